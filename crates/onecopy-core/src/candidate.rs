@@ -1,0 +1,133 @@
+//! Keys: the few shingles of a page that any similar page must share one of.
+//!
+//! Order all shingles rare first, in one order for all pages. If two sketches are at least τ alike, they share one of
+//! the first n − ⌈τn⌉ + 1 shingles of either (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). Those
+//! are the keys. Ordering by plain hash value would be as correct and a hundred times slower: boilerplate that
+//! thousands of pages share would be everybody's key.
+
+use crate::verify::overlap_within;
+
+/// How often shingles occur, roughly: a fixed table of saturating counters, indexed by the leading bits of a shingle.
+///
+/// Two shingles may share a counter. That makes a shingle look more common than it is, never rarer, and costs speed
+/// only.
+#[derive(Clone, Debug)]
+pub struct Rarity {
+    counters: Vec<u8>,
+    shift: u32,
+}
+
+impl Rarity {
+    /// A table from its counters, of which there must be a power of two.
+    pub fn new(counters: Vec<u8>) -> Rarity {
+        assert!(counters.len().is_power_of_two(), "counters are indexed by leading bits");
+        Rarity { shift: 64 - counters.len().ilog2(), counters }
+    }
+
+    /// About how many pages hold `shingle`: 1 means exactly one, 255 means that many or more.
+    #[inline]
+    pub fn of(&self, shingle: u64) -> u8 {
+        // A table of one counter would shift by 64 bits, which is zero here and undefined elsewhere.
+        self.counters[shingle.checked_shr(self.shift).unwrap_or(0) as usize]
+    }
+}
+
+/// Counts each of `shingles` once in `counters`, which hold the counters from number `first` of a table of
+/// `1 << bits`. Tables are counted piece by piece, so that threads need not share one.
+pub fn count(shingles: &[u64], bits: u32, first: usize, counters: &mut [u8]) {
+    for shingle in shingles {
+        let slot = shingle.checked_shr(64 - bits).unwrap_or(0) as usize - first;
+        counters[slot] = counters[slot].saturating_add(1);
+    }
+}
+
+/// Appends the keys of `sketch` to `out`. Keys that no other page holds are left out: nobody can share them.
+pub fn keys(sketch: &[u64], threshold: f64, rarity: &Rarity, scratch: &mut Vec<u8>, out: &mut Vec<u64>) {
+    let wanted = key_count(sketch.len(), threshold);
+    scratch.clear();
+    let mut histogram = [0u32; 256];
+    scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
+    for &count in &*scratch {
+        histogram[count as usize] += 1;
+    }
+    let (last, mut room) = cut(&histogram, wanted);
+    if last < 2 {
+        return;
+    }
+    for (&shingle, &count) in sketch.iter().zip(&*scratch) {
+        if count > 1 && count < last {
+            out.push(shingle);
+        } else if count == last && room > 0 {
+            // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
+            out.push(shingle);
+            room -= 1;
+        }
+    }
+}
+
+/// How many of a page's `n` rarest shingles are keys.
+fn key_count(n: usize, threshold: f64) -> usize {
+    n - overlap_within(n, threshold) + 1
+}
+
+/// The most common count that is still among the `wanted` rarest, and how many shingles of that count are.
+fn cut(histogram: &[u32; 256], wanted: usize) -> (u8, usize) {
+    let mut room = wanted;
+    for (count, &shingles) in histogram.iter().enumerate() {
+        if shingles as usize >= room {
+            return (count as u8, room);
+        }
+        room -= shingles as usize;
+    }
+    (255, room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(sketches: &[&[u64]]) -> Rarity {
+        let mut counters = vec![0; 1 << 16];
+        for sketch in sketches {
+            count(sketch, 16, 0, &mut counters);
+        }
+        Rarity::new(counters)
+    }
+
+    fn spread(values: std::ops::Range<u64>) -> Vec<u64> {
+        values.map(|n| n << 48).collect()
+    }
+
+    #[test]
+    fn keys_are_the_rarest_shingles_that_somebody_shares() {
+        let (a, b) = (spread(0..10), spread(5..15));
+        let rarity = table(&[&a, &b, &spread(8..10), &spread(9..10)]);
+        let mut out = Vec::new();
+        keys(&a, 0.8, &rarity, &mut Vec::new(), &mut out);
+        assert!(out.is_empty(), "the 3 rarest of 10 are a's alone");
+        keys(&a, 0.4, &rarity, &mut Vec::new(), &mut out);
+        assert_eq!(out, spread(5..7), "7 rarest: 0-4 are a's alone, 5 and 6 are shared");
+        out.clear();
+        keys(&spread(9..10), 1.0, &rarity, &mut Vec::new(), &mut out);
+        assert_eq!(out, spread(9..10));
+    }
+
+    #[test]
+    fn counters_saturate_and_a_table_may_have_one_counter() {
+        let mut counters = vec![254];
+        count(&[1, 2, u64::MAX], 0, 0, &mut counters);
+        assert_eq!(Rarity::new(counters).of(12345), 255);
+    }
+
+    #[test]
+    fn counting_in_pieces_equals_counting_at_once() {
+        let sketch = spread(0..65_536);
+        let mut whole = vec![0; 1 << 12];
+        count(&sketch, 12, 0, &mut whole);
+        let mut pieces = vec![0; 1 << 12];
+        let (low, high) = pieces.split_at_mut(1 << 11);
+        count(&sketch[..32_768], 12, 0, low);
+        count(&sketch[32_768..], 12, 1 << 11, high);
+        assert_eq!(whole, pieces);
+    }
+}

@@ -1,0 +1,97 @@
+//! Page text → Canonical: the text that we compare.
+//!
+//! Any text is accepted. A canonical text is its tokens, one space between them; where each token ends is kept, so
+//! that shingling need not look for words again. What decides whether a character belongs to a word is in
+//! `letters`, what happens under the rarer rules in `tokens`, and HTML is turned into text in `html`.
+
+mod html;
+mod letters;
+mod tokens;
+
+use crate::config::{CanonicalRules, Case, Numbering, Punctuation};
+use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
+
+pub use html::html_to_text;
+
+/// The text of a page as it is compared. Reuse one for many pages: its buffers only grow.
+#[derive(Clone, Debug, Default)]
+pub struct Canonical {
+    /// The canonical text, `length` bytes of it, and whatever an earlier page left behind.
+    bytes: Vec<u8>,
+    length: usize,
+    /// Where each token ends, `count` of them, and leftovers.
+    ends: Vec<u32>,
+    count: usize,
+}
+
+impl Canonical {
+    /// The canonical text.
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.length]).expect("canonical text is made of whole characters")
+    }
+
+    /// The bytes of the canonical text.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// The fingerprint of the canonical text: equal for exact duplicates only.
+    pub fn fingerprint(&self) -> Fingerprint {
+        fingerprint(self.as_bytes())
+    }
+
+    /// The tokens, in order.
+    pub fn tokens(&self) -> impl Iterator<Item = &str> {
+        self.spans().map(|(start, end)| {
+            std::str::from_utf8(&self.bytes[start..end]).expect("tokens are made of whole characters")
+        })
+    }
+
+    /// How many tokens there are.
+    pub fn token_count(&self) -> usize {
+        self.count
+    }
+
+    /// Where each token begins and ends in [`Canonical::padded`].
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut start = 0;
+        self.ends[..self.count].iter().map(move |&end| {
+            let span = (start, end as usize);
+            start = end as usize + 1;
+            span
+        })
+    }
+
+    /// The canonical text with at least [`TOKEN_PADDING`] readable bytes behind it.
+    pub(crate) fn padded(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Makes room for the canonical text of `input` bytes of text. Lower-casing makes a character of two bytes
+    /// at most three bytes long, and every separator written stands for at least one byte read.
+    fn start(&mut self, input: usize) {
+        let bytes = input + input / 2 + 2 + TOKEN_PADDING;
+        if self.bytes.len() < bytes {
+            self.bytes.resize(bytes, 0);
+        }
+        if self.ends.len() < input / 2 + 2 {
+            self.ends.resize(input / 2 + 2, 0);
+        }
+        self.length = 0;
+        self.count = 0;
+    }
+}
+
+/// Writes the canonical form of `text` into `out`, replacing what was there.
+pub fn canonicalise(text: &str, rules: &CanonicalRules, out: &mut Canonical) {
+    let plain = rules.punctuation == Punctuation::Drop
+        && rules.numbering == Numbering::Keep
+        && rules.stop_words.is_empty();
+    match (plain, rules.case) {
+        (true, Case::Fold) => letters::fold(text, out),
+        _ => tokens::by_rules(text, rules, out),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Canonical form: the fast pass against the obvious one, and the rules one by one.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn canonical(text: &str, rules: &CanonicalRules) -> String {
+    let mut out = Canonical::default();
+    canonicalise(text, rules, &mut out);
+    assert_eq!(out.tokens().collect::<Vec<_>>().join(" "), out.text());
+    assert_eq!(out.token_count(), out.tokens().count());
+    out.text().to_owned()
+}
+
+fn folded(text: &str) -> String {
+    canonical(text, &CanonicalRules::default())
+}
+
+#[test]
+fn words_are_lower_cased_runs_of_letters_digits_and_underscores() {
+    assert_eq!(folded("  The CAT's snake_case:  42nd—time! "), "the cat s snake_case 42nd time");
+    assert_eq!(folded(""), "");
+    assert_eq!(folded(" \n\t—…"), "");
+    assert_eq!(folded("Ελλάς ΟΔΟΣ"), "ελλάσ οδοσ");
+    assert_eq!(folded("ЁЖИК в тумане"), "ёжик в тумане");
+    assert_eq!(folded("重复的网页,很多。"), "重复的网页 很多");
+}
+
+#[test]
+fn marks_separate_as_in_the_published_token_rule() {
+    assert_eq!(folded("e\u{301}te"), "e te");
+    assert_eq!(folded("İstanbul"), "i stanbul");
+    assert_eq!(folded("हिन्दी"), "ह न द");
+    assert_eq!(folded("Ⓐx"), "x");
+    assert_eq!(folded("x² ½ Ⅷ"), "x² ½ ⅷ");
+}
+
+#[test]
+fn one_buffer_serves_many_pages() {
+    let mut out = Canonical::default();
+    canonicalise("a long first page of words", &CanonicalRules::default(), &mut out);
+    canonicalise("short", &CanonicalRules::default(), &mut out);
+    assert_eq!(out.text(), "short");
+    assert_eq!(out.token_count(), 1);
+}
+
+#[test]
+fn each_rule_does_what_it_says() {
+    let rules = CanonicalRules { case: Case::Keep, ..Default::default() };
+    assert_eq!(canonical("The Cat", &rules), "The Cat");
+    let rules = CanonicalRules { punctuation: Punctuation::Keep, ..Default::default() };
+    assert_eq!(canonical("Note: \"well-known\", isn't it?", &rules), "note well known , isn t it ?");
+    let rules = CanonicalRules { numbering: Numbering::Drop, ..Default::default() };
+    assert_eq!(canonical("a.1 first\n (iv) fourth\n• dot\n2. two\netc. stays\n3 stays", &rules), "first fourth dot two etc stays 3 stays");
+    let rules = CanonicalRules { stop_words: vec!["the".into()], ..Default::default() };
+    assert_eq!(canonical("The cat and the dog", &rules), "cat and dog");
+}
+
+proptest! {
+    #[test]
+    fn the_fast_pass_equals_the_obvious_one(text in "\\PC{0,80}|[a-zA-Z_ .İΣςéñЖ漢字ⅧⒶ\u{301}\u{1F130}\n-]{0,120}") {
+        let (mut fast, mut slow) = (Canonical::default(), Canonical::default());
+        letters::fold(&text, &mut fast);
+        tokens::by_rules(&text, &CanonicalRules::default(), &mut slow);
+        prop_assert_eq!(fast.text(), slow.text());
+        prop_assert!(fast.spans().eq(slow.spans()));
+    }
+}

@@ -1,0 +1,113 @@
+//! The hashes and their seeds, frozen.
+//!
+//! Sketches reach disk, so the value of every hash here is a format: the golden vectors in the tests
+//! must never change. Nothing here depends on a hash whose value a dependency may alter.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+const SEED: u64 = 0x6f6e_6563_6f70_7931; // "onecopy1"
+const MIX_LOW: u64 = 0x9e37_79b9_7f4a_7c15;
+const MIX_HIGH: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// The multiplier of the shingle polynomial. `BASE - 1` is twice an odd number, so that swapping two
+/// tokens changes the shingle unless their hashes agree in 63 bits.
+pub(crate) const BASE: u64 = 0xf135_7aea_2e62_a9c7;
+
+/// Hash of the whole canonical text: the first 128 bits of BLAKE3.
+///
+/// Cryptographic, because a page whose fingerprint equals another's is removed without a further look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub u128);
+
+/// The fingerprint of `bytes`.
+pub fn fingerprint(bytes: &[u8]) -> Fingerprint {
+    let digest = blake3::hash(bytes);
+    let (head, _) = digest.as_bytes().split_at(16);
+    Fingerprint(u128::from_be_bytes(head.try_into().expect("a digest has 32 bytes")))
+}
+
+/// Bytes that must be readable behind the end of every token given to [`token`].
+pub(crate) const TOKEN_PADDING: usize = 16;
+
+/// Hash of the token `padded[start..end]`. Tokens of up to 16 bytes, nearly all of them, take two loads
+/// and one multiplication; no branch depends on their length, which no predictor could guess.
+#[inline]
+pub(crate) fn token(padded: &[u8], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    if length > 16 {
+        return xxh3_64_with_seed(&padded[start..end], SEED);
+    }
+    let window: &[u8; 16] = padded[start..start + 16].try_into().expect("sixteen bytes");
+    // Tokens hold no zero byte, so the zeros behind a short one cannot make two tokens equal.
+    let text = u128::from_le_bytes(*window) & KEEP[length];
+    fold(text as u64 ^ SEED, (text >> 64) as u64 ^ MIX_HIGH)
+}
+
+/// `KEEP[n]` keeps the first `n` bytes of sixteen.
+const KEEP: [u128; 17] = {
+    let mut masks = [u128::MAX; 17];
+    let mut n = 0;
+    while n < 16 {
+        masks[n] = (1 << (8 * n)) - 1;
+        n += 1;
+    }
+    masks
+};
+
+/// The `occurrence`-th repetition of a shingle, as a value of its own: what makes a set out of a multiset.
+#[inline]
+pub(crate) fn repeated(shingle: u64, occurrence: u64) -> u64 {
+    fold(shingle ^ SEED, occurrence.wrapping_mul(MIX_LOW) ^ MIX_HIGH)
+}
+
+/// A general 64-bit hash for values that are compared but not shingled, such as the bytes of a record.
+pub fn digest(bytes: &[u8]) -> u64 {
+    xxh3_64_with_seed(bytes, SEED)
+}
+
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token_of(text: &str) -> u64 {
+        let mut padded = text.as_bytes().to_vec();
+        padded.extend([0xaa; TOKEN_PADDING]);
+        token(&padded, 0, text.len())
+    }
+
+    /// These values are on people's disks. If one changes, the format has changed.
+    #[test]
+    fn golden_vectors() {
+        assert_eq!(token_of("the"), GOLDEN[0]);
+        assert_eq!(token_of("deduplication"), GOLDEN[1]);
+        assert_eq!(token_of("donaudampfschifffahrtsgesellschaft"), GOLDEN[2]);
+        assert_eq!(repeated(1, 2), GOLDEN[3]);
+        assert_eq!(digest(b"onecopy"), GOLDEN[4]);
+        assert_eq!(fingerprint(b"one copy").0, 0);
+    }
+
+    const GOLDEN: [u64; 5] = [0, 0, 0, 0, 0];
+
+    #[test]
+    fn what_follows_a_token_does_not_matter() {
+        for length in 0..40 {
+            let word = "abcdefghijklmnopqrstuvwxyzabcdefghijklmn"[..length].as_bytes();
+            let (mut a, mut b) = (word.to_vec(), word.to_vec());
+            a.extend([0; TOKEN_PADDING]);
+            b.extend([b'z'; TOKEN_PADDING]);
+            assert_eq!(token(&a, 0, length), token(&b, 0, length));
+        }
+    }
+
+    #[test]
+    fn lengths_are_told_apart() {
+        let hashes: std::collections::BTreeSet<u64> = (1..40).map(|n| token_of(&"a".repeat(n))).collect();
+        assert_eq!(hashes.len(), 39);
+    }
+}

@@ -1,0 +1,56 @@
+//! The stages of onecopy as pure functions: no files, no threads, no clock.
+//!
+//! The life of a page:
+//! ```text
+//! canonicalise  text         → Canonical   any text accepted
+//! sketch        Canonical    → Sketch      the sorted set of its shingles
+//! keys          Sketch       → keys        pages that share one may be duplicates
+//! verify        two sketches → shared?     on the whole sets, never on an estimate
+//! group         pairs        → Groups      the one place that merges
+//! rank          Contender    → bytes       smaller is better: who wins
+//! ```
+//! What is slow and obviously right is in [`reference`]; what is fast must equal it.
+//!
+//! ```
+//! use onecopy_core::{Canonical, Config, Sketch, canonicalise, resemblance, sketch, verify};
+//!
+//! let config = Config::default();
+//! let sketch_of = |text: &str| {
+//!     let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
+//!     canonicalise(text, &config.canonical, &mut canonical);
+//!     sketch(&canonical, &config.shingles, &mut out);
+//!     out
+//! };
+//! let a = sketch_of("Nine pages told the same story, and one of them was kept by its reader.");
+//! let b = sketch_of("Nine pages told the same story -- and one of them was kept by its writer.");
+//! let shared = verify(a.shingles(), b.shingles(), 0.5).expect("alike");
+//! assert_eq!(resemblance(shared, a.shingles().len(), b.shingles().len()), 10.0 / 12.0);
+//! ```
+
+mod candidate;
+mod canonical;
+mod config;
+mod group;
+mod hash;
+mod measure;
+mod page;
+pub mod reference;
+mod shingle;
+mod sketch;
+mod verify;
+mod winner;
+
+pub use candidate::{Rarity, count, keys};
+pub use canonical::{Canonical, canonicalise, html_to_text};
+pub use config::{
+    CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
+    WinnerRule,
+};
+pub use group::{Groups, group};
+pub use hash::{Fingerprint, digest, fingerprint};
+pub use measure::{containment, resemblance};
+pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
+pub use shingle::shingle;
+pub use sketch::{Sketch, sketch};
+pub use verify::{sizes_allow, verify};
+pub use winner::{Contender, rank};

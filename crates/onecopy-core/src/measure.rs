@@ -1,0 +1,5 @@
+//! How alike two pages are: each measure a function with a defined value.
+
+mod jaccard;
+
+pub use jaccard::{containment, resemblance};

@@ -1,0 +1,63 @@
+//! The slow, obvious, correct answer. Everything fast is tested against it.
+//!
+//! All pairs, exact similarity, then the rule of the promise: pages are visited best first; a page goes if it is
+//! similar to one that stays, and the best of those is its winner.
+
+use crate::canonical::{Canonical, canonicalise};
+use crate::config::Config;
+use crate::group::group;
+use crate::hash::digest;
+use crate::measure::resemblance;
+use crate::page::{Decision, Kind, Page, PageId};
+use crate::sketch::{Sketch, sketch};
+use crate::winner::{Contender, rank};
+
+/// What becomes of each page, and the group that it is in (by its best page). Pages without text are alike.
+pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
+    let sets: Vec<(Vec<u64>, Canonical)> = pages.iter().map(|page| shingles(page, config)).collect();
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by_cached_key(|&p| rank_of(&pages[p], &sets[p].1, config));
+    let mut decisions = vec![Decision::Kept; pages.len()];
+    let mut pairs = Vec::new();
+    for (place, &page) in order.iter().enumerate() {
+        for (best, &other) in order[..place].iter().enumerate() {
+            let similarity = similarity(&sets[page].0, &sets[other].0);
+            if similarity < config.threshold {
+                continue;
+            }
+            pairs.push((best as u32, place as u32));
+            if decisions[page] == Decision::Kept && decisions[other] == Decision::Kept {
+                let exact = sets[page].1.as_bytes() == sets[other].1.as_bytes();
+                let kind = if exact { Kind::Exact } else { Kind::Near };
+                decisions[page] = Decision::Removed { winner: other as PageId, similarity, kind };
+            }
+        }
+    }
+    let groups = group(pages.len(), &pairs);
+    let mut group_of = vec![0; pages.len()];
+    for (place, &page) in order.iter().enumerate() {
+        group_of[page] = order[groups.of(place as u32) as usize] as PageId;
+    }
+    (decisions, group_of)
+}
+
+/// The resemblance of two sets of shingles, by the book.
+fn similarity(a: &[u64], b: &[u64]) -> f64 {
+    let shared = a.iter().filter(|&shingle| b.contains(shingle)).count();
+    resemblance(shared, a.len(), b.len())
+}
+
+fn shingles(page: &Page, config: &Config) -> (Vec<u64>, Canonical) {
+    let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
+    canonicalise(page.text, &config.canonical, &mut canonical);
+    sketch(&canonical, &config.shingles, &mut out);
+    (out.shingles().to_vec(), canonical)
+}
+
+fn rank_of(page: &Page, canonical: &Canonical, config: &Config) -> Vec<u8> {
+    let mut out = Vec::new();
+    let length = canonical.as_bytes().len();
+    let digest = digest(page.text.as_bytes());
+    rank(&Contender { name: page.name, signals: page.signals, length, digest }, &config.winner, &mut out);
+    out
+}

@@ -1,0 +1,71 @@
+//! Tokens → shingles: a 64-bit hash for each window of tokens.
+//!
+//! A shingle is a polynomial of its tokens' hashes, so that the next window costs two multiplications whatever the
+//! length. A page of fewer tokens than a window is one shingle.
+
+use crate::canonical::Canonical;
+use crate::config::{ShingleRules, Unit};
+use crate::hash;
+
+/// Appends the shingles of `canonical` to `out` in text order, repetitions included.
+pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64>, out: &mut Vec<u64>) {
+    tokens.clear();
+    let padded = canonical.padded();
+    match rules.unit {
+        Unit::Words => {
+            tokens.extend(canonical.spans().map(|(start, end)| hash::token(padded, start, end)));
+        }
+        Unit::Chars => {
+            let starts = canonical.text().char_indices().map(|(start, c)| (start, start + c.len_utf8()));
+            tokens.extend(starts.map(|(start, end)| hash::token(padded, start, end)));
+        }
+    }
+    windows(tokens, rules.length, out);
+}
+
+/// Appends a hash for each window of `length` tokens; one for all of them if there are fewer.
+fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
+    if tokens.is_empty() {
+        return;
+    }
+    let (first, rest) = tokens.split_at(length.min(tokens.len()));
+    let mut window = first.iter().fold(0u64, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token));
+    let leaving = (0..length).fold(1u64, |power, _| power.wrapping_mul(hash::BASE));
+    out.reserve(rest.len() + 1);
+    out.push(window);
+    out.extend(rest.iter().zip(tokens).map(|(&enters, &leaves)| {
+        window = window
+            .wrapping_mul(hash::BASE)
+            .wrapping_add(enters)
+            .wrapping_sub(leaves.wrapping_mul(leaving));
+        window
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rolling_equals_hashing_each_window() {
+        let tokens: Vec<u64> = (1..50u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        for length in [1, 2, 5, 49] {
+            let mut rolled = Vec::new();
+            windows(&tokens, length, &mut rolled);
+            let direct: Vec<u64> = tokens
+                .windows(length)
+                .map(|w| w.iter().fold(0u64, |h, &t| h.wrapping_mul(hash::BASE).wrapping_add(t)))
+                .collect();
+            assert_eq!(rolled, direct, "length {length}");
+        }
+    }
+
+    #[test]
+    fn fewer_tokens_than_a_window_are_one_shingle() {
+        let mut out = Vec::new();
+        windows(&[7, 9], 5, &mut out);
+        assert_eq!(out.len(), 1);
+        windows(&[], 5, &mut out);
+        assert_eq!(out.len(), 1);
+    }
+}

@@ -1,0 +1,123 @@
+//! Candidate → Pair: is the similarity of two sketches really at least the threshold?
+//!
+//! Decided on the whole sets by the one definition in `measure`, never on an estimate. The bounds below only end a
+//! hopeless comparison early; they are found by asking that definition, so that rounding cannot make them disagree.
+
+use crate::measure::resemblance;
+
+/// Whether two sketches are at least `threshold` alike; if so, how many shingles they share.
+pub fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
+    let needed = overlap_needed(a.len(), b.len(), threshold);
+    if needed > a.len().min(b.len()) {
+        return None;
+    }
+    overlap_at_least(a, b, needed)
+}
+
+/// Whether sets of these sizes can be `threshold` alike at all.
+#[inline]
+pub fn sizes_allow(a: usize, b: usize, threshold: f64) -> bool {
+    let (small, large) = if a < b { (a, b) } else { (b, a) };
+    small as f64 / large.max(1) as f64 >= threshold
+}
+
+/// The smallest number of shared shingles that makes sets of `a` and `b` shingles `threshold` alike. It is more
+/// than either holds where nothing can.
+pub(crate) fn overlap_needed(a: usize, b: usize, threshold: f64) -> usize {
+    let reached = |shared: usize| resemblance(shared, a, b) >= threshold;
+    let most = a.min(b);
+    if !reached(most) {
+        return most + 1;
+    }
+    let mut shared = ((threshold / (1.0 + threshold)) * (a + b) as f64) as usize;
+    shared = shared.min(most);
+    while shared > 0 && reached(shared - 1) {
+        shared -= 1;
+    }
+    while !reached(shared) {
+        shared += 1;
+    }
+    shared
+}
+
+/// The smallest number of its `n` shingles that a page shares with any page that is `threshold` alike: what it
+/// shares with a page of just those.
+pub(crate) fn overlap_within(n: usize, threshold: f64) -> usize {
+    let reached = |shared: usize| resemblance(shared, shared, n) >= threshold;
+    let mut shared = ((threshold * n as f64) as usize).min(n);
+    while shared > 0 && reached(shared - 1) {
+        shared -= 1;
+    }
+    while !reached(shared) {
+        shared += 1;
+    }
+    shared.max(1)
+}
+
+/// The number of shared shingles if it is at least `needed`. Looks no further once it cannot be.
+fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
+    const STEPS: usize = 32;
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    // Steps come in blocks without a branch on the data; the bound is looked at between blocks.
+    while i + STEPS <= a.len() && j + STEPS <= b.len() {
+        for _ in 0..STEPS {
+            let (x, y) = (a[i], b[j]);
+            shared += usize::from(x == y);
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+        if shared + (a.len() - i).min(b.len() - j) < needed {
+            return None;
+        }
+    }
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        shared += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    (shared >= needed).then_some(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bounds_ask_the_definition() {
+        assert_eq!(overlap_needed(5, 5, 1.0), 5);
+        assert_eq!(overlap_needed(4, 5, 0.8), 4);
+        assert_eq!(overlap_needed(3, 5, 0.8), 4);
+        assert_eq!(overlap_within(10, 0.8), 8);
+        assert_eq!(overlap_within(1, 0.1), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_are_tight(a in 1usize..400, b in 1usize..400, threshold in 0.01f64..=1.0) {
+            let needed = overlap_needed(a, b, threshold);
+            prop_assert!(needed == 0 || resemblance(needed - 1, a, b) < threshold);
+            prop_assert!(needed > a.min(b) || resemblance(needed, a, b) >= threshold);
+            prop_assert_eq!(sizes_allow(a, b, threshold), needed <= a.min(b));
+            let within = overlap_within(a, threshold);
+            prop_assert!((1..=a).contains(&within));
+            prop_assert!(needed > a.min(b) || needed >= within, "a similar page shares at least that");
+        }
+
+        #[test]
+        fn verifying_equals_intersecting(
+            a in prop::collection::btree_set(0u64..300, 1..200),
+            b in prop::collection::btree_set(0u64..300, 1..200),
+            threshold in 0.05f64..=1.0,
+        ) {
+            let shared = a.intersection(&b).count();
+            let expected = (resemblance(shared, a.len(), b.len()) >= threshold).then_some(shared);
+            let slice = |set: &BTreeSet<u64>| set.iter().copied().collect::<Vec<_>>();
+            prop_assert_eq!(verify(&slice(&a), &slice(&b), threshold), expected);
+        }
+    }
+}

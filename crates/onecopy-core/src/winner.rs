@@ -1,0 +1,100 @@
+//! Which of two duplicates is kept.
+//!
+//! The rules become one string of bytes a page, whose order is the order of preference: smaller is better. It ends
+//! with the page's name and a hash of its record, never with its place in the input, so that the order of the input
+//! changes nothing.
+
+use crate::config::WinnerRule;
+use crate::page::Signals;
+
+/// What the rules look at. `length` is that of the canonical text in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Contender<'a> {
+    /// The page's name in every output.
+    pub name: &'a str,
+    /// What is known of the page.
+    pub signals: Signals<'a>,
+    /// Bytes of canonical text.
+    pub length: usize,
+    /// A hash of the record, to part pages that have one name.
+    pub digest: u64,
+}
+
+/// Appends the page's place in the order of preference: of two pages, the one whose bytes are smaller is kept.
+pub fn rank(page: &Contender, rules: &[WinnerRule], out: &mut Vec<u8>) {
+    for &rule in rules {
+        out.extend_from_slice(&place(page, rule).to_be_bytes());
+    }
+    out.extend_from_slice(page.name.as_bytes());
+    out.push(0);
+    out.extend_from_slice(&page.digest.to_be_bytes());
+}
+
+/// A page's place by one rule: smaller is better, the largest value means that nothing is known.
+fn place(page: &Contender, rule: WinnerRule) -> u64 {
+    let signals = &page.signals;
+    let known = match rule {
+        WinnerRule::Popularity => signals.popularity.map(|value| !ordered(value)),
+        WinnerRule::Static => signals.url.map(|url| u64::from(url.contains('?'))),
+        WinnerRule::ShortUrl => signals.url.map(|url| url.len() as u64),
+        WinnerRule::Older => signals.time.map(|time| time as u64 ^ SIGN),
+        WinnerRule::Newer => signals.time.map(|time| !(time as u64 ^ SIGN)),
+        WinnerRule::Longer => Some(!(page.length as u64)),
+    };
+    known.unwrap_or(u64::MAX)
+}
+
+const SIGN: u64 = 1 << 63;
+
+/// Bits that sort as the numbers do. Not-a-number sorts first, as the least popular.
+fn ordered(value: f64) -> u64 {
+    let bits = value.to_bits();
+    match () {
+        () if value.is_nan() => 0,
+        () if value.is_sign_negative() => !bits,
+        () => bits | SIGN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranked(name: &str, signals: Signals, length: usize, rules: &[WinnerRule]) -> Vec<u8> {
+        let mut out = Vec::new();
+        rank(&Contender { name, signals, length, digest: 0 }, rules, &mut out);
+        out
+    }
+
+    fn beats(rule: WinnerRule, better: Signals, worse: Signals) {
+        assert!(ranked("b", better, 1, &[rule]) < ranked("a", worse, 1, &[rule]), "{rule:?}");
+    }
+
+    #[test]
+    fn each_rule_prefers_what_it_says() {
+        let none = Signals::default();
+        let url = |url| Signals { url: Some(url), ..none };
+        let time = |time| Signals { time: Some(time), ..none };
+        let popular = |value| Signals { popularity: Some(value), ..none };
+        beats(WinnerRule::Static, url("http://a.example/x/y"), url("http://a.example/?p=1"));
+        beats(WinnerRule::ShortUrl, url("http://a.example/"), url("http://a.example/b"));
+        beats(WinnerRule::Older, time(-5), time(3));
+        beats(WinnerRule::Newer, time(3), time(-5));
+        for (more, less) in [(2.0, 1.0), (0.5, -1.0), (-1.0, -2.0), (1e300, 1.0), (0.0, f64::NAN)] {
+            beats(WinnerRule::Popularity, popular(more), popular(less));
+        }
+        beats(WinnerRule::Older, time(9), none);
+        beats(WinnerRule::Popularity, popular(-1e300), none);
+        assert!(ranked("b", none, 2, &[WinnerRule::Longer]) < ranked("a", none, 1, &[WinnerRule::Longer]));
+    }
+
+    #[test]
+    fn rules_count_in_their_order_and_names_break_ties() {
+        let both = Signals { popularity: Some(1.0), time: Some(2), ..Default::default() };
+        let old = Signals { popularity: Some(0.5), time: Some(1), ..Default::default() };
+        let rules = [WinnerRule::Older, WinnerRule::Popularity];
+        assert!(ranked("z", old, 1, &rules) < ranked("a", both, 1, &rules));
+        assert!(ranked("a", old, 1, &rules) < ranked("b", old, 1, &rules));
+        assert!(ranked("a", old, 1, &rules) < ranked("a!", old, 1, &rules));
+    }
+}

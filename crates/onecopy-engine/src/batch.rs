@@ -1,0 +1,131 @@
+//! The batch run: pages in, duplicates out.
+//!
+//! This file is the order of the stages; each stage is a file of its own. What is found is on disk before the next
+//! long stage begins, so that a killed run continues: segments as they are read (once they no longer fit in memory),
+//! decisions when they are made, kept files as they are written.
+
+mod budget;
+mod connect;
+mod contents;
+mod counters;
+mod decisions;
+mod index;
+mod judge;
+mod keys;
+mod rank;
+mod read;
+mod runs;
+mod seen;
+mod segment;
+mod segments;
+mod settle;
+mod sorter;
+mod work;
+
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::ingest::{Lot, lots};
+use crate::job::Job;
+use crate::output::{Lists, write_kept, write_lists};
+use crate::progress::Progress;
+use crate::report::{Report, usage};
+
+pub(crate) use decisions::Decisions;
+pub(crate) use segment::{Row, Segment};
+pub(crate) use segments::Segments;
+pub(crate) use work::{Run, Work};
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The results are new.
+    Finished(Report),
+    /// The output folder held the results of the very same run, which was not repeated.
+    AlreadyDone(Report),
+}
+
+impl Outcome {
+    /// The report, whenever it was made.
+    pub fn report(&self) -> &Report {
+        match self {
+            Outcome::Finished(report) | Outcome::AlreadyDone(report) => report,
+        }
+    }
+}
+
+/// Removes exact and near-duplicates from the job's inputs, and writes the results to its output folder.
+pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
+    let begun = Instant::now();
+    job.check()?;
+    let work = match work::open(job)? {
+        work::Found::Work(work) => *work,
+        work::Found::Finished(report) => return Ok(Outcome::AlreadyDone(report)),
+    };
+    if work.continued {
+        progress.note("continuing the run that was stopped here");
+    }
+    let lots = lots(&work.run.inputs.sources, work.budget.chunk as u64);
+    let (segments, decisions) = decide(job, &work, &lots, progress)?;
+    let results = work.results();
+    write_kept(&work, &lots, &segments, &decisions, job.threads, progress)?;
+    let counts = write_lists(&Lists { segments: &segments, inputs: &work.run.inputs, decisions: &decisions }, &results)?;
+    let (cpu_seconds, peak_memory_bytes) = usage();
+    let report = Report {
+        read: counts.kept + counts.removed + counts.rejected,
+        counts,
+        method: "jaccard".into(),
+        threshold: job.config.threshold,
+        input_bytes: work.run.inputs.sources.iter().map(|source| source.bytes).sum(),
+        seconds: begun.elapsed().as_secs_f64(),
+        cpu_seconds,
+        peak_memory_bytes,
+        threads: job.threads,
+        memory_limit_bytes: job.memory_bytes,
+        out_of_core: !segments.in_memory(),
+        version: work.run.version.clone(),
+    };
+    drop(segments);
+    work.publish(&report)?;
+    Ok(Outcome::Finished(report))
+}
+
+/// Reads all pages and decides which stay; takes up what an earlier run found.
+fn decide(job: &Job, work: &Work, lots: &[Lot], progress: &dyn Progress) -> Result<(Segments, Decisions)> {
+    let (folder, budget) = (work.folder(), &work.budget);
+    let collector = segments::Collector::open(folder, budget.segments)?;
+    let (segments, counters) = read::read(job, &work.run.inputs.sources, lots, budget, collector, progress)?;
+    let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
+    if nothing {
+        return Err(Error::Input(job.inputs.join(" "), "nothing was read: there is no record in it".into()));
+    }
+    budget.check_pages(segments.pages())?;
+    let saved = folder.join("decisions");
+    if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
+        return Ok((segments, decisions));
+    }
+    let order = rank::rank(&segments, budget.sort, progress)?;
+    let contents = contents::contents(&segments, order, budget.sort, folder)?;
+    let (threshold, threads) = (job.config.threshold, job.threads);
+    let runs = {
+        let rarity = counters.finish();
+        let finder =
+            keys::KeyFinder { segments: &segments, contents: &contents, rarity: &rarity, threshold, threads, folder };
+        finder.runs(budget, progress)?
+    };
+    let judge = judge::Judge { segments: &segments, contents: &contents, threshold, threads };
+    let settled = settle::settle(&judge, &runs, budget, progress)?;
+    let groups = connect::connect(&judge, &runs, &settled, progress)?;
+    let decisions = Decisions::new(contents, settled, groups);
+    decisions.save(&saved)?;
+    Ok((segments, decisions))
+}
+
+fn no_rejections(segments: &Segments) -> Result<bool> {
+    for number in 0..segments.len() {
+        if !segments.load(number)?.rejected.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,62 @@
+//! How a memory limit is shared out between the parts of a run.
+//!
+//! Each part is told its share and keeps it; the shares of parts that live at the same time add up to less than the
+//! whole, because allocators and stacks take something too.
+
+use super::contents::BYTES_A_PAGE;
+use crate::error::{Error, Result};
+use crate::job::Job;
+
+/// What each part may take, in bytes unless said otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub limit: u64,
+    /// A chunk of input. A thread works on one at a time, in buffers of several times its size.
+    pub chunk: usize,
+    /// Segments, before they go to disk.
+    pub segments: u64,
+    /// Fingerprints of pages that have been sketched, as a number of them.
+    pub seen: usize,
+    /// The logarithm of the number of rarity counters, a byte each.
+    pub rarity_bits: u32,
+    /// All sorters together.
+    pub sort: u64,
+    /// Keys that pages share, while they are being settled, as a number of them.
+    pub entries: usize,
+}
+
+impl Budget {
+    /// The shares of a job over `input` bytes.
+    pub(crate) fn of(job: &Job, input: u64) -> Budget {
+        let limit = job.memory_bytes;
+        let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 2 << 20);
+        // A shingle a word, a word about six bytes; compressed input holds more, and fewer counters only cost speed.
+        let shingles = (input / 6).max(1 << 12).ilog2() + 1;
+        Budget {
+            limit,
+            chunk: chunk as usize,
+            segments: limit / 2,
+            seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
+            rarity_bits: shingles.min((limit / 16).ilog2()).min(MOST_RARITY_BITS),
+            sort: limit / 5,
+            entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
+        }
+    }
+
+    /// Refuses a run whose pages cannot be held in a few bytes each.
+    pub(crate) fn check_pages(&self, pages: usize) -> Result<()> {
+        let needed = 4 * pages as u64 * BYTES_A_PAGE;
+        if needed > self.limit {
+            let purpose = format!("for {pages} pages");
+            return Err(Error::Memory { needed, limit: self.limit, purpose });
+        }
+        Ok(())
+    }
+}
+
+/// More counters than a processor's cache holds make counting slow, and order shingles little better.
+const MOST_RARITY_BITS: u32 = 25;
+/// Sixteen bytes, at the fill of a hash table that has just grown.
+const BYTES_A_FINGERPRINT: u64 = 40;
+/// An entry of a run, and the way back to it from its content.
+const BYTES_AN_ENTRY: u64 = 16;

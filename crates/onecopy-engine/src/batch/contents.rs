@@ -1,0 +1,101 @@
+//! Contents: pages with one canonical text are one content, and only contents are compared.
+//!
+//! A content's number is its rank: smaller is better. It has the rank of its best page, which stands for it; the
+//! others are that page's exact duplicates.
+
+use std::path::Path;
+
+use super::segments::{Segments, SketchAt};
+use super::sorter::Sorter;
+use crate::error::Result;
+
+/// The contents of a run.
+pub(crate) struct Contents {
+    /// The content of each page.
+    pub of_page: Vec<u32>,
+    /// The best page of each content.
+    pub best_page: Vec<u32>,
+    /// Where each content's sketch is.
+    pub sketch_at: Vec<SketchAt>,
+    /// Shingles in each content's sketch.
+    pub sizes: Vec<u32>,
+}
+
+/// What is held for a page while contents are settled: here, the decisions, and the groups.
+pub(crate) const BYTES_A_PAGE: u64 = 12;
+
+impl Contents {
+    pub(crate) fn len(&self) -> usize {
+        self.best_page.len()
+    }
+}
+
+/// Finds the contents of pages that are given best first.
+pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder: &Path) -> Result<Contents> {
+    let mut ranks = vec![0u32; order.len()];
+    for (rank, &page) in order.iter().enumerate() {
+        ranks[page as usize] = rank as u32;
+    }
+    let leaders = leaders(segments, &ranks, memory, folder)?;
+    let mut best_page = Vec::new();
+    let mut of_rank = leaders;
+    for rank in 0..of_rank.len() {
+        let leader = of_rank[rank] as usize;
+        of_rank[rank] = if leader == rank {
+            best_page.push(order[rank]);
+            best_page.len() as u32 - 1
+        } else {
+            of_rank[leader]
+        };
+    }
+    drop(order);
+    let mut of_page = ranks;
+    for slot in &mut of_page {
+        *slot = of_rank[*slot as usize];
+    }
+    drop(of_rank);
+    let (sketch_at, sizes) = sketches(segments, &of_page, best_page.len())?;
+    Ok(Contents { of_page, best_page, sketch_at, sizes })
+}
+
+/// For each rank, the best rank with the same fingerprint.
+fn leaders(segments: &Segments, ranks: &[u32], memory: u64, folder: &Path) -> Result<Vec<u32>> {
+    let mut sorter = Sorter::new(folder.join("fingerprints"), memory);
+    let mut values = Vec::new();
+    for i in 0..segments.len() {
+        let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
+        values.clear();
+        values.extend(segment.rows.iter().zip(&ranks[first..]).map(|(row, &rank)| {
+            ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)
+        }));
+        sorter.extend(&values)?;
+    }
+    let mut leaders = vec![0u32; ranks.len()];
+    let mut current = None;
+    sorter.drain(|(fingerprint, rank)| {
+        let leader = match current {
+            Some((same, leader)) if same == fingerprint => leader,
+            _ => rank,
+        };
+        current = Some((fingerprint, leader));
+        leaders[rank as usize] = leader;
+        Ok(())
+    })?;
+    Ok(leaders)
+}
+
+/// Where the sketch of each content is, and its size. Any page of a content may have it.
+fn sketches(segments: &Segments, of_page: &[u32], contents: usize) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+    let mut places = vec![SketchAt::default(); contents];
+    let mut sizes = vec![0; contents];
+    for i in 0..segments.len() {
+        let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
+        for (row, &content) in segment.rows.iter().zip(&of_page[first..]) {
+            if row.sketch_size > 0 && sizes[content as usize] == 0 {
+                places[content as usize] = SketchAt { segment: i as u32, start: row.sketch_start };
+                sizes[content as usize] = row.sketch_size;
+            }
+        }
+    }
+    Ok((places, sizes))
+}

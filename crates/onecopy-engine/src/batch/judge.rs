@@ -1,0 +1,70 @@
+//! Compares contents by their whole sketches, many at a time.
+
+use onecopy_core::{sizes_allow, verify};
+
+use super::contents::Contents;
+use super::segments::Segments;
+use crate::error::Result;
+use crate::parallel::for_each;
+
+/// Knows where sketches are and when two are alike.
+pub(crate) struct Judge<'a> {
+    pub segments: &'a Segments,
+    pub contents: &'a Contents,
+    pub threshold: f64,
+    pub threads: usize,
+}
+
+/// What a thread keeps between comparisons.
+#[derive(Default)]
+pub(crate) struct Desk {
+    first: Vec<u64>,
+    second: Vec<u64>,
+}
+
+impl Judge<'_> {
+    /// Whether the sizes of two contents let them be alike.
+    pub(crate) fn may(&self, a: u32, b: u32) -> bool {
+        let size = |content: u32| self.contents.sizes[content as usize] as usize;
+        sizes_allow(size(a), size(b), self.threshold)
+    }
+
+    /// If two contents are alike, how many shingles they share.
+    pub(crate) fn compare(&self, a: u32, b: u32, desk: &mut Desk) -> Result<Option<u32>> {
+        let first = self.sketch(a, &mut desk.first)?;
+        let second = self.sketch(b, &mut desk.second)?;
+        Ok(verify(first, second, self.threshold).map(|shared| shared as u32))
+    }
+
+    fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        let (at, size) = (self.contents.sketch_at[content as usize], self.contents.sizes[content as usize]);
+        self.segments.sketch(at, size, buffer)
+    }
+
+    /// Compares each of `pairs`.
+    pub(crate) fn compare_all(&self, pairs: &[(u32, u32)]) -> Result<Vec<Option<u32>>> {
+        self.map(pairs, |&(a, b), desk| self.compare(a, b, desk))
+    }
+
+    /// Calls `judge` with each of `items`, shared out between threads; the answers are in their order.
+    pub(crate) fn map<T: Sync, R: Send + Clone + Default>(
+        &self,
+        items: &[T],
+        judge: impl Fn(&T, &mut Desk) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        /// Enough to be worth a lock, few enough to be shared out evenly.
+        const SHARE: usize = 256;
+        let mut answers = vec![R::default(); items.len()];
+        let shares: Vec<_> = items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
+        for_each(self.threads, shares.len(), Desk::default, |desk, i| {
+            let mut share = shares[i].lock().expect("no thread panics with this lock");
+            let (items, answers) = &mut *share;
+            for (item, answer) in items.iter().zip(answers.iter_mut()) {
+                *answer = judge(item, desk)?;
+            }
+            Ok(())
+        })?;
+        drop(shares);
+        Ok(answers)
+    }
+}

@@ -1,0 +1,124 @@
+//! Stage 3: the keys that contents share, as runs.
+//!
+//! A run is the contents that hold one key, best first. Keys that one content holds alone are dropped, and so is a
+//! run that equals another: two near-duplicates share most of their keys, and one shared key says as much as fifty.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Mutex;
+
+use onecopy_core::{Rarity, keys};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::budget::Budget;
+use super::contents::Contents;
+use super::runs::Runs;
+use super::segments::Segments;
+use super::sorter::Sorter;
+use crate::error::{Error, Result};
+use crate::parallel::for_each;
+use crate::progress::{Progress, Stage};
+
+/// Keys are shared out by their leading bits, so that each part is sorted by itself.
+const PART_BITS: u32 = 4;
+const PARTS: usize = 1 << PART_BITS;
+
+/// What finding keys needs to know.
+pub(crate) struct KeyFinder<'a> {
+    pub segments: &'a Segments,
+    pub contents: &'a Contents,
+    pub rarity: &'a Rarity,
+    pub threshold: f64,
+    pub threads: usize,
+    pub folder: &'a Path,
+}
+
+impl KeyFinder<'_> {
+    /// The runs of all keys that two contents or more share.
+    pub(crate) fn runs(&self, budget: &Budget, progress: &dyn Progress) -> Result<Runs> {
+        progress.begin(Stage::Keys, self.segments.pages() as u64);
+        let share = budget.sort / PARTS as u64;
+        let sorters: Vec<Mutex<Sorter<(u64, u32)>>> = (0..PARTS)
+            .map(|part| Mutex::new(Sorter::new(self.folder.join(format!("keys-{part}")), share)))
+            .collect();
+        for_each(self.threads, self.segments.len(), Scratch::default, |scratch, i| {
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            progress.advance(self.segment(i, scratch, &sorters)?);
+            Ok(())
+        })?;
+        let runs = Runs::new(PARTS, budget.entries, self.folder);
+        let sorters: Vec<_> = sorters.into_iter().map(|sorter| Mutex::new(Some(sorter))).collect();
+        for_each(self.threads, PARTS, || (), |(), part| {
+            let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
+            let sorter = sorter.expect("each part is taken once").into_inner();
+            self.collect(sorter.expect("no thread panics with this lock"), part, budget, &runs)
+        })?;
+        runs.finish()
+    }
+
+    /// Finds the keys of a segment's contents; says how many pages it has.
+    fn segment(&self, i: usize, scratch: &mut Scratch, sorters: &[Mutex<Sorter<(u64, u32)>>]) -> Result<u64> {
+        let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
+        let sketches = self.segments.sketches(i, &mut scratch.sketches)?;
+        for (row, &content) in segment.rows.iter().zip(&self.contents.of_page[first..]) {
+            let at = self.contents.sketch_at[content as usize];
+            if row.sketch_size == 0 || (at.segment as usize, at.start) != (i, row.sketch_start) {
+                continue;
+            }
+            let start = row.sketch_start as usize;
+            let sketch = &sketches[start..start + row.sketch_size as usize];
+            scratch.keys.clear();
+            keys(sketch, self.threshold, self.rarity, &mut scratch.counts, &mut scratch.keys);
+            for &key in &scratch.keys {
+                scratch.parts[(key >> (64 - PART_BITS)) as usize].push((key, content));
+            }
+        }
+        for (part, sorter) in scratch.parts.iter_mut().zip(sorters) {
+            sorter.lock().expect("no thread panics with this lock").extend(part)?;
+            part.clear();
+        }
+        Ok(segment.rows.len() as u64)
+    }
+
+    /// Turns sorted keys into runs.
+    fn collect(&self, sorter: Sorter<(u64, u32)>, part: usize, budget: &Budget, runs: &Runs) -> Result<()> {
+        let mut known: HashSet<u128> = HashSet::new();
+        let most_known = budget.entries / PARTS / 4;
+        let mut run: Vec<u32> = Vec::new();
+        let mut current = 0;
+        let mut writer = runs.writer(part);
+        let mut end = |run: &mut Vec<u32>| -> Result<()> {
+            if run.len() > 1 {
+                if known.len() > most_known {
+                    known.clear();
+                }
+                if known.insert(xxh3_128(bytemuck::cast_slice(run))) {
+                    writer.push(run)?;
+                }
+            }
+            run.clear();
+            Ok(())
+        };
+        sorter.drain(|(key, content)| {
+            if key != current {
+                end(&mut run)?;
+                current = key;
+            }
+            run.push(content);
+            Ok(())
+        })?;
+        end(&mut run)?;
+        writer.finish()
+    }
+}
+
+/// What a thread keeps between segments.
+#[derive(Default)]
+struct Scratch {
+    sketches: Vec<u64>,
+    counts: Vec<u8>,
+    keys: Vec<u64>,
+    parts: [Vec<(u64, u32)>; PARTS],
+}

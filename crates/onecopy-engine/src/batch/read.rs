@@ -1,0 +1,215 @@
+//! Stage 1: pages in, segments out.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use onecopy_core::{Canonical, Contender, Signals, Sketch, canonicalise, digest, rank, sketch};
+
+use super::budget::Budget;
+use super::counters::Counters;
+use super::seen::Seen;
+use super::segment::{Row, Segment};
+use super::segments::{Collector, Segments};
+use crate::error::{At, Error, Result};
+use crate::ingest::{
+    Chunk, Feed, FieldNames, Lot, Record, Rejection, Source, Trouble, Work, lines, read_document, read_line,
+};
+use crate::job::Job;
+use crate::parallel::{for_each, on_each};
+use crate::progress::{Progress, Stage};
+
+/// Reads all sources into segments, counting shingles on the way. Chunks that `collector` has are not read again.
+pub(crate) fn read(
+    job: &Job,
+    sources: &[Source],
+    lots: &[Lot],
+    budget: &Budget,
+    collector: Collector,
+    progress: &dyn Progress,
+) -> Result<(Segments, Counters)> {
+    let seen = Seen::new(budget.seen);
+    let counters = Counters::new(budget.rarity_bits);
+    let total = sources.iter().map(|source| source.bytes).sum();
+    progress.begin(Stage::Read, total);
+    let collector = recount(job, collector, &seen, &counters)?;
+    let names = FieldNames::new(&job.fields);
+    let feed = Feed::new(sources, lots, &job.limits, budget.chunk);
+    let collector = Mutex::new(collector);
+    let turn = AtomicUsize::new(0);
+    on_each(job.threads, |failed| {
+        let mut reader = PageReader::new(job, sources, &names, &seen);
+        while let Some((work, bytes)) = feed.next(job.threads)? {
+            if progress.stopped() || failed.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+            let (lot, chunk) = work.place();
+            let known = collector.lock().expect("no thread panics with this lock").has(lot, chunk);
+            if !known {
+                let segment = reader.read(work)?;
+                counters.add(&segment, &segment.sketches, turn.fetch_add(7, Ordering::Relaxed));
+                collector.lock().expect("no thread panics with this lock").add(segment)?;
+            }
+            progress.advance(bytes);
+        }
+        Ok(())
+    })?;
+    let collector = collector.into_inner().expect("no thread panics with this lock");
+    Ok((collector.finish()?, counters))
+}
+
+/// Counts the shingles and fingerprints of the segments that an earlier run left.
+fn recount(job: &Job, collector: Collector, seen: &Seen, counters: &Counters) -> Result<Collector> {
+    let found = collector.finish()?;
+    for_each(job.threads, found.len(), Vec::new, |buffer, i| {
+        let segment = found.load(i)?;
+        for row in segment.rows.iter().filter(|row| row.sketch_size > 0) {
+            seen.has(row.fingerprint());
+        }
+        counters.add(&segment, found.sketches(i, buffer)?, i);
+        Ok(())
+    })?;
+    Ok(found.reopen())
+}
+
+/// Turns work into segments. One a thread; its buffers are reused.
+struct PageReader<'a> {
+    job: &'a Job,
+    sources: &'a [Source],
+    names: &'a FieldNames,
+    seen: &'a Seen,
+    record: Record,
+    canonical: Canonical,
+    sketch: Sketch,
+    ranks: Vec<(u32, Vec<u8>)>,
+}
+
+impl<'a> PageReader<'a> {
+    fn new(job: &'a Job, sources: &'a [Source], names: &'a FieldNames, seen: &'a Seen) -> PageReader<'a> {
+        PageReader {
+            job,
+            sources,
+            names,
+            seen,
+            record: Record::default(),
+            canonical: Canonical::default(),
+            sketch: Sketch::default(),
+            ranks: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, work: Work) -> Result<Segment> {
+        self.ranks.clear();
+        let mut segment = match work {
+            Work::Lines { lot, source, chunk } => self.lines(lot, source, &chunk),
+            Work::Documents { lot, sources } => self.documents(lot, sources)?,
+        };
+        self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+        for (row, rank) in &self.ranks {
+            segment.ranks.extend_from_slice(&row.to_ne_bytes());
+            segment.ranks.extend_from_slice(&(rank.len() as u32).to_ne_bytes());
+            segment.ranks.extend_from_slice(rank);
+        }
+        Ok(segment)
+    }
+
+    fn lines(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
+        let mut segment = Segment { lot, chunk: chunk.index, ..Default::default() };
+        for (start, line) in lines(&chunk.bytes) {
+            let number = segment.lines;
+            segment.lines += 1;
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let judged = if line.len() > self.job.limits.page_bytes {
+                Err(self.overlong())
+            } else {
+                read_line(line, self.names, &mut self.record)
+            };
+            let place = Row { source, line: number, start: start as u32, length: line.len() as u32, ..Row::default() };
+            let judged = judged.and_then(|()| self.page(place, line, &mut segment));
+            if let Err(reason) = judged {
+                segment.rejected.push(Rejection { source, line: number, reason });
+            }
+        }
+        if let Some(trouble) = &chunk.trouble {
+            let reason = match trouble {
+                Trouble::Overlong => self.overlong(),
+                Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
+            };
+            segment.rejected.push(Rejection { source, line: segment.lines, reason });
+            segment.lines += 1;
+        }
+        segment
+    }
+
+    fn overlong(&self) -> String {
+        format!("longer than the limit of {} bytes a page (raise --max-page to take it)", self.job.limits.page_bytes)
+    }
+
+    fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {
+        let mut segment = Segment { lot, ..Default::default() };
+        let mut bytes = Vec::new();
+        for number in sources {
+            let source = &self.sources[number as usize];
+            let limit = self.job.limits.page_bytes;
+            let judged = read_document(&source.path, source.format, limit, &mut bytes, &mut self.record)
+                .at("read", &source.path)?;
+            // A file's place in its folder is its address.
+            self.record.url = Some(source.name.clone());
+            let place = Row { source: number, line: segment.lines, length: bytes.len() as u32, ..Row::default() };
+            segment.lines += 1;
+            if let Err(reason) = judged.and_then(|()| self.page(place, &bytes, &mut segment)) {
+                segment.rejected.push(Rejection { source: number, line: 0, reason });
+            }
+        }
+        Ok(segment)
+    }
+
+    /// Adds the page in `self.record` to the segment, or says why it cannot be judged.
+    fn page(&mut self, place: Row, bytes: &[u8], segment: &mut Segment) -> Result<(), String> {
+        canonicalise(&self.record.text, &self.job.config.canonical, &mut self.canonical);
+        if self.canonical.token_count() == 0 {
+            return Err("no words to compare".into());
+        }
+        let fingerprint = self.canonical.fingerprint();
+        let start = segment.sketches.len();
+        if !self.seen.has(fingerprint) {
+            sketch(&self.canonical, &self.job.config.shingles, &mut self.sketch);
+            segment.sketches.extend_from_slice(self.sketch.shingles());
+        }
+        self.rank(segment.rows.len() as u32, bytes);
+        segment.names.extend_from_slice(self.name().as_bytes());
+        segment.rows.push(Row {
+            fingerprint: fingerprint.0,
+            sketch_start: start as u32,
+            sketch_size: (segment.sketches.len() - start) as u32,
+            name_end: segment.names.len() as u32,
+            ..place
+        });
+        Ok(())
+    }
+
+    /// The page's name as JSON: its id as given, else its URL, else nothing.
+    fn name(&self) -> std::borrow::Cow<'_, str> {
+        match (&self.record.id, &self.record.url) {
+            (id, _) if !id.is_empty() => id.into(),
+            (_, Some(url)) => serde_json::to_string(url).expect("a string is JSON").into(),
+            _ => "".into(),
+        }
+    }
+
+    fn rank(&mut self, row: u32, bytes: &[u8]) {
+        let record = &self.record;
+        let signals =
+            Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
+        let contender = Contender {
+            name: &self.name(),
+            signals,
+            length: self.canonical.as_bytes().len(),
+            digest: digest(bytes),
+        };
+        let mut out = Vec::new();
+        rank(&contender, &self.job.config.winner, &mut out);
+        self.ranks.push((row, out));
+    }
+}

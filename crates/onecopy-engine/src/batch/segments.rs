@@ -1,0 +1,415 @@
+//! The segments of a run: in memory while they fit, else all on disk.
+//!
+//! On disk, segments lie one behind the other in `segments.bin`, and `segments.log` has a record for each that is
+//! complete. A run that is killed loses what was not yet logged; the rest is found again by its checksums. A run that
+//! fits in memory writes neither file: reading it again is quicker than a disk.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::segment::{Layout, Row, Segment};
+use crate::error::{At, Error, Result};
+
+/// Collects segments while the input is read.
+pub(crate) struct Collector {
+    segments: Vec<Stored>,
+    known: HashSet<(u32, u32)>,
+    memory: u64,
+    memory_limit: u64,
+    disk: Option<Disk>,
+    folder: PathBuf,
+}
+
+enum Stored {
+    Memory(Segment),
+    Disk(Layout, u64),
+}
+
+impl Stored {
+    fn place(&self) -> (u32, u32) {
+        match self {
+            Stored::Memory(segment) => (segment.lot, segment.chunk),
+            Stored::Disk(layout, _) => (layout.lot, layout.chunk),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        match self {
+            Stored::Memory(segment) => segment.rows.len(),
+            Stored::Disk(layout, _) => layout.rows as usize,
+        }
+    }
+}
+
+struct Disk {
+    data: File,
+    log: File,
+    path: PathBuf,
+    end: u64,
+}
+
+impl Collector {
+    /// Takes up what an earlier run left in `folder`.
+    pub(crate) fn open(folder: &Path, memory_limit: u64) -> Result<Collector> {
+        let mut collector = Collector {
+            segments: Vec::new(),
+            known: HashSet::new(),
+            memory: 0,
+            memory_limit,
+            disk: None,
+            folder: folder.to_owned(),
+        };
+        if folder.join("segments.log").exists() {
+            let (disk, found) = recover(folder)?;
+            collector.known = found.iter().map(|(layout, _)| (layout.lot, layout.chunk)).collect();
+            collector.segments = found.into_iter().map(|(layout, at)| Stored::Disk(layout, at)).collect();
+            collector.disk = Some(disk);
+        }
+        Ok(collector)
+    }
+
+    /// Whether a chunk is already here.
+    pub(crate) fn has(&self, lot: u32, chunk: u32) -> bool {
+        self.known.contains(&(lot, chunk))
+    }
+
+    /// Takes a segment; puts all of them on disk once they no longer fit in memory.
+    pub(crate) fn add(&mut self, segment: Segment) -> Result<()> {
+        self.known.insert((segment.lot, segment.chunk));
+        if self.disk.is_none() && self.memory + segment.bytes() > self.memory_limit {
+            let mut disk = create(&self.folder)?;
+            for stored in &mut self.segments {
+                if let Stored::Memory(segment) = stored {
+                    *stored = disk.append(segment)?;
+                }
+            }
+            self.memory = 0;
+            self.disk = Some(disk);
+        }
+        let stored = match &mut self.disk {
+            Some(disk) => disk.append(&segment)?,
+            None => {
+                self.memory += segment.bytes();
+                Stored::Memory(segment)
+            }
+        };
+        self.segments.push(stored);
+        Ok(())
+    }
+
+    /// All segments in the order of the input, whoever read them first.
+    pub(crate) fn finish(mut self) -> Result<Segments> {
+        self.segments.sort_by_key(Stored::place);
+        let mut firsts = Vec::with_capacity(self.segments.len() + 1);
+        let mut pages = 0u64;
+        for stored in &self.segments {
+            firsts.push(pages as u32);
+            pages += stored.rows() as u64;
+        }
+        if pages >= u64::from(u32::MAX) {
+            return Err(Error::Config(format!("{pages} pages are more than one run takes: split the input")));
+        }
+        firsts.push(pages as u32);
+        let Collector { segments, memory_limit, disk, folder, .. } = self;
+        Ok(Segments { segments, firsts, memory_limit, disk, folder })
+    }
+}
+
+fn create(folder: &Path) -> Result<Disk> {
+    let (path, log) = (folder.join("segments.bin"), folder.join("segments.log"));
+    let data = OpenOptions::new().create(true).truncate(true).read(true).write(true).open(&path).at("create", &path)?;
+    Ok(Disk { data, log: File::create(&log).at("create", &log)?, path, end: 0 })
+}
+
+/// A log record: the layout, where the segment is, the checksum of its words, and one of the record.
+const RECORD: usize = 4 * Layout::FIELDS + 24;
+
+/// The segments that are logged and whole.
+fn recover(folder: &Path) -> Result<(Disk, Vec<(Layout, u64)>)> {
+    let (path, log_path) = (folder.join("segments.bin"), folder.join("segments.log"));
+    let data = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).at("read", &path)?;
+    let mut log = OpenOptions::new().read(true).write(true).open(&log_path).at("read", &log_path)?;
+    let mut records = Vec::new();
+    log.read_to_end(&mut records).at("read", &log_path)?;
+    let mut disk = Disk { data, log, path, end: 0 };
+    let mut found = Vec::new();
+    for record in records.chunks_exact(RECORD) {
+        let Some((layout, at, checksum)) = read_record(record) else { break };
+        let mut words = vec![0; layout.words()];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        if disk.data.read_exact_at(bytes, at).is_err() || xxh3_64(bytes) != checksum {
+            break;
+        }
+        disk.end = disk.end.max(at + bytes.len() as u64);
+        found.push((layout, at));
+    }
+    // What follows the last whole record is overwritten by the next ones.
+    let whole = (found.len() * RECORD) as u64;
+    disk.log.set_len(whole).at("write", &log_path)?;
+    std::io::Seek::seek(&mut disk.log, std::io::SeekFrom::Start(whole)).at("write", &log_path)?;
+    Ok((disk, found))
+}
+
+fn read_record(record: &[u8]) -> Option<(Layout, u64, u64)> {
+    let (body, own) = record.split_at(RECORD - 8);
+    let number = |at: usize| u64::from_ne_bytes(body[at..at + 8].try_into().expect("eight bytes"));
+    if xxh3_64(body).to_ne_bytes() != *own {
+        return None;
+    }
+    let mut fields = [0; Layout::FIELDS];
+    for (field, bytes) in fields.iter_mut().zip(body.chunks_exact(4)) {
+        *field = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+    }
+    Some((Layout::from_fields(fields), number(4 * Layout::FIELDS), number(4 * Layout::FIELDS + 8)))
+}
+
+impl Disk {
+    fn append(&mut self, segment: &Segment) -> Result<Stored> {
+        let (layout, words) = segment.encode();
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let at = self.end;
+        self.data.write_all_at(bytes, at).at("write", &self.path)?;
+        let mut record = Vec::with_capacity(RECORD);
+        record.extend(layout.to_fields().iter().flat_map(|field| field.to_ne_bytes()));
+        record.extend(at.to_ne_bytes());
+        record.extend(xxh3_64(bytes).to_ne_bytes());
+        record.extend(xxh3_64(&record).to_ne_bytes());
+        self.log.write_all(&record).at("write", &self.path)?;
+        self.end += bytes.len() as u64;
+        Ok(Stored::Disk(layout, at))
+    }
+}
+
+/// All segments of a run, in the order of the input.
+pub(crate) struct Segments {
+    segments: Vec<Stored>,
+    /// The first page of each segment, and at the end the number of pages.
+    firsts: Vec<u32>,
+    memory_limit: u64,
+    disk: Option<Disk>,
+    folder: PathBuf,
+}
+
+/// Where a sketch is: its segment, and its place among the segment's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SketchAt {
+    pub segment: u32,
+    pub start: u32,
+}
+
+/// A segment that is in memory or was brought there.
+pub(crate) enum Loaded<'a> {
+    Borrowed(&'a Segment),
+    Read(Segment),
+}
+
+impl std::ops::Deref for Loaded<'_> {
+    type Target = Segment;
+    fn deref(&self) -> &Segment {
+        match self {
+            Loaded::Borrowed(segment) => segment,
+            Loaded::Read(segment) => segment,
+        }
+    }
+}
+
+impl Segments {
+    /// The collector that these were, to go on collecting.
+    pub(crate) fn reopen(self) -> Collector {
+        Collector {
+            known: self.segments.iter().map(Stored::place).collect(),
+            memory: self.memory(),
+            segments: self.segments,
+            memory_limit: self.memory_limit,
+            disk: self.disk,
+            folder: self.folder,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.firsts[self.len()] as usize
+    }
+
+    /// The number of the first page of a segment.
+    pub(crate) fn first_page(&self, segment: usize) -> u32 {
+        self.firsts[segment]
+    }
+
+    /// Whether nothing was written to disk.
+    pub(crate) fn in_memory(&self) -> bool {
+        self.disk.is_none()
+    }
+
+    /// Bytes of memory that segments take.
+    pub(crate) fn memory(&self) -> u64 {
+        let held = |stored: &Stored| if let Stored::Memory(segment) = stored { segment.bytes() } else { 0 };
+        self.segments.iter().map(held).sum()
+    }
+
+    /// Lines of a segment's chunk, and its place.
+    pub(crate) fn place(&self, segment: usize) -> (u32, u32, u32) {
+        match &self.segments[segment] {
+            Stored::Memory(segment) => (segment.lot, segment.chunk, segment.lines),
+            Stored::Disk(layout, _) => (layout.lot, layout.chunk, layout.lines),
+        }
+    }
+
+    /// A segment without its ranks and sketches.
+    pub(crate) fn load(&self, segment: usize) -> Result<Loaded<'_>> {
+        match &self.segments[segment] {
+            Stored::Memory(segment) => Ok(Loaded::Borrowed(segment)),
+            Stored::Disk(layout, at) => {
+                let mut words = vec![0; layout.ranks_at()];
+                self.read(*at, &mut words)?;
+                Ok(Loaded::Read(Segment::decode(layout, &words)))
+            }
+        }
+    }
+
+    /// All sketches of a segment, one behind the other.
+    pub(crate) fn sketches<'a>(&'a self, segment: usize, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        match &self.segments[segment] {
+            Stored::Memory(segment) => Ok(&segment.sketches),
+            Stored::Disk(layout, at) => {
+                buffer.resize(layout.sketches as usize, 0);
+                self.read(at + 8 * layout.sketches_at() as u64, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+
+    /// One sketch.
+    pub(crate) fn sketch<'a>(&'a self, at: SketchAt, size: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        let (start, size) = (at.start as usize, size as usize);
+        match &self.segments[at.segment as usize] {
+            Stored::Memory(segment) => Ok(&segment.sketches[start..start + size]),
+            Stored::Disk(layout, at) => {
+                buffer.resize(size, 0);
+                self.read(at + 8 * (layout.sketches_at() + start) as u64, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+
+    /// The ranks of a segment, from byte `from`, at most as many as `buffer` holds; how many there were.
+    pub(crate) fn ranks(&self, segment: usize, from: usize, buffer: &mut [u8]) -> Result<usize> {
+        match &self.segments[segment] {
+            Stored::Memory(segment) => {
+                let rest = &segment.ranks[from..];
+                let n = rest.len().min(buffer.len());
+                buffer[..n].copy_from_slice(&rest[..n]);
+                Ok(n)
+            }
+            Stored::Disk(layout, at) => {
+                let n = (layout.ranks as usize - from).min(buffer.len());
+                let place = at + 8 * layout.ranks_at() as u64 + from as u64;
+                let disk = self.disk();
+                disk.data.read_exact_at(&mut buffer[..n], place).at("read", &disk.path)?;
+                Ok(n)
+            }
+        }
+    }
+
+    /// The row and the name of a page.
+    pub(crate) fn page(&self, page: u32) -> Result<(Row, Vec<u8>)> {
+        let segment = self.segment_of(page);
+        let row = (page - self.firsts[segment]) as usize;
+        match &self.segments[segment] {
+            Stored::Memory(segment) => Ok((segment.rows[row], segment.name(row).to_vec())),
+            Stored::Disk(layout, at) => {
+                let mut words = [0; 2 * Row::WORDS];
+                let first = row.saturating_sub(1);
+                self.read(at + (8 * Row::WORDS * first) as u64, &mut words[..(row - first + 1) * Row::WORDS])?;
+                let found = Row::from_words(&words[(row - first) * Row::WORDS..]);
+                let start = if row == 0 { 0 } else { Row::from_words(&words).name_end };
+                let mut name = vec![0; (found.name_end - start) as usize];
+                let disk = self.disk();
+                let place = at + 8 * layout.names_at() as u64 + u64::from(start);
+                disk.data.read_exact_at(&mut name, place).at("read", &disk.path)?;
+                Ok((found, name))
+            }
+        }
+    }
+
+    /// The segment that a page is in.
+    pub(crate) fn segment_of(&self, page: u32) -> usize {
+        self.firsts.partition_point(|&first| first <= page) - 1
+    }
+
+    fn read(&self, at: u64, words: &mut [u64]) -> Result<()> {
+        let disk = self.disk();
+        disk.data.read_exact_at(bytemuck::cast_slice_mut(words), at).at("read", &disk.path)
+    }
+
+    fn disk(&self) -> &Disk {
+        self.disk.as_ref().expect("a segment that is not in memory is on disk")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(lot: u32, chunk: u32) -> Segment {
+        let row = Row { line: chunk, fingerprint: u128::from(lot) << 70 | 1, sketch_size: 2, name_end: 3, ..Default::default() };
+        Segment { lot, chunk, lines: 4, rows: vec![row], names: format!("\"{lot}\"").into_bytes(), ranks: vec![lot as u8; 5], sketches: vec![u64::from(lot), 99], ..Default::default() }
+    }
+
+    fn check(segments: &Segments) {
+        assert_eq!(segments.pages(), 3);
+        for (i, lot) in [0, 0, 2].into_iter().enumerate() {
+            let (row, name) = segments.page(i as u32).unwrap();
+            assert_eq!(name, format!("\"{lot}\"").into_bytes());
+            assert_eq!(segments.load(i).unwrap().rows, [row]);
+            assert_eq!(segments.sketches(i, &mut Vec::new()).unwrap(), [lot, 99]);
+            let at = SketchAt { segment: i as u32, start: 0 };
+            assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
+            let mut ranks = [0; 8];
+            assert_eq!(segments.ranks(i, 2, &mut ranks).unwrap(), 3);
+            assert_eq!(ranks[..3], [lot as u8; 3]);
+        }
+    }
+
+    #[test]
+    fn memory_and_disk_hold_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        for limit in [1 << 20, 250, 0] {
+            let mut collector = Collector::open(folder.path(), limit).unwrap();
+            for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
+                collector.add(segment(lot, chunk)).unwrap();
+            }
+            let segments = collector.finish().unwrap();
+            assert_eq!(segments.in_memory(), limit == 1 << 20);
+            check(&segments);
+            let _ = std::fs::remove_file(folder.path().join("segments.log"));
+        }
+    }
+
+    #[test]
+    fn what_was_logged_is_found_again_and_a_torn_end_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut collector = Collector::open(folder.path(), 0).unwrap();
+        for (lot, chunk) in [(2, 0), (0, 1)] {
+            collector.add(segment(lot, chunk)).unwrap();
+        }
+        drop(collector);
+        let log = folder.path().join("segments.log");
+        let mut bytes = std::fs::read(&log).unwrap();
+        bytes.truncate(bytes.len() - 1);
+        std::fs::write(&log, bytes).unwrap();
+        let mut collector = Collector::open(folder.path(), 0).unwrap();
+        assert!(collector.has(2, 0) && !collector.has(0, 1));
+        collector.add(segment(0, 1)).unwrap();
+        collector.add(segment(0, 0)).unwrap();
+        check(&collector.finish().unwrap());
+    }
+}

@@ -1,0 +1,158 @@
+//! Stage 4: which contents stay.
+//!
+//! Contents are visited best first. One goes if it is alike to one that stays, and the best of those is its winner; else
+//! it stays. Each is compared only with those that stay and share a key with it, so that a group of n near-duplicates
+//! costs n comparisons, not n². When the keys do not fit in memory, contents are settled in blocks of ranks: a block
+//! among itself, then everything behind it against what stayed of it. The answer is the same for any blocks.
+
+use std::ops::Range;
+
+use super::budget::Budget;
+use super::index::Index;
+use super::judge::{Desk, Judge};
+use super::runs::Runs;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Stage};
+
+/// What became of each content.
+pub(crate) struct Settled {
+    /// A content that stays is its own winner.
+    pub winner: Vec<u32>,
+    /// How many shingles it shares with its winner.
+    pub shared: Vec<u32>,
+}
+
+impl Settled {
+    pub(crate) fn stays(&self, content: u32) -> bool {
+        self.winner[content as usize] == content
+    }
+
+    fn remove(&mut self, content: u32, (winner, shared): (u32, u32)) {
+        self.winner[content as usize] = winner;
+        self.shared[content as usize] = shared;
+    }
+}
+
+/// Settles all contents.
+pub(crate) fn settle(judge: &Judge, runs: &Runs, budget: &Budget, progress: &dyn Progress) -> Result<Settled> {
+    let contents = judge.contents.len();
+    progress.begin(Stage::Settle, contents as u64);
+    let mut settled = Settled { winner: (0..contents as u32).collect(), shared: judge.contents.sizes.clone() };
+    for block in blocks(runs, contents, budget.entries)? {
+        let index = Index::new(runs, block.clone(), &settled)?;
+        settle_block(judge, index, block.clone(), &mut settled, progress)?;
+        if (block.end as usize) < contents {
+            sweep(judge, runs, block, &mut settled)?;
+        }
+    }
+    Ok(settled)
+}
+
+/// Ranges of contents whose keys fit in memory together.
+fn blocks(runs: &Runs, contents: usize, entries: usize) -> Result<Vec<Range<u32>>> {
+    if runs.entries() <= entries {
+        return Ok(vec![0..contents as u32]);
+    }
+    let mut keys = vec![0u32; contents];
+    runs.for_each(|run| {
+        run.iter().for_each(|&content| keys[content as usize] += 1);
+        Ok(())
+    })?;
+    let mut blocks = Vec::new();
+    let (mut start, mut sum) = (0, 0);
+    for (content, &own) in keys.iter().enumerate() {
+        if sum + own as usize > entries && content > start {
+            blocks.push(start as u32..content as u32);
+            (start, sum) = (content, 0);
+        }
+        sum += own as usize;
+    }
+    blocks.push(start as u32..contents as u32);
+    Ok(blocks)
+}
+
+/// Settles the contents of a block among themselves. Those that something better removed before are passed over.
+fn settle_block(
+    judge: &Judge,
+    mut index: Index,
+    block: Range<u32>,
+    settled: &mut Settled,
+    progress: &dyn Progress,
+) -> Result<()> {
+    /// Contents that threads look up against what stayed before them, before they are settled one by one.
+    const BATCH: usize = 8_192;
+    let all: Vec<u32> = block.filter(|&content| settled.stays(content)).collect();
+    let mut desk = Desk::default();
+    let mut candidates = Vec::new();
+    for batch in all.chunks(BATCH) {
+        if progress.stopped() {
+            return Err(Error::Stopped);
+        }
+        let first = batch[0];
+        let found = judge.map(batch, |&content, desk| best_alike(judge, &index, content, 0, &mut Vec::new(), desk))?;
+        for (&content, found) in batch.iter().zip(found) {
+            let winner = match found {
+                Some(winner) => Some(winner),
+                None => best_alike(judge, &index, content, first, &mut candidates, &mut desk)?,
+            };
+            match winner {
+                Some(winner) => settled.remove(content, winner),
+                None => index.keep(content),
+            }
+        }
+        progress.advance(batch.len() as u64);
+    }
+    Ok(())
+}
+
+/// The best content from number `from` that stays and is alike, and how many shingles they share.
+fn best_alike(
+    judge: &Judge,
+    index: &Index,
+    content: u32,
+    from: u32,
+    candidates: &mut Vec<u32>,
+    desk: &mut Desk,
+) -> Result<Option<(u32, u32)>> {
+    index.kept_beside(content, from, candidates);
+    for &candidate in &*candidates {
+        if judge.may(content, candidate) {
+            if let Some(shared) = judge.compare(candidate, content, desk)? {
+                return Ok(Some((candidate, shared)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Removes what is behind a block and alike to something that stayed of it.
+fn sweep(judge: &Judge, runs: &Runs, block: Range<u32>, settled: &mut Settled) -> Result<()> {
+    /// Pairs that are held before they are compared.
+    const PAIRS: usize = 1 << 20;
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    runs.for_each(|run| {
+        let (behind, kept) = (run.partition_point(|&c| c < block.end), run.partition_point(|&c| c < block.start));
+        for &kept in run[kept..behind].iter().filter(|&&content| settled.stays(content)) {
+            let open = |content: u32| settled.winner[content as usize] > kept && judge.may(kept, content);
+            pairs.extend(run[behind..].iter().filter(|&&content| open(content)).map(|&content| (content, kept)));
+        }
+        if pairs.len() >= PAIRS {
+            sweep_pairs(judge, &mut pairs, settled)?;
+        }
+        Ok(())
+    })?;
+    sweep_pairs(judge, &mut pairs, settled)
+}
+
+fn sweep_pairs(judge: &Judge, pairs: &mut Vec<(u32, u32)>, settled: &mut Settled) -> Result<()> {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let found = judge.compare_all(pairs)?;
+    for (&(content, kept), shared) in pairs.iter().zip(found) {
+        if let Some(shared) = shared.filter(|_| kept < settled.winner[content as usize]) {
+            settled.remove(content, (kept, shared));
+        }
+    }
+    pairs.clear();
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Sorting more than fits in memory: runs that are sorted in memory and put on disk, then merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{At, Result};
+
+/// What can be sorted: a value of a fixed size on disk.
+pub(crate) trait Sortable: Copy + Ord {
+    /// Its bytes on disk.
+    type Bytes: AsRef<[u8]> + AsMut<[u8]> + Default;
+    fn to_bytes(self) -> Self::Bytes;
+    fn from_bytes(bytes: &Self::Bytes) -> Self;
+}
+
+/// A key, and a content that holds it.
+impl Sortable for (u64, u32) {
+    type Bytes = [u8; 12];
+    fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.0.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.1.to_ne_bytes());
+        bytes
+    }
+    fn from_bytes(bytes: &[u8; 12]) -> (u64, u32) {
+        let (key, content) = bytes.split_at(8);
+        (
+            u64::from_ne_bytes(key.try_into().expect("eight bytes")),
+            u32::from_ne_bytes(content.try_into().expect("four bytes")),
+        )
+    }
+}
+
+/// A fingerprint in two halves, and the rank of a page that has it.
+impl Sortable for ([u64; 2], u32) {
+    type Bytes = [u8; 20];
+    fn to_bytes(self) -> [u8; 20] {
+        let mut bytes = [0; 20];
+        bytes[..8].copy_from_slice(&self.0[0].to_ne_bytes());
+        bytes[8..].copy_from_slice(&(self.0[1], self.1).to_bytes());
+        bytes
+    }
+    fn from_bytes(bytes: &[u8; 20]) -> ([u64; 2], u32) {
+        let (high, rest) = bytes.split_at(8);
+        let (low, rank) = <(u64, u32)>::from_bytes(rest.try_into().expect("twelve bytes"));
+        ([u64::from_ne_bytes(high.try_into().expect("eight bytes")), low], rank)
+    }
+}
+
+/// Takes values in any order and gives them back sorted, within a limit on memory.
+pub(crate) struct Sorter<T> {
+    values: Vec<T>,
+    /// Most values in memory.
+    limit: usize,
+    runs: Vec<PathBuf>,
+    /// Where runs go: this and a number.
+    path: PathBuf,
+}
+
+impl<T: Sortable> Sorter<T> {
+    pub(crate) fn new(path: PathBuf, memory: u64) -> Sorter<T> {
+        let limit = (memory as usize / size_of::<T>()).max(1_024);
+        Sorter { values: Vec::new(), limit, runs: Vec::new(), path }
+    }
+
+    pub(crate) fn extend(&mut self, values: &[T]) -> Result<()> {
+        for part in values.chunks(self.limit) {
+            if self.values.len() + part.len() > self.limit {
+                self.spill()?;
+            }
+            // Growing by doubling could take twice the limit.
+            if self.values.capacity() < self.values.len() + part.len() {
+                let wanted = (2 * self.values.len()).clamp(part.len(), self.limit - self.values.len());
+                self.values.reserve_exact(wanted.max(part.len()));
+            }
+            self.values.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.values.sort_unstable();
+        let path = self.path.with_extension(self.runs.len().to_string());
+        let file = File::create(&path).at("create", &path)?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 17, file);
+        for value in self.values.drain(..) {
+            out.write_all(value.to_bytes().as_ref()).at("write", &path)?;
+        }
+        out.flush().at("write", &path)?;
+        self.runs.push(path);
+        Ok(())
+    }
+
+    /// Calls `each` with every value, in order; deletes the runs.
+    pub(crate) fn drain(mut self, mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
+        if self.runs.is_empty() {
+            self.values.sort_unstable();
+            return self.values.into_iter().try_for_each(each);
+        }
+        self.spill()?;
+        let memory = self.limit * size_of::<T>();
+        self.values = Vec::new();
+        let buffer = (memory / 2 / self.runs.len()).clamp(1 << 12, 1 << 18);
+        let mut readers = self.runs.iter().map(|path| Run::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
+        let mut heap = BinaryHeap::new();
+        for (i, reader) in readers.iter_mut().enumerate() {
+            heap.extend(reader.next()?.map(|value| Reverse((value, i))));
+        }
+        while let Some(mut top) = heap.peek_mut() {
+            let Reverse((value, i)) = *top;
+            match readers[i].next()? {
+                Some(next) => *top = Reverse((next, i)),
+                None => {
+                    std::collections::binary_heap::PeekMut::pop(top);
+                }
+            }
+            each(value)?;
+        }
+        for path in &self.runs {
+            std::fs::remove_file(path).at("delete", path)?;
+        }
+        Ok(())
+    }
+}
+
+struct Run<'a, T: Sortable> {
+    reader: BufReader<File>,
+    path: &'a Path,
+    left: u64,
+    bytes: T::Bytes,
+}
+
+impl<'a, T: Sortable> Run<'a, T> {
+    fn open(path: &'a Path, buffer: usize) -> Result<Run<'a, T>> {
+        let file = File::open(path).at("read", path)?;
+        let bytes = T::Bytes::default();
+        let left = file.metadata().at("read", path)?.len() / bytes.as_ref().len() as u64;
+        Ok(Run { reader: BufReader::with_capacity(buffer, file), path, left, bytes })
+    }
+
+    fn next(&mut self) -> Result<Option<T>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        self.reader.read_exact(self.bytes.as_mut()).at("read", self.path)?;
+        Ok(Some(T::from_bytes(&self.bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_on_disk_are_merged_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let values: Vec<(u64, u32)> = (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n as u32)).collect();
+        let mut expected = values.clone();
+        expected.sort_unstable();
+        for memory in [1 << 20, 0] {
+            let mut sorter = Sorter::new(folder.path().join("keys"), memory);
+            for part in values.chunks(700) {
+                sorter.extend(part).unwrap();
+            }
+            assert_eq!(sorter.runs.is_empty(), memory > 0);
+            let mut found = Vec::new();
+            sorter.drain(|value| { found.push(value); Ok(()) }).unwrap();
+            assert_eq!(found, expected);
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn values_survive_their_bytes() {
+        let value = ([u64::MAX - 1, 7], 42);
+        assert_eq!(Sortable::from_bytes(&value.to_bytes()), value);
+    }
+}

@@ -1,0 +1,198 @@
+//! The folder that a run works in, what it may continue, and how its results appear.
+//!
+//! Everything is made in `.onecopy` inside the output folder and moved out by rename at the end, `report.json` last:
+//! where that is, the run is complete.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use onecopy_core::Config;
+use serde::{Deserialize, Serialize};
+
+use super::budget::Budget;
+use crate::error::{At, Error, Result};
+use crate::ingest::{Inputs, plan};
+use crate::job::{Fields, Job, Limits};
+use crate::report::Report;
+
+/// What a run is: two runs that are equal here give the same results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    pub version: String,
+    pub config: Config,
+    pub fields: Fields,
+    pub limits: Limits,
+    pub inputs: Inputs,
+    /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
+    pub chunk_bytes: usize,
+}
+
+/// A run's working folder, locked.
+pub(crate) struct Work {
+    pub run: Run,
+    pub budget: Budget,
+    /// Whether an earlier run is continued.
+    pub continued: bool,
+    folder: PathBuf,
+    out: PathBuf,
+    _lock: File,
+}
+
+/// What is found in an output folder.
+pub(crate) enum Found {
+    /// Work to do.
+    Work(Box<Work>),
+    /// The results of the very same run.
+    Finished(Report),
+}
+
+/// What results are called, in the order in which they appear.
+pub(crate) const RESULTS: [&str; 6] =
+    ["kept", "removed.jsonl", "groups.jsonl", "rejected.jsonl", "run.json", "report.json"];
+
+/// Opens the output folder of a job: to begin, to continue, or to find that all is done.
+pub(crate) fn open(job: &Job) -> Result<Found> {
+    let (out, folder) = (&job.out, job.out.join(".onecopy"));
+    refuse_foreign(out)?;
+    fs::create_dir_all(&folder).at("create", &folder)?;
+    let lock = lock(&folder, out)?;
+    let spool = spool(job, &folder)?;
+    let inputs = plan(&job.inputs, spool.as_deref(), out)?;
+    if inputs.sources.is_empty() && inputs.refused.is_empty() {
+        return Err(Error::Input(job.inputs.join(" "), "there is nothing to read".into()));
+    }
+    let budget = Budget::of(job, inputs.sources.iter().map(|source| source.bytes).sum());
+    let run = Run {
+        version: env!("CARGO_PKG_VERSION").into(),
+        config: job.config.clone(),
+        fields: job.fields.clone(),
+        limits: job.limits.clone(),
+        inputs,
+        chunk_bytes: budget.chunk,
+    };
+    if let (Some(finished), Some(report)) = (read::<Run>(&out.join("run.json")), read(&out.join("report.json"))) {
+        if run.equals(&finished) && !job.overwrite {
+            let _ = fs::remove_dir_all(&folder);
+            return Ok(Found::Finished(report));
+        }
+        if !job.overwrite {
+            let _ = fs::remove_dir_all(&folder);
+            let reason = "it holds the results of another run; give another folder, or --overwrite to replace them";
+            return Err(Error::Output(out.clone(), reason.into()));
+        }
+    }
+    let (run, continued) = continue_or_begin(run, &folder)?;
+    let budget = Budget { chunk: run.chunk_bytes, ..budget };
+    Ok(Found::Work(Box::new(Work { run, budget, continued, folder, out: out.clone(), _lock: lock })))
+}
+
+/// A folder that holds anything else than our results is not written to.
+fn refuse_foreign(out: &Path) -> Result<()> {
+    let entries = match fs::read_dir(out) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).at("read", out),
+    };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let ours = |name: &str| names.iter().any(|found| found == name);
+    if names.is_empty() || ours(".onecopy") || (ours("report.json") && ours("run.json")) {
+        return Ok(());
+    }
+    Err(Error::Output(out.to_owned(), "it is not empty and onecopy did not make it; give an empty or a new folder".into()))
+}
+
+fn lock(folder: &Path, out: &Path) -> Result<File> {
+    let path = folder.join("lock");
+    let file = File::create(&path).at("create", &path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Output(out.to_owned(), "another run is writing to it".into())),
+        Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
+    }
+}
+
+/// Puts standard input into a file, since it is needed twice. It cannot be compared with what an earlier run read,
+/// so such a run is not continued: its file's age differs.
+fn spool(job: &Job, folder: &Path) -> Result<Option<PathBuf>> {
+    if !job.inputs.iter().any(|input| input == "-") {
+        return Ok(None);
+    }
+    let path = folder.join("stdin");
+    let mut file = File::create(&path).at("create", &path)?;
+    io::copy(&mut io::stdin().lock(), &mut file).at("write", &path)?;
+    Ok(Some(path))
+}
+
+fn continue_or_begin(run: Run, folder: &Path) -> Result<(Run, bool)> {
+    let path = folder.join("run.json");
+    if let Some(begun) = read::<Run>(&path).filter(|begun| run.equals(begun)) {
+        return Ok((begun, true));
+    }
+    for entry in fs::read_dir(folder).at("read", folder)?.flatten() {
+        let old = entry.path();
+        if entry.file_name() != "lock" && entry.file_name() != "stdin" {
+            let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            removed.at("delete", &old)?;
+        }
+    }
+    write(&path, &run)?;
+    Ok((run, false))
+}
+
+fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Writes a value as JSON, aside and then by rename.
+fn write(path: &Path, value: &impl Serialize) -> Result<()> {
+    let aside = path.with_extension("part");
+    let text = serde_json::to_string_pretty(value).expect("our own types are JSON");
+    fs::write(&aside, text + "\n").at("write", &aside)?;
+    fs::rename(&aside, path).at("create", path)
+}
+
+impl Run {
+    fn equals(&self, other: &Run) -> bool {
+        *self == Run { chunk_bytes: self.chunk_bytes, ..other.clone() }
+    }
+
+    /// The configuration of the finished run in `out`.
+    pub(crate) fn finished(out: &Path) -> Result<Run> {
+        read(&out.join("run.json")).ok_or_else(|| {
+            Error::NotFound(format!("{} holds no finished run: run `onecopy dedup` with --out first", out.display()))
+        })
+    }
+}
+
+impl Work {
+    /// The folder for everything that does not outlive the run.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where results are made.
+    pub(crate) fn results(&self) -> PathBuf {
+        self.folder.join("results")
+    }
+
+    /// Moves the results to where they belong, the report last, and clears up.
+    pub(crate) fn publish(self, report: &Report) -> Result<()> {
+        let results = self.results();
+        write(&results.join("run.json"), &self.run)?;
+        write(&results.join("report.json"), report)?;
+        for name in RESULTS.iter().rev() {
+            let old = self.out.join(name);
+            let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at("replace", &old),
+                _ => {}
+            }
+        }
+        for name in RESULTS {
+            let (from, to) = (results.join(name), self.out.join(name));
+            fs::rename(&from, &to).at("create", &to)?;
+        }
+        fs::remove_dir_all(&self.folder).at("delete", &self.folder)
+    }
+}

@@ -1,0 +1,206 @@
+//! A stream of lines, cut into chunks of whole lines.
+//!
+//! Where the cuts fall depends on the bytes and the chunk size alone. A line over the page limit is passed over
+//! without being held in memory, and damage in a compressed file ends it: both are reported in the line's place.
+
+use std::io::{self, ErrorKind, Read};
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+/// Some whole lines of a source.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    /// Its number in the source, from zero.
+    pub index: u32,
+    pub bytes: Vec<u8>,
+    /// What is wrong with the line behind these, if anything.
+    pub trouble: Option<Trouble>,
+}
+
+/// What is wrong with a line that could not be handed on.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// It is longer than a page may be.
+    Overlong,
+    /// The compressed file is damaged from here on.
+    Corrupt(String),
+}
+
+/// The lines of a chunk: where each starts, and its bytes without the newline. Blank lines are counted too.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let ends = memchr_iter(b'\n', bytes).map(|end| (end, end + 1));
+    let rest = bytes.len() - memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+    let last = (rest > 0).then_some((bytes.len(), bytes.len()));
+    let mut start = 0;
+    ends.chain(last).map(move |(end, next)| {
+        let line = (start, &bytes[start..end]);
+        start = next;
+        line
+    })
+}
+
+/// Cuts what `reader` yields into chunks.
+pub(crate) struct LineChunks<R> {
+    reader: R,
+    chunk_bytes: usize,
+    page_bytes: usize,
+    /// The beginning of a line whose end is still to come.
+    carry: Vec<u8>,
+    next: u32,
+    ended: bool,
+}
+
+impl<R: Read> LineChunks<R> {
+    pub(crate) fn new(reader: R, chunk_bytes: usize, page_bytes: usize) -> LineChunks<R> {
+        LineChunks { reader, chunk_bytes, page_bytes, carry: Vec::new(), next: 0, ended: false }
+    }
+
+    /// The next chunk, or nothing at the end. Fails only where the system does.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Chunk>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut chunk = Chunk { index: self.next, bytes: std::mem::take(&mut self.carry), trouble: None };
+        self.next += 1;
+        if let Err(error) = self.fill(&mut chunk) {
+            self.ended = true;
+            if error.raw_os_error().is_some() {
+                return Err(error);
+            }
+            let whole = memrchr(b'\n', &chunk.bytes).map_or(0, |end| end + 1);
+            chunk.bytes.truncate(whole);
+            chunk.trouble = Some(Trouble::Corrupt(error.to_string()));
+        }
+        Ok((!chunk.bytes.is_empty() || chunk.trouble.is_some()).then_some(chunk))
+    }
+
+    /// Reads until the chunk is full of whole lines, or the stream ends, or a line turns out too long.
+    fn fill(&mut self, chunk: &mut Chunk) -> io::Result<()> {
+        let mut wanted = self.chunk_bytes;
+        let mut searched = 0;
+        loop {
+            if self.read_to(&mut chunk.bytes, wanted)? < wanted {
+                self.ended = true;
+                if chunk.bytes.len() > self.page_bytes && memchr(b'\n', &chunk.bytes).is_none() {
+                    chunk.bytes.clear();
+                    chunk.trouble = Some(Trouble::Overlong);
+                }
+                return Ok(());
+            }
+            if let Some(end) = memrchr(b'\n', &chunk.bytes[searched..]) {
+                self.carry = chunk.bytes.split_off(searched + end + 1);
+                return Ok(());
+            }
+            searched = chunk.bytes.len();
+            if searched > self.page_bytes {
+                chunk.bytes.clear();
+                chunk.trouble = Some(Trouble::Overlong);
+                return self.skip_line();
+            }
+            wanted = (2 * wanted).min(self.page_bytes + 1).max(wanted + 1);
+        }
+    }
+
+    /// Reads until `bytes` has `wanted` bytes or the stream ends; says how many it has.
+    fn read_to(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+        let mut length = bytes.len();
+        if length < wanted {
+            bytes.resize(wanted, 0);
+        }
+        while length < wanted {
+            match self.reader.read(&mut bytes[length..]) {
+                Ok(0) => break,
+                Ok(n) => length += n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    bytes.truncate(length);
+                    return Err(error);
+                }
+            }
+        }
+        bytes.truncate(length);
+        Ok(length)
+    }
+
+    /// Passes over the rest of a line.
+    fn skip_line(&mut self) -> io::Result<()> {
+        let mut buffer = Vec::new();
+        loop {
+            buffer.clear();
+            if self.read_to(&mut buffer, 1 << 16)? == 0 {
+                self.ended = true;
+                return Ok(());
+            }
+            if let Some(end) = memchr(b'\n', &buffer) {
+                self.carry = buffer.split_off(end + 1);
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Yields `bytes` in small pieces, then an error if there is one.
+    struct Stuttering<'a>(&'a [u8], Option<&'static str>);
+
+    impl Read for Stuttering<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match (self.0, self.1.take()) {
+                ([], Some(text)) => return Err(io::Error::other(text)),
+                (_, error) => self.1 = error,
+            }
+            let n = buffer.len().min(3).min(self.0.len());
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    fn chunks(bytes: &[u8], error: Option<&'static str>, chunk: usize, page: usize) -> Vec<Chunk> {
+        let mut reader = LineChunks::new(Stuttering(bytes, error), chunk, page);
+        std::iter::from_fn(|| reader.next().unwrap()).collect()
+    }
+
+    #[test]
+    fn damage_costs_the_line_it_is_in_and_what_follows() {
+        let found = chunks(b"one\ntwo\nthr", Some("bad block"), 100, 100);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].bytes, b"one\ntwo\n");
+        assert_eq!(found[0].trouble, Some(Trouble::Corrupt("bad block".into())));
+    }
+
+    #[test]
+    fn an_overlong_line_is_passed_over() {
+        let text = format!("a\n{}\nb\n{}", "x".repeat(200_000), "y".repeat(50));
+        let found = chunks(text.as_bytes(), None, 16, 20);
+        let kept: Vec<u8> = found.iter().flat_map(|c| c.bytes.clone()).collect();
+        assert_eq!(kept, b"a\nb\n");
+        assert_eq!(found.iter().filter(|c| c.trouble == Some(Trouble::Overlong)).count(), 2);
+        assert!(found.iter().enumerate().all(|(i, c)| c.index == i as u32));
+    }
+
+    #[test]
+    fn lines_know_where_they_start() {
+        let found: Vec<_> = lines(b"ab\n\ncd").collect();
+        assert_eq!(found, [(0, &b"ab"[..]), (3, b""), (4, b"cd")]);
+        assert_eq!(lines(b"").count(), 0);
+        assert_eq!(lines(b"\n").count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_put_together_are_the_stream(text in "[ab\n]{0,200}", chunk in 1usize..40) {
+            let found = chunks(text.as_bytes(), None, chunk, 1_000);
+            let joined: Vec<u8> = found.iter().flat_map(|c| c.bytes.clone()).collect();
+            prop_assert_eq!(joined, text.as_bytes());
+            for cut in found.iter().rev().skip(1) {
+                prop_assert!(cut.bytes.ends_with(b"\n"));
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Hands out work to threads: the next chunk of any source that is not being read by another thread.
+//!
+//! A source has one reader, which whoever comes next takes forward by a chunk; so one large file, even a compressed
+//! one, keeps all threads busy, and at most one chunk a thread is in memory.
+
+use std::io::Read;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+use super::chunks::{Chunk, LineChunks};
+use super::inputs::{Format, Lot, Source};
+use super::packing::open;
+use crate::error::{At, Result};
+use crate::job::Limits;
+
+/// Something to read.
+pub(crate) enum Work {
+    /// Lines of a source.
+    Lines { lot: u32, source: u32, chunk: Chunk },
+    /// Sources that are one page each.
+    Documents { lot: u32, sources: Range<u32> },
+}
+
+impl Work {
+    /// The lot and the chunk that this is.
+    pub(crate) fn place(&self) -> (u32, u32) {
+        match self {
+            Work::Lines { lot, chunk, .. } => (*lot, chunk.index),
+            Work::Documents { lot, .. } => (*lot, 0),
+        }
+    }
+}
+
+/// The sources of a job, handed out piece by piece.
+pub(crate) struct Feed<'a> {
+    sources: &'a [Source],
+    lots: &'a [Lot],
+    limits: &'a Limits,
+    chunk_bytes: usize,
+    readers: Vec<Mutex<Reader>>,
+    ended: Vec<AtomicBool>,
+}
+
+type Lines = LineChunks<Box<dyn Read + Send>>;
+
+enum Reader {
+    Unopened,
+    /// The lines, how much of the file was read, and how much of that is reported.
+    Open(Lines, Arc<AtomicU64>, u64),
+    Ended,
+}
+
+impl<'a> Feed<'a> {
+    pub(crate) fn new(sources: &'a [Source], lots: &'a [Lot], limits: &'a Limits, chunk_bytes: usize) -> Feed<'a> {
+        Feed {
+            sources,
+            lots,
+            limits,
+            chunk_bytes,
+            readers: lots.iter().map(|_| Mutex::new(Reader::Unopened)).collect(),
+            ended: lots.iter().map(|_| AtomicBool::new(false)).collect(),
+        }
+    }
+
+    /// The next piece of work and the bytes of input that it took, or nothing when all is handed out. `threads`
+    /// bounds how many sources are open.
+    pub(crate) fn next(&self, threads: usize) -> Result<Option<(Work, u64)>> {
+        loop {
+            let Some(first) = self.unended().next() else { return Ok(None) };
+            let free = self.unended().take(threads).find_map(|lot| match self.readers[lot].try_lock() {
+                Ok(reader) => Some((lot, reader)),
+                Err(TryLockError::WouldBlock) => None,
+                Err(TryLockError::Poisoned(_)) => panic!("a thread panicked while reading"),
+            });
+            let (lot, reader) = free.unwrap_or_else(|| (first, self.wait(first)));
+            if let Some(work) = self.take(lot, reader)? {
+                return Ok(Some(work));
+            }
+        }
+    }
+
+    fn unended(&self) -> impl Iterator<Item = usize> {
+        (0..self.lots.len()).filter(|&lot| !self.ended[lot].load(Ordering::Relaxed))
+    }
+
+    fn wait(&self, lot: usize) -> MutexGuard<'_, Reader> {
+        self.readers[lot].lock().expect("no thread panics while reading")
+    }
+
+    fn take(&self, lot: usize, mut reader: MutexGuard<Reader>) -> Result<Option<(Work, u64)>> {
+        if let (Reader::Unopened, Lot::Lines(source)) = (&*reader, &self.lots[lot]) {
+            let (lines, taken) = self.open(*source)?;
+            *reader = Reader::Open(lines, taken, 0);
+        }
+        let lot_number = lot as u32;
+        let work = match (&mut *reader, &self.lots[lot]) {
+            (Reader::Open(lines, taken, reported), &Lot::Lines(source)) => {
+                let chunk = lines.next().at("read", &self.sources[source as usize].path)?;
+                let taken = taken.load(Ordering::Relaxed);
+                let bytes = taken - std::mem::replace(reported, taken);
+                chunk.map(|chunk| (Work::Lines { lot: lot_number, source, chunk }, bytes))
+            }
+            (Reader::Unopened, Lot::Documents(sources)) => {
+                *reader = Reader::Ended;
+                self.ended[lot].store(true, Ordering::Relaxed);
+                let bytes = self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
+                return Ok(Some((Work::Documents { lot: lot_number, sources: sources.clone() }, bytes)));
+            }
+            _ => None,
+        };
+        if work.is_none() {
+            *reader = Reader::Ended;
+            self.ended[lot].store(true, Ordering::Relaxed);
+        }
+        Ok(work)
+    }
+
+    fn open(&self, source: u32) -> Result<(Lines, Arc<AtomicU64>)> {
+        let source = &self.sources[source as usize];
+        let Format::Lines(packing) = source.format else { unreachable!("only files of lines are cut into chunks") };
+        let (reader, taken) = open(&source.path, packing, self.limits.expansion).at("read", &source.path)?;
+        Ok((LineChunks::new(reader, self.chunk_bytes, self.limits.page_bytes), taken))
+    }
+}

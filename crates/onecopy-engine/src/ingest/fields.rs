@@ -1,0 +1,82 @@
+//! Which field of a record is what: as the user says, else by the names that crawlers and corpora use.
+
+use crate::job::Fields;
+
+/// What a field can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Text,
+    Html,
+    Id,
+    Url,
+    Time,
+    Popularity,
+}
+
+/// The usual names, best first within a field.
+const USUAL: [(Field, &[&str]); 6] = [
+    (Field::Text, &["text", "content", "body", "raw_content", "contents", "page_text"]),
+    (Field::Html, &["html", "raw_html", "page_html"]),
+    (Field::Id, &["id", "_id", "doc_id", "docid", "page_id", "uuid"]),
+    (Field::Url, &["url", "uri", "link", "address", "target_uri", "warc-target-uri"]),
+    (Field::Time, &["time", "date", "timestamp", "fetch_time", "crawl_date", "date_download", "fetched", "warc-date"]),
+    (Field::Popularity, &["popularity", "pagerank", "page_rank", "clicks", "score", "rank_score"]),
+];
+
+/// Names and what they mean. A record may have several names for one thing: the one listed first counts.
+pub(crate) struct FieldNames {
+    names: Vec<(String, Field, u8)>,
+}
+
+impl FieldNames {
+    pub(crate) fn new(fields: &Fields) -> FieldNames {
+        let mut names = Vec::new();
+        for (field, usual) in USUAL {
+            match given(fields, field) {
+                Some(name) => names.push((name.clone(), field, 0)),
+                None if field == Field::Html && fields.text.is_some() => {}
+                None => {
+                    names.extend(usual.iter().enumerate().map(|(place, &name)| (name.to_owned(), field, place as u8)));
+                }
+            }
+        }
+        FieldNames { names }
+    }
+
+    /// What the field called `name` is, and its place among the names for that.
+    pub(crate) fn meaning(&self, name: &str) -> Option<(Field, u8)> {
+        self.names.iter().find(|(known, ..)| known == name).map(|&(_, field, place)| (field, place))
+    }
+
+    /// The names under which a text is looked for, for a person.
+    pub(crate) fn text_names(&self) -> String {
+        let texts = self.names.iter().filter(|(_, field, _)| matches!(field, Field::Text | Field::Html));
+        texts.map(|(name, ..)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn given(fields: &Fields, field: Field) -> Option<&String> {
+    match field {
+        Field::Text => fields.text.as_ref(),
+        Field::Html => None,
+        Field::Id => fields.id.as_ref(),
+        Field::Url => fields.url.as_ref(),
+        Field::Time => fields.time.as_ref(),
+        Field::Popularity => fields.popularity.as_ref(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn given_names_replace_the_usual_ones() {
+        let names = FieldNames::new(&Fields { text: Some("t".into()), ..Default::default() });
+        assert_eq!(names.meaning("t"), Some((Field::Text, 0)));
+        assert_eq!(names.meaning("text"), None);
+        assert_eq!(names.meaning("html"), None);
+        assert_eq!(names.meaning("uri"), Some((Field::Url, 1)));
+        assert_eq!(names.text_names(), "`t`");
+    }
+}

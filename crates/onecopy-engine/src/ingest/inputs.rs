@@ -1,0 +1,288 @@
+//! Finding the inputs: files, folders, glob patterns and standard input become a list of sources.
+//!
+//! Links inside a folder are not followed, so that reading never leaves it; hidden files are passed over.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::packing::Packing;
+use crate::error::{At, Error, Result};
+
+/// One input file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Source {
+    /// Its full path, so that a finished run can be asked about from anywhere.
+    pub path: PathBuf,
+    /// Its name in the outputs, and below `kept/`: relative, parts joined by `/`.
+    pub name: String,
+    pub format: Format,
+    pub bytes: u64,
+    /// Nanoseconds since 1970 of its last change: a changed file is not continued.
+    pub modified_ns: u64,
+}
+
+/// What an input file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Format {
+    /// JSON Lines: a page a line.
+    Lines(Packing),
+    /// One page, HTML.
+    Html,
+    /// One page, text.
+    Text,
+}
+
+/// The sources of a job, and the files that were found but cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Inputs {
+    pub sources: Vec<Source>,
+    /// Name and reason.
+    pub refused: Vec<(String, String)>,
+}
+
+/// Finds the sources of `inputs`, in their order, those of a folder by name. `spool` is where standard input was
+/// put, `out` is never read.
+pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path) -> Result<Inputs> {
+    let mut finder = Finder { found: Inputs::default(), seen: HashSet::new(), out: fs::canonicalize(out).ok() };
+    for input in inputs {
+        match (input.as_str(), spool) {
+            ("-", Some(spool)) => finder.file(spool, "stdin".into(), Asked::ByName)?,
+            _ => finder.input(input)?,
+        }
+    }
+    let mut found = finder.found;
+    part_names(&mut found.sources);
+    Ok(found)
+}
+
+/// Whether a file was named by the user or met in a folder.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    ByName,
+    ByFolder,
+}
+
+struct Finder {
+    found: Inputs,
+    seen: HashSet<PathBuf>,
+    out: Option<PathBuf>,
+}
+
+impl Finder {
+    fn input(&mut self, input: &str) -> Result<()> {
+        let path = Path::new(input);
+        if path.is_dir() {
+            return self.folder(path, "");
+        }
+        if path.exists() {
+            return self.file(path, file_name(path), Asked::ByName);
+        }
+        let mut matched = false;
+        let pattern =
+            glob::glob(input).map_err(|error| Error::Input(input.into(), format!("not a pattern: {error}")))?;
+        for path in pattern.flatten() {
+            matched = true;
+            if path.is_dir() {
+                self.folder(&path, "")?;
+            } else {
+                let name = file_name(&path);
+                self.file(&path, name, Asked::ByName)?;
+            }
+        }
+        let reason = if input.contains(['*', '?', '[']) { "nothing matches this pattern" } else { "no such file or folder" };
+        if matched { Ok(()) } else { Err(Error::Input(input.into(), reason.into())) }
+    }
+
+    fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
+        if self.out.is_some() && fs::canonicalize(folder).ok() == self.out {
+            return Ok(());
+        }
+        let mut entries = fs::read_dir(folder)
+            .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+            .at("read", folder)?;
+        entries.sort_by_key(|entry| entry.file_name());
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let below = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            let kind = entry.file_type().at("read", &entry.path())?;
+            if kind.is_symlink() {
+                self.found.refused.push((below, "a link, which is not followed".into()));
+            } else if kind.is_dir() {
+                self.folder(&entry.path(), &below)?;
+            } else if kind.is_file() {
+                self.file(&entry.path(), below, Asked::ByFolder)?;
+            } else {
+                self.found.refused.push((below, "not a regular file".into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, name: String, asked: Asked) -> Result<()> {
+        let full = fs::canonicalize(path).at("read", path)?;
+        if !self.seen.insert(full.clone()) {
+            return Ok(());
+        }
+        let format = match (by_name(&name), asked) {
+            (None, Asked::ByName) => by_content(path)?,
+            (format, _) => format,
+        };
+        let Some(format) = format else {
+            let reason = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, each also .gz or .zst; .html, .htm, .txt)";
+            return match asked {
+                Asked::ByName => Err(Error::Input(path.display().to_string(), reason.into())),
+                Asked::ByFolder => {
+                    self.found.refused.push((name, reason.into()));
+                    Ok(())
+                }
+            };
+        };
+        let facts = fs::metadata(path).at("read", path)?;
+        let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        self.found.sources.push(Source {
+            path: full,
+            name,
+            format,
+            bytes: facts.len(),
+            modified_ns: modified.map_or(0, |age| age.as_nanos() as u64),
+        });
+        Ok(())
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| "input".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn by_name(name: &str) -> Option<Format> {
+    let name = name.to_ascii_lowercase();
+    let (stem, packing) = match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Packing::Gzip),
+        Some((stem, "zst" | "zstd")) => (stem, Packing::Zstd),
+        _ => (name.as_str(), Packing::Plain),
+    };
+    match (stem.rsplit_once('.')?.1, packing) {
+        ("jsonl" | "ndjson" | "jl" | "json", packing) => Some(Format::Lines(packing)),
+        ("html" | "htm" | "xhtml", Packing::Plain) => Some(Format::Html),
+        ("txt" | "text", Packing::Plain) => Some(Format::Text),
+        _ => None,
+    }
+}
+
+/// For a file whose name says nothing: what its first bytes say.
+fn by_content(path: &Path) -> Result<Option<Format>> {
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(4_096).read_to_end(&mut head)).at("read", path)?;
+    let first = head.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte));
+    Ok(match (head.as_slice(), first) {
+        ([0x1f, 0x8b, ..], _) => Some(Format::Lines(Packing::Gzip)),
+        ([0x28, 0xb5, 0x2f, 0xfd, ..], _) => Some(Format::Lines(Packing::Zstd)),
+        (_, Some(b'{')) => Some(Format::Lines(Packing::Plain)),
+        (_, Some(b'<')) => Some(Format::Html),
+        ([], _) => Some(Format::Lines(Packing::Plain)),
+        _ => None,
+    })
+}
+
+/// Gives sources that would be written under one name more of their path: as much as tells all of them apart.
+fn part_names(sources: &mut [Source]) {
+    let mut depth = 1;
+    loop {
+        let mut names = HashSet::new();
+        if sources.iter().all(|source| names.insert(source.name.as_str())) || depth > 64 {
+            return;
+        }
+        depth += 1;
+        for source in sources.iter_mut() {
+            let parts: Vec<String> =
+                source.path.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| is_plain(part)).collect();
+            let own = source.name.split('/').count();
+            let from = parts.len().saturating_sub(depth.max(own));
+            source.name = parts[from..].join("/");
+        }
+    }
+}
+
+fn is_plain(part: &str) -> bool {
+    !matches!(part, "/" | "." | ".." | "")
+}
+
+/// Sources as they are handed out: a file of lines by itself, small files by the dozen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Lot {
+    Lines(u32),
+    Documents(std::ops::Range<u32>),
+}
+
+/// Most documents in a lot.
+const DOCUMENTS: u32 = 256;
+
+/// Shares sources out into lots of about `bytes`.
+pub(crate) fn lots(sources: &[Source], bytes: u64) -> Vec<Lot> {
+    let mut lots = Vec::new();
+    let mut at = 0;
+    while at < sources.len() {
+        if matches!(sources[at].format, Format::Lines(_)) {
+            lots.push(Lot::Lines(at as u32));
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let mut sum = 0;
+        while at < sources.len() && !matches!(sources[at].format, Format::Lines(_)) {
+            sum += sources[at].bytes;
+            if at > start && (sum > bytes || (at - start) as u32 == DOCUMENTS) {
+                break;
+            }
+            at += 1;
+        }
+        lots.push(Lot::Documents(start as u32..at as u32));
+    }
+    lots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, format: Format) -> Source {
+        let name = path.rsplit('/').next().expect("a part").to_owned();
+        Source { path: path.into(), name, format, bytes: 10, modified_ns: 0 }
+    }
+
+    #[test]
+    fn names_tell_the_format() {
+        assert_eq!(by_name("a.jsonl"), Some(Format::Lines(Packing::Plain)));
+        assert_eq!(by_name("A.NDJSON.GZ"), Some(Format::Lines(Packing::Gzip)));
+        assert_eq!(by_name("x.json.zst"), Some(Format::Lines(Packing::Zstd)));
+        assert_eq!(by_name("x.html"), Some(Format::Html));
+        assert_eq!(by_name("x.html.gz"), None);
+        assert_eq!(by_name("x.gz"), None);
+        assert_eq!(by_name("README"), None);
+    }
+
+    #[test]
+    fn equal_names_are_parted_by_their_folders() {
+        let lines = Format::Lines(Packing::Plain);
+        let mut sources = [source("x/a/p.jsonl", lines), source("./x/b/p.jsonl", lines), source("q.jsonl", lines)];
+        part_names(&mut sources);
+        assert_eq!(sources.map(|s| s.name), ["a/p.jsonl", "b/p.jsonl", "q.jsonl"]);
+    }
+
+    #[test]
+    fn documents_travel_together() {
+        let lines = Format::Lines(Packing::Plain);
+        let sources =
+            [source("a.txt", Format::Text), source("b.html", Format::Html), source("c.jsonl", lines), source("d.txt", Format::Text)];
+        assert_eq!(lots(&sources, 100), [Lot::Documents(0..2), Lot::Lines(2), Lot::Documents(3..4)]);
+        assert_eq!(lots(&sources, 10), [Lot::Documents(0..1), Lot::Documents(1..2), Lot::Lines(2), Lot::Documents(3..4)]);
+    }
+}

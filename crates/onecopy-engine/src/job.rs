@@ -1,0 +1,103 @@
+//! A job: what to read, where to write, what counts as a duplicate, and what the machine may be used for.
+
+use std::path::PathBuf;
+
+use onecopy_core::Config;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Everything that a run needs to know.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Files, folders and glob patterns; `-` is standard input.
+    pub inputs: Vec<String>,
+    /// The folder that the results go to.
+    pub out: PathBuf,
+    /// What counts as a duplicate and which copy is kept.
+    pub config: Config,
+    /// Where a record's parts are found.
+    pub fields: Fields,
+    /// What is refused.
+    pub limits: Limits,
+    /// The most memory to use, in bytes. Changes the speed, never the answer.
+    pub memory_bytes: u64,
+    /// How many threads to use. Changes the speed, never the answer.
+    pub threads: usize,
+    /// Whether the results of another run in `out` may be replaced.
+    pub overwrite: bool,
+}
+
+impl Job {
+    /// A job with the defaults, from `inputs` to `out`.
+    pub fn new(inputs: impl IntoIterator<Item = impl Into<String>>, out: impl Into<PathBuf>) -> Job {
+        Job {
+            inputs: inputs.into_iter().map(Into::into).collect(),
+            out: out.into(),
+            config: Config::default(),
+            fields: Fields::default(),
+            limits: Limits::default(),
+            memory_bytes: DEFAULT_MEMORY_BYTES,
+            threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            overwrite: false,
+        }
+    }
+
+    /// Says what is wrong with the job before anything is read.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.config.check().map_err(Error::Config)?;
+        if self.memory_bytes < LEAST_MEMORY_BYTES {
+            return Err(Error::Config(format!(
+                "a memory limit of {} bytes is too small: give at least 64M",
+                self.memory_bytes
+            )));
+        }
+        if self.threads == 0 || self.threads > 1_024 {
+            return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", self.threads)));
+        }
+        if self.limits.page_bytes == 0 || self.limits.page_bytes > PAGE_BYTES_LIMIT {
+            return Err(Error::Config(format!(
+                "a page limit of {} bytes is out of range: give 1 to 1G",
+                self.limits.page_bytes
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The memory limit unless one is given.
+pub const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
+/// The smallest memory limit that is accepted.
+pub const LEAST_MEMORY_BYTES: u64 = 64 << 20;
+/// The largest page limit that is accepted: places within a chunk are 32-bit.
+const PAGE_BYTES_LIMIT: usize = 1 << 30;
+
+/// The names of a record's fields. Where one is not given, the usual names are tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fields {
+    /// The page's text or HTML.
+    pub text: Option<String>,
+    /// The page's id, a string or a number.
+    pub id: Option<String>,
+    /// The page's address.
+    pub url: Option<String>,
+    /// When it was fetched or dated.
+    pub time: Option<String>,
+    /// A number that grows with the page's worth.
+    pub popularity: Option<String>,
+}
+
+/// What is refused, so that no input can exhaust the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// A longer record or file is rejected.
+    pub page_bytes: usize,
+    /// A compressed file that grows by more than this factor is read no further.
+    pub expansion: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { page_bytes: 16 << 20, expansion: 1_000 }
+    }
+}

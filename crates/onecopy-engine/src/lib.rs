@@ -1,0 +1,26 @@
+//! The batch engine of onecopy: files, threads, memory, and the order in which `onecopy_core`'s stages run.
+//!
+//! ```no_run
+//! use onecopy_engine::{Job, Silent, dedup};
+//!
+//! let job = Job::new(["crawl/*.jsonl.gz"], "deduplicated");
+//! let outcome = dedup(&job, &Silent)?;
+//! println!("{} of {} pages kept", outcome.report().counts.kept, outcome.report().read);
+//! # Ok::<(), onecopy_engine::Error>(())
+//! ```
+
+mod batch;
+mod error;
+mod ingest;
+mod job;
+mod output;
+mod parallel;
+mod progress;
+mod report;
+
+pub use batch::{Outcome, dedup};
+pub use error::{Error, Result};
+pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits};
+pub use onecopy_core::Config;
+pub use progress::{Progress, Silent, Stage};
+pub use report::{Counts, Kinds, Report, SIMILARITY_BINS};

@@ -1,0 +1,8 @@
+//! Decisions → files: kept pages as they were, and what became of the others.
+
+mod kept;
+mod lists;
+mod names;
+
+pub(crate) use kept::write_kept;
+pub(crate) use lists::{Lists, write_lists};

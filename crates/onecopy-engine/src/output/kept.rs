@@ -1,0 +1,148 @@
+//! Kept pages, in the input's own files and format: records as they were, byte for byte.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use onecopy_core::Decision;
+
+use crate::batch::{Decisions, Segment, Segments, Work};
+use crate::error::{At, Error, Result};
+use crate::ingest::{Format, LineChunks, Lot, Source, open, write};
+use crate::parallel::for_each;
+use crate::progress::{Progress, Stage};
+
+/// Writes the kept pages of all lots below `kept/` in the results folder. Files that an earlier run finished are left.
+pub(crate) fn write_kept(
+    work: &Work,
+    lots: &[Lot],
+    segments: &Segments,
+    decisions: &Decisions,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let sources = &work.run.inputs.sources;
+    progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
+    let kept = work.results().join("kept");
+    fs::create_dir_all(&kept).at("create", &kept)?;
+    let ranges = ranges(lots.len(), segments);
+    for_each(threads, lots.len(), || (), |(), lot| {
+        let writer = Writer { work, segments, decisions, kept: &kept, progress };
+        match &lots[lot] {
+            Lot::Lines(source) => writer.lines(&sources[*source as usize], ranges[lot].clone(), lot),
+            Lot::Documents(numbers) => {
+                writer.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
+            }
+        }
+    })
+}
+
+/// The segments of each lot.
+fn ranges(lots: usize, segments: &Segments) -> Vec<Range<usize>> {
+    let mut ranges = vec![0..0; lots];
+    for segment in 0..segments.len() {
+        let range = &mut ranges[segments.place(segment).0 as usize];
+        *range = if *range == (0..0) { segment..segment + 1 } else { range.start..segment + 1 };
+    }
+    ranges
+}
+
+struct Writer<'a> {
+    work: &'a Work,
+    segments: &'a Segments,
+    decisions: &'a Decisions,
+    kept: &'a Path,
+    progress: &'a dyn Progress,
+}
+
+impl Writer<'_> {
+    fn lines(&self, source: &Source, segments: Range<usize>, lot: usize) -> Result<()> {
+        let target = self.kept.join(&source.name);
+        if target.exists() {
+            self.progress.advance(source.bytes);
+            return Ok(());
+        }
+        check_unchanged(source)?;
+        let Format::Lines(packing) = source.format else { unreachable!("a lot of lines is a file of lines") };
+        let limits = &self.work.run.limits;
+        let (reader, taken) = open(&source.path, packing, limits.expansion).at("read", &source.path)?;
+        let mut chunks = LineChunks::new(reader, self.work.run.chunk_bytes, limits.page_bytes);
+        let aside = self.work.folder().join(format!("kept-{lot}.part"));
+        let mut out = write(File::create(&aside).at("create", &aside)?, packing).at("write", &aside)?;
+        let mut reported = 0;
+        for number in segments {
+            if self.progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            let chunk = chunks.next().at("read", &source.path)?.ok_or_else(|| changed(source))?;
+            let segment = self.segments.load(number)?;
+            for range in kept_ranges(&segment, self.segments.first_page(number), self.decisions, &chunk.bytes) {
+                let bytes = chunk.bytes.get(range).ok_or_else(|| changed(source))?;
+                out.write_all(bytes).at("write", &aside)?;
+            }
+            let taken = taken.load(std::sync::atomic::Ordering::Relaxed);
+            self.progress.advance(taken - std::mem::replace(&mut reported, taken));
+        }
+        out.finish().at("write", &aside)?;
+        make_parent(&target)?;
+        fs::rename(&aside, &target).at("create", &target)
+    }
+
+    fn documents(&self, sources: &[Source], segments: Range<usize>) -> Result<()> {
+        if self.progress.stopped() {
+            return Err(Error::Stopped);
+        }
+        for number in segments {
+            let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+            for (page, row) in (first..).zip(&segment.rows) {
+                let source = &self.work.run.inputs.sources[row.source as usize];
+                if self.decisions.of(page) == Decision::Kept {
+                    check_unchanged(source)?;
+                    let target = self.kept.join(&source.name);
+                    make_parent(&target)?;
+                    fs::copy(&source.path, &target).at("write", &target)?;
+                }
+            }
+        }
+        self.progress.advance(sources.iter().map(|source| source.bytes).sum());
+        Ok(())
+    }
+}
+
+/// The bytes of a chunk that stay: records with their newline, neighbours together.
+fn kept_ranges(segment: &Segment, first: u32, decisions: &Decisions, chunk: &[u8]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (page, row) in (first..).zip(&segment.rows) {
+        if decisions.of(page) != Decision::Kept {
+            continue;
+        }
+        let start = row.start as usize;
+        let end = start + row.length as usize;
+        let end = if chunk.get(end) == Some(&b'\n') { end + 1 } else { end };
+        match ranges.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => ranges.push(start..end),
+        }
+    }
+    ranges
+}
+
+fn make_parent(target: &Path) -> Result<()> {
+    let parent = target.parent().expect("results are below a folder");
+    fs::create_dir_all(parent).at("create", parent)
+}
+
+/// Records are found again by their place, so their file must be what it was.
+fn check_unchanged(source: &Source) -> Result<()> {
+    let facts = fs::metadata(&source.path).at("read", &source.path)?;
+    let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let same = facts.len() == source.bytes && modified.map_or(0, |age| age.as_nanos() as u64) == source.modified_ns;
+    if same { Ok(()) } else { Err(changed(source)) }
+}
+
+fn changed(source: &Source) -> Error {
+    let reason = "it changed while it was being worked on; run the command again";
+    Error::Input(source.path.display().to_string(), reason.into())
+}

@@ -1,0 +1,60 @@
+//! How a run tells what it is doing, and is told to stop. The engine itself never touches a terminal.
+
+/// The stages of a run, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Reading pages and sketching them. Counted in bytes of input.
+    Read,
+    /// Putting pages in the order of the winner rules. Counted in pages.
+    Rank,
+    /// Finding the keys that pages share. Counted in pages.
+    Keys,
+    /// Deciding which pages stay. Counted in pages.
+    Settle,
+    /// Connecting the groups. Counted in shared keys.
+    Connect,
+    /// Writing the results. Counted in bytes of input.
+    Write,
+}
+
+impl Stage {
+    /// All of them, in order.
+    pub const ALL: [Stage; 6] =
+        [Stage::Read, Stage::Rank, Stage::Keys, Stage::Settle, Stage::Connect, Stage::Write];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Read => "read",
+            Stage::Rank => "rank",
+            Stage::Keys => "keys",
+            Stage::Settle => "settle",
+            Stage::Connect => "connect",
+            Stage::Write => "write",
+        }
+    }
+
+    /// Whether progress counts bytes; else it counts things.
+    pub fn counts_bytes(self) -> bool {
+        matches!(self, Stage::Read | Stage::Write)
+    }
+}
+
+/// Is told what a run does. Called from many threads.
+pub trait Progress: Sync {
+    /// A stage begins, of `total` steps.
+    fn begin(&self, _stage: Stage, _total: u64) {}
+    /// `steps` more of the current stage are done.
+    fn advance(&self, _steps: u64) {}
+    /// Something that a person should know.
+    fn note(&self, _text: &str) {}
+    /// Whether the run should stop. Asked often.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Tells nobody.
+pub struct Silent;
+
+impl Progress for Silent {}

@@ -1,0 +1,123 @@
+//! What a run did, in numbers: `report.json`.
+
+use onecopy_core::Kind;
+use serde::{Deserialize, Serialize};
+
+/// What a run did. `kept + removed + rejected = read`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Records that were read, whatever became of them.
+    pub read: u64,
+    /// What became of them.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// How pages were compared.
+    pub method: String,
+    /// Pages at least this similar are duplicates.
+    pub threshold: f64,
+    /// Bytes of input, as they are on disk.
+    pub input_bytes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The processor time of all threads, user and system.
+    pub cpu_seconds: f64,
+    /// The most memory that was held at once.
+    pub peak_memory_bytes: u64,
+    /// How many threads worked.
+    pub threads: usize,
+    /// The memory limit.
+    pub memory_limit_bytes: u64,
+    /// Whether sketches went to disk.
+    pub out_of_core: bool,
+    /// The version of onecopy.
+    pub version: String,
+}
+
+/// Bins of the histogram of similarities: twentieths.
+pub const SIMILARITY_BINS: usize = 20;
+
+/// What became of the records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Pages that stay.
+    pub kept: u64,
+    /// Pages that go, each in favour of a named page that stays.
+    pub removed: u64,
+    /// Records that could not be judged.
+    pub rejected: u64,
+    /// Groups of two pages or more.
+    pub groups: u64,
+    /// Removed pages by kind.
+    pub kinds: Kinds,
+    /// Pages in the largest group.
+    pub largest_group: u64,
+    /// Removed pages by similarity to their winner, in twentieths from 0; the last bin holds 0.95 to 1.
+    pub similarities: [u64; SIMILARITY_BINS],
+    /// Groups by size: of 2 pages, 3 to 4, 5 to 8, and so on, doubling.
+    pub group_sizes: Vec<u64>,
+}
+
+/// Removed pages by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kinds {
+    /// Their canonical text equals the winner's.
+    pub exact: u64,
+    /// Their similarity to the winner reaches the threshold.
+    pub near: u64,
+}
+
+impl Counts {
+    pub(crate) fn remove(&mut self, kind: Kind, similarity: f64) {
+        self.removed += 1;
+        match kind {
+            Kind::Exact => self.kinds.exact += 1,
+            Kind::Near => self.kinds.near += 1,
+        }
+        let bin = (similarity * SIMILARITY_BINS as f64) as usize;
+        self.similarities[bin.min(SIMILARITY_BINS - 1)] += 1;
+    }
+
+    pub(crate) fn group(&mut self, size: u64) {
+        self.groups += 1;
+        self.largest_group = self.largest_group.max(size);
+        let bin = (size - 1).ilog2() as usize;
+        if self.group_sizes.len() <= bin {
+            self.group_sizes.resize(bin + 1, 0);
+        }
+        self.group_sizes[bin] += 1;
+    }
+}
+
+/// Processor seconds and peak memory of this process so far.
+pub(crate) fn usage() -> (f64, u64) {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (0.0, 0) };
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    // Linux counts kibibytes, the BSDs among them macOS count bytes.
+    let unit = if cfg!(target_os = "linux") { 1_024 } else { 1 };
+    (seconds(usage.user_time()) + seconds(usage.system_time()), usage.max_rss() as u64 * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_binned_by_doubling() {
+        let mut counts = Counts::default();
+        for size in [2, 3, 4, 5, 8, 9] {
+            counts.group(size);
+        }
+        assert_eq!(counts.group_sizes, [1, 2, 2, 1]);
+        assert_eq!((counts.groups, counts.largest_group), (6, 9));
+    }
+
+    #[test]
+    fn similarities_are_binned_by_twentieths() {
+        let mut counts = Counts::default();
+        counts.remove(Kind::Exact, 1.0);
+        counts.remove(Kind::Near, 0.8);
+        assert_eq!((counts.similarities[19], counts.similarities[16]), (1, 1));
+        assert_eq!((counts.kinds.exact, counts.kinds.near), (1, 1));
+    }
+}

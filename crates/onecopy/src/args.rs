@@ -1,0 +1,270 @@
+//! The command line: what may be typed. Defaults come from the libraries' own.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use onecopy_core::{Case, Config, Numbering, Punctuation, Replicas, Unit, WinnerRule};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits};
+
+use crate::size::Size;
+
+/// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
+#[derive(Parser)]
+#[command(name = "onecopy", version, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Remove exact and near-duplicates from files
+    #[command(after_help = DEDUP_EXAMPLES)]
+    Dedup(Box<DedupArgs>),
+    /// Say why two pages of a finished run were or were not joined
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETION_EXAMPLES)]
+    Completions(CompletionsArgs),
+}
+
+const DEDUP_EXAMPLES: &str = "\
+Examples:
+  onecopy dedup pages.jsonl --out clean
+  onecopy dedup 'crawl/*.jsonl.zst' --out clean --memory 512M
+  onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
+  zcat pages.jsonl.gz | onecopy dedup - --out clean --json
+
+Results, complete once report.json is there:
+  clean/kept/           the pages that stay, in files named and made like the input's
+  clean/removed.jsonl   page, winner, similarity, kind: why each other page went
+  clean/groups.jsonl    group, winner, kept, members
+  clean/rejected.jsonl  source, line or record, reason: what could not be judged
+  clean/report.json     the numbers;  clean/run.json  the configuration
+
+A run that was stopped continues when the same command is given again.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  onecopy explain clean http://a.example/x http://b.example/x
+  onecopy explain clean doc-17 doc-23 --json";
+
+const COMPLETION_EXAMPLES: &str = "\
+Examples:
+  onecopy completions bash > ~/.local/share/bash-completion/completions/onecopy
+  onecopy completions zsh  > ~/.zfunc/_onecopy
+  onecopy completions fish > ~/.config/fish/completions/onecopy.fish";
+
+#[derive(ClapArgs)]
+pub struct DedupArgs {
+    /// Files, folders, glob patterns, or - for standard input (JSON Lines, plain or .gz or .zst; .html; .txt)
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// The folder for the results; made if it is not there
+    #[arg(long, short, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Pages at least this similar are duplicates. Higher: fewer pages removed
+    #[arg(long, short, value_name = "0..1", default_value_t = Config::default().threshold)]
+    pub threshold: f64,
+    /// Tokens in a shingle. Higher: edits weigh more, so fewer pages removed
+    #[arg(long, short = 'k', value_name = "K", default_value_t = Config::default().shingles.length)]
+    pub shingle: usize,
+    /// What a token is
+    #[arg(long, value_enum, default_value_t)]
+    pub unit: UnitArg,
+    /// Who wins among duplicates, most important rule first
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "RULE,...",
+          default_values_t = Config::default().winner.into_iter().map(WinnerArg::from))]
+    pub winner: Vec<WinnerArg>,
+    /// The most memory to use, such as 512M or 4G; the rest goes to disk. Never changes the answer
+    #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
+    pub memory: Size,
+    /// How many threads to use. Never changes the answer [default: one a core]
+    #[arg(long, short = 'j', value_name = "N")]
+    pub threads: Option<usize>,
+    /// Replace the results of another run in the output folder
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print the report as JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    #[command(flatten)]
+    pub text: TextArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Fields of a record (guessed by their usual names unless given)")]
+pub struct FieldArgs {
+    /// The field with the page's text or HTML
+    #[arg(long, value_name = "NAME")]
+    pub text_field: Option<String>,
+    /// The field with the page's id
+    #[arg(long, value_name = "NAME")]
+    pub id_field: Option<String>,
+    /// The field with the page's address
+    #[arg(long, value_name = "NAME")]
+    pub url_field: Option<String>,
+    /// The field with the time of fetching
+    #[arg(long, value_name = "NAME")]
+    pub time_field: Option<String>,
+    /// The field with a number that grows with the page's worth
+    #[arg(long, value_name = "NAME")]
+    pub popularity_field: Option<String>,
+}
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "What counts as text")]
+pub struct TextArgs {
+    /// Tell upper from lower case
+    #[arg(long)]
+    pub keep_case: bool,
+    /// Count punctuation marks as words
+    #[arg(long)]
+    pub keep_punctuation: bool,
+    /// Leave out bullets and numbering such as a.1 at the start of lines
+    #[arg(long)]
+    pub drop_numbering: bool,
+    /// Count a shingle as often as it occurs in a page
+    #[arg(long)]
+    pub count_replicas: bool,
+    /// Leave out the words in this file, separated by white space
+    #[arg(long, value_name = "FILE")]
+    pub stop_words: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// Reject records and files longer than this
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
+    pub max_page: Size,
+    /// Read no further in a compressed file that grows more than this many times
+    #[arg(long, value_name = "N", default_value_t = Limits::default().expansion)]
+    pub max_expansion: u64,
+}
+
+#[derive(ClapArgs)]
+pub struct ExplainArgs {
+    /// The output folder of a finished run
+    pub dir: PathBuf,
+    /// A page, by its name in removed.jsonl and groups.jsonl
+    pub a: String,
+    /// Another page
+    pub b: String,
+    /// Print the explanation as JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum UnitArg {
+    /// Runs of letters, digits and underscores
+    #[default]
+    Words,
+    /// Characters
+    Chars,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum WinnerArg {
+    /// The more popular page
+    Popularity,
+    /// A URL without a query before one with
+    Static,
+    /// The shorter URL
+    ShortUrl,
+    /// The earlier page
+    Older,
+    /// The later page
+    Newer,
+    /// The longer text
+    Longer,
+}
+
+impl From<WinnerRule> for WinnerArg {
+    fn from(rule: WinnerRule) -> WinnerArg {
+        match rule {
+            WinnerRule::Popularity => WinnerArg::Popularity,
+            WinnerRule::Static => WinnerArg::Static,
+            WinnerRule::ShortUrl => WinnerArg::ShortUrl,
+            WinnerRule::Older => WinnerArg::Older,
+            WinnerRule::Newer => WinnerArg::Newer,
+            WinnerRule::Longer => WinnerArg::Longer,
+        }
+    }
+}
+
+impl From<WinnerArg> for WinnerRule {
+    fn from(rule: WinnerArg) -> WinnerRule {
+        match rule {
+            WinnerArg::Popularity => WinnerRule::Popularity,
+            WinnerArg::Static => WinnerRule::Static,
+            WinnerArg::ShortUrl => WinnerRule::ShortUrl,
+            WinnerArg::Older => WinnerRule::Older,
+            WinnerArg::Newer => WinnerRule::Newer,
+            WinnerArg::Longer => WinnerRule::Longer,
+        }
+    }
+}
+
+impl DedupArgs {
+    /// The job that was typed.
+    pub fn job(&self) -> anyhow::Result<Job> {
+        let mut job = Job::new(self.inputs.iter().cloned(), &self.out);
+        job.config = self.config()?;
+        job.fields = Fields {
+            text: self.fields.text_field.clone(),
+            id: self.fields.id_field.clone(),
+            url: self.fields.url_field.clone(),
+            time: self.fields.time_field.clone(),
+            popularity: self.fields.popularity_field.clone(),
+        };
+        job.limits = Limits { page_bytes: self.limits.max_page.0 as usize, expansion: self.limits.max_expansion };
+        job.memory_bytes = self.memory.0;
+        job.threads = self.threads.unwrap_or(job.threads);
+        job.overwrite = self.overwrite;
+        Ok(job)
+    }
+
+    fn config(&self) -> anyhow::Result<Config> {
+        let mut config = Config { threshold: self.threshold, ..Config::default() };
+        config.winner = self.winner.iter().map(|&rule| rule.into()).collect();
+        config.shingles.length = self.shingle;
+        config.shingles.unit = match self.unit {
+            UnitArg::Words => Unit::Words,
+            UnitArg::Chars => Unit::Chars,
+        };
+        if self.text.count_replicas {
+            config.shingles.replicas = Replicas::Count;
+        }
+        if self.text.keep_case {
+            config.canonical.case = Case::Keep;
+        }
+        if self.text.keep_punctuation {
+            config.canonical.punctuation = Punctuation::Keep;
+        }
+        if self.text.drop_numbering {
+            config.canonical.numbering = Numbering::Drop;
+        }
+        if let Some(path) = &self.text.stop_words {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| anyhow::anyhow!("cannot read stop words from {}: {error}", path.display()))?;
+            config.canonical.stop_words = text.split_whitespace().map(str::to_owned).collect();
+        }
+        Ok(config)
+    }
+}

@@ -1,0 +1,50 @@
+//! `onecopy dedup`: runs a job and tells a person, or a program, what it did.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+use onecopy_engine::{Outcome, dedup};
+
+use crate::args::DedupArgs;
+use crate::summary;
+use crate::terminal::Terminal;
+
+pub fn run(args: &DedupArgs) -> Result<ExitCode> {
+    let job = args.job()?;
+    let stop = stop_on_signal();
+    let terminal = Terminal::new(args.quiet, stop);
+    let outcome = dedup(&job, &terminal)?;
+    terminal.end();
+    let report = outcome.report();
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(report)?);
+    } else if !args.quiet {
+        if let Outcome::AlreadyDone(_) = outcome {
+            println!("{} already holds the results of this very run; nothing was repeated.\n", job.out.display());
+        }
+        print!("{}", summary::of(report, &job.out));
+    }
+    if report.read == report.counts.rejected {
+        let list = job.out.join("rejected.jsonl");
+        eprintln!("onecopy: none of the {} records could be judged: {} says why", report.read, list.display());
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A flag that is set when the user or the system asks us to stop. A second time ends the process at once.
+fn stop_on_signal() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        eprintln!("onecopy: Ctrl-C will end the run at once: {error}");
+    }
+    stop
+}

@@ -1,0 +1,33 @@
+//! The `onecopy` program: one match over its commands.
+
+mod args;
+mod commands;
+mod size;
+mod summary;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+
+// Pages are read in threads that allocate and free all the time; the system's allocator holds on to more.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let result = match args.command {
+        Command::Dedup(args) => commands::dedup::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("onecopy: {error:#}");
+            commands::exit_code(&error)
+        }
+    }
+}

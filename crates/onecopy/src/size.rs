@@ -1,0 +1,94 @@
+//! Sizes as people write them: `512M`, `1.5 GB`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A number of bytes on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Size, String> {
+        parse(text).map(Size)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.0 {
+            bytes if bytes % (1 << 30) == 0 => write!(f, "{}G", bytes >> 30),
+            bytes if bytes % (1 << 20) == 0 => write!(f, "{}M", bytes >> 20),
+            bytes => write!(f, "{bytes}"),
+        }
+    }
+}
+
+/// Reads a size in bytes: a number and, if it has one, a unit. Units are powers of 1024.
+fn parse(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim().to_ascii_lowercase();
+    let scale = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 1u64,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        "t" => 1 << 40,
+        _ => return Err(format!("`{text}` is not a size: write a number and K, M, G or T, such as 512M")),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if number * scale as f64 <= u64::MAX as f64 => Ok((number * scale as f64) as u64),
+        _ => Err(format!("`{text}` is not a size: write a number and K, M, G or T, such as 512M")),
+    }
+}
+
+/// Writes a number of bytes for people, in decimal units as disks and networks are sold.
+pub fn human(bytes: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 999.5 && unit + 1 < units.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    if unit == 0 || value >= 99.5 { format!("{value:.0} {}", units[unit]) } else { format!("{value:.1} {}", units[unit]) }
+}
+
+/// Writes a count with its thousands apart.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(parse("512M"), Ok(512 << 20));
+        assert_eq!(parse("1.5 GiB"), Ok(3 << 29));
+        assert_eq!(parse("64kb"), Ok(64 << 10));
+        assert_eq!(parse("77"), Ok(77));
+        for wrong in ["", "M", "12X", "-1", "1e3", "99999999999999T"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written() {
+        assert_eq!(human(999), "999 B");
+        assert_eq!(human(105_847_685), "106 MB");
+        assert_eq!(human(1_500), "1.5 kB");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(12), "12");
+    }
+}

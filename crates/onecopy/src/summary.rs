@@ -1,0 +1,93 @@
+//! A report for people: what came of the pages, and two small plots.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use onecopy_engine::{Report, SIMILARITY_BINS};
+
+use crate::size::{count, human};
+
+/// Columns of the longest bar of a plot.
+const WIDTH: usize = 40;
+
+/// The report, ready to print.
+pub fn of(report: &Report, out: &Path) -> String {
+    let counts = &report.counts;
+    let mut text = String::new();
+    let share = |part: u64| 100.0 * part as f64 / report.read.max(1) as f64;
+    let row = |text: &mut String, label: &str, number: u64, rest: String| {
+        let _ = writeln!(text, "{label:>10}  {:>12}  {rest}", count(number));
+    };
+    row(&mut text, "read", report.read, human(report.input_bytes));
+    row(&mut text, "kept", counts.kept, format!("{:.1} %", share(counts.kept)));
+    row(
+        &mut text,
+        "removed",
+        counts.removed,
+        format!("{:.1} %, {} exact, {} near", share(counts.removed), count(counts.kinds.exact), count(counts.kinds.near)),
+    );
+    row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
+    row(&mut text, "groups", counts.groups, format!("the largest of {} pages", count(counts.largest_group)));
+    similarities(report, &mut text);
+    group_sizes(report, &mut text);
+    let _ = writeln!(
+        text,
+        "\n{:.1} s, {:.1} s of processor time, {} of memory at most{}",
+        report.seconds,
+        report.cpu_seconds,
+        human(report.peak_memory_bytes),
+        if report.out_of_core { ", sketches on disk" } else { "" }
+    );
+    let _ = writeln!(text, "Every removed page is named with its winner and similarity in {}", out.join("removed.jsonl").display());
+    text
+}
+
+/// Removed pages by similarity, from the threshold up.
+fn similarities(report: &Report, text: &mut String) {
+    if report.counts.removed == 0 {
+        return;
+    }
+    let from = (report.threshold * SIMILARITY_BINS as f64) as usize;
+    let bins: Vec<(String, u64)> = (from.min(SIMILARITY_BINS - 1)..SIMILARITY_BINS)
+        .map(|bin| {
+            let low = bin as f64 / SIMILARITY_BINS as f64;
+            (format!("{low:.2}"), report.counts.similarities[bin])
+        })
+        .collect();
+    plot("removed pages by similarity to their winner", &bins, text);
+}
+
+/// Groups by size.
+fn group_sizes(report: &Report, text: &mut String) {
+    let bins: Vec<(String, u64)> = report
+        .counts
+        .group_sizes
+        .iter()
+        .enumerate()
+        .map(|(bin, &groups)| {
+            let (low, high) = ((1u64 << bin) + 1, 2u64 << bin);
+            (if low == high { low.to_string() } else { format!("{low}-{high}") }, groups)
+        })
+        .collect();
+    if !bins.is_empty() {
+        plot("groups by number of pages", &bins, text);
+    }
+}
+
+fn plot(title: &str, bins: &[(String, u64)], text: &mut String) {
+    let most = bins.iter().map(|bin| bin.1).max().unwrap_or(0).max(1);
+    let _ = writeln!(text, "\n            {title}");
+    for (label, number) in bins {
+        let _ = writeln!(text, "{label:>10}  {:<WIDTH$}  {}", bar(*number, most), count(*number));
+    }
+}
+
+/// A bar in eighths of a column; anything above nothing shows.
+fn bar(number: u64, most: u64) -> String {
+    let eighths = (number as f64 / most as f64 * (8 * WIDTH) as f64).ceil() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    if eighths % 8 > 0 {
+        bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
+    }
+    bar
+}
