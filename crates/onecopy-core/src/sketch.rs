@@ -10,7 +10,14 @@ use crate::shingle::shingle;
 pub struct Sketch {
     shingles: Vec<u64>,
     tokens: Vec<u64>,
-    buckets: Vec<u64>,
+    spare: Spare,
+}
+
+/// What sorting needs beside the values.
+#[derive(Clone, Debug, Default)]
+struct Spare {
+    values: Vec<u64>,
+    starts: Vec<u32>,
 }
 
 impl Sketch {
@@ -24,7 +31,7 @@ impl Sketch {
 pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
     out.shingles.clear();
     shingle(canonical, rules, &mut out.tokens, &mut out.shingles);
-    sort(&mut out.shingles, &mut out.buckets);
+    sort(&mut out.shingles, &mut out.spare);
     match rules.replicas {
         Replicas::Ignore => out.shingles.dedup(),
         Replicas::Count => {
@@ -50,14 +57,16 @@ fn number_replicas(sorted: &mut [u64]) {
 
 /// Sorts hashes. They are uniform, so one pass that puts each near its place, by its leading bits, leaves
 /// almost nothing for the insertion sort behind it; twice as fast as a comparison sort here.
-fn sort(values: &mut Vec<u64>, spare: &mut Vec<u64>) {
+fn sort(values: &mut Vec<u64>, spare: &mut Spare) {
     const SMALL: usize = 64;
     if values.len() <= SMALL {
         return values.sort_unstable();
     }
     let bits = values.len().ilog2().min(14) + 1;
     let shift = 64 - bits;
-    let mut starts = vec![0u32; (1 << bits) + 1];
+    let Spare { values: sorted, starts } = spare;
+    starts.clear();
+    starts.resize((1 << bits) + 1, 0);
     for value in &*values {
         starts[(value >> shift) as usize + 1] += 1;
     }
@@ -67,18 +76,18 @@ fn sort(values: &mut Vec<u64>, spare: &mut Vec<u64>) {
         return values.sort_unstable();
     }
     let mut sum = 0;
-    for start in &mut starts {
+    for start in &mut *starts {
         sum += *start;
         *start = sum;
     }
-    spare.clear();
-    spare.resize(values.len(), 0);
+    sorted.clear();
+    sorted.resize(values.len(), 0);
     for &value in &*values {
         let slot = &mut starts[(value >> shift) as usize];
-        spare[*slot as usize] = value;
+        sorted[*slot as usize] = value;
         *slot += 1;
     }
-    std::mem::swap(values, spare);
+    std::mem::swap(values, sorted);
     insertion_sort(values);
 }
 
@@ -136,7 +145,7 @@ mod tests {
         ) {
             let mut expected = values.clone();
             expected.sort_unstable();
-            sort(&mut values, &mut Vec::new());
+            sort(&mut values, &mut Spare::default());
             prop_assert_eq!(values, expected);
         }
     }

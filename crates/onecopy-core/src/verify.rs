@@ -14,6 +14,11 @@ pub fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
     overlap_at_least(a, b, needed)
 }
 
+/// How many shingles two sketches share.
+pub fn overlap(a: &[u64], b: &[u64]) -> usize {
+    overlap_at_least(a, b, 0).expect("every overlap is at least none")
+}
+
 /// Whether sets of these sizes can be `threshold` alike at all.
 #[inline]
 pub fn sizes_allow(a: usize, b: usize, threshold: f64) -> bool {

@@ -55,7 +55,7 @@ impl Budget {
 }
 
 /// More counters than a processor's cache holds make counting slow, and order shingles little better.
-const MOST_RARITY_BITS: u32 = 25;
+const MOST_RARITY_BITS: u32 = 23;
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
 /// An entry of a run, and the way back to it from its content.

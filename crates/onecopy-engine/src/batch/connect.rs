@@ -1,12 +1,13 @@
 //! Stage 5: groups, the contents that pairs join, transitively.
 //!
-//! A content and its winner are in one group. What is left is to find the pairs that join two such groups: one of the
-//! two contents was removed, for two that stay are never alike. Pairs inside a group are not looked at, so that again
-//! a group of n costs about n comparisons.
+//! A content that stays and those that lost to it are a star, and a star is in one group. What is left is to find
+//! which stars a pair joins. One of its two contents was removed, for two that stay are never alike; and pairs inside
+//! a group are not looked at. One minus the Jaccard similarity is a metric, so the distance between the centres of two
+//! stars bounds the distance between all their contents from below: one comparison spares most of the others.
 
 use onecopy_core::Groups;
 
-use super::judge::Judge;
+use super::judge::{Desk, Judge};
 use super::runs::Runs;
 use super::settle::Settled;
 use crate::error::{Error, Result};
@@ -14,8 +15,15 @@ use crate::progress::{Progress, Stage};
 
 /// Pairs that are held before they are compared.
 const PAIRS: usize = 1 << 20;
-/// Pairs that are compared before it is asked again who still needs to be.
+/// Pairs of stars that are looked at before it is asked again which are in one group by now.
 const BATCH: usize = 1 << 12;
+/// Pairs between two stars that are worth a comparison of their centres.
+const WORTH_A_BOUND: usize = 3;
+/// More than the rounding errors of a few additions of numbers up to one.
+const ROUNDING: f64 = 1e-9;
+
+/// A pair that could join two stars: the stars' centres, and the pair.
+type Open = ((u32, u32), (u32, u32));
 
 /// The group of each content, by its best content.
 pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, progress: &dyn Progress) -> Result<Groups> {
@@ -24,10 +32,10 @@ pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, progress: &
     for (content, &winner) in settled.winner.iter().enumerate() {
         groups.join(content as u32, winner);
     }
-    let mut pairs = Vec::new();
+    let mut open = Vec::new();
     let mut done = 0;
     runs.for_each(|run| {
-        open_pairs(judge, run, settled, &mut groups, &mut pairs);
+        open_pairs(judge, run, settled, &mut groups, &mut open);
         done += 1;
         if done % 65_536 == 0 {
             progress.advance(65_536);
@@ -35,14 +43,14 @@ pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, progress: &
                 return Err(Error::Stopped);
             }
         }
-        if pairs.len() >= PAIRS { join_alike(judge, &mut pairs, &mut groups) } else { Ok(()) }
+        if open.len() >= PAIRS { join_stars(judge, settled, &mut open, &mut groups) } else { Ok(()) }
     })?;
-    join_alike(judge, &mut pairs, &mut groups)?;
+    join_stars(judge, settled, &mut open, &mut groups)?;
     Ok(groups)
 }
 
 /// Appends the pairs of a run that could join two groups.
-fn open_pairs(judge: &Judge, run: &[u32], settled: &Settled, groups: &mut Groups, pairs: &mut Vec<(u32, u32)>) {
+fn open_pairs(judge: &Judge, run: &[u32], settled: &Settled, groups: &mut Groups, open: &mut Vec<Open>) {
     let first = groups.find(run[0]);
     if run.iter().all(|&content| groups.find(content) == first) {
         return;
@@ -50,28 +58,54 @@ fn open_pairs(judge: &Judge, run: &[u32], settled: &Settled, groups: &mut Groups
     for &gone in run.iter().filter(|&&content| !settled.stays(content)) {
         let group = groups.find(gone);
         for &other in run {
-            let counted_from_there = other < gone && !settled.stays(other);
-            if !counted_from_there && groups.find(other) != group && judge.may(gone, other) {
-                pairs.push((gone, other));
+            let met_from_there = other < gone && !settled.stays(other);
+            if !met_from_there && groups.find(other) != group && judge.may(gone, other) {
+                open.push(between(gone, other, settled));
             }
         }
     }
 }
 
-/// Compares pairs and joins the groups of those that are alike.
-fn join_alike(judge: &Judge, pairs: &mut Vec<(u32, u32)>, groups: &mut Groups) -> Result<()> {
-    pairs.sort_unstable();
-    pairs.dedup();
-    let mut open = Vec::new();
-    for batch in pairs.chunks(BATCH) {
-        open.clear();
-        open.extend(batch.iter().copied().filter(|&(a, b)| groups.find(a) != groups.find(b)));
-        for (&(a, b), shared) in open.iter().zip(judge.compare_all(&open)?) {
-            if shared.is_some() {
-                groups.join(a, b);
+/// The pair of two contents and their stars, the same whichever comes first.
+fn between(a: u32, b: u32, settled: &Settled) -> Open {
+    let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
+    if star_a < star_b { ((star_a, star_b), (a, b)) } else { ((star_b, star_a), (b, a)) }
+}
+
+/// Joins the groups of stars between which a pair is alike.
+fn join_stars(judge: &Judge, settled: &Settled, open: &mut Vec<Open>, groups: &mut Groups) -> Result<()> {
+    open.sort_unstable();
+    open.dedup();
+    let stars: Vec<&[Open]> = open.chunk_by(|a, b| a.0 == b.0).collect();
+    let mut apart = Vec::new();
+    for batch in stars.chunks(BATCH) {
+        apart.clear();
+        apart.extend(batch.iter().copied().filter(|pairs| groups.find(pairs[0].0.0) != groups.find(pairs[0].0.1)));
+        let alike = judge.map(&apart, |pairs, desk| any_alike(judge, settled, pairs, desk))?;
+        for (pairs, alike) in apart.iter().zip(alike) {
+            if alike {
+                groups.join(pairs[0].0.0, pairs[0].0.1);
             }
         }
     }
-    pairs.clear();
+    open.clear();
     Ok(())
+}
+
+/// Whether one of the pairs between two stars is alike.
+fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) -> Result<bool> {
+    let mut least = 0.0;
+    if pairs.len() >= WORTH_A_BOUND {
+        let (a, b) = pairs[0].0;
+        let apart = 1.0 - judge.similarity(a, b, desk)?;
+        // What two contents must bridge together: d(a, b) >= d(centres) - d(a, centre) - d(b, centre).
+        least = apart - (1.0 - judge.threshold) - ROUNDING;
+    }
+    let distance = |content: u32| settled.distance(content, &judge.contents.sizes);
+    for &(_, (a, b)) in pairs {
+        if distance(a) + distance(b) >= least && judge.compare(a, b, desk)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -7,7 +7,7 @@ use onecopy_core::{Rarity, count};
 use super::segment::Segment;
 
 /// The logarithm of the number of stripes.
-const STRIPE_BITS: u32 = 6;
+const STRIPE_BITS: u32 = 4;
 
 /// A table of counters that is being filled.
 pub(crate) struct Counters {
@@ -39,7 +39,7 @@ impl Counters {
             for &(start, end) in &ranges {
                 let sketch = &sketches[start..end];
                 let from = seek(sketch, low);
-                let to = from + sketch[from..].iter().take_while(|&&shingle| shingle <= high).count();
+                let to = if high == u64::MAX { sketch.len() } else { seek(sketch, high + 1) };
                 count(&sketch[from..to], self.bits, first, &mut counters);
             }
         }
@@ -48,7 +48,7 @@ impl Counters {
     /// The full table.
     pub(crate) fn finish(self) -> Rarity {
         let stripes = self.stripes.into_iter().map(|stripe| stripe.into_inner().expect("no thread panics with this lock"));
-        Rarity::new(stripes.flatten().collect())
+        Rarity::new(stripes.collect::<Vec<_>>().concat())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compares contents by their whole sketches, many at a time.
 
-use onecopy_core::{sizes_allow, verify};
+use onecopy_core::{overlap, resemblance, sizes_allow, verify};
 
 use super::contents::Contents;
 use super::segments::Segments;
@@ -34,6 +34,13 @@ impl Judge<'_> {
         let first = self.sketch(a, &mut desk.first)?;
         let second = self.sketch(b, &mut desk.second)?;
         Ok(verify(first, second, self.threshold).map(|shared| shared as u32))
+    }
+
+    /// How alike two contents are, however little.
+    pub(crate) fn similarity(&self, a: u32, b: u32, desk: &mut Desk) -> Result<f64> {
+        let first = self.sketch(a, &mut desk.first)?;
+        let second = self.sketch(b, &mut desk.second)?;
+        Ok(resemblance(overlap(first, second), first.len(), second.len()))
     }
 
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {

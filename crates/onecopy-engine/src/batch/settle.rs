@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use onecopy_core::resemblance;
+
 use super::budget::Budget;
 use super::index::Index;
 use super::judge::{Desk, Judge};
@@ -25,6 +27,13 @@ pub(crate) struct Settled {
 impl Settled {
     pub(crate) fn stays(&self, content: u32) -> bool {
         self.winner[content as usize] == content
+    }
+
+    /// One minus the similarity of a content and its winner.
+    pub(crate) fn distance(&self, content: u32, sizes: &[u32]) -> f64 {
+        let winner = self.winner[content as usize];
+        let (own, other) = (sizes[content as usize] as usize, sizes[winner as usize] as usize);
+        1.0 - resemblance(self.shared[content as usize] as usize, own, other)
     }
 
     fn remove(&mut self, content: u32, (winner, shared): (u32, u32)) {
