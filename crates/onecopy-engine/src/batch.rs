@@ -58,25 +58,29 @@ impl Outcome {
 pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     let begun = Instant::now();
     job.check()?;
-    let work = match work::open(job)? {
-        work::Found::Work(work) => *work,
-        work::Found::Finished(report) => return Ok(Outcome::AlreadyDone(report)),
-    };
+    match work::open(job)? {
+        work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
+        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(report)),
+    }
+}
+
+/// Runs all stages and publishes the results.
+fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result<Report> {
     if work.continued {
         progress.note("continuing the run that was stopped here");
     }
-    let lots = lots(&work.run.inputs.sources, work.budget.chunk as u64);
+    let inputs = &work.run.inputs;
+    let lots = lots(&inputs.sources, work.budget.chunk as u64);
     let (segments, decisions) = decide(job, &work, &lots, progress)?;
-    let results = work.results();
     write_kept(&work, &lots, &segments, &decisions, job.threads, progress)?;
-    let counts = write_lists(&Lists { segments: &segments, inputs: &work.run.inputs, decisions: &decisions }, &results)?;
+    let counts = write_lists(&Lists { segments: &segments, inputs, decisions: &decisions }, &work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
         method: "jaccard".into(),
         threshold: job.config.threshold,
-        input_bytes: work.run.inputs.sources.iter().map(|source| source.bytes).sum(),
+        input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
         seconds: begun.elapsed().as_secs_f64(),
         cpu_seconds,
         peak_memory_bytes,
@@ -87,7 +91,7 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     };
     drop(segments);
     work.publish(&report)?;
-    Ok(Outcome::Finished(report))
+    Ok(report)
 }
 
 /// Reads all pages and decides which stay; takes up what an earlier run found.
@@ -129,3 +133,6 @@ fn no_rejections(segments: &Segments) -> Result<bool> {
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests;

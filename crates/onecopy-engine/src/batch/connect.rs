@@ -15,6 +15,8 @@ use crate::progress::{Progress, Stage};
 
 /// Pairs that are held before they are compared.
 const PAIRS: usize = 1 << 20;
+/// Runs between two words about progress.
+const REPORTED: u64 = 1 << 14;
 /// Pairs of stars that are looked at before it is asked again which are in one group by now.
 const BATCH: usize = 1 << 12;
 /// Pairs between two stars that are worth a comparison of their centres.
@@ -35,14 +37,14 @@ pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, progress: &
     let mut open = Vec::new();
     let mut done = 0;
     runs.for_each(|run| {
-        open_pairs(judge, run, settled, &mut groups, &mut open);
-        done += 1;
-        if done % 65_536 == 0 {
-            progress.advance(65_536);
+        if done % REPORTED == 0 {
+            progress.advance(done.min(REPORTED));
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
         }
+        done += 1;
+        open_pairs(judge, run, settled, &mut groups, &mut open);
         if open.len() >= PAIRS { join_stars(judge, settled, &mut open, &mut groups) } else { Ok(()) }
     })?;
     join_stars(judge, settled, &mut open, &mut groups)?;

@@ -140,7 +140,7 @@ fn recover(folder: &Path) -> Result<(Disk, Vec<(Layout, u64)>)> {
     let mut found = Vec::new();
     for record in records.chunks_exact(RECORD) {
         let Some((layout, at, checksum)) = read_record(record) else { break };
-        let mut words = vec![0; layout.words()];
+        let mut words = vec![0u64; layout.words()];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
         if disk.data.read_exact_at(bytes, at).is_err() || xxh3_64(bytes) != checksum {
             break;
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn memory_and_disk_hold_the_same() {
         let folder = tempfile::tempdir().unwrap();
-        for limit in [1 << 20, 250, 0] {
+        for limit in [1 << 20, 150, 0] {
             let mut collector = Collector::open(folder.path(), limit).unwrap();
             for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
                 collector.add(segment(lot, chunk)).unwrap();

@@ -62,7 +62,7 @@ pub(crate) struct Sorter<T> {
 
 impl<T: Sortable> Sorter<T> {
     pub(crate) fn new(path: PathBuf, memory: u64) -> Sorter<T> {
-        let limit = (memory as usize / size_of::<T>()).max(1_024);
+        let limit = (memory as usize / size_of::<T>()).max(64);
         Sorter { values: Vec::new(), limit, runs: Vec::new(), path }
     }
 
@@ -177,6 +177,6 @@ mod tests {
     #[test]
     fn values_survive_their_bytes() {
         let value = ([u64::MAX - 1, 7], 42);
-        assert_eq!(Sortable::from_bytes(&value.to_bytes()), value);
+        assert_eq!(<([u64; 2], u32)>::from_bytes(&value.to_bytes()), value);
     }
 }

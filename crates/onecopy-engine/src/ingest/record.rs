@@ -264,7 +264,7 @@ mod tests {
             (r#"{"id":[1],"text":"a"}"#, "the id is neither"),
             (r#"["a"]"#, "expected a JSON object"),
             (r#"{"text":"a"} x"#, "trailing characters"),
-            (r#"{"text":"\ud800"}"#, "surrogate"),
+            (r#"{"text":"\ud800"}"#, "hex escape"),
         ] {
             let Err(found) = read(line) else { panic!("{line} was read") };
             assert!(found.contains(reason), "{line}: {found}");

@@ -1,0 +1,254 @@
+//! The equalities: fast = obvious, and neither order, threads, memory nor a restart changes the answer.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use onecopy_core::{Config, Decision, Page, PageId, Signals, reference};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::progress::{Silent, Stage};
+
+/// A page of a generated corpus.
+#[derive(Clone, Debug)]
+struct Made {
+    name: String,
+    text: String,
+    popularity: Option<f64>,
+}
+
+/// What a run says of a page: its winner and similarity if it went, and the winner of its group.
+type Fate = (Option<(String, String, String)>, String);
+
+/// Word lists that are edited copies of each other, of boilerplate, and of nothing.
+fn corpus() -> impl Strategy<Value = Vec<Made>> {
+    let page = (0usize..4, 0usize..3, 0usize..6, prop::collection::vec(0usize..30, 0..5), 0usize..4);
+    prop::collection::vec(page, 1..60).prop_map(|plans| plans.into_iter().enumerate().map(make).collect())
+}
+
+/// `base` chooses an article, `drift` how far along a chain of edits the page is, `edits` what else differs.
+fn make((number, (base, shape, drift, edits, signal)): (usize, (usize, usize, usize, Vec<usize>, usize))) -> Made {
+    let mut words: Vec<String> = (0..30).map(|i| format!("a{base}w{i}")).collect();
+    for step in 0..drift {
+        words[2 * step + 1] = format!("drift{step}");
+    }
+    for edit in edits {
+        words[edit] = format!("edit{number}");
+    }
+    let text = match (shape, number % 11) {
+        (_, 7) => String::new(),
+        (_, 8) => "word".to_owned(),
+        (0, _) => format!("home news contact about us {} all rights reserved by all of us", words.join(" ")),
+        (1, _) => words[..10].join(", "),
+        _ => words.join(" "),
+    };
+    let popularity = (signal > 0).then_some(signal as f64);
+    Made { name: format!("page-{number:02}"), text, popularity }
+}
+
+fn line(page: &Made) -> String {
+    json!({"id": page.name, "text": page.text, "popularity": page.popularity}).to_string() + "\n"
+}
+
+/// The answer by the reference. Pages without words are rejected by a run, so they are left out.
+fn expected(pages: &[Made], config: &Config) -> BTreeMap<String, Fate> {
+    let judged: Vec<&Made> = pages.iter().filter(|page| !page.text.is_empty()).collect();
+    let names: Vec<String> = judged.iter().map(|page| format!("\"{}\"", page.name)).collect();
+    let given: Vec<Page> = judged
+        .iter()
+        .zip(&names)
+        .map(|(page, name)| Page {
+            name,
+            text: &page.text,
+            signals: Signals { popularity: page.popularity, ..Default::default() },
+        })
+        .collect();
+    let (decisions, groups) = reference::dedup(&given, config);
+    let name = |page: PageId| judged[page as usize].name.clone();
+    let fate = |page: usize| {
+        let removed = match decisions[page] {
+            Decision::Kept => None,
+            Decision::Removed { winner, similarity, kind } => {
+                Some((name(winner), format!("{similarity:.5}"), kind.as_str().to_owned()))
+            }
+        };
+        (removed, name(groups[page]))
+    };
+    (0..judged.len()).map(|page| (judged[page].name.clone(), fate(page))).collect()
+}
+
+fn records(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// The answer in an output folder.
+fn found(out: &Path) -> BTreeMap<String, Fate> {
+    let mut fates: BTreeMap<String, Fate> = BTreeMap::new();
+    for kept in records(&out.join("kept/pages.jsonl")) {
+        fates.insert(text(&kept["id"]), (None, text(&kept["id"])));
+    }
+    for gone in records(&out.join("removed.jsonl")) {
+        let similarity = format!("{:.5}", gone["similarity"].as_f64().unwrap());
+        let fate = (Some((text(&gone["winner"]), similarity, text(&gone["kind"]))), text(&gone["page"]));
+        assert!(fates.insert(text(&gone["page"]), fate).is_none(), "kept and removed");
+    }
+    for group in records(&out.join("groups.jsonl")) {
+        for member in group["members"].as_array().unwrap() {
+            fates.get_mut(&text(member)).unwrap().1 = text(&group["winner"]);
+        }
+    }
+    fates
+}
+
+/// How a run is squeezed: it must not matter.
+#[derive(Clone, Copy, Debug)]
+struct Squeeze {
+    threads: usize,
+    chunk: usize,
+    tight: bool,
+}
+
+fn squeezes() -> impl Strategy<Value = Squeeze> {
+    (1usize..4, 40usize..3_000, any::<bool>()).prop_map(|(threads, chunk, tight)| Squeeze { threads, chunk, tight })
+}
+
+fn job(folder: &Path, config: &Config, squeeze: Squeeze) -> Job {
+    let mut job = Job::new([folder.join("pages.jsonl").display().to_string()], folder.join("out"));
+    job.config = config.clone();
+    job.threads = squeeze.threads;
+    job
+}
+
+/// Opens the work of a job with almost no memory for anything, if it is to be tight.
+fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
+    let work::Found::Work(mut work) = work::open(job).unwrap() else { panic!("the folder is new") };
+    work.run.chunk_bytes = squeeze.chunk;
+    work.budget.chunk = work.run.chunk_bytes;
+    if squeeze.tight {
+        let tight = budget::Budget { segments: 0, seen: 3, rarity_bits: 5, sort: 0, entries: 9, ..work.budget };
+        work.budget = tight;
+    }
+    *work
+}
+
+fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String, Fate> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
+    let job = job(folder.path(), config, squeeze);
+    let report = run(&job, squeezed(&job, squeeze), Instant::now(), &Silent).unwrap();
+    assert_eq!(report.read, pages.len() as u64);
+    assert_eq!(report.counts.kept + report.counts.removed + report.counts.rejected, report.read);
+    assert_eq!(report.out_of_core, squeeze.tight);
+    found(&job.out)
+}
+
+fn configs() -> impl Strategy<Value = Config> {
+    (prop_oneof![Just(0.8), Just(1.0), 0.05f64..1.0], 1usize..6).prop_map(|(threshold, length)| {
+        let mut config = Config { threshold, ..Config::default() };
+        config.shingles.length = length;
+        config
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn fast_equals_obvious(
+        pages in corpus(), config in configs(), squeeze in squeezes(), seed in any::<u64>(),
+    ) {
+        let expected = expected(&pages, &config);
+        let mut shuffled = pages;
+        shuffled.sort_by_key(|page| onecopy_core::digest(format!("{seed}{}", page.name).as_bytes()));
+        let found = answer(&shuffled, &config, squeeze);
+        let regrouped = only_grouped(&found);
+        prop_assert_eq!(only_fates(&found), only_fates(&expected));
+        prop_assert_eq!(regrouped, only_grouped(&expected));
+    }
+}
+
+fn only_fates(fates: &BTreeMap<String, Fate>) -> BTreeMap<&String, &Option<(String, String, String)>> {
+    fates.iter().map(|(page, fate)| (page, &fate.0)).collect()
+}
+
+fn only_grouped(fates: &BTreeMap<String, Fate>) -> BTreeMap<String, String> {
+    fates.iter().map(|(page, fate)| (page.clone(), fate.1.clone())).collect()
+}
+
+/// A group of hundreds among boilerplate, in which every page shares keys with every other.
+#[test]
+fn a_giant_group_is_settled_like_any_other() {
+    let words: Vec<String> = (0..40).map(|i| format!("w{i}")).collect();
+    let mut pages: Vec<Made> = (0..400)
+        .map(|n| Made { name: format!("g{n:03}"), text: format!("{} n{}", words.join(" "), n % 7), popularity: None })
+        .collect();
+    pages.extend((0..100).map(|n| Made {
+        name: format!("b{n:03}"),
+        text: format!("{} {}", words[..15].join(" "), (0..20).map(|i| format!("own{n}x{i}")).collect::<Vec<_>>().join(" ")),
+        popularity: None,
+    }));
+    let config = Config::default();
+    let expected = expected(&pages, &config);
+    for tight in [false, true] {
+        assert_eq!(answer(&pages, &config, Squeeze { threads: 2, chunk: 4_096, tight }), expected);
+    }
+}
+
+/// Stops a run in a stage, when it has been asked a number of times.
+struct StopIn {
+    stage: Stage,
+    steps: std::sync::atomic::AtomicI64,
+    within: std::sync::atomic::AtomicBool,
+}
+
+impl Progress for StopIn {
+    fn begin(&self, stage: Stage, _: u64) {
+        self.within.store(stage == self.stage, std::sync::atomic::Ordering::Relaxed);
+    }
+    fn stopped(&self) -> bool {
+        self.within.load(std::sync::atomic::Ordering::Relaxed)
+            && self.steps.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) <= 0
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
+    let words: Vec<String> = (0..30).map(|i| format!("w{i}")).collect();
+    let pages: Vec<Made> = (0..5_000)
+        .map(|n| {
+            let mut words = words.clone();
+            words[n % 30] = format!("x{}", n % 997);
+            words[(n + 11) % 30] = format!("y{}", n % 13);
+            Made { name: format!("p{n:04}"), text: words.join(" "), popularity: None }
+        })
+        .collect();
+    let config = Config::default();
+    let whole = answer(&pages, &config, Squeeze { threads: 2, chunk: 50_000, tight: false });
+    for tight in [false, true] {
+        let squeeze = Squeeze { threads: 2, chunk: 20_000, tight };
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
+        let job = job(folder.path(), &config, squeeze);
+        let mut stops = 0;
+        for stage in Stage::ALL {
+            let steps = if stage == Stage::Read { 5 } else { 0 };
+            let stop = StopIn { stage, steps: steps.into(), within: false.into() };
+            let work = squeezed(&job, squeeze);
+            assert_eq!(work.continued, stops > 0, "{stage:?}");
+            match run(&job, work, Instant::now(), &stop) {
+                Err(Error::Stopped) => stops += 1,
+                Ok(_) => panic!("the run was not stopped in {stage:?}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        run(&job, squeezed(&job, squeeze), Instant::now(), &Silent).unwrap();
+        assert_eq!(found(&job.out), whole);
+    }
+}
