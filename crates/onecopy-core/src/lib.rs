@@ -50,7 +50,7 @@ pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use measure::{containment, resemblance};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
-pub use shingle::shingle;
+pub use shingle::{shingle, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, sizes_allow, verify};
 pub use winner::{Contender, rank};

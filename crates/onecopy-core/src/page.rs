@@ -75,12 +75,15 @@ pub fn parse_time(text: &str) -> Option<i64> {
     };
     let compact = text.bytes().take(8).all(|b| b.is_ascii_digit());
     let at = if compact { [0, 4, 6, 8, 10, 12] } else { [0, 5, 8, 11, 14, 17] };
-    let (year, month, day) = (digits(at[0], at[0] + 4)?, digits(at[1], at[1] + 2)?, digits(at[2], at[2] + 2)?);
+    let (year, month, day) =
+        (digits(at[0], at[0] + 4)?, digits(at[1], at[1] + 2)?, digits(at[2], at[2] + 2)?);
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
     let clock = |i: usize| digits(at[i], at[i] + 2).unwrap_or(0);
-    Some(days_since_1970(year, month, day) * 86_400 + clock(3) * 3_600 + clock(4) * 60 + clock(5) - zone(text))
+    Some(
+        days_since_1970(year, month, day) * 86_400 + clock(3) * 3_600 + clock(4) * 60 + clock(5) - zone(text),
+    )
 }
 
 /// A Unix time in seconds, from one in seconds or milliseconds. Seconds reach the year 5138 before they are mistaken.
@@ -96,14 +99,18 @@ fn zone(text: &str) -> i64 {
         b'-' if text.len() > 16 => -1,
         _ => return 0,
     };
-    let number = |from: usize| tail.get(from..from + 2).and_then(|part| part.parse::<i64>().ok()).unwrap_or(0);
+    let number =
+        |from: usize| tail.get(from..from + 2).and_then(|part| part.parse::<i64>().ok()).unwrap_or(0);
     sign * (number(1) * 3_600 + number(4) * 60)
 }
 
 /// Days from 1970-01-01, by the proleptic Gregorian calendar: years begin in March, so that leap days come last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
+    year * 365 + year.div_euclid(4) - year.div_euclid(100)
+        + year.div_euclid(400)
+        + (153 * month + 2) / 5
+        + day
         - 719_469
 }
 

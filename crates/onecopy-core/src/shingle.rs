@@ -34,17 +34,51 @@ fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     out.reserve(rest.len() + 1);
     out.push(window);
     out.extend(rest.iter().zip(tokens).map(|(&enters, &leaves)| {
-        window = window
-            .wrapping_mul(hash::BASE)
-            .wrapping_add(enters)
-            .wrapping_sub(leaves.wrapping_mul(leaving));
+        window =
+            window.wrapping_mul(hash::BASE).wrapping_add(enters).wrapping_sub(leaves.wrapping_mul(leaving));
         window
     }));
+}
+
+/// The passages of `canonical` that no shingle of `other` covers: what a page has and another has not.
+pub fn unshared<'a>(canonical: &'a Canonical, rules: &ShingleRules, other: &[u64]) -> Vec<&'a str> {
+    let (mut tokens, mut shingles) = (Vec::new(), Vec::new());
+    shingle(canonical, rules, &mut tokens, &mut shingles);
+    let mut covered = vec![false; tokens.len()];
+    for (start, shingle) in shingles.iter().enumerate() {
+        if other.binary_search(shingle).is_ok() {
+            let end = (start + rules.length).min(covered.len());
+            covered[start..end].fill(true);
+        }
+    }
+    let text = canonical.text();
+    let places: Vec<(usize, usize)> = match rules.unit {
+        Unit::Words => canonical.spans().collect(),
+        Unit::Chars => text.char_indices().map(|(start, c)| (start, start + c.len_utf8())).collect(),
+    };
+    let runs = places.iter().zip(&covered).collect::<Vec<_>>();
+    let bare = runs.chunk_by(|a, b| a.1 == b.1).filter(|run| !run[0].1);
+    bare.map(|run| &text[run[0].0.0..run[run.len() - 1].0.1]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passages_that_the_other_page_lacks() {
+        let rules = ShingleRules { length: 2, ..Default::default() };
+        let page = |text: &str| {
+            let mut out = Canonical::default();
+            crate::canonicalise(text, &Default::default(), &mut out);
+            out
+        };
+        let (a, b) = (page("one two three four five"), page("one two 3 four five"));
+        let mut other = crate::Sketch::default();
+        crate::sketch(&b, &rules, &mut other);
+        assert_eq!(unshared(&a, &rules, other.shingles()), ["three"]);
+        assert_eq!(unshared(&a, &rules, &[]), ["one two three four five"]);
+    }
 
     #[test]
     fn rolling_equals_hashing_each_window() {

@@ -113,8 +113,14 @@ fn decide(job: &Job, work: &Work, lots: &[Lot], progress: &dyn Progress) -> Resu
     let (threshold, threads) = (job.config.threshold, job.threads);
     let runs = {
         let rarity = counters.finish();
-        let finder =
-            keys::KeyFinder { segments: &segments, contents: &contents, rarity: &rarity, threshold, threads, folder };
+        let finder = keys::KeyFinder {
+            segments: &segments,
+            contents: &contents,
+            rarity: &rarity,
+            threshold,
+            threads,
+            folder,
+        };
         finder.runs(budget, progress)?
     };
     let judge = judge::Judge { segments: &segments, contents: &contents, threshold, threads };

@@ -29,7 +29,9 @@ pub enum Error {
     #[error("output folder {0}: {1}")]
     Output(PathBuf, String),
     /// The memory limit cannot be kept.
-    #[error("{needed} bytes of memory are needed {purpose}, and the limit is {limit}: give --memory at least {needed}")]
+    #[error(
+        "{needed} bytes of memory are needed {purpose}, and the limit is {limit}: give --memory at least {needed}"
+    )]
     Memory {
         /// What the stage needs.
         needed: u64,

@@ -11,6 +11,7 @@
 
 mod batch;
 mod error;
+mod explain;
 mod ingest;
 mod job;
 mod output;
@@ -20,6 +21,7 @@ mod report;
 
 pub use batch::{Outcome, dedup};
 pub use error::{Error, Result};
+pub use explain::{Explanation, Fate, PageFacts, explain};
 pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits};
 pub use onecopy_core::Config;
 pub use progress::{Progress, Silent, Stage};

@@ -60,10 +60,15 @@ mod tests {
     #[test]
     fn each_is_called_once_and_the_first_error_comes_back() {
         let sum = AtomicU64::new(0);
-        for_each(3, 1_000, || (), |(), i| {
-            sum.fetch_add(i as u64, Ordering::Relaxed);
-            Ok(())
-        })
+        for_each(
+            3,
+            1_000,
+            || (),
+            |(), i| {
+                sum.fetch_add(i as u64, Ordering::Relaxed);
+                Ok(())
+            },
+        )
         .unwrap();
         assert_eq!(sum.into_inner(), 499_500);
         let result = for_each(2, 10, || (), |(), i| if i == 3 { Err(Error::Stopped) } else { Ok(()) });

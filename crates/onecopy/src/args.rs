@@ -233,7 +233,8 @@ impl DedupArgs {
             time: self.fields.time_field.clone(),
             popularity: self.fields.popularity_field.clone(),
         };
-        job.limits = Limits { page_bytes: self.limits.max_page.0 as usize, expansion: self.limits.max_expansion };
+        job.limits =
+            Limits { page_bytes: self.limits.max_page.0 as usize, expansion: self.limits.max_expansion };
         job.memory_bytes = self.memory.0;
         job.threads = self.threads.unwrap_or(job.threads);
         job.overwrite = self.overwrite;
@@ -261,8 +262,9 @@ impl DedupArgs {
             config.canonical.numbering = Numbering::Drop;
         }
         if let Some(path) = &self.text.stop_words {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| anyhow::anyhow!("cannot read stop words from {}: {error}", path.display()))?;
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                anyhow::anyhow!("cannot read stop words from {}: {error}", path.display())
+            })?;
             config.canonical.stop_words = text.split_whitespace().map(str::to_owned).collect();
         }
         Ok(config)

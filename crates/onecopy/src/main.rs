@@ -12,10 +12,6 @@ use clap::Parser;
 
 use crate::args::{Args, Command};
 
-// Pages are read in threads that allocate and free all the time; the system's allocator holds on to more.
-//#[global_allocator]
-//static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let args = Args::parse();
     let result = match args.command {

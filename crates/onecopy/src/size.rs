@@ -52,7 +52,11 @@ pub fn human(bytes: u64) -> String {
         value /= 1_000.0;
         unit += 1;
     }
-    if unit == 0 || value >= 99.5 { format!("{value:.0} {}", units[unit]) } else { format!("{value:.1} {}", units[unit]) }
+    if unit == 0 || value >= 99.5 {
+        format!("{value:.0} {}", units[unit])
+    } else {
+        format!("{value:.1} {}", units[unit])
+    }
 }
 
 /// Writes a count with its thousands apart.

@@ -24,7 +24,12 @@ pub fn of(report: &Report, out: &Path) -> String {
         &mut text,
         "removed",
         counts.removed,
-        format!("{:.1} %, {} exact, {} near", share(counts.removed), count(counts.kinds.exact), count(counts.kinds.near)),
+        format!(
+            "{:.1} %, {} exact, {} near",
+            share(counts.removed),
+            count(counts.kinds.exact),
+            count(counts.kinds.near)
+        ),
     );
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
     row(&mut text, "groups", counts.groups, format!("the largest of {} pages", count(counts.largest_group)));
@@ -38,7 +43,11 @@ pub fn of(report: &Report, out: &Path) -> String {
         human(report.peak_memory_bytes),
         if report.out_of_core { ", sketches on disk" } else { "" }
     );
-    let _ = writeln!(text, "Every removed page is named with its winner and similarity in {}", out.join("removed.jsonl").display());
+    let _ = writeln!(
+        text,
+        "Every removed page is named with its winner and similarity in {}",
+        out.join("removed.jsonl").display()
+    );
     text
 }
 

@@ -39,7 +39,9 @@ impl Terminal {
         let shown = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => Shown::Nothing,
             (false, true) => Shown::Bar(Mutex::new(ProgressBar::hidden())),
-            (false, false) => Shown::Lines(Mutex::new(Lines { stage: None, total: 0, done: 0, begun: now, said: now })),
+            (false, false) => {
+                Shown::Lines(Mutex::new(Lines { stage: None, total: 0, done: 0, begun: now, said: now }))
+            }
         };
         Terminal { shown, stop }
     }
@@ -88,7 +90,9 @@ impl Progress for Terminal {
     fn note(&self, text: &str) {
         match &self.shown {
             Shown::Nothing => {}
-            Shown::Bar(bar) => bar.lock().expect("no thread panics with this lock").suspend(|| eprintln!("{text}")),
+            Shown::Bar(bar) => {
+                bar.lock().expect("no thread panics with this lock").suspend(|| eprintln!("{text}"))
+            }
             Shown::Lines(_) => eprintln!("{text}"),
         }
     }
@@ -126,7 +130,9 @@ fn style(stage: Stage) -> ProgressStyle {
     } else {
         "{human_pos:>9} of {human_len}  {per_sec}"
     };
-    ProgressStyle::with_template(&format!("{{prefix:<8}}{{bar:32}} {{percent:>3}} %  {numbers}  {{eta}} left"))
-        .expect("the template is right")
-        .progress_chars("━╸ ")
+    ProgressStyle::with_template(&format!(
+        "{{prefix:<8}}{{bar:32}} {{percent:>3}} %  {numbers}  {{eta}} left"
+    ))
+    .expect("the template is right")
+    .progress_chars("━╸ ")
 }

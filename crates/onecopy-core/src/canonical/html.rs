@@ -37,9 +37,32 @@ fn is_hidden(name: &[u8]) -> bool {
 fn separate(name: &[u8], out: &mut String) {
     let inline = matches!(
         name,
-        b"a" | b"abbr" | b"b" | b"bdi" | b"bdo" | b"cite" | b"code" | b"data" | b"dfn" | b"em" | b"font" | b"i"
-            | b"kbd" | b"mark" | b"q" | b"s" | b"samp" | b"small" | b"span" | b"strong" | b"sub" | b"sup"
-            | b"time" | b"tt" | b"u" | b"var" | b"wbr"
+        b"a" | b"abbr"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"kbd"
+            | b"mark"
+            | b"q"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
     );
     if !inline && !out.ends_with('\n') {
         out.push('\n');

@@ -51,7 +51,10 @@ fn each_rule_does_what_it_says() {
     let rules = CanonicalRules { punctuation: Punctuation::Keep, ..Default::default() };
     assert_eq!(canonical("Note: \"well-known\", isn't it?", &rules), "note well known , isn t it ?");
     let rules = CanonicalRules { numbering: Numbering::Drop, ..Default::default() };
-    assert_eq!(canonical("a.1 first\n (iv) fourth\n• dot\n2. two\netc. stays\n3 stays", &rules), "first fourth dot two etc stays 3 stays");
+    assert_eq!(
+        canonical("a.1 first\n (iv) fourth\n• dot\n2. two\netc. stays\n3 stays", &rules),
+        "first fourth dot two etc stays 3 stays"
+    );
     let rules = CanonicalRules { stop_words: vec!["the".into()], ..Default::default() };
     assert_eq!(canonical("The cat and the dog", &rules), "cat and dog");
 }

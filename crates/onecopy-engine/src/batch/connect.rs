@@ -28,7 +28,12 @@ const ROUNDING: f64 = 1e-9;
 type Open = ((u32, u32), (u32, u32));
 
 /// The group of each content, by its best content.
-pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, progress: &dyn Progress) -> Result<Groups> {
+pub(crate) fn connect(
+    judge: &Judge,
+    runs: &Runs,
+    settled: &Settled,
+    progress: &dyn Progress,
+) -> Result<Groups> {
     progress.begin(Stage::Connect, runs.len() as u64);
     let mut groups = Groups::new(settled.winner.len());
     for (content, &winner) in settled.winner.iter().enumerate() {
@@ -82,7 +87,9 @@ fn join_stars(judge: &Judge, settled: &Settled, open: &mut Vec<Open>, groups: &m
     let mut apart = Vec::new();
     for batch in stars.chunks(BATCH) {
         apart.clear();
-        apart.extend(batch.iter().copied().filter(|pairs| groups.find(pairs[0].0.0) != groups.find(pairs[0].0.1)));
+        apart.extend(
+            batch.iter().copied().filter(|pairs| groups.find(pairs[0].0.0) != groups.find(pairs[0].0.1)),
+        );
         let alike = judge.map(&apart, |pairs, desk| any_alike(judge, settled, pairs, desk))?;
         for (pairs, alike) in apart.iter().zip(alike) {
             if alike {

@@ -65,9 +65,13 @@ fn leaders(segments: &Segments, ranks: &[u32], memory: u64, folder: &Path) -> Re
     for i in 0..segments.len() {
         let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
         values.clear();
-        values.extend(segment.rows.iter().zip(&ranks[first..]).map(|(row, &rank)| {
-            ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)
-        }));
+        values.extend(
+            segment
+                .rows
+                .iter()
+                .zip(&ranks[first..])
+                .map(|(row, &rank)| ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)),
+        );
         sorter.extend(&values)?;
     }
     let mut leaders = vec![0u32; ranks.len()];

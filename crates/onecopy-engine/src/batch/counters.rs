@@ -28,7 +28,9 @@ impl Counters {
     pub(crate) fn add(&self, segment: &Segment, sketches: &[u64], turn: usize) {
         let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(segment.rows.len());
         let own = segment.rows.iter().filter(|row| row.sketch_size > 0);
-        ranges.extend(own.map(|row| (row.sketch_start as usize, (row.sketch_start + row.sketch_size) as usize)));
+        ranges.extend(
+            own.map(|row| (row.sketch_start as usize, (row.sketch_start + row.sketch_size) as usize)),
+        );
         let stripes = self.stripes.len();
         for step in 0..stripes {
             let stripe = (turn + step) % stripes;
@@ -47,7 +49,10 @@ impl Counters {
 
     /// The full table.
     pub(crate) fn finish(self) -> Rarity {
-        let stripes = self.stripes.into_iter().map(|stripe| stripe.into_inner().expect("no thread panics with this lock"));
+        let stripes = self
+            .stripes
+            .into_iter()
+            .map(|stripe| stripe.into_inner().expect("no thread panics with this lock"));
         Rarity::new(stripes.collect::<Vec<_>>().concat())
     }
 }
@@ -89,7 +94,13 @@ mod tests {
 
     #[test]
     fn seeking_equals_searching() {
-        for values in [vec![], vec![5], (0..100).map(|n: u64| n * n << 50).collect(), vec![u64::MAX - 1; 40], vec![0; 40]] {
+        for values in [
+            vec![],
+            vec![5],
+            (0..100).map(|n: u64| n * n << 50).collect(),
+            vec![u64::MAX - 1; 40],
+            vec![0; 40],
+        ] {
             for low in [0, 1, 5, 6, 1 << 50, 1 << 60, 1 << 63, u64::MAX] {
                 assert_eq!(seek(&values, low), values.partition_point(|&value| value < low), "{low}");
             }

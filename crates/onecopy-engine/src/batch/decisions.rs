@@ -100,7 +100,8 @@ impl Decisions {
             (xxh3_64(bytemuck::cast_slice(&column)) == number(8)).then_some(column)
         };
         let columns = [column(), column(), column(), column(), column(), column()];
-        let [Some(of_page), Some(best_page), Some(sizes), Some(winner), Some(shared), Some(group)] = columns else {
+        let [Some(of_page), Some(best_page), Some(sizes), Some(winner), Some(shared), Some(group)] = columns
+        else {
             return Ok(None);
         };
         Ok(Some(Decisions { of_page, best_page, sizes, winner, shared, group }))

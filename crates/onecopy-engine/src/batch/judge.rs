@@ -62,7 +62,8 @@ impl Judge<'_> {
         /// Enough to be worth a lock, few enough to be shared out evenly.
         const SHARE: usize = 256;
         let mut answers = vec![R::default(); items.len()];
-        let shares: Vec<_> = items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
+        let shares: Vec<_> =
+            items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
         for_each(self.threads, shares.len(), Desk::default, |desk, i| {
             let mut share = shares[i].lock().expect("no thread panics with this lock");
             let (items, answers) = &mut *share;

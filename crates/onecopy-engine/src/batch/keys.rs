@@ -50,11 +50,16 @@ impl KeyFinder<'_> {
         })?;
         let runs = Runs::new(PARTS, budget.entries, self.folder);
         let sorters: Vec<_> = sorters.into_iter().map(|sorter| Mutex::new(Some(sorter))).collect();
-        for_each(self.threads, PARTS, || (), |(), part| {
-            let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
-            let sorter = sorter.expect("each part is taken once").into_inner();
-            self.collect(sorter.expect("no thread panics with this lock"), part, budget, &runs)
-        })?;
+        for_each(
+            self.threads,
+            PARTS,
+            || (),
+            |(), part| {
+                let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
+                let sorter = sorter.expect("each part is taken once").into_inner();
+                self.collect(sorter.expect("no thread panics with this lock"), part, budget, &runs)
+            },
+        )?;
         runs.finish()
     }
 

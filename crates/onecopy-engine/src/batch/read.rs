@@ -125,7 +125,13 @@ impl<'a> PageReader<'a> {
             } else {
                 read_line(line, self.names, &mut self.record)
             };
-            let place = Row { source, line: number, start: start as u32, length: line.len() as u32, ..Row::default() };
+            let place = Row {
+                source,
+                line: number,
+                start: start as u32,
+                length: line.len() as u32,
+                ..Row::default()
+            };
             let judged = judged.and_then(|()| self.page(place, line, &mut segment));
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: number, reason });
@@ -143,7 +149,10 @@ impl<'a> PageReader<'a> {
     }
 
     fn overlong(&self) -> String {
-        format!("longer than the limit of {} bytes a page (raise --max-page to take it)", self.job.limits.page_bytes)
+        format!(
+            "longer than the limit of {} bytes a page (raise --max-page to take it)",
+            self.job.limits.page_bytes
+        )
     }
 
     fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {
@@ -156,7 +165,8 @@ impl<'a> PageReader<'a> {
                 .at("read", &source.path)?;
             // A file's place in its folder is its address.
             self.record.url = Some(source.name.clone());
-            let place = Row { source: number, line: segment.lines, length: bytes.len() as u32, ..Row::default() };
+            let place =
+                Row { source: number, line: segment.lines, length: bytes.len() as u32, ..Row::default() };
             segment.lines += 1;
             if let Err(reason) = judged.and_then(|()| self.page(place, &bytes, &mut segment)) {
                 segment.rejected.push(Rejection { source: number, line: 0, reason });

@@ -108,7 +108,9 @@ impl RunWriter<'_> {
         self.part.entries += run.len();
         let words = run.len() + 1;
         let fits = |room: usize| room.checked_sub(words);
-        if self.disk.is_none() && self.runs.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok() {
+        if self.disk.is_none()
+            && self.runs.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+        {
             self.part.memory.push(run.len() as u32);
             self.part.memory.extend_from_slice(run);
             return Ok(());
@@ -153,7 +155,11 @@ mod tests {
             }
             let runs = runs.finish().unwrap();
             let mut found = Vec::new();
-            runs.for_each(|run| { found.push(run.to_vec()); Ok(()) }).unwrap();
+            runs.for_each(|run| {
+                found.push(run.to_vec());
+                Ok(())
+            })
+            .unwrap();
             assert_eq!(found, [input.clone(), input.clone()].concat());
             assert_eq!((runs.len(), runs.entries()), (76, 2 * (2..40).sum::<usize>()));
         }

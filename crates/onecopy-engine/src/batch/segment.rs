@@ -79,8 +79,11 @@ impl Segment {
     /// About how much memory it takes.
     pub(crate) fn bytes(&self) -> u64 {
         let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.len() + 40).sum();
-        (self.rows.len() * size_of::<Row>() + self.names.len() + self.ranks.len() + rejected + 8 * self.sketches.len())
-            as u64
+        (self.rows.len() * size_of::<Row>()
+            + self.names.len()
+            + self.ranks.len()
+            + rejected
+            + 8 * self.sketches.len()) as u64
     }
 
     /// The name of a row's page.
@@ -213,14 +216,26 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read() {
-        let row = Row { source: 1, line: 2, start: 3, length: 4, fingerprint: 5 << 64 | 6, sketch_start: 0, sketch_size: 2, name_end: 3 };
+        let row = Row {
+            source: 1,
+            line: 2,
+            start: 3,
+            length: 4,
+            fingerprint: 5 << 64 | 6,
+            sketch_start: 0,
+            sketch_size: 2,
+            name_end: 3,
+        };
         let segment = Segment {
             lot: 9,
             chunk: 8,
             lines: 7,
             rows: vec![row, Row { name_end: 9, ..row }],
             names: b"\"a\"\"bcde\"".to_vec(),
-            rejected: vec![Rejection { source: 1, line: 2, reason: "füll".into() }, Rejection { source: 0, line: 0, reason: String::new() }],
+            rejected: vec![
+                Rejection { source: 1, line: 2, reason: "füll".into() },
+                Rejection { source: 0, line: 0, reason: String::new() },
+            ],
             ranks: vec![1, 2, 3],
             sketches: vec![10, 20],
         };

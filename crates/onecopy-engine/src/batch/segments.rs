@@ -122,7 +122,13 @@ impl Collector {
 
 fn create(folder: &Path) -> Result<Disk> {
     let (path, log) = (folder.join("segments.bin"), folder.join("segments.log"));
-    let data = OpenOptions::new().create(true).truncate(true).read(true).write(true).open(&path).at("create", &path)?;
+    let data = OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .at("create", &path)?;
     Ok(Disk { data, log: File::create(&log).at("create", &log)?, path, end: 0 })
 }
 
@@ -132,7 +138,13 @@ const RECORD: usize = 4 * Layout::FIELDS + 24;
 /// The segments that are logged and whole.
 fn recover(folder: &Path) -> Result<(Disk, Vec<(Layout, u64)>)> {
     let (path, log_path) = (folder.join("segments.bin"), folder.join("segments.log"));
-    let data = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).at("read", &path)?;
+    let data = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .at("read", &path)?;
     let mut log = OpenOptions::new().read(true).write(true).open(&log_path).at("read", &log_path)?;
     let mut records = Vec::new();
     log.read_to_end(&mut records).at("read", &log_path)?;
@@ -288,7 +300,12 @@ impl Segments {
     }
 
     /// One sketch.
-    pub(crate) fn sketch<'a>(&'a self, at: SketchAt, size: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+    pub(crate) fn sketch<'a>(
+        &'a self,
+        at: SketchAt,
+        size: u32,
+        buffer: &'a mut Vec<u64>,
+    ) -> Result<&'a [u64]> {
         let (start, size) = (at.start as usize, size as usize);
         match &self.segments[at.segment as usize] {
             Stored::Memory(segment) => Ok(&segment.sketches[start..start + size]),
@@ -328,7 +345,10 @@ impl Segments {
             Stored::Disk(layout, at) => {
                 let mut words = [0; 2 * Row::WORDS];
                 let first = row.saturating_sub(1);
-                self.read(at + (8 * Row::WORDS * first) as u64, &mut words[..(row - first + 1) * Row::WORDS])?;
+                self.read(
+                    at + (8 * Row::WORDS * first) as u64,
+                    &mut words[..(row - first + 1) * Row::WORDS],
+                )?;
                 let found = Row::from_words(&words[(row - first) * Row::WORDS..]);
                 let start = if row == 0 { 0 } else { Row::from_words(&words).name_end };
                 let mut name = vec![0; (found.name_end - start) as usize];
@@ -360,8 +380,23 @@ mod tests {
     use super::*;
 
     fn segment(lot: u32, chunk: u32) -> Segment {
-        let row = Row { line: chunk, fingerprint: u128::from(lot) << 70 | 1, sketch_size: 2, name_end: 3, ..Default::default() };
-        Segment { lot, chunk, lines: 4, rows: vec![row], names: format!("\"{lot}\"").into_bytes(), ranks: vec![lot as u8; 5], sketches: vec![u64::from(lot), 99], ..Default::default() }
+        let row = Row {
+            line: chunk,
+            fingerprint: u128::from(lot) << 70 | 1,
+            sketch_size: 2,
+            name_end: 3,
+            ..Default::default()
+        };
+        Segment {
+            lot,
+            chunk,
+            lines: 4,
+            rows: vec![row],
+            names: format!("\"{lot}\"").into_bytes(),
+            ranks: vec![lot as u8; 5],
+            sketches: vec![u64::from(lot), 99],
+            ..Default::default()
+        }
     }
 
     fn check(segments: &Segments) {

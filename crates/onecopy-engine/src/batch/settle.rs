@@ -43,10 +43,16 @@ impl Settled {
 }
 
 /// Settles all contents.
-pub(crate) fn settle(judge: &Judge, runs: &Runs, budget: &Budget, progress: &dyn Progress) -> Result<Settled> {
+pub(crate) fn settle(
+    judge: &Judge,
+    runs: &Runs,
+    budget: &Budget,
+    progress: &dyn Progress,
+) -> Result<Settled> {
     let contents = judge.contents.len();
     progress.begin(Stage::Settle, contents as u64);
-    let mut settled = Settled { winner: (0..contents as u32).collect(), shared: judge.contents.sizes.clone() };
+    let mut settled =
+        Settled { winner: (0..contents as u32).collect(), shared: judge.contents.sizes.clone() };
     for block in blocks(runs, contents, budget.entries)? {
         let index = Index::new(runs, block.clone(), &settled)?;
         settle_block(judge, index, block.clone(), &mut settled, progress)?;
@@ -98,7 +104,8 @@ fn settle_block(
             return Err(Error::Stopped);
         }
         let first = batch[0];
-        let found = judge.map(batch, |&content, desk| best_alike(judge, &index, content, 0, &mut Vec::new(), desk))?;
+        let found = judge
+            .map(batch, |&content, desk| best_alike(judge, &index, content, 0, &mut Vec::new(), desk))?;
         for (&content, found) in batch.iter().zip(found) {
             let winner = match found {
                 Some(winner) => Some(winner),
@@ -140,10 +147,13 @@ fn sweep(judge: &Judge, runs: &Runs, block: Range<u32>, settled: &mut Settled) -
     const PAIRS: usize = 1 << 20;
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     runs.for_each(|run| {
-        let (behind, kept) = (run.partition_point(|&c| c < block.end), run.partition_point(|&c| c < block.start));
+        let (behind, kept) =
+            (run.partition_point(|&c| c < block.end), run.partition_point(|&c| c < block.start));
         for &kept in run[kept..behind].iter().filter(|&&content| settled.stays(content)) {
             let open = |content: u32| settled.winner[content as usize] > kept && judge.may(kept, content);
-            pairs.extend(run[behind..].iter().filter(|&&content| open(content)).map(|&content| (content, kept)));
+            pairs.extend(
+                run[behind..].iter().filter(|&&content| open(content)).map(|&content| (content, kept)),
+            );
         }
         if pairs.len() >= PAIRS {
             sweep_pairs(judge, &mut pairs, settled)?;

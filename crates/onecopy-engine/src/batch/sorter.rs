@@ -104,7 +104,8 @@ impl<T: Sortable> Sorter<T> {
         let memory = self.limit * size_of::<T>();
         self.values = Vec::new();
         let buffer = (memory / 2 / self.runs.len()).clamp(1 << 12, 1 << 18);
-        let mut readers = self.runs.iter().map(|path| Run::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
+        let mut readers =
+            self.runs.iter().map(|path| Run::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
         let mut heap = BinaryHeap::new();
         for (i, reader) in readers.iter_mut().enumerate() {
             heap.extend(reader.next()?.map(|value| Reverse((value, i))));
@@ -158,7 +159,8 @@ mod tests {
     #[test]
     fn runs_on_disk_are_merged_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        let values: Vec<(u64, u32)> = (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n as u32)).collect();
+        let values: Vec<(u64, u32)> =
+            (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n as u32)).collect();
         let mut expected = values.clone();
         expected.sort_unstable();
         for memory in [1 << 20, 0] {
@@ -168,7 +170,12 @@ mod tests {
             }
             assert_eq!(sorter.runs.is_empty(), memory > 0);
             let mut found = Vec::new();
-            sorter.drain(|value| { found.push(value); Ok(()) }).unwrap();
+            sorter
+                .drain(|value| {
+                    found.push(value);
+                    Ok(())
+                })
+                .unwrap();
             assert_eq!(found, expected);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }

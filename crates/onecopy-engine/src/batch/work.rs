@@ -71,14 +71,17 @@ pub(crate) fn open(job: &Job) -> Result<Found> {
         inputs,
         chunk_bytes: budget.chunk,
     };
-    if let (Some(finished), Some(report)) = (read::<Run>(&out.join("run.json")), read(&out.join("report.json"))) {
+    if let (Some(finished), Some(report)) =
+        (read::<Run>(&out.join("run.json")), read(&out.join("report.json")))
+    {
         if run.equals(&finished) && !job.overwrite {
             let _ = fs::remove_dir_all(&folder);
             return Ok(Found::Finished(report));
         }
         if !job.overwrite {
             let _ = fs::remove_dir_all(&folder);
-            let reason = "it holds the results of another run; give another folder, or --overwrite to replace them";
+            let reason =
+                "it holds the results of another run; give another folder, or --overwrite to replace them";
             return Err(Error::Output(out.clone(), reason.into()));
         }
     }
@@ -99,7 +102,10 @@ fn refuse_foreign(out: &Path) -> Result<()> {
     if names.is_empty() || ours(".onecopy") || (ours("report.json") && ours("run.json")) {
         return Ok(());
     }
-    Err(Error::Output(out.to_owned(), "it is not empty and onecopy did not make it; give an empty or a new folder".into()))
+    Err(Error::Output(
+        out.to_owned(),
+        "it is not empty and onecopy did not make it; give an empty or a new folder".into(),
+    ))
 }
 
 fn lock(folder: &Path, out: &Path) -> Result<File> {
@@ -107,7 +113,9 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
     let file = File::create(&path).at("create", &path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Output(out.to_owned(), "another run is writing to it".into())),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::Output(out.to_owned(), "another run is writing to it".into()))
+        }
         Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
     }
 }
@@ -160,7 +168,10 @@ impl Run {
     /// The configuration of the finished run in `out`.
     pub(crate) fn finished(out: &Path) -> Result<Run> {
         read(&out.join("run.json")).ok_or_else(|| {
-            Error::NotFound(format!("{} holds no finished run: run `onecopy dedup` with --out first", out.display()))
+            Error::NotFound(format!(
+                "{} holds no finished run: run `onecopy dedup` with --out first",
+                out.display()
+            ))
         })
     }
 }
@@ -185,7 +196,9 @@ impl Work {
             let old = self.out.join(name);
             let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
             match removed {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at("replace", &old),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error).at("replace", &old);
+                }
                 _ => {}
             }
         }

@@ -52,7 +52,12 @@ enum Reader {
 }
 
 impl<'a> Feed<'a> {
-    pub(crate) fn new(sources: &'a [Source], lots: &'a [Lot], limits: &'a Limits, chunk_bytes: usize) -> Feed<'a> {
+    pub(crate) fn new(
+        sources: &'a [Source],
+        lots: &'a [Lot],
+        limits: &'a Limits,
+        chunk_bytes: usize,
+    ) -> Feed<'a> {
         Feed {
             sources,
             lots,
@@ -104,7 +109,8 @@ impl<'a> Feed<'a> {
             (Reader::Unopened, Lot::Documents(sources)) => {
                 *reader = Reader::Ended;
                 self.ended[lot].store(true, Ordering::Relaxed);
-                let bytes = self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
+                let bytes =
+                    self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
                 return Ok(Some((Work::Documents { lot: lot_number, sources: sources.clone() }, bytes)));
             }
             _ => None,
@@ -118,7 +124,9 @@ impl<'a> Feed<'a> {
 
     fn open(&self, source: u32) -> Result<(Lines, Arc<AtomicU64>)> {
         let source = &self.sources[source as usize];
-        let Format::Lines(packing) = source.format else { unreachable!("only files of lines are cut into chunks") };
+        let Format::Lines(packing) = source.format else {
+            unreachable!("only files of lines are cut into chunks")
+        };
         let (reader, taken) = open(&source.path, packing, self.limits.expansion).at("read", &source.path)?;
         Ok((LineChunks::new(reader, self.chunk_bytes, self.limits.page_bytes), taken))
     }

@@ -19,7 +19,10 @@ const USUAL: [(Field, &[&str]); 6] = [
     (Field::Html, &["html", "raw_html", "page_html"]),
     (Field::Id, &["id", "_id", "doc_id", "docid", "page_id", "uuid"]),
     (Field::Url, &["url", "uri", "link", "address", "target_uri", "warc-target-uri"]),
-    (Field::Time, &["time", "date", "timestamp", "fetch_time", "crawl_date", "date_download", "fetched", "warc-date"]),
+    (
+        Field::Time,
+        &["time", "date", "timestamp", "fetch_time", "crawl_date", "date_download", "fetched", "warc-date"],
+    ),
     (Field::Popularity, &["popularity", "pagerank", "page_rank", "clicks", "score", "rank_score"]),
 ];
 
@@ -36,7 +39,9 @@ impl FieldNames {
                 Some(name) => names.push((name.clone(), field, 0)),
                 None if field == Field::Html && fields.text.is_some() => {}
                 None => {
-                    names.extend(usual.iter().enumerate().map(|(place, &name)| (name.to_owned(), field, place as u8)));
+                    names.extend(
+                        usual.iter().enumerate().map(|(place, &name)| (name.to_owned(), field, place as u8)),
+                    );
                 }
             }
         }

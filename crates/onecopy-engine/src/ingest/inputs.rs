@@ -48,7 +48,8 @@ pub(crate) struct Inputs {
 /// Finds the sources of `inputs`, in their order, those of a folder by name. `spool` is where standard input was
 /// put, `out` is never read.
 pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path) -> Result<Inputs> {
-    let mut finder = Finder { found: Inputs::default(), seen: HashSet::new(), out: fs::canonicalize(out).ok() };
+    let mut finder =
+        Finder { found: Inputs::default(), seen: HashSet::new(), out: fs::canonicalize(out).ok() };
     for input in inputs {
         match (input.as_str(), spool) {
             ("-", Some(spool)) => finder.file(spool, "stdin".into(), Asked::ByName)?,
@@ -83,8 +84,8 @@ impl Finder {
             return self.file(path, file_name(path), Asked::ByName);
         }
         let mut matched = false;
-        let pattern =
-            glob::glob(input).map_err(|error| Error::Input(input.into(), format!("not a pattern: {error}")))?;
+        let pattern = glob::glob(input)
+            .map_err(|error| Error::Input(input.into(), format!("not a pattern: {error}")))?;
         for path in pattern.flatten() {
             matched = true;
             if path.is_dir() {
@@ -94,7 +95,11 @@ impl Finder {
                 self.file(&path, name, Asked::ByName)?;
             }
         }
-        let reason = if input.contains(['*', '?', '[']) { "nothing matches this pattern" } else { "no such file or folder" };
+        let reason = if input.contains(['*', '?', '[']) {
+            "nothing matches this pattern"
+        } else {
+            "no such file or folder"
+        };
         if matched { Ok(()) } else { Err(Error::Input(input.into(), reason.into())) }
     }
 
@@ -202,8 +207,12 @@ fn part_names(sources: &mut [Source]) {
         }
         depth += 1;
         for source in sources.iter_mut() {
-            let parts: Vec<String> =
-                source.path.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| is_plain(part)).collect();
+            let parts: Vec<String> = source
+                .path
+                .iter()
+                .map(|part| part.to_string_lossy().into_owned())
+                .filter(|part| is_plain(part))
+                .collect();
             let own = source.name.split('/').count();
             let from = parts.len().saturating_sub(depth.max(own));
             source.name = parts[from..].join("/");
@@ -272,7 +281,8 @@ mod tests {
     #[test]
     fn equal_names_are_parted_by_their_folders() {
         let lines = Format::Lines(Packing::Plain);
-        let mut sources = [source("x/a/p.jsonl", lines), source("./x/b/p.jsonl", lines), source("q.jsonl", lines)];
+        let mut sources =
+            [source("x/a/p.jsonl", lines), source("./x/b/p.jsonl", lines), source("q.jsonl", lines)];
         part_names(&mut sources);
         assert_eq!(sources.map(|s| s.name), ["a/p.jsonl", "b/p.jsonl", "q.jsonl"]);
     }
@@ -280,9 +290,16 @@ mod tests {
     #[test]
     fn documents_travel_together() {
         let lines = Format::Lines(Packing::Plain);
-        let sources =
-            [source("a.txt", Format::Text), source("b.html", Format::Html), source("c.jsonl", lines), source("d.txt", Format::Text)];
+        let sources = [
+            source("a.txt", Format::Text),
+            source("b.html", Format::Html),
+            source("c.jsonl", lines),
+            source("d.txt", Format::Text),
+        ];
         assert_eq!(lots(&sources, 100), [Lot::Documents(0..2), Lot::Lines(2), Lot::Documents(3..4)]);
-        assert_eq!(lots(&sources, 10), [Lot::Documents(0..1), Lot::Documents(1..2), Lot::Lines(2), Lot::Documents(3..4)]);
+        assert_eq!(
+            lots(&sources, 10),
+            [Lot::Documents(0..1), Lot::Documents(1..2), Lot::Lines(2), Lot::Documents(3..4)]
+        );
     }
 }

@@ -43,6 +43,14 @@ impl Record {
         self.found[field as usize] != NONE
     }
 
+    /// The page's name as a person would type it, if it has one.
+    pub(crate) fn plain_name(&self) -> Option<String> {
+        if self.id.is_empty() {
+            return self.url.clone();
+        }
+        Some(serde_json::from_str(&self.id).unwrap_or_else(|_| self.id.clone()))
+    }
+
     /// Turns HTML into text where there is no text.
     fn settle(&mut self, names: &FieldNames) -> Result<(), String> {
         let text_is_html = self.has(Field::Text) && looks_like_html(&self.text);
@@ -70,7 +78,8 @@ fn looks_like_html(text: &str) -> bool {
 pub(crate) fn read_line(line: &[u8], names: &FieldNames, out: &mut Record) -> Result<(), String> {
     out.clear();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let text = std::str::from_utf8(line).map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
+    let text = std::str::from_utf8(line)
+        .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
     let mut json = serde_json::Deserializer::from_str(text);
     let parsed = Parts { names, out }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
@@ -122,7 +131,9 @@ impl<'de> Visitor<'de> for Parts<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(meaning) = map.next_key_seed(Key(self.names))? {
             match meaning {
-                Some((field, place)) if place < self.out.found[field as usize] => self.field(field, place, &mut map)?,
+                Some((field, place)) if place < self.out.found[field as usize] => {
+                    self.field(field, place, &mut map)?
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -133,17 +144,26 @@ impl<'de> Visitor<'de> for Parts<'_> {
 }
 
 impl Parts<'_> {
-    fn field<'de, A: MapAccess<'de>>(&mut self, field: Field, place: u8, map: &mut A) -> Result<(), A::Error> {
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        field: Field,
+        place: u8,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
         let out = &mut *self.out;
         let present = match field {
             Field::Text => map.next_value_seed(Text("text", &mut out.text))?,
             Field::Html => map.next_value_seed(Text("HTML", &mut out.html))?,
-            Field::Id => read_id(map.next_value::<&RawValue>()?.get(), &mut out.id).map_err(A::Error::custom)?,
-            Field::Url => set(&mut out.url, map.next_value::<&RawValue>()?, |raw| serde_json::from_str(raw.get()).ok()),
-            Field::Time => set(&mut out.time, map.next_value::<&RawValue>()?, time),
-            Field::Popularity => {
-                set(&mut out.popularity, map.next_value::<&RawValue>()?, |raw| serde_json::from_str(raw.get()).ok())
+            Field::Id => {
+                read_id(map.next_value::<&RawValue>()?.get(), &mut out.id).map_err(A::Error::custom)?
             }
+            Field::Url => {
+                set(&mut out.url, map.next_value::<&RawValue>()?, |raw| serde_json::from_str(raw.get()).ok())
+            }
+            Field::Time => set(&mut out.time, map.next_value::<&RawValue>()?, time),
+            Field::Popularity => set(&mut out.popularity, map.next_value::<&RawValue>()?, |raw| {
+                serde_json::from_str(raw.get()).ok()
+            }),
         };
         if present {
             out.found[field as usize] = place;
@@ -239,7 +259,10 @@ mod tests {
 
     #[test]
     fn parts_are_found_under_their_usual_names() {
-        let record = read(r#"{"uri":"http://a.example/","body":"x\ny","_id":7,"clicks":3,"date":"1970-01-02","z":[{}]}"#).unwrap();
+        let record = read(
+            r#"{"uri":"http://a.example/","body":"x\ny","_id":7,"clicks":3,"date":"1970-01-02","z":[{}]}"#,
+        )
+        .unwrap();
         assert_eq!((record.text.as_str(), record.id.as_str()), ("x\ny", "7"));
         assert_eq!(record.url.as_deref(), Some("http://a.example/"));
         assert_eq!((record.popularity, record.time), (Some(3.0), Some(86_400)));

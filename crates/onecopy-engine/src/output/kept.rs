@@ -28,15 +28,19 @@ pub(crate) fn write_kept(
     let kept = work.results().join("kept");
     fs::create_dir_all(&kept).at("create", &kept)?;
     let ranges = ranges(lots.len(), segments);
-    for_each(threads, lots.len(), || (), |(), lot| {
-        let writer = Writer { work, segments, decisions, kept: &kept, progress };
-        match &lots[lot] {
-            Lot::Lines(source) => writer.lines(&sources[*source as usize], ranges[lot].clone(), lot),
-            Lot::Documents(numbers) => {
-                writer.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
+    for_each(
+        threads,
+        lots.len(),
+        || (),
+        |(), lot| {
+            let writer = Writer { work, segments, decisions, kept: &kept, progress };
+            match &lots[lot] {
+                Lot::Lines(source) => writer.lines(&sources[*source as usize], ranges[lot].clone(), lot),
+                Lot::Documents(numbers) => writer
+                    .documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone()),
             }
-        }
-    })
+        },
+    )
 }
 
 /// The segments of each lot.
@@ -78,7 +82,8 @@ impl Writer<'_> {
             }
             let chunk = chunks.next().at("read", &source.path)?.ok_or_else(|| changed(source))?;
             let segment = self.segments.load(number)?;
-            for range in kept_ranges(&segment, self.segments.first_page(number), self.decisions, &chunk.bytes) {
+            for range in kept_ranges(&segment, self.segments.first_page(number), self.decisions, &chunk.bytes)
+            {
                 let bytes = chunk.bytes.get(range).ok_or_else(|| changed(source))?;
                 out.write_all(bytes).at("write", &aside)?;
             }
@@ -138,7 +143,8 @@ fn make_parent(target: &Path) -> Result<()> {
 fn check_unchanged(source: &Source) -> Result<()> {
     let facts = fs::metadata(&source.path).at("read", &source.path)?;
     let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let same = facts.len() == source.bytes && modified.map_or(0, |age| age.as_nanos() as u64) == source.modified_ns;
+    let same =
+        facts.len() == source.bytes && modified.map_or(0, |age| age.as_nanos() as u64) == source.modified_ns;
     if same { Ok(()) } else { Err(changed(source)) }
 }
 

@@ -35,7 +35,8 @@ impl Lists<'_> {
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             for (i, row) in segment.rows.iter().enumerate() {
-                let Decision::Removed { winner, similarity, kind } = self.decisions.of(first + i as PageId) else {
+                let Decision::Removed { winner, similarity, kind } = self.decisions.of(first + i as PageId)
+                else {
                     counts.kept += 1;
                     continue;
                 };
@@ -120,6 +121,9 @@ impl List {
 
     fn finish(self) -> Result<()> {
         let List { out, path } = self;
-        out.into_inner().map_err(|error| error.into_error()).and_then(|file| file.sync_data()).at("write", &path)
+        out.into_inner()
+            .map_err(|error| error.into_error())
+            .and_then(|file| file.sync_data())
+            .at("write", &path)
     }
 }

@@ -22,13 +22,20 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(report)?);
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
-            println!("{} already holds the results of this very run; nothing was repeated.\n", job.out.display());
+            println!(
+                "{} already holds the results of this very run; nothing was repeated.\n",
+                job.out.display()
+            );
         }
         print!("{}", summary::of(report, &job.out));
     }
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");
-        eprintln!("onecopy: none of the {} records could be judged: {} says why", report.read, list.display());
+        eprintln!(
+            "onecopy: none of the {} records could be judged: {} says why",
+            report.read,
+            list.display()
+        );
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -1,0 +1,114 @@
+//! The gaoya crate as a user would put it into a program: the peer that `onecopy-bench peers` calls "gaoya (Rust)".
+//!
+//! Pages stream through in batches. Signatures are made on all cores; a page is dropped when the index
+//! already holds a page that gaoya estimates to be similar, else it is written out and indexed.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+
+use anyhow::{Context, Result, bail};
+use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, SmallVecContainer, calculate_minhash_params};
+use rayon::prelude::*;
+use serde::Deserialize;
+
+const HASHES: usize = 128;
+const SHINGLE: usize = 5;
+/// Enough lines to feed every core, few enough that memory stays that of the index.
+const BATCH: usize = 1024;
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    id: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    text: std::borrow::Cow<'a, str>,
+}
+
+struct Args {
+    inputs: Vec<String>,
+    kept: String,
+    removed: String,
+    threshold: f64,
+}
+
+fn main() -> Result<()> {
+    let args = parse(std::env::args().skip(1))?;
+    let (bands, width) = calculate_minhash_params(args.threshold, HASHES);
+    // ahash is what gaoya uses inside; its default for shingles, FNV, reads a byte at a time.
+    let state = ahash::RandomState::with_seeds(1, 2, 3, 4);
+    let hasher = MinHasher32::new_with_hasher(bands * width, state);
+    let mut index: MinHashIndex<u32, u32, SmallVecContainer<u32, 2>> =
+        MinHashIndex::new_index(bands, width, args.threshold);
+    let mut kept = BufWriter::new(create(&args.kept)?);
+    let mut removed = BufWriter::new(create(&args.removed)?);
+    let mut next = 0u32;
+    for path in &args.inputs {
+        let file = File::open(path).with_context(|| format!("cannot open {path}"))?;
+        let mut reader = BufReader::with_capacity(1 << 20, file);
+        loop {
+            let lines = read_batch(&mut reader)?;
+            if lines.is_empty() {
+                break;
+            }
+            let signed: Result<Vec<_>> = lines.par_iter().map(|line| sign(line, &hasher)).collect();
+            for (line, (id, signature)) in lines.iter().zip(signed?) {
+                if index.query_one(&signature).is_some() {
+                    writeln!(removed, "{id}")?;
+                } else {
+                    kept.write_all(line)?;
+                    index.insert(next, signature);
+                    next += 1;
+                }
+            }
+        }
+    }
+    kept.flush()?;
+    removed.flush()?;
+    Ok(())
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Args> {
+    let mut args = Args { inputs: vec![], kept: String::new(), removed: String::new(), threshold: 0.8 };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().with_context(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "--kept" => args.kept = value()?,
+            "--removed" => args.removed = value()?,
+            "--threshold" => args.threshold = value()?.parse().context("--threshold is not a number")?,
+            _ => args.inputs.push(word),
+        }
+    }
+    if args.inputs.is_empty() || args.kept.is_empty() || args.removed.is_empty() {
+        bail!("usage: peer-gaoya INPUT... --kept FILE --removed FILE [--threshold 0.8]");
+    }
+    Ok(args)
+}
+
+fn create(path: &str) -> Result<File> {
+    File::create(path).with_context(|| format!("cannot create {path}"))
+}
+
+fn read_batch(reader: &mut impl BufRead) -> Result<Vec<Vec<u8>>> {
+    let mut lines = Vec::with_capacity(BATCH);
+    while lines.len() < BATCH {
+        let mut line = Vec::new();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+fn sign<H: MinHasher<V = u32>>(line: &[u8], hasher: &H) -> Result<(String, Vec<u32>)> {
+    let page: Page = serde_json::from_slice(line).context("a line is not a page")?;
+    let text = page.text.to_lowercase();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let tokens: Vec<&str> = text.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect();
+    let signature = if tokens.len() < SHINGLE {
+        hasher.create_signature(std::iter::once(tokens.as_slice()))
+    } else {
+        hasher.create_signature(tokens.windows(SHINGLE))
+    };
+    Ok((page.id.into_owned(), signature))
+}

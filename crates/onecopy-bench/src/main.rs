@@ -1,0 +1,56 @@
+//! onecopy-bench: generates corpora, audits what a tool removed, and measures onecopy beside its peers.
+//!
+//! It shares no code with onecopy, so that a mistake there cannot hide itself here: the program is only
+//! ever run as a child process, and its answers are checked by an exact join written separately.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test, a panic is the report"))]
+
+mod audit;
+mod generate;
+mod jsonl;
+mod measure;
+mod peers;
+mod scale;
+mod table;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Measures onecopy and its peers: speed, memory, and the pages removed or kept in error.
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Generate(generate::Args),
+    Audit(audit::Args),
+    Peers(peers::Args),
+    Scale(scale::Args),
+    #[command(hide = true)]
+    Child(measure::child::Args),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Generate(args) => generate::run(&args),
+        Command::Audit(args) => audit::run(&args),
+        Command::Peers(args) => peers::run(&args),
+        Command::Scale(args) => scale::run(&args),
+        Command::Child(args) => measure::child::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

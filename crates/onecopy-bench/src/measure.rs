@@ -1,0 +1,87 @@
+//! Runs a program and says what it cost: processor time, wall time and peak memory.
+
+pub mod child;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Cost {
+    /// User and system time of the program and all its descendants.
+    pub cpu_seconds: f64,
+    /// From start to end.
+    pub wall_seconds: f64,
+    /// The largest resident set that any single one of these processes reached.
+    pub peak_bytes: u64,
+}
+
+/// Runs `command` to its end. What it prints goes to `log`, whose last lines explain a failure.
+///
+/// It runs under a copy of this program (see [`child`]), because only an ancestor of its own can tell one run's
+/// descendants from another's.
+pub fn run(command: &Command, log: &Path) -> Result<Cost> {
+    let report = log.with_extension("cost.json");
+    let output = File::create(log).with_context(|| format!("cannot create {}", log.display()))?;
+    let itself = std::env::current_exe().context("cannot find this program")?;
+    let mut wrapper = Command::new(itself);
+    wrapper.arg("child").arg("--report").arg(&report).arg("--");
+    wrapper.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapper.env(name, value),
+            None => wrapper.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        wrapper.current_dir(folder);
+    }
+    wrapper.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    let name = command.get_program().to_string_lossy();
+    let status = wrapper.status().with_context(|| format!("cannot start {name}"))?;
+    if !status.success() {
+        bail!("{name} ended with {status}: {}", last_lines(log));
+    }
+    let text =
+        std::fs::read_to_string(&report).with_context(|| format!("cannot read {}", report.display()))?;
+    std::fs::remove_file(&report)?;
+    serde_json::from_str(&text).context("the cost of a run cannot be read")
+}
+
+/// The run that used the least processor time: on a shared machine the others measure the neighbours.
+pub fn best(costs: impl IntoIterator<Item = Cost>) -> Option<Cost> {
+    costs.into_iter().min_by(|a, b| a.cpu_seconds.total_cmp(&b.cpu_seconds))
+}
+
+fn last_lines(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).rev().take(2).collect();
+    lines.reverse();
+    lines.join(" / ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_run_is_the_cheapest() {
+        let cost = |cpu_seconds| Cost { cpu_seconds, wall_seconds: 1.0, peak_bytes: 1 };
+        assert_eq!(best([cost(2.0), cost(1.0), cost(3.0)]), Some(cost(1.0)));
+        assert_eq!(best([]), None);
+    }
+
+    #[test]
+    fn a_failure_is_explained_by_the_end_of_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        std::fs::write(&log, "one\ntwo\n\nthree\n").unwrap();
+        assert_eq!(last_lines(&log), "two / three");
+        assert_eq!(last_lines(&folder.path().join("none")), "");
+    }
+}

@@ -1,0 +1,81 @@
+//! `onecopy-bench child`, hidden: runs one program and writes down what it and all its descendants cost.
+//!
+//! Waiting for the program alone would miss what its orphans used: Python's fork server, for one, outlives the
+//! program that started it and takes the bill of all workers along. So this process makes itself the one that
+//! orphans are handed to, and waits for all of them.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use nix::errno::Errno;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+
+use super::Cost;
+
+/// How long orphans may take to notice that their program has ended.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Linux counts resident memory in KiB, the BSDs and macOS in bytes.
+const RSS_UNIT: u64 = if cfg!(target_os = "linux") { 1024 } else { 1 };
+
+/// Runs a program and writes its cost as JSON.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Where to write the cost
+    #[arg(long)]
+    report: PathBuf,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    command: Vec<OsString>,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true).context("cannot adopt orphans")?;
+    let (program, rest) = args.command.split_first().context("no program to run")?;
+    let started = Instant::now();
+    let status = Command::new(program)
+        .args(rest)
+        .status()
+        .with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
+    let wall_seconds = started.elapsed().as_secs_f64();
+    if let Some(signal) = status.signal() {
+        eprintln!("killed by signal {signal}");
+    }
+    if !status.success() {
+        std::process::exit(status.code().unwrap_or(1));
+    }
+    ensure!(wait_for_orphans()?, "it left processes running, so its cost is not known");
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let cost = Cost {
+        cpu_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),
+        wall_seconds,
+        peak_bytes: u64::try_from(usage.max_rss()).unwrap_or(0) * RSS_UNIT,
+    };
+    std::fs::write(&args.report, serde_json::to_string(&cost)?)
+        .with_context(|| format!("cannot write {}", args.report.display()))
+}
+
+/// True when no descendant is left, false when patience ran out first.
+fn wait_for_orphans() -> Result<bool> {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Err(Errno::ECHILD) => return Ok(true),
+            Ok(WaitStatus::StillAlive) => std::thread::sleep(Duration::from_millis(5)),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error).context("cannot wait for orphans"),
+        }
+    }
+    Ok(false)
+}
+
+fn seconds(time: TimeVal) -> f64 {
+    time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
+}

@@ -1,0 +1,229 @@
+//! `onecopy-bench scale`: how onecopy's cost grows with the number of pages, at a fixed memory limit.
+//!
+//! Generated corpora have the same share of copies at every size, so growth faster than the input is the
+//! program's own.
+
+mod plot;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::generate::{Corpus, parse_count, write_file};
+use crate::measure::{self, Cost};
+use crate::table::{Table, count, megabytes};
+use crate::{jsonl, peers};
+use plot::Series;
+
+/// Measures how onecopy's time and memory grow with the corpus.
+///
+/// For each size: generates a corpus, removes its duplicates, checks that the report and the files agree.
+/// A corpus is deleted before the next is made; a million pages take 4 GB.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  onecopy-bench scale
+  onecopy-bench scale --sizes 10k,100k,1m --memory 512M --plot docs/scale.svg")]
+pub struct Args {
+    /// Numbers of pages, rising
+    #[arg(long, default_value = "10k,100k,1m", value_delimiter = ',', value_parser = parse_count)]
+    sizes: Vec<u64>,
+    /// The memory limit given to onecopy
+    #[arg(long, default_value = "512M")]
+    memory: String,
+    /// Adds one group of this many near-identical pages to every corpus
+    #[arg(long, default_value = "0", value_parser = parse_count)]
+    giant: u64,
+    /// Seed of the corpora
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// A folder for corpora and outputs
+    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    work: PathBuf,
+    /// The onecopy program; by default this workspace's release build
+    #[arg(long, value_name = "FILE")]
+    onecopy: Option<PathBuf>,
+    /// Draw the figures into this SVG file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+struct Point {
+    pages: u64,
+    bytes: u64,
+    cost: Cost,
+    removed: u64,
+    problems: Vec<String>,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    ensure!(args.sizes.is_sorted(), "--sizes must rise, so that each can be compared with the one before");
+    fs::create_dir_all(&args.work).with_context(|| format!("cannot create {}", args.work.display()))?;
+    let program = peers::onecopy(args.onecopy.as_deref())?;
+    let mut points = vec![];
+    for &pages in &args.sizes {
+        eprintln!("{} pages ...", count(pages));
+        points.push(measure_size(args, &program, pages)?);
+    }
+    print!("{}", table(&points).aligned());
+    if let Some(path) = &args.plot {
+        fs::write(path, draw(&points)).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let problems: Vec<&str> = points.iter().flat_map(|point| &point.problems).map(String::as_str).collect();
+    if !problems.is_empty() {
+        bail!("onecopy's report and files disagree:\n  {}", problems.join("\n  "));
+    }
+    Ok(())
+}
+
+fn measure_size(args: &Args, program: &Path, pages: u64) -> Result<Point> {
+    let corpus = Corpus { pages, giant: args.giant, seed: args.seed };
+    let (input, out) = (args.work.join("scale.jsonl"), args.work.join("scale-out"));
+    write_file(corpus, &input)?;
+    if out.exists() {
+        fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
+    }
+    let mut command = Command::new(program);
+    command.arg("dedup").arg(&input).arg("--out").arg(&out).args(["--memory", &args.memory, "--quiet"]);
+    let cost = measure::run(&command, &args.work.join("scale.log"))?;
+    let counts = Counts::read(&out)?;
+    let point = Point {
+        pages: pages + args.giant,
+        bytes: fs::metadata(&input)?.len(),
+        cost,
+        removed: counts.removed,
+        problems: counts.problems(pages + args.giant),
+    };
+    fs::remove_file(&input)?;
+    fs::remove_dir_all(&out)?;
+    Ok(point)
+}
+
+/// What the report says, and what the files hold.
+#[derive(Clone, Copy)]
+struct Counts {
+    read: u64,
+    kept: u64,
+    removed: u64,
+    rejected: u64,
+    kept_lines: u64,
+    removed_lines: u64,
+    rejected_lines: u64,
+}
+
+impl Counts {
+    fn read(out: &Path) -> Result<Counts> {
+        let path = out.join("report.json");
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let report: Value =
+            serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?;
+        let field =
+            |name: &str| report[name].as_u64().with_context(|| format!("report.json has no number {name:?}"));
+        let lines = |name: &str| match out.join(name) {
+            path if path.exists() => jsonl::count_lines(&path),
+            _ => Ok(0),
+        };
+        Ok(Counts {
+            read: field("read")?,
+            kept: field("kept")?,
+            removed: field("removed")?,
+            rejected: field("rejected")?,
+            kept_lines: lines("kept/scale.jsonl")?,
+            removed_lines: lines("removed.jsonl")?,
+            rejected_lines: lines("rejected.jsonl")?,
+        })
+    }
+
+    /// Every way in which the counts contradict each other or the `pages` that were generated.
+    fn problems(self, pages: u64) -> Vec<String> {
+        let sum = self.kept + self.removed + self.rejected;
+        let checks = [
+            ("pages read", self.read, pages),
+            ("kept, removed and rejected together", sum, self.read),
+            ("lines of kept pages", self.kept_lines, self.kept),
+            ("lines of removed.jsonl", self.removed_lines, self.removed),
+            ("lines of rejected.jsonl", self.rejected_lines, self.rejected),
+        ];
+        let failed = checks.iter().filter(|(_, found, wanted)| found != wanted);
+        failed.map(|(what, found, wanted)| format!("{pages} pages: {what}: {found}, not {wanted}")).collect()
+    }
+}
+
+fn table(points: &[Point]) -> Table {
+    let mut table = Table::new(&[
+        "pages", "input MB", "CPU s", "x pages", "x CPU", "MB/CPU s", "wall s", "peak MB", "removed",
+        "problems",
+    ]);
+    let mut previous: Option<&Point> = None;
+    for point in points {
+        let ratio = |of: fn(&Point) -> f64| match previous {
+            Some(previous) => format!("{:.2}", of(point) / of(previous)),
+            None => "-".to_owned(),
+        };
+        table.push(vec![
+            count(point.pages),
+            megabytes(point.bytes),
+            format!("{:.2}", point.cost.cpu_seconds),
+            ratio(|point| point.pages as f64),
+            ratio(|point| point.cost.cpu_seconds),
+            format!("{:.0}", point.bytes as f64 / 1e6 / point.cost.cpu_seconds),
+            format!("{:.2}", point.cost.wall_seconds),
+            megabytes(point.cost.peak_bytes),
+            count(point.removed),
+            count(point.problems.len() as u64),
+        ]);
+        previous = Some(point);
+    }
+    table
+}
+
+fn draw(points: &[Point]) -> String {
+    let series = |title, of: fn(&Point) -> f64| Series {
+        title,
+        points: points.iter().map(|point| (point.pages as f64, of(point).max(1e-3))).collect(),
+    };
+    plot::svg(&[
+        series("CPU seconds", |point| point.cost.cpu_seconds),
+        series("Peak memory, MB", |point| point.cost.peak_bytes as f64 / 1e6),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_must_agree_with_each_other_and_the_input() {
+        let right = Counts {
+            read: 10,
+            kept: 6,
+            removed: 3,
+            rejected: 1,
+            kept_lines: 6,
+            removed_lines: 3,
+            rejected_lines: 1,
+        };
+        assert!(right.problems(10).is_empty());
+        assert_eq!(right.problems(11).len(), 1);
+        let lost = Counts { kept: 5, ..right };
+        assert_eq!(lost.problems(10).len(), 2);
+    }
+
+    #[test]
+    fn growth_is_shown_against_the_size_before() {
+        let point = |pages, cpu_seconds| Point {
+            pages,
+            bytes: pages * 4000,
+            cost: Cost { cpu_seconds, wall_seconds: 1.0, peak_bytes: 1 },
+            removed: pages / 3,
+            problems: vec![],
+        };
+        let text = table(&[point(1000, 1.0), point(10_000, 11.0)]).aligned();
+        assert!(
+            text.lines().nth(2).is_some_and(|line| line.contains("10.00") && line.contains("11.00")),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,291 @@
+//! Why two pages of a finished run were or were not joined.
+//!
+//! Nothing is looked up in an index: the pages are read again from the inputs and compared again, so the explanation
+//! is a second proof of what the run said.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use onecopy_core::{
+    Canonical, Config, Sketch, canonicalise, containment, overlap, resemblance, sketch, unshared, verify,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::batch::Run;
+use crate::error::{At, Error, Result};
+use crate::ingest::{Chunk, Feed, FieldNames, Record, Source, Work, lines, lots, read_document, read_line};
+
+/// Groups of more pages are not searched for a chain.
+const CHAIN_PAGES: usize = 2_000;
+
+/// What is to be said of two pages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The first page.
+    pub a: PageFacts,
+    /// The second page.
+    pub b: PageFacts,
+    /// How alike they are.
+    pub similarity: f64,
+    /// How alike pages must be to be duplicates.
+    pub threshold: f64,
+    /// Whether they are duplicates of each other.
+    pub alike: bool,
+    /// Whether their canonical texts are equal.
+    pub exact: bool,
+    /// Shingles that both have.
+    pub shared: usize,
+    /// Tokens in a shingle.
+    pub shingle: usize,
+    /// The winner of the group that both are in, if they are in one.
+    pub group_winner: Option<String>,
+    /// If they are in one group without being alike: pages from the first to the second, each alike to the next.
+    pub chain: Vec<String>,
+}
+
+/// What is to be said of one of the pages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PageFacts {
+    /// Its name in the outputs.
+    pub name: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// Its shingles.
+    pub shingles: usize,
+    /// How much of it is in the other page.
+    pub contained: f64,
+    /// Passages that the other page does not have.
+    pub only_here: Vec<String>,
+}
+
+/// What became of a page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It stays.
+    Kept,
+    /// It went in favour of a page that stays.
+    Removed {
+        /// That page.
+        winner: String,
+        /// How alike the two are.
+        similarity: f64,
+        /// `exact` or `near`.
+        kind: String,
+    },
+}
+
+/// Says why the pages named `a` and `b` of the finished run in `out` were or were not joined.
+pub fn explain(out: &Path, a: &str, b: &str) -> Result<Explanation> {
+    let run = Run::finished(out)?;
+    let fates = [fate(out, a)?, fate(out, b)?];
+    let members = shared_group(out, a, b)?;
+    let mut wanted = vec![a.to_owned(), b.to_owned()];
+    wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
+    let found = find(&run, &wanted)?;
+    let get = |name: &str| {
+        found
+            .get(name)
+            .ok_or_else(|| Error::NotFound(format!("page `{name}` is not among the pages that were judged")))
+    };
+    let (first, second) = (get(a)?, get(b)?);
+    let shared = overlap(first.shingles(), second.shingles());
+    let similarity = resemblance(shared, first.shingles().len(), second.shingles().len());
+    let alike = similarity >= run.config.threshold;
+    let [fate_a, fate_b] = fates;
+    Ok(Explanation {
+        a: facts(a, fate_a, first, second, shared, &run.config),
+        b: facts(b, fate_b, second, first, shared, &run.config),
+        similarity,
+        threshold: run.config.threshold,
+        alike,
+        exact: first.canonical.as_bytes() == second.canonical.as_bytes(),
+        shared,
+        shingle: run.config.shingles.length,
+        chain: if alike || members.is_empty() {
+            Vec::new()
+        } else {
+            chain(&found, a, b, run.config.threshold)
+        },
+        group_winner: members.into_iter().next(),
+    })
+}
+
+/// A page that was read again.
+struct Again {
+    canonical: Canonical,
+    sketch: Sketch,
+}
+
+impl Again {
+    fn new(text: &str, config: &Config) -> Again {
+        let mut page = Again { canonical: Canonical::default(), sketch: Sketch::default() };
+        canonicalise(text, &config.canonical, &mut page.canonical);
+        sketch(&page.canonical, &config.shingles, &mut page.sketch);
+        page
+    }
+
+    fn shingles(&self) -> &[u64] {
+        self.sketch.shingles()
+    }
+}
+
+fn facts(name: &str, fate: Fate, own: &Again, other: &Again, shared: usize, config: &Config) -> PageFacts {
+    let passages = unshared(&own.canonical, &config.shingles, other.shingles());
+    PageFacts {
+        name: name.to_owned(),
+        fate,
+        shingles: own.shingles().len(),
+        contained: containment(shared, own.shingles().len()),
+        only_here: passages.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Pages from `a` to `b`, each alike to the next; as few as can be.
+fn chain(pages: &HashMap<String, Again>, a: &str, b: &str, threshold: f64) -> Vec<String> {
+    let pages: BTreeMap<&str, &Again> = pages.iter().map(|(name, page)| (name.as_str(), page)).collect();
+    let mut before: HashMap<&str, &str> = HashMap::from([(a, a)]);
+    let mut queue = VecDeque::from([a]);
+    while let Some(at) = queue.pop_front() {
+        for (&name, page) in &pages {
+            if !before.contains_key(name)
+                && verify(pages[at].shingles(), page.shingles(), threshold).is_some()
+            {
+                before.insert(name, at);
+                queue.push_back(name);
+            }
+        }
+    }
+    let mut chain = vec![b.to_owned()];
+    let mut at = b;
+    while let Some(&previous) = before.get(at).filter(|_| at != a) {
+        chain.push(previous.to_owned());
+        at = previous;
+    }
+    chain.reverse();
+    if at == a { chain } else { Vec::new() }
+}
+
+/// A name in an output, which is a string or a number.
+fn plain(name: &serde_json::Value) -> String {
+    name.as_str().map_or_else(|| name.to_string(), str::to_owned)
+}
+
+fn each_line<T: for<'a> Deserialize<'a>>(path: &Path, mut each: impl FnMut(T) -> bool) -> Result<()> {
+    let file = File::open(path).at("read", path)?;
+    for line in BufReader::new(file).lines() {
+        let line = line.at("read", path)?;
+        let parsed = serde_json::from_str(&line)
+            .map_err(|error| Error::NotFound(format!("{} is damaged: {error}", path.display())))?;
+        if !each(parsed) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn fate(out: &Path, page: &str) -> Result<Fate> {
+    #[derive(Deserialize)]
+    struct Removed {
+        page: serde_json::Value,
+        winner: serde_json::Value,
+        similarity: f64,
+        kind: String,
+    }
+    let mut fate = Fate::Kept;
+    each_line(&out.join("removed.jsonl"), |removed: Removed| {
+        let met = plain(&removed.page) == page;
+        if met {
+            let Removed { winner, similarity, kind, .. } = removed;
+            fate = Fate::Removed { winner: plain(&winner), similarity, kind };
+        }
+        !met
+    })?;
+    Ok(fate)
+}
+
+/// The members of the group that both pages are in, its winner first; none if they are in none.
+fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Group {
+        members: Vec<serde_json::Value>,
+    }
+    let mut found = Vec::new();
+    each_line(&out.join("groups.jsonl"), |group: Group| {
+        let has = |name: &str| group.members.iter().any(|member| plain(member) == name);
+        let met = has(a) && has(b);
+        if met {
+            found = group.members.iter().map(plain).collect();
+        }
+        !met
+    })?;
+    Ok(found)
+}
+
+/// Reads the inputs of a run again, in order, for the pages that are wanted.
+fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
+    let sources = &run.inputs.sources;
+    let lots = lots(sources, run.chunk_bytes as u64);
+    let feed = Feed::new(sources, &lots, &run.limits, run.chunk_bytes);
+    let mut finder = Finder {
+        run,
+        wanted,
+        names: FieldNames::new(&run.fields),
+        record: Record::default(),
+        found: HashMap::new(),
+    };
+    // Pages without a name are known by their line.
+    let mut lines_before: HashMap<u32, u64> = HashMap::new();
+    while let Some((work, _)) = feed.next(1)? {
+        match work {
+            Work::Lines { source, chunk, .. } => {
+                finder.lines(&sources[source as usize].name, &chunk, lines_before.entry(source).or_default());
+            }
+            Work::Documents { sources: numbers, .. } => {
+                finder.documents(&sources[numbers.start as usize..numbers.end as usize])?;
+            }
+        }
+    }
+    Ok(finder.found)
+}
+
+struct Finder<'a> {
+    run: &'a Run,
+    wanted: &'a [String],
+    names: FieldNames,
+    record: Record,
+    found: HashMap<String, Again>,
+}
+
+impl Finder<'_> {
+    fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
+        for (_, line) in lines(&chunk.bytes) {
+            *number += 1;
+            if read_line(line, &self.names, &mut self.record).is_ok() {
+                let name = self.record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
+                self.take(name);
+            }
+        }
+        *number += u64::from(chunk.trouble.is_some());
+    }
+
+    fn documents(&mut self, sources: &[Source]) -> Result<()> {
+        let (limit, mut bytes) = (self.run.limits.page_bytes, Vec::new());
+        for source in sources {
+            let read = read_document(&source.path, source.format, limit, &mut bytes, &mut self.record);
+            if read.at("read", &source.path)?.is_ok() {
+                self.take(source.name.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, name: String) {
+        if self.wanted.contains(&name) {
+            let page = Again::new(&self.record.text, &self.run.config);
+            self.found.entry(name).or_insert(page);
+        }
+    }
+}
