@@ -2,16 +2,21 @@
 //!
 //! Any text is accepted. A canonical text is its tokens, one space between them; where each token ends is kept, so
 //! that shingling need not look for words again. What decides whether a character belongs to a word is in
-//! `letters`, what happens under the rarer rules in `tokens`, and HTML is turned into text in `html`.
+//! `letters`, the fast pass in `fold`, what happens under the rarer rules in `tokens`; HTML is turned into text in `html`.
 
+mod fold;
 mod html;
+mod json;
 mod letters;
+mod simd;
 mod tokens;
 
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
+use fold::{Written, fold};
 pub use html::html_to_text;
+pub use json::unescape;
 
 /// The text of a page as it is compared. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +75,7 @@ impl Canonical {
     /// Makes room for the canonical text of `input` bytes of text. Lower-casing makes a character of two bytes
     /// at most three bytes long, and every separator written stands for at least one byte read.
     fn start(&mut self, input: usize) {
-        let bytes = input + input / 2 + 2 + TOKEN_PADDING;
+        let bytes = input + input / 2 + 2 + 2 * TOKEN_PADDING;
         if self.bytes.len() < bytes {
             self.bytes.resize(bytes, 0);
         }
@@ -84,13 +89,20 @@ impl Canonical {
 
 /// Writes the canonical form of `text` into `out`, replacing what was there.
 pub fn canonicalise(text: &str, rules: &CanonicalRules, out: &mut Canonical) {
-    let plain = rules.punctuation == Punctuation::Drop
+    if is_plain(rules) { fold(text, Written::Plain, out) } else { tokens::by_rules(text, rules, out) }
+}
+
+/// Like [`canonicalise`], of a text that is given as the inside of a JSON string, escapes and all.
+pub fn canonicalise_json(raw: &str, rules: &CanonicalRules, out: &mut Canonical) {
+    if is_plain(rules) { fold(raw, Written::Json, out) } else { tokens::by_rules(&unescape(raw), rules, out) }
+}
+
+/// Whether the fast pass knows the rules.
+fn is_plain(rules: &CanonicalRules) -> bool {
+    rules.case == Case::Fold
+        && rules.punctuation == Punctuation::Drop
         && rules.numbering == Numbering::Keep
-        && rules.stop_words.is_empty();
-    match (plain, rules.case) {
-        (true, Case::Fold) => letters::fold(text, out),
-        _ => tokens::by_rules(text, rules, out),
-    }
+        && rules.stop_words.is_empty()
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ mod verify;
 mod winner;
 
 pub use candidate::{Rarity, count, keys};
-pub use canonical::{Canonical, canonicalise, html_to_text};
+pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
 pub use config::{
     CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
     WinnerRule,

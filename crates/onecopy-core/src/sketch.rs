@@ -10,14 +10,7 @@ use crate::shingle::shingle;
 pub struct Sketch {
     shingles: Vec<u64>,
     tokens: Vec<u64>,
-    spare: Spare,
-}
-
-/// What sorting needs beside the values.
-#[derive(Clone, Debug, Default)]
-struct Spare {
-    values: Vec<u64>,
-    starts: Vec<u32>,
+    table: Vec<u64>,
 }
 
 impl Sketch {
@@ -31,15 +24,11 @@ impl Sketch {
 pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
     out.shingles.clear();
     shingle(canonical, rules, &mut out.tokens, &mut out.shingles);
-    sort(&mut out.shingles, &mut out.spare);
-    match rules.replicas {
-        Replicas::Ignore => out.shingles.dedup(),
-        Replicas::Count => {
-            number_replicas(&mut out.shingles);
-            out.shingles.sort_unstable();
-            out.shingles.dedup();
-        }
+    if rules.replicas == Replicas::Count {
+        out.shingles.sort_unstable();
+        number_replicas(&mut out.shingles);
     }
+    sort_unique(&mut out.shingles, &mut out.table);
 }
 
 /// Makes the second, third, … of equal neighbours values of their own, so that a set counts them.
@@ -55,52 +44,58 @@ fn number_replicas(sorted: &mut [u64]) {
     }
 }
 
-/// Sorts hashes. They are uniform, so one pass that puts each near its place, by its leading bits, leaves
-/// almost nothing for the insertion sort behind it; twice as fast as a comparison sort here.
-fn sort(values: &mut Vec<u64>, spare: &mut Spare) {
-    const SMALL: usize = 64;
-    if values.len() <= SMALL {
-        return values.sort_unstable();
+/// A slot of the table that holds no value.
+const EMPTY: u64 = u64::MAX;
+
+/// Sorts hashes and leaves each once.
+///
+/// They are uniform, so a hash's leading bits say about where it goes: each is put into a table there, behind the
+/// smaller ones, and the table is read off. That is twice as fast as a comparison sort, and finds copies on the way.
+fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
+    const SMALL: usize = 32;
+    if values.len() <= SMALL || values.contains(&EMPTY) || !fill(values, table) {
+        values.sort_unstable();
+        values.dedup();
+        return;
     }
-    let bits = values.len().ilog2().min(14) + 1;
-    let shift = 64 - bits;
-    let Spare { values: sorted, starts } = spare;
-    starts.clear();
-    starts.resize((1 << bits) + 1, 0);
-    for value in &*values {
-        starts[(value >> shift) as usize + 1] += 1;
+    let mut length = 0;
+    for &value in &*table {
+        if length == values.len() {
+            break;
+        }
+        values[length] = value;
+        length += usize::from(value != EMPTY);
     }
-    let crowded = starts.iter().any(|&count| count > 32);
-    if crowded {
-        // A page that repeats itself: insertion would take quadratic time.
-        return values.sort_unstable();
-    }
-    let mut sum = 0;
-    for start in &mut *starts {
-        sum += *start;
-        *start = sum;
-    }
-    sorted.clear();
-    sorted.resize(values.len(), 0);
-    for &value in &*values {
-        let slot = &mut starts[(value >> shift) as usize];
-        sorted[*slot as usize] = value;
-        *slot += 1;
-    }
-    std::mem::swap(values, sorted);
-    insertion_sort(values);
+    values.truncate(length);
 }
 
-fn insertion_sort(values: &mut [u64]) {
-    for i in 1..values.len() {
-        let value = values[i];
-        let mut hole = i;
-        while hole > 0 && values[hole - 1] > value {
-            values[hole] = values[hole - 1];
-            hole -= 1;
+/// Puts `values` into the table in order. Gives up on values that are not uniform, which would take quadratic time.
+fn fill(values: &[u64], table: &mut Vec<u64>) -> bool {
+    let bits = values.len().ilog2() + 2;
+    let slots = (1usize << bits) + values.len();
+    table.clear();
+    table.resize(slots, EMPTY);
+    let (mut moves, limit) = (0, 32 * values.len());
+    for &value in values {
+        let mut slot = (value >> (64 - bits)) as usize;
+        let first = slot;
+        while table[slot] < value {
+            slot += 1;
         }
-        values[hole] = value;
+        if table[slot] == value {
+            continue;
+        }
+        let mut held = std::mem::replace(&mut table[slot], value);
+        while held != EMPTY {
+            slot += 1;
+            held = std::mem::replace(&mut table[slot], held);
+        }
+        moves += slot - first;
+        if moves > limit {
+            return false;
+        }
     }
+    true
 }
 
 #[cfg(test)]
@@ -141,11 +136,14 @@ mod tests {
             mut values in prop_oneof![
                 prop::collection::vec(any::<u64>(), 0..600),
                 prop::collection::vec(0u64..50, 0..600),
+                prop::collection::vec(u64::MAX - 50..=u64::MAX, 0..600),
+                prop::collection::vec((0u64..9, 0u64..3).prop_map(|(high, low)| high << 60 | low), 0..600),
             ]
         ) {
             let mut expected = values.clone();
             expected.sort_unstable();
-            sort(&mut values, &mut Spare::default());
+            expected.dedup();
+            sort_unique(&mut values, &mut Vec::new());
             prop_assert_eq!(values, expected);
         }
     }

@@ -8,14 +8,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use onecopy_core::{
-    Canonical, Config, Sketch, canonicalise, containment, overlap, resemblance, sketch, unshared, verify,
-};
+use onecopy_core::{Canonical, Config, Sketch, containment, overlap, resemblance, sketch, unshared, verify};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Feed, FieldNames, Record, Source, Work, lines, lots, read_document, read_line};
+use crate::ingest::{Chunk, Feed, FieldNames, Source, Text, Work, lines, lots, read_document, read_line};
 
 /// Groups of more pages are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
@@ -120,9 +118,9 @@ struct Again {
 }
 
 impl Again {
-    fn new(text: &str, config: &Config) -> Again {
+    fn new(text: &Text, config: &Config) -> Again {
         let mut page = Again { canonical: Canonical::default(), sketch: Sketch::default() };
-        canonicalise(text, &config.canonical, &mut page.canonical);
+        text.canonicalise(&config.canonical, &mut page.canonical);
         sketch(&page.canonical, &config.shingles, &mut page.sketch);
         page
     }
@@ -229,13 +227,7 @@ fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
     let sources = &run.inputs.sources;
     let lots = lots(sources, run.chunk_bytes as u64);
     let feed = Feed::new(sources, &lots, &run.limits, run.chunk_bytes);
-    let mut finder = Finder {
-        run,
-        wanted,
-        names: FieldNames::new(&run.fields),
-        record: Record::default(),
-        found: HashMap::new(),
-    };
+    let mut finder = Finder { run, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((work, _)) = feed.next(1)? {
@@ -255,7 +247,6 @@ struct Finder<'a> {
     run: &'a Run,
     wanted: &'a [String],
     names: FieldNames,
-    record: Record,
     found: HashMap<String, Again>,
 }
 
@@ -263,9 +254,9 @@ impl Finder<'_> {
     fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
         for (_, line) in lines(&chunk.bytes) {
             *number += 1;
-            if read_line(line, &self.names, &mut self.record).is_ok() {
-                let name = self.record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
-                self.take(name);
+            if let Ok(record) = read_line(line, &self.names) {
+                let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
+                self.take(name, &record.text);
             }
         }
         *number += u64::from(chunk.trouble.is_some());
@@ -274,17 +265,18 @@ impl Finder<'_> {
     fn documents(&mut self, sources: &[Source]) -> Result<()> {
         let (limit, mut bytes) = (self.run.limits.page_bytes, Vec::new());
         for source in sources {
-            let read = read_document(&source.path, source.format, limit, &mut bytes, &mut self.record);
-            if read.at("read", &source.path)?.is_ok() {
-                self.take(source.name.clone());
+            let read =
+                read_document(&source.path, source.format, limit, &mut bytes).at("read", &source.path)?;
+            if let Ok(record) = read {
+                self.take(source.name.clone(), &record.text);
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, name: String) {
+    fn take(&mut self, name: String, text: &Text) {
         if self.wanted.contains(&name) {
-            let page = Again::new(&self.record.text, &self.run.config);
+            let page = Again::new(text, &self.run.config);
             self.found.entry(name).or_insert(page);
         }
     }

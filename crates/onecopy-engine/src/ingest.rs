@@ -15,7 +15,7 @@ pub(crate) use feed::{Feed, Work};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
 pub(crate) use packing::{open, write};
-pub(crate) use record::{Record, read_document, read_line};
+pub(crate) use record::{Record, Text, read_document, read_line};
 
 use serde::Serialize;
 

@@ -63,9 +63,23 @@ proptest! {
     #[test]
     fn the_fast_pass_equals_the_obvious_one(text in "\\PC{0,80}|[a-zA-Z_ .İΣςéñЖ漢字ⅧⒶ\u{301}\u{1F130}\n-]{0,120}") {
         let (mut fast, mut slow) = (Canonical::default(), Canonical::default());
-        letters::fold(&text, &mut fast);
+        fold(&text, Written::Plain, &mut fast);
         tokens::by_rules(&text, &CanonicalRules::default(), &mut slow);
         prop_assert_eq!(fast.text(), slow.text());
         prop_assert!(fast.spans().eq(slow.spans()));
+    }
+
+    #[test]
+    fn text_in_json_equals_the_text(
+        pieces in prop::collection::vec(prop_oneof![
+            Just("\\n"), Just("\\\\"), Just("\\\""), Just("\\u00c9"), Just("\\ud83d\\ude00"), Just("\\ud83d"), Just("\\/"),
+            Just("n"), Just("word"), Just(" "), Just("É"), Just("u00e9"), Just("a long stretch of plain text, longer than a block of it"),
+        ], 0..60)
+    ) {
+        let raw = pieces.concat();
+        let (mut fast, mut slow) = (Canonical::default(), Canonical::default());
+        canonicalise_json(&raw, &CanonicalRules::default(), &mut fast);
+        canonicalise(&unescape(&raw), &CanonicalRules::default(), &mut slow);
+        prop_assert_eq!(fast.text(), slow.text());
     }
 }

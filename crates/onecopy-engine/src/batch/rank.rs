@@ -117,11 +117,10 @@ impl<'a> Heap<'a> {
     fn sink(&mut self, mut at: usize) {
         loop {
             let children = [2 * at + 1, 2 * at + 2];
-            let best =
-                children
-                    .into_iter()
-                    .filter(|&child| child < self.cursors.len())
-                    .fold(at, |best, child| if self.before(child, best) { child } else { best });
+            let best = children
+                .into_iter()
+                .filter(|&child| child < self.cursors.len())
+                .fold(at, |best, child| if self.before(child, best) { child } else { best });
             if best == at {
                 return;
             }

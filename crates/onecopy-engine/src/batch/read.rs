@@ -1,9 +1,10 @@
 //! Stage 1: pages in, segments out.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onecopy_core::{Canonical, Contender, Signals, Sketch, canonicalise, digest, rank, sketch};
+use onecopy_core::{Canonical, Contender, Signals, Sketch, digest, rank, sketch};
 
 use super::budget::Budget;
 use super::counters::Counters;
@@ -77,7 +78,6 @@ struct PageReader<'a> {
     sources: &'a [Source],
     names: &'a FieldNames,
     seen: &'a Seen,
-    record: Record,
     canonical: Canonical,
     sketch: Sketch,
     ranks: Vec<(u32, Vec<u8>)>,
@@ -90,7 +90,6 @@ impl<'a> PageReader<'a> {
             sources,
             names,
             seen,
-            record: Record::default(),
             canonical: Canonical::default(),
             sketch: Sketch::default(),
             ranks: Vec::new(),
@@ -120,11 +119,6 @@ impl<'a> PageReader<'a> {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let judged = if line.len() > self.job.limits.page_bytes {
-                Err(self.overlong())
-            } else {
-                read_line(line, self.names, &mut self.record)
-            };
             let place = Row {
                 source,
                 line: number,
@@ -132,7 +126,12 @@ impl<'a> PageReader<'a> {
                 length: line.len() as u32,
                 ..Row::default()
             };
-            let judged = judged.and_then(|()| self.page(place, line, &mut segment));
+            let record = if line.len() > self.job.limits.page_bytes {
+                Err(self.overlong())
+            } else {
+                read_line(line, self.names)
+            };
+            let judged = record.and_then(|record| self.page(place, &record, line, &mut segment));
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: number, reason });
             }
@@ -161,23 +160,31 @@ impl<'a> PageReader<'a> {
         for number in sources {
             let source = &self.sources[number as usize];
             let limit = self.job.limits.page_bytes;
-            let judged = read_document(&source.path, source.format, limit, &mut bytes, &mut self.record)
-                .at("read", &source.path)?;
-            // A file's place in its folder is its address.
-            self.record.url = Some(source.name.clone());
-            let place =
-                Row { source: number, line: segment.lines, length: bytes.len() as u32, ..Row::default() };
+            let record =
+                read_document(&source.path, source.format, limit, &mut bytes).at("read", &source.path)?;
+            let place = Row { source: number, line: segment.lines, ..Row::default() };
             segment.lines += 1;
-            if let Err(reason) = judged.and_then(|()| self.page(place, &bytes, &mut segment)) {
+            let judged = record.and_then(|record| {
+                // A file's place in its folder is its address.
+                let record = Record { url: Some(source.name.as_str().into()), ..record };
+                self.page(place, &record, &[], &mut segment)
+            });
+            if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source: number, line: 0, reason });
             }
         }
         Ok(segment)
     }
 
-    /// Adds the page in `self.record` to the segment, or says why it cannot be judged.
-    fn page(&mut self, place: Row, bytes: &[u8], segment: &mut Segment) -> Result<(), String> {
-        canonicalise(&self.record.text, &self.job.config.canonical, &mut self.canonical);
+    /// Adds a page to the segment, or says why it cannot be judged. `bytes` are its record.
+    fn page(
+        &mut self,
+        place: Row,
+        record: &Record,
+        bytes: &[u8],
+        segment: &mut Segment,
+    ) -> Result<(), String> {
+        record.text.canonicalise(&self.job.config.canonical, &mut self.canonical);
         if self.canonical.token_count() == 0 {
             return Err("no words to compare".into());
         }
@@ -187,8 +194,9 @@ impl<'a> PageReader<'a> {
             sketch(&self.canonical, &self.job.config.shingles, &mut self.sketch);
             segment.sketches.extend_from_slice(self.sketch.shingles());
         }
-        self.rank(segment.rows.len() as u32, bytes);
-        segment.names.extend_from_slice(self.name().as_bytes());
+        let name = name(record);
+        self.rank(segment.rows.len() as u32, record, &name, bytes);
+        segment.names.extend_from_slice(name.as_bytes());
         segment.rows.push(Row {
             fingerprint: fingerprint.0,
             sketch_start: start as u32,
@@ -199,27 +207,22 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// The page's name as JSON: its id as given, else its URL, else nothing.
-    fn name(&self) -> std::borrow::Cow<'_, str> {
-        match (&self.record.id, &self.record.url) {
-            (id, _) if !id.is_empty() => id.into(),
-            (_, Some(url)) => serde_json::to_string(url).expect("a string is JSON").into(),
-            _ => "".into(),
-        }
-    }
-
-    fn rank(&mut self, row: u32, bytes: &[u8]) {
-        let record = &self.record;
+    fn rank(&mut self, row: u32, record: &Record, name: &str, bytes: &[u8]) {
         let signals =
             Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
-        let contender = Contender {
-            name: &self.name(),
-            signals,
-            length: self.canonical.as_bytes().len(),
-            digest: digest(bytes),
-        };
+        let length = self.canonical.as_bytes().len();
+        let contender = Contender { name, signals, length, digest: digest(bytes) };
         let mut out = Vec::new();
         rank(&contender, &self.job.config.winner, &mut out);
         self.ranks.push((row, out));
+    }
+}
+
+/// A page's name as JSON: its id as given, else its URL, else nothing.
+fn name<'a>(record: &Record<'a>) -> Cow<'a, str> {
+    match &record.url {
+        _ if !record.id.is_empty() => record.id.into(),
+        Some(url) => serde_json::to_string(url).expect("a string is JSON").into(),
+        None => "".into(),
     }
 }

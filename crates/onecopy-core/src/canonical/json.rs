@@ -1,0 +1,59 @@
+//! Text as it stands in a JSON string: what its escapes mean.
+
+/// The character that an escape stands for, and the length of the escape. `bytes` begin with a backslash. Half of a
+/// surrogate pair without the other becomes a replacement character, as does anything that is no escape.
+pub(super) fn unescape_one(bytes: &[u8]) -> (char, usize) {
+    let simple = |c| (c, 2);
+    match bytes.get(1) {
+        Some(b'n') => simple('\n'),
+        Some(b't') => simple('\t'),
+        Some(b'r') => simple('\r'),
+        Some(b'b') => simple('\u{8}'),
+        Some(b'f') => simple('\u{c}'),
+        Some(&c @ (b'"' | b'\\' | b'/')) => simple(c as char),
+        Some(b'u') => unicode(bytes),
+        _ => (char::REPLACEMENT_CHARACTER, 1),
+    }
+}
+
+fn unicode(bytes: &[u8]) -> (char, usize) {
+    let Some(first) = unit(bytes) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    let second = bytes.get(6..).filter(|rest| rest.starts_with(b"\\u")).and_then(unit);
+    if let (0xd800..=0xdbff, Some(low @ 0xdc00..=0xdfff)) = (first, second) {
+        let code = 0x1_0000 + ((first - 0xd800) << 10) + (low - 0xdc00);
+        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}
+
+/// The number behind `\u`.
+fn unit(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.get(2..6)?;
+    digits.iter().try_fold(0, |number, &digit| Some(number << 4 | (digit as char).to_digit(16)?))
+}
+
+/// The text that the inside of a JSON string stands for.
+pub fn unescape(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let (c, length) = unescape_one(&rest.as_bytes()[at..]);
+        out.push(c);
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescape;
+
+    #[test]
+    fn escapes_mean_what_json_says() {
+        assert_eq!(unescape(r#"a\n\"b\\\/\u00e9\ud83d\ude00"#), "a\n\"b\\/é😀");
+        assert_eq!(unescape(r"\ud83d \ude00x \u12"), "\u{fffd} \u{fffd}x \u{fffd}12");
+        assert_eq!(unescape("plain"), "plain");
+    }
+}

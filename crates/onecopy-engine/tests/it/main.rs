@@ -1,0 +1,7 @@
+//! Tests of the engine as its users see it, in one binary.
+//!
+//! - `corpora`: every case in `corpora/`, by the engine and by the reference, through one `check`.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+mod corpora;
