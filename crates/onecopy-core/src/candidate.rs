@@ -45,12 +45,8 @@ pub fn count(shingles: &[u64], bits: u32, first: usize, counters: &mut [u8]) {
 pub fn keys(sketch: &[u64], threshold: f64, rarity: &Rarity, scratch: &mut Vec<u8>, out: &mut Vec<u64>) {
     let wanted = key_count(sketch.len(), threshold);
     scratch.clear();
-    let mut histogram = [0u32; 256];
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
-    for &count in &*scratch {
-        histogram[count as usize] += 1;
-    }
-    let (last, mut room) = cut(&histogram, wanted);
+    let (last, mut room) = cut(&histogram(scratch), wanted);
     if last < 2 {
         return;
     }
@@ -68,6 +64,18 @@ pub fn keys(sketch: &[u64], threshold: f64, rarity: &Rarity, scratch: &mut Vec<u
 /// How many of a page's `n` rarest shingles are keys.
 fn key_count(n: usize, threshold: f64) -> usize {
     n - overlap_within(n, threshold) + 1
+}
+
+/// How many shingles have each count. Neighbours go to tables of their own: most have the same few counts, and adding to
+/// a number that was just written waits for it.
+fn histogram(counts: &[u8]) -> [u32; 256] {
+    let mut tables = [[0u32; 256]; 4];
+    for four in counts.chunks(4) {
+        for (table, &count) in tables.iter_mut().zip(four) {
+            table[count as usize] += 1;
+        }
+    }
+    std::array::from_fn(|count| tables.iter().map(|table| table[count]).sum())
 }
 
 /// The most common count that is still among the `wanted` rarest, and how many shingles of that count are.

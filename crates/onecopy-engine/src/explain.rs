@@ -230,7 +230,7 @@ fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
     let mut finder = Finder { run, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
-    while let Some((work, _)) = feed.next(1)? {
+    while let Some((work, _)) = feed.next(1, &mut Vec::new())? {
         match work {
             Work::Lines { source, chunk, .. } => {
                 finder.lines(&sources[source as usize].name, &chunk, lines_before.entry(source).or_default());

@@ -7,7 +7,7 @@ use onecopy_core::{Rarity, count};
 use super::segment::Segment;
 
 /// The logarithm of the number of stripes.
-const STRIPE_BITS: u32 = 4;
+const STRIPE_BITS: u32 = 3;
 
 /// A table of counters that is being filled.
 pub(crate) struct Counters {

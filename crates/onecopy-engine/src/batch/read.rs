@@ -39,16 +39,20 @@ pub(crate) fn read(
     let turn = AtomicUsize::new(0);
     on_each(job.threads, |failed| {
         let mut reader = PageReader::new(job, sources, &names, &seen);
-        while let Some((work, bytes)) = feed.next(job.threads)? {
+        let mut spare = Vec::new();
+        while let Some((work, bytes)) = feed.next(job.threads, &mut spare)? {
             if progress.stopped() || failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
             let (lot, chunk) = work.place();
             let known = collector.lock().expect("no thread panics with this lock").has(lot, chunk);
             if !known {
-                let segment = reader.read(work)?;
+                let segment = reader.read(&work)?;
                 counters.add(&segment, &segment.sketches, turn.fetch_add(7, Ordering::Relaxed));
                 collector.lock().expect("no thread panics with this lock").add(segment)?;
+            }
+            if let Work::Lines { chunk, .. } = work {
+                spare = chunk.bytes;
             }
             progress.advance(bytes);
         }
@@ -80,6 +84,8 @@ struct PageReader<'a> {
     seen: &'a Seen,
     canonical: Canonical,
     sketch: Sketch,
+    /// The sketches of the segment. They are copied to it when it is done, to take no more memory than they need.
+    sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
@@ -92,16 +98,19 @@ impl<'a> PageReader<'a> {
             seen,
             canonical: Canonical::default(),
             sketch: Sketch::default(),
+            sketches: Vec::new(),
             ranks: Vec::new(),
         }
     }
 
-    fn read(&mut self, work: Work) -> Result<Segment> {
+    fn read(&mut self, work: &Work) -> Result<Segment> {
         self.ranks.clear();
+        self.sketches.clear();
         let mut segment = match work {
-            Work::Lines { lot, source, chunk } => self.lines(lot, source, &chunk),
-            Work::Documents { lot, sources } => self.documents(lot, sources)?,
+            Work::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
+            Work::Documents { lot, sources } => self.documents(*lot, sources.clone())?,
         };
+        segment.sketches = self.sketches.as_slice().to_vec();
         self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
         for (row, rank) in &self.ranks {
             segment.ranks.extend_from_slice(&row.to_ne_bytes());
@@ -189,10 +198,10 @@ impl<'a> PageReader<'a> {
             return Err("no words to compare".into());
         }
         let fingerprint = self.canonical.fingerprint();
-        let start = segment.sketches.len();
+        let start = self.sketches.len();
         if !self.seen.has(fingerprint) {
             sketch(&self.canonical, &self.job.config.shingles, &mut self.sketch);
-            segment.sketches.extend_from_slice(self.sketch.shingles());
+            self.sketches.extend_from_slice(self.sketch.shingles());
         }
         let name = name(record);
         self.rank(segment.rows.len() as u32, record, &name, bytes);
@@ -200,7 +209,7 @@ impl<'a> PageReader<'a> {
         segment.rows.push(Row {
             fingerprint: fingerprint.0,
             sketch_start: start as u32,
-            sketch_size: (segment.sketches.len() - start) as u32,
+            sketch_size: (self.sketches.len() - start) as u32,
             name_end: segment.names.len() as u32,
             ..place
         });

@@ -55,12 +55,15 @@ impl<R: Read> LineChunks<R> {
         LineChunks { reader, chunk_bytes, page_bytes, carry: Vec::new(), next: 0, ended: false }
     }
 
-    /// The next chunk, or nothing at the end. Fails only where the system does.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Chunk>> {
+    /// The next chunk, or nothing at the end. Fails only where the system does. `spare` is a buffer to fill, such as
+    /// that of a chunk which is done with: fresh memory costs more than reading.
+    pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         if self.ended {
             return Ok(None);
         }
-        let mut chunk = Chunk { index: self.next, bytes: std::mem::take(&mut self.carry), trouble: None };
+        spare.clear();
+        spare.append(&mut self.carry);
+        let mut chunk = Chunk { index: self.next, bytes: spare, trouble: None };
         self.next += 1;
         if let Err(error) = self.fill(&mut chunk) {
             self.ended = true;
@@ -88,7 +91,9 @@ impl<R: Read> LineChunks<R> {
                 return Ok(());
             }
             if let Some(end) = memrchr(b'\n', &chunk.bytes[searched..]) {
-                self.carry = chunk.bytes.split_off(searched + end + 1);
+                let line_end = searched + end + 1;
+                self.carry.extend_from_slice(&chunk.bytes[line_end..]);
+                chunk.bytes.truncate(line_end);
                 return Ok(());
             }
             searched = chunk.bytes.len();
@@ -163,7 +168,7 @@ mod tests {
 
     fn chunks(bytes: &[u8], error: Option<&'static str>, chunk: usize, page: usize) -> Vec<Chunk> {
         let mut reader = LineChunks::new(Stuttering(bytes, error), chunk, page);
-        std::iter::from_fn(|| reader.next().unwrap()).collect()
+        std::iter::from_fn(|| reader.next(vec![1, 2, 3]).unwrap()).collect()
     }
 
     #[test]

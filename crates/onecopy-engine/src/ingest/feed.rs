@@ -69,8 +69,8 @@ impl<'a> Feed<'a> {
     }
 
     /// The next piece of work and the bytes of input that it took, or nothing when all is handed out. `threads`
-    /// bounds how many sources are open.
-    pub(crate) fn next(&self, threads: usize) -> Result<Option<(Work, u64)>> {
+    /// bounds how many sources are open; `spare` is a buffer to fill.
+    pub(crate) fn next(&self, threads: usize, spare: &mut Vec<u8>) -> Result<Option<(Work, u64)>> {
         loop {
             let Some(first) = self.unended().next() else { return Ok(None) };
             let free = self.unended().take(threads).find_map(|lot| match self.readers[lot].try_lock() {
@@ -79,7 +79,7 @@ impl<'a> Feed<'a> {
                 Err(TryLockError::Poisoned(_)) => panic!("a thread panicked while reading"),
             });
             let (lot, reader) = free.unwrap_or_else(|| (first, self.wait(first)));
-            if let Some(work) = self.take(lot, reader)? {
+            if let Some(work) = self.take(lot, reader, spare)? {
                 return Ok(Some(work));
             }
         }
@@ -93,7 +93,12 @@ impl<'a> Feed<'a> {
         self.readers[lot].lock().expect("no thread panics while reading")
     }
 
-    fn take(&self, lot: usize, mut reader: MutexGuard<Reader>) -> Result<Option<(Work, u64)>> {
+    fn take(
+        &self,
+        lot: usize,
+        mut reader: MutexGuard<Reader>,
+        spare: &mut Vec<u8>,
+    ) -> Result<Option<(Work, u64)>> {
         if let (Reader::Unopened, Lot::Lines(source)) = (&*reader, &self.lots[lot]) {
             let (lines, taken) = self.open(*source)?;
             *reader = Reader::Open(lines, taken, 0);
@@ -101,7 +106,8 @@ impl<'a> Feed<'a> {
         let lot_number = lot as u32;
         let work = match (&mut *reader, &self.lots[lot]) {
             (Reader::Open(lines, taken, reported), &Lot::Lines(source)) => {
-                let chunk = lines.next().at("read", &self.sources[source as usize].path)?;
+                let chunk =
+                    lines.next(std::mem::take(spare)).at("read", &self.sources[source as usize].path)?;
                 let taken = taken.load(Ordering::Relaxed);
                 let bytes = taken - std::mem::replace(reported, taken);
                 chunk.map(|chunk| (Work::Lines { lot: lot_number, source, chunk }, bytes))

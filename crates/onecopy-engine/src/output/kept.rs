@@ -75,12 +75,12 @@ impl Writer<'_> {
         let mut chunks = LineChunks::new(reader, self.work.run.chunk_bytes, limits.page_bytes);
         let aside = self.work.folder().join(format!("kept-{lot}.part"));
         let mut out = write(File::create(&aside).at("create", &aside)?, packing).at("write", &aside)?;
-        let mut reported = 0;
+        let (mut reported, mut spare) = (0, Vec::new());
         for number in segments {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
-            let chunk = chunks.next().at("read", &source.path)?.ok_or_else(|| changed(source))?;
+            let chunk = chunks.next(spare).at("read", &source.path)?.ok_or_else(|| changed(source))?;
             let segment = self.segments.load(number)?;
             for range in kept_ranges(&segment, self.segments.first_page(number), self.decisions, &chunk.bytes)
             {
@@ -89,6 +89,7 @@ impl Writer<'_> {
             }
             let taken = taken.load(std::sync::atomic::Ordering::Relaxed);
             self.progress.advance(taken - std::mem::replace(&mut reported, taken));
+            spare = chunk.bytes;
         }
         out.finish().at("write", &aside)?;
         make_parent(&target)?;

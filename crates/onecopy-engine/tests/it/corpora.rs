@@ -277,11 +277,11 @@ fn set(setting: &str, config: &mut Config) {
 /// `NAME url=… time=… popularity=…`. A name that is a number is a numeric id; `-` is no id.
 fn page(header: &str) -> Given {
     let mut words = header.split_whitespace();
-    let mut page = Given::default();
-    page.id = match words.next().expect("a page has a name, or -") {
+    let id = match words.next().expect("a page has a name, or -") {
         "-" => None,
         name => Some(name.parse::<i64>().map_or_else(|_| Value::from(name), Value::from)),
     };
+    let mut page = Given { id, ..Given::default() };
     for word in words {
         match word.split_once('=').expect("signals are written name=value") {
             ("url", url) => page.url = Some(url.to_owned()),

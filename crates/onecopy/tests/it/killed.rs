@@ -1,0 +1,241 @@
+//! A run that is killed or stopped in any stage continues when the same command is given again, to the same bytes.
+//!
+//! The program says which stage begins; the tests wait for that word and kill, at once or some milliseconds later.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::{TempDir, tempdir};
+
+use crate::pages::{gzip, record, topic, write_corpus, write_file};
+use crate::program::{Call, Finished, dedup, onecopy};
+use crate::results::{RESULTS, assert_same_answer, entries, files_below, kept_ids, report};
+
+/// The stages, and how long after their beginning to kill.
+const KILLS: [(&str, u64); 11] = [
+    ("read", 0),
+    ("read", 60),
+    ("read", 250),
+    ("rank", 0),
+    ("keys", 0),
+    ("keys", 40),
+    ("settle", 0),
+    ("connect", 0),
+    ("write", 0),
+    ("write", 30),
+    ("write", 70),
+];
+
+/// About 40 MB, whose sketches take more than half of 64 MB.
+const PAGES: usize = 30_000;
+
+/// A corpus, and the results of a run over it that nobody disturbed.
+struct Prepared {
+    folder: TempDir,
+    input: PathBuf,
+    expected: PathBuf,
+    flags: &'static str,
+}
+
+impl Prepared {
+    fn new(flags: &'static str) -> Prepared {
+        let folder = tempdir().expect("a folder");
+        let input = write_corpus(folder.path(), PAGES);
+        let expected = folder.path().join("undisturbed");
+        dedup(&input, &expected).args(flags).args("--quiet").succeed();
+        Prepared { folder, input, expected, flags }
+    }
+
+    fn out(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn call(&self, out: &Path) -> Call {
+        dedup(&self.input, out).args(self.flags)
+    }
+
+    /// Starts a run and kills it in a stage. Says whether the kill came before the end.
+    fn kill_in(&self, stage: &str, delay_ms: u64, out: &Path) -> bool {
+        let mut running = self.call(out).start();
+        running.hear(&format!("{stage}:"));
+        std::thread::sleep(Duration::from_millis(delay_ms));
+        running.kill();
+        let landed = running.finish().was_killed();
+        self.assert_nothing_half_done(out, &format!("killed in {stage} after {delay_ms} ms"));
+        landed
+    }
+
+    /// What is visible outside `.onecopy` is whole: results move there only when they are complete.
+    fn assert_nothing_half_done(&self, out: &Path, what: &str) {
+        for name in entries(out) {
+            assert!(name == ".onecopy" || RESULTS.contains(&name.as_str()), "{what}: {name} is visible");
+        }
+        for name in files_below(out).iter().filter(|name| !name.starts_with(".onecopy/")) {
+            assert!(!name.ends_with(".part"), "{what}: {name} is visible");
+            if !name.ends_with(".json") {
+                let (found, expected) = (fs::read(out.join(name)), fs::read(self.expected.join(name)));
+                let whole =
+                    found.expect("a visible file") == expected.expect("a file of the undisturbed run");
+                assert!(whole, "{what}: {name} is visible and not whole");
+            }
+        }
+        assert!(
+            !out.join("report.json").exists() || out.join("kept").exists(),
+            "{what}: a report without results"
+        );
+    }
+
+    /// Gives the command again and compares the results.
+    fn continues(&self, out: &Path, what: &str) -> Finished {
+        let finished = self.call(out).succeed();
+        assert_same_answer(out, &self.expected, what);
+        finished
+    }
+
+    fn in_each_stage(&self) {
+        for (stage, delay_ms) in KILLS {
+            let what = format!("killed in {stage} after {delay_ms} ms");
+            let out = self.out(&format!("{stage}-{delay_ms}"));
+            let landed = self.kill_in(stage, delay_ms, &out);
+            assert!(landed || delay_ms > 0, "{what}: the run was over before; make the corpus larger");
+            let finished = self.continues(&out, &what);
+            // A kill between the last rename and the end leaves a run that is complete.
+            if landed && !finished.stdout.contains("nothing was repeated") {
+                finished.says(&["continuing the run that was stopped here"]);
+            }
+            if landed && stage == "write" && !finished.stderr.is_empty() {
+                let again = finished
+                    .stderr
+                    .lines()
+                    .find(|line| line.starts_with("rank") || line.starts_with("settle"));
+                assert_eq!(again, None, "{what}: what was decided is not decided again");
+            }
+            fs::remove_dir_all(&out).expect("results can be deleted");
+        }
+    }
+}
+
+#[test]
+fn killed_in_each_stage_with_sketches_on_disk() {
+    let prepared = Prepared::new("--memory 64M");
+    assert_eq!(report(&prepared.expected)["out_of_core"], true, "the corpus is too small to go to disk");
+    prepared.in_each_stage();
+}
+
+#[test]
+fn killed_in_each_stage_in_memory() {
+    let prepared = Prepared::new("");
+    assert_eq!(report(&prepared.expected)["out_of_core"], false);
+    prepared.in_each_stage();
+}
+
+#[test]
+fn killed_in_every_stage_one_after_the_other() {
+    let prepared = Prepared::new("--memory 64M");
+    let out = prepared.out("out");
+    for stage in ["read", "rank", "keys", "settle", "connect", "write"] {
+        let delay_ms = if stage == "read" { 120 } else { 0 };
+        assert!(prepared.kill_in(stage, delay_ms, &out), "{stage}: the run was over before it was killed");
+    }
+    prepared.continues(&out, "killed in every stage");
+}
+
+#[test]
+fn a_killed_run_continues_with_other_memory_and_threads() {
+    let prepared = Prepared::new("--memory 64M");
+    let out = prepared.out("out");
+    assert!(prepared.kill_in("keys", 0, &out), "the run was over before it was killed");
+    let finished = dedup(&prepared.input, &out).args("--memory 512M --threads 1").succeed();
+    finished.says(&["continuing"]);
+    assert_same_answer(&out, &prepared.expected, "other memory");
+}
+
+#[test]
+fn a_killed_run_over_packed_files_and_documents_continues() {
+    let folder = tempdir().expect("a folder");
+    let site = folder.path().join("site");
+    let text: String = crate::pages::corpus_lines(6_000).collect();
+    write_file(&site, "pages.jsonl.gz", gzip(text.as_bytes()));
+    for number in 0..600 {
+        write_file(&site, &format!("notes/{number}.txt"), topic(&format!("t{}x", number / 2)));
+    }
+    let (out, expected) = (folder.path().join("out"), folder.path().join("expected"));
+    dedup(&site, &expected).succeed();
+    for stage in ["read", "keys", "write"] {
+        let mut running = dedup(&site, &out).start();
+        running.hear(&format!("{stage}:"));
+        running.kill();
+        running.finish();
+        assert!(!out.join("report.json").exists(), "{stage}: the run was over before it was killed");
+    }
+    dedup(&site, &out).succeed();
+    assert_same_answer(&out, &expected, "packed files and documents");
+    assert_eq!(files_below(&out.join("kept/notes")).len(), 300);
+}
+
+#[test]
+fn a_signal_ends_the_run_and_the_same_command_continues_it() {
+    let prepared = Prepared::new("--memory 64M");
+    let out = prepared.out("out");
+    for (stage, signal) in [("read", "INT"), ("keys", "TERM"), ("write", "INT")] {
+        let mut running = prepared.call(&out).start();
+        running.hear(&format!("{stage}:"));
+        running.signal(signal);
+        let finished = running.finish();
+        assert_eq!(finished.code(), Some(130), "{signal} in {stage}: {}", finished.stderr);
+        finished.says(&["stopped; the same command continues where it left off"]);
+        assert_eq!(finished.stdout, "", "{signal} in {stage}");
+        prepared.assert_nothing_half_done(&out, &format!("{signal} in {stage}"));
+    }
+    prepared.continues(&out, "stopped by signals").says(&["continuing the run that was stopped here"]);
+}
+
+#[test]
+fn a_signal_ends_a_run_that_waits_for_its_input() {
+    let folder = tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let mut running = onecopy(["dedup", "-", "--out"]).arg(&out).start();
+    running.feed(record("a", &topic("a")).as_bytes());
+    let begun = std::time::Instant::now();
+    while !out.join(".onecopy/stdin").exists() {
+        assert!(begun.elapsed().as_secs() < 60, "the run does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal("INT");
+    assert!(running.ends_within(Duration::from_secs(3)), "Ctrl-C does nothing while standard input is read");
+    assert_eq!(running.finish().code(), Some(130));
+}
+
+#[test]
+fn a_run_that_overwrites_and_is_killed_leaves_the_old_results() {
+    let prepared = Prepared::new("");
+    let out = prepared.out("out");
+    let small = write_file(prepared.folder.path(), "small.jsonl", record("a", &topic("a")));
+    dedup(&small, &out).succeed();
+    let old: Vec<Vec<u8>> =
+        files_below(&out).iter().map(|name| fs::read(out.join(name)).expect("a result")).collect();
+    for stage in ["settle", "write"] {
+        let mut running = prepared.call(&out).arg("--overwrite").start();
+        running.hear(&format!("{stage}:"));
+        running.kill();
+        assert!(running.finish().was_killed(), "{stage}: the run was over before it was killed");
+        let names = files_below(&out).into_iter().filter(|name| !name.starts_with(".onecopy/"));
+        let now: Vec<Vec<u8>> = names.map(|name| fs::read(out.join(name)).expect("a result")).collect();
+        assert!(now == old, "{stage}: the old results were touched");
+    }
+    prepared.call(&out).arg("--overwrite").succeed().says(&["continuing the run that was stopped here"]);
+    assert_same_answer(&out, &prepared.expected, "overwritten");
+}
+
+#[test]
+fn a_killed_run_is_not_mixed_with_another() {
+    let prepared = Prepared::new("");
+    let out = prepared.out("out");
+    assert!(prepared.kill_in("write", 0, &out), "the run was over before it was killed");
+    let small = write_file(prepared.folder.path(), "small.jsonl", record("a", &topic("a")));
+    dedup(&small, &out).succeed();
+    assert_eq!(entries(&out), RESULTS);
+    assert_eq!(kept_ids(&out, "small.jsonl").len(), 1);
+    assert_eq!(files_below(&out.join("kept")), ["small.jsonl"]);
+}

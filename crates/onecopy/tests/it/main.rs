@@ -1,0 +1,20 @@
+//! The program as its users meet it: the real binary, in temporary folders, every wait with a limit.
+
+// What the tests are written with.
+mod pages; //     texts whose similarity is known, and corpora made from a seed
+mod program; //   starting the program, following what it says, stopping it
+mod results; //   reading an output folder
+
+// What they prove.
+mod choices; //   flags decide who wins, which fields are read and what counts as text
+mod contract; //  the result files: their fields, their counts, and that nothing disappears
+mod explain; //   `explain` says why two pages were or were not joined
+mod formats; //   kept records are the input's own bytes in the input's own format, from files, folders and pipes
+mod help; //      help names every default, completions exist, wrong calls end with 2
+mod killed; //    a run that is killed or stopped in any stage continues, to the same bytes
+mod limits; //    bad input and nonsense parameters are named, and cost nothing else
+mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
+mod memory; //    memory, threads and the order of the input change no answer, and the limit is kept
+mod oracle; //    on real pages, the answer is the one that comparing all pairs gives
+mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
+mod tidy; //      the rules of style that a machine can check

@@ -1,0 +1,115 @@
+//! Memory, threads and the order of the input change no answer, and the memory limit is kept.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use tempfile::tempdir;
+
+use crate::pages::{Random, corpus_lines, write_corpus, write_file};
+use crate::program::dedup;
+use crate::results::{assert_same_answer, groups, kept_ids, removed, report};
+
+/// About 70 MB.
+const PAGES: usize = 52_000;
+
+fn assert_within(out: &Path, limit_bytes: u64) {
+    let report = report(out);
+    let peak = report["peak_memory_bytes"].as_u64().expect("a number");
+    assert!(peak < limit_bytes, "{peak} bytes were held, {limit_bytes} were allowed");
+    assert_eq!(report["memory_limit_bytes"], limit_bytes);
+}
+
+/// The winner and the members of each group, in their order in the file.
+fn group_sets(out: &Path) -> Vec<(String, BTreeSet<String>)> {
+    groups(out).into_iter().map(|members| (members[0].clone(), members.into_iter().collect())).collect()
+}
+
+#[test]
+fn a_memory_limit_is_kept_and_changes_nothing() {
+    let folder = tempdir().expect("a folder");
+    let input = write_corpus(folder.path(), PAGES);
+    let ample = folder.path().join("ample");
+    dedup(&input, &ample).args("--memory 2G --quiet").succeed();
+    assert_eq!(report(&ample)["out_of_core"], false);
+    assert!(report(&ample)["removed"].as_u64() > Some(10_000), "the corpus has duplicates");
+    for (limit, megabytes) in [("64M", 64), ("128M", 128)] {
+        let out = folder.path().join(limit);
+        dedup(&input, &out).args(&format!("--memory {limit} --quiet")).succeed();
+        assert_eq!(report(&out)["out_of_core"], true, "{limit}");
+        assert_same_answer(&out, &ample, limit);
+        assert_within(&out, megabytes << 20);
+    }
+}
+
+#[test]
+fn the_peak_is_that_of_the_run_and_not_of_whoever_started_it() {
+    let folder = tempdir().expect("a folder");
+    let input = write_corpus(folder.path(), 100);
+    // On Linux a process inherits the peak of the process that started it: ours is 200 MB from here on.
+    let held = vec![1u8; 200 << 20];
+    assert_eq!(
+        std::hint::black_box(&held).iter().step_by(4_096).map(|&byte| u64::from(byte)).sum::<u64>(),
+        51_200
+    );
+    let out = folder.path().join("out");
+    dedup(&input, &out).args("--memory 64M --quiet").succeed();
+    assert_within(&out, 64 << 20);
+}
+
+#[test]
+fn threads_change_nothing() {
+    let folder = tempdir().expect("a folder");
+    let input = write_corpus(folder.path(), PAGES / 4);
+    let alone = folder.path().join("1");
+    dedup(&input, &alone).args("--threads 1 --quiet").succeed();
+    for threads in ["2", "4"] {
+        let out = folder.path().join(threads);
+        dedup(&input, &out).args(&format!("--threads {threads} --quiet")).succeed();
+        assert_same_answer(&out, &alone, &format!("{threads} threads"));
+    }
+    let out = folder.path().join("tight");
+    dedup(&input, &out).args("--threads 4 --memory 64M --quiet").succeed();
+    assert_same_answer(&out, &alone, "4 threads and little memory");
+    assert_within(&out, 64 << 20);
+}
+
+#[test]
+fn shuffled_lines_give_the_same_answer() {
+    let folder = tempdir().expect("a folder");
+    let mut lines: Vec<String> = corpus_lines(PAGES / 4).collect();
+    let straight = folder.path().join("straight");
+    dedup(&write_file(folder.path(), "pages.jsonl", lines.concat()), &straight).arg("--quiet").succeed();
+    let expected = (removed(&straight), kept_ids(&straight, "pages.jsonl"), group_sets(&straight));
+    assert!(expected.0.len() > 1_000, "the corpus has duplicates");
+    for seed in [1, 2] {
+        let mut random = Random::new(seed);
+        for at in (1..lines.len()).rev() {
+            lines.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        let shuffled = write_file(folder.path(), &format!("{seed}/pages.jsonl"), lines.concat());
+        let out = folder.path().join(format!("shuffled-{seed}"));
+        dedup(&shuffled, &out).args(if seed == 1 { "--quiet" } else { "--quiet --memory 64M" }).succeed();
+        assert!(removed(&out) == expected.0, "seed {seed}: other removed pages, winners or similarities");
+        assert!(kept_ids(&out, "pages.jsonl") == expected.1, "seed {seed}: other kept pages");
+        assert!(group_sets(&out) == expected.2, "seed {seed}: other groups");
+    }
+}
+
+#[test]
+fn one_file_or_many_give_the_same_answer() {
+    let folder = tempdir().expect("a folder");
+    let lines: Vec<String> = corpus_lines(4_000).collect();
+    let whole = folder.path().join("whole");
+    dedup(&write_file(folder.path(), "pages.jsonl", lines.concat()), &whole).arg("--quiet").succeed();
+    for (number, part) in lines.chunks(450).enumerate() {
+        write_file(folder.path(), &format!("parts/{number}.jsonl"), part.concat());
+    }
+    let out = folder.path().join("out");
+    dedup(&folder.path().join("parts"), &out).arg("--quiet").succeed();
+    assert!(removed(&out) == removed(&whole), "other removed pages, winners or similarities");
+    assert_eq!(
+        fs::read(out.join("groups.jsonl")).expect("groups"),
+        fs::read(whole.join("groups.jsonl")).expect("groups")
+    );
+}

@@ -1,0 +1,220 @@
+//! Runs the program: starts it, follows what it says line by line, stops it, and never waits without a limit.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// No run of a test takes nearly as long, even on a busy machine.
+const LIMIT: Duration = Duration::from_secs(150);
+
+/// A call of the program that has not begun.
+#[derive(Default)]
+pub struct Call {
+    args: Vec<OsString>,
+    folder: Option<PathBuf>,
+}
+
+/// The program with arguments.
+pub fn onecopy<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Call {
+    Call { args: args.into_iter().map(Into::into).collect(), folder: None }
+}
+
+/// `onecopy dedup INPUT --out OUT`.
+pub fn dedup(input: &Path, out: &Path) -> Call {
+    onecopy([OsString::from("dedup"), input.into(), "--out".into(), out.into()])
+}
+
+impl Call {
+    /// One more argument.
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Call {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// More arguments, as one would type them.
+    pub fn args(mut self, typed: &str) -> Call {
+        self.args.extend(typed.split_whitespace().map(OsString::from));
+        self
+    }
+
+    /// The folder that relative paths start from.
+    pub fn within(mut self, folder: &Path) -> Call {
+        self.folder = Some(folder.to_owned());
+        self
+    }
+
+    /// Starts the program, with standard input open until [`Running::close_stdin`].
+    pub fn start(self) -> Running {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_onecopy"));
+        command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let mut child = command.spawn().expect("the program starts");
+        let stdin = child.stdin.take();
+        let mut out = child.stdout.take().expect("stdout is piped");
+        let stdout = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            out.read_to_end(&mut bytes).expect("stdout can be read");
+            String::from_utf8(bytes).expect("stdout is UTF-8")
+        });
+        let err = BufReader::new(child.stderr.take().expect("stderr is piped"));
+        let (sender, stderr) = channel();
+        std::thread::spawn(move || {
+            for line in err.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Running {
+            child,
+            stdin,
+            stdout: Some(stdout),
+            stderr,
+            heard: Vec::new(),
+            deadline: Instant::now() + LIMIT,
+        }
+    }
+
+    /// Runs the program to its end, with nothing on standard input.
+    pub fn run(self) -> Finished {
+        self.start().finish()
+    }
+
+    /// Runs the program to its end, which must be a good one.
+    pub fn succeed(self) -> Finished {
+        let called = format!("{:?}", self.args);
+        let finished = self.run();
+        assert!(finished.status.success(), "{called}: {:?}\n{}", finished.status, finished.stderr);
+        finished
+    }
+
+    /// Runs the program to its end, which must be this exit code; nothing may have panicked.
+    pub fn fail(self, code: i32) -> Finished {
+        let called = format!("{:?}", self.args);
+        let finished = self.run();
+        assert_eq!(finished.code(), Some(code), "{called}: {:?}\n{}", finished.status, finished.stderr);
+        assert!(!finished.stderr.contains("panicked"), "{called}: {}", finished.stderr);
+        finished
+    }
+}
+
+/// The program at work. Dropping it kills it.
+pub struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Receiver<String>,
+    heard: Vec<String>,
+    deadline: Instant,
+}
+
+impl Running {
+    /// Puts bytes on standard input.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().expect("stdin is open").write_all(bytes).expect("the program reads its stdin");
+    }
+
+    /// Ends standard input.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for a line on standard error that starts like this. Panics if the program ends without one.
+    pub fn hear(&mut self, start: &str) {
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            match self.stderr.recv_timeout(left) {
+                Ok(line) => {
+                    self.heard.push(line);
+                    if self.heard[self.heard.len() - 1].starts_with(start) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("no `{start}` within {LIMIT:?}, only {:?}", self.heard)
+                }
+                Err(RecvTimeoutError::Disconnected) => panic!("ended without `{start}`: {:?}", self.heard),
+            }
+        }
+    }
+
+    /// Ends the program at once, as a power cut would.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("the program is ours to kill");
+    }
+
+    /// Sends a signal by its name, such as `INT`.
+    pub fn signal(&self, name: &str) {
+        let command = format!("kill -{name} {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &command]).status().expect("there is a shell");
+        assert!(sent.success(), "{command}");
+    }
+
+    /// Waits for the end, with standard input closed.
+    pub fn finish(mut self) -> Finished {
+        self.close_stdin();
+        let status = self.wait();
+        self.heard.extend(self.stderr.iter());
+        let stdout = self.stdout.take().expect("finished once").join().expect("stdout was read");
+        Finished { status, stdout, stderr: self.heard.join("\n") }
+    }
+
+    /// Waits for the end at most this long; says whether it came.
+    pub fn ends_within(&mut self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline {
+            if self.child.try_wait().expect("the program is ours to wait for").is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        false
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        assert!(self.ends_within(left), "not finished within {LIMIT:?}: {:?}", self.heard);
+        self.child.wait().expect("it ended")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the program said and how it ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// The exit code; none if it was killed.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// Whether it was killed at once.
+    pub fn was_killed(&self) -> bool {
+        self.status.signal() == Some(9)
+    }
+
+    /// Asserts that standard error has all of these words.
+    pub fn says(&self, words: &[&str]) {
+        for word in words {
+            assert!(self.stderr.contains(word), "`{word}` is not in: {}", self.stderr);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! An output folder is never repeated, mixed or overwritten by accident.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tempfile::{TempDir, tempdir};
+
+use crate::pages::{record, topic, window, write_file, write_records};
+use crate::program::{dedup, onecopy};
+use crate::results::{RESULTS, assert_same_answer, entries, files_below, report, winners};
+
+/// A folder with an input, and where the results go.
+fn prepared() -> (TempDir, PathBuf, PathBuf) {
+    let folder = tempdir().expect("a folder");
+    let input =
+        write_records(folder.path(), "in.jsonl", &[("a", &window(0)), ("b", &window(3)), ("c", &topic("c"))]);
+    let out = folder.path().join("out");
+    (folder, input, out)
+}
+
+/// Every file below a folder, with its bytes and when they were written.
+fn state(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
+    let facts = |name: String| {
+        let path = folder.join(&name);
+        let modified = fs::metadata(&path).and_then(|facts| facts.modified()).expect("a time");
+        (name, (fs::read(&path).expect("a file"), modified))
+    };
+    files_below(folder).into_iter().map(facts).collect()
+}
+
+#[test]
+fn a_finished_run_is_not_repeated() {
+    let (_folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    let before = state(&out);
+    let again = dedup(&input, &out).succeed();
+    assert!(again.stdout.contains("already holds the results of this very run"), "{}", again.stdout);
+    assert_eq!(again.stderr, "", "no stage begins");
+    assert!(state(&out) == before, "the results were touched");
+    let json = dedup(&input, &out).arg("--json").succeed();
+    let printed: serde_json::Value = serde_json::from_str(&json.stdout).expect("stdout is the report alone");
+    assert_eq!(printed, report(&out));
+}
+
+#[test]
+fn memory_and_threads_are_no_other_run() {
+    let (_folder, input, out) = prepared();
+    dedup(&input, &out).args("--memory 64M --threads 1").succeed();
+    let before = state(&out);
+    dedup(&input, &out).args("--memory 2G --threads 3").succeed();
+    assert!(state(&out) == before, "the results were touched");
+}
+
+#[test]
+fn another_run_is_refused_and_told_what_to_do() {
+    let (folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    let before = state(&out);
+    let other = write_records(folder.path(), "other.jsonl", &[("a", &window(0))]);
+    for call in
+        [dedup(&input, &out).args("--threshold 0.9"), dedup(&other, &out), dedup(&input, &out).arg(&other)]
+    {
+        call.fail(2).says(&["results of another run", "--overwrite", "give another folder", "out"]);
+        assert!(state(&out) == before, "the results were touched");
+        assert_eq!(entries(&out), RESULTS);
+    }
+}
+
+#[test]
+fn a_changed_input_is_another_run() {
+    let (_folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    fs::write(&input, record("only", &topic("only"))).expect("the input can be changed");
+    dedup(&input, &out).fail(2).says(&["results of another run"]);
+    dedup(&input, &out).arg("--overwrite").succeed();
+    assert_eq!(report(&out)["read"], 1);
+}
+
+#[test]
+fn overwrite_replaces_everything() {
+    let (folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    assert_eq!(winners(&out).len(), 1);
+    let other = write_records(folder.path(), "other.jsonl", &[("x", &topic("x")), ("y", &topic("y"))]);
+    dedup(&other, &out).arg("--overwrite").succeed();
+    assert_eq!(files_below(&out.join("kept")), ["other.jsonl"]);
+    assert!(winners(&out).is_empty());
+    let fresh = folder.path().join("fresh");
+    dedup(&other, &fresh).succeed();
+    assert_same_answer(&out, &fresh, "overwritten");
+}
+
+#[test]
+fn a_folder_with_other_files_is_refused_and_untouched() {
+    let (folder, input, out) = prepared();
+    for name in ["thesis.txt", "kept/mine.txt", "report.json"] {
+        let out = folder.path().join(name.replace(['/', '.'], "-"));
+        write_file(&out, name, "precious");
+        let before = state(&out);
+        for flags in ["", "--overwrite"] {
+            dedup(&input, &out).args(flags).fail(2).says(&["not empty", "give an empty or a new folder"]);
+            assert!(state(&out) == before, "{name} {flags}: the folder was touched");
+        }
+    }
+    fs::create_dir(&out).expect("a new folder");
+    dedup(&input, &out).succeed();
+}
+
+#[test]
+fn files_beside_the_results_are_left() {
+    let (_folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    write_file(&out, "notes.txt", "precious");
+    dedup(&input, &out).args("--threshold 0.9 --overwrite").succeed();
+    assert_eq!(fs::read_to_string(out.join("notes.txt")).expect("the notes"), "precious");
+    assert_eq!(report(&out)["threshold"], 0.9);
+}
+
+#[test]
+fn two_runs_at_once_do_not_mix() {
+    let (folder, input, out) = prepared();
+    // A run that waits for its standard input holds the folder.
+    let mut first = onecopy(["dedup", "-", "--out"]).arg(&out).start();
+    first.feed(record("first", &topic("first")).as_bytes());
+    let begun = std::time::Instant::now();
+    while !out.join(".onecopy/stdin").exists() {
+        assert!(begun.elapsed().as_secs() < 60, "the first run does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    dedup(&input, &out).fail(2).says(&["another run is writing to it", "out"]);
+    dedup(&input, &out).arg("--overwrite").fail(2).says(&["another run is writing to it"]);
+    let first = first.finish();
+    assert!(first.status.success(), "{}", first.stderr);
+    assert_eq!(entries(&out), RESULTS);
+    assert_eq!(fs::read_to_string(out.join("kept/stdin")).expect("kept"), record("first", &topic("first")));
+    dedup(&input, &folder.path().join("elsewhere")).succeed();
+}
+
+#[test]
+fn a_call_that_cannot_work_leaves_no_folder_behind() {
+    let (folder, _, out) = prepared();
+    dedup(&folder.path().join("absent.jsonl"), &out).fail(1);
+    assert!(!out.exists(), "left behind: {:?}", files_below(&out));
+    dedup(&folder.path().join("in.jsonl"), &out).args("--threshold 7").fail(2);
+    assert!(!out.exists(), "left behind: {:?}", files_below(&out));
+}
