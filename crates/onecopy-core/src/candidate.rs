@@ -41,22 +41,28 @@ pub fn count(shingles: &[u64], bits: u32, first: usize, counters: &mut [u8]) {
     }
 }
 
-/// Appends the keys of `sketch` to `out`. Keys that no other page holds are left out: nobody can share them.
-pub fn keys(sketch: &[u64], threshold: f64, rarity: &Rarity, scratch: &mut Vec<u8>, out: &mut Vec<u64>) {
+/// Appends the keys of `sketch` to `out`, each with how many of the page's shingles come behind it in the order. Keys
+/// that no other page holds are left out: nobody can share them.
+pub fn keys(
+    sketch: &[u64],
+    threshold: f64,
+    rarity: &Rarity,
+    scratch: &mut Vec<u8>,
+    out: &mut Vec<(u64, u32)>,
+) {
     let wanted = key_count(sketch.len(), threshold);
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
-    let (last, mut room) = cut(&histogram(scratch), wanted);
-    if last < 2 {
-        return;
-    }
+    let mut places = histogram(scratch);
+    let last = cut(&mut places, wanted);
     for (&shingle, &count) in sketch.iter().zip(&*scratch) {
-        if count > 1 && count < last {
-            out.push(shingle);
-        } else if count == last && room > 0 {
+        if count > 1 && count <= last {
             // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
-            out.push(shingle);
-            room -= 1;
+            let place = &mut places[count as usize];
+            *place += 1;
+            if *place as usize <= wanted {
+                out.push((shingle, sketch.len() as u32 - *place));
+            }
         }
     }
 }
@@ -78,16 +84,17 @@ fn histogram(counts: &[u8]) -> [u32; 256] {
     std::array::from_fn(|count| tables.iter().map(|table| table[count]).sum())
 }
 
-/// The most common count that is still among the `wanted` rarest, and how many shingles of that count are.
-fn cut(histogram: &[u32; 256], wanted: usize) -> (u8, usize) {
-    let mut room = wanted;
-    for (count, &shingles) in histogram.iter().enumerate() {
-        if shingles as usize >= room {
-            return (count as u8, room);
+/// Turns how many shingles have each count into where they begin in the order; says the most common count that is
+/// still among the `wanted` first.
+fn cut(histogram: &mut [u32; 256], wanted: usize) -> u8 {
+    let (mut sum, mut last) = (0, 0);
+    for (count, slot) in histogram.iter_mut().enumerate() {
+        if (sum as usize) < wanted && *slot > 0 {
+            last = count as u8;
         }
-        room -= shingles as usize;
+        sum += std::mem::replace(slot, sum);
     }
-    (255, room)
+    last
 }
 
 #[cfg(test)]
@@ -114,10 +121,10 @@ mod tests {
         keys(&a, 0.8, &rarity, &mut Vec::new(), &mut out);
         assert!(out.is_empty(), "the 3 rarest of 10 are a's alone");
         keys(&a, 0.4, &rarity, &mut Vec::new(), &mut out);
-        assert_eq!(out, spread(5..7), "7 rarest: 0-4 are a's alone, 5 and 6 are shared");
+        assert_eq!(out, [(5 << 48, 4), (6 << 48, 3)], "7 rarest: 0-4 are a's alone, 5 and 6 are shared");
         out.clear();
         keys(&spread(9..10), 1.0, &rarity, &mut Vec::new(), &mut out);
-        assert_eq!(out, spread(9..10));
+        assert_eq!(out, [(9 << 48, 0)]);
     }
 
     #[test]

@@ -52,5 +52,5 @@ pub use measure::{containment, resemblance};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use shingle::{shingle, unshared};
 pub use sketch::{Sketch, sketch};
-pub use verify::{overlap, sizes_allow, verify};
+pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, rank};

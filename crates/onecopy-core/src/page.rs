@@ -1,6 +1,6 @@
 //! A page as it was fetched, and what becomes of it.
 //!
-//! Pages that cannot be judged are values ([`Rejected`]), never errors: nothing in this crate can fail on a page.
+//! Nothing in this crate can fail on a page: what cannot be judged is the reader's to reject.
 
 /// A page's permanent number, given at ingest. Dense from zero within a run, and never a position in a file.
 pub type PageId = u32;

@@ -26,6 +26,16 @@ pub fn sizes_allow(a: usize, b: usize, threshold: f64) -> bool {
     small as f64 / large.max(1) as f64 >= threshold
 }
 
+/// Whether sets of these sizes can be `threshold` alike if they share a key and nothing before it in the order, given how
+/// many shingles of each come behind the key (Xiao, Wang, Lin and Yu 2008). Of the keys that two alike sets share, the
+/// first always allows it; others need not.
+#[inline]
+pub fn rests_allow(rests: (u32, u32), sizes: (u32, u32), threshold: f64) -> bool {
+    let most = f64::from(1 + rests.0.min(rests.1));
+    // overlap >= threshold / (1 + threshold) * (a + b), with room for rounding.
+    (most + 1.0) * (1.0 + threshold) >= threshold * (f64::from(sizes.0) + f64::from(sizes.1))
+}
+
 /// The smallest number of shared shingles that makes sets of `a` and `b` shingles `threshold` alike. It is more
 /// than either holds where nothing can.
 pub(crate) fn overlap_needed(a: usize, b: usize, threshold: f64) -> usize {
@@ -108,6 +118,7 @@ mod tests {
             prop_assert!(needed == 0 || resemblance(needed - 1, a, b) < threshold);
             prop_assert!(needed > a.min(b) || resemblance(needed, a, b) >= threshold);
             prop_assert_eq!(sizes_allow(a, b, threshold), needed <= a.min(b));
+            prop_assert!(needed > a.min(b) || rests_allow((needed as u32 - 1, b as u32), (a as u32, b as u32), threshold));
             let within = overlap_within(a, threshold);
             prop_assert!((1..=a).contains(&within));
             prop_assert!(needed > a.min(b) || needed >= within, "a similar page shares at least that");

@@ -60,7 +60,7 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     job.check()?;
     match work::open(job)? {
         work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
-        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(report)),
+        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
     }
 }
 
@@ -73,7 +73,8 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
     let lots = lots(&inputs.sources, work.budget.chunk as u64);
     let (segments, decisions) = decide(job, &work, &lots, progress)?;
     write_kept(&work, &lots, &segments, &decisions, job.threads, progress)?;
-    let counts = write_lists(&Lists { segments: &segments, inputs, decisions: &decisions }, &work.results())?;
+    let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold: job.config.threshold };
+    let counts = write_lists(&lists, &work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,

@@ -1,6 +1,6 @@
 //! What can stop a run. Each variant names the thing and, where there is one, the remedy.
 //!
-//! A bad page is never one of these: it becomes a [`crate::Rejection`] and the run goes on.
+//! A bad page is never one of these: it goes to `rejected.jsonl` and the run goes on.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -225,6 +225,11 @@ fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
 /// Reads the inputs of a run again, in order, for the pages that are wanted.
 fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
     let sources = &run.inputs.sources;
+    if let Some(gone) = sources.iter().find(|source| !source.path.exists()) {
+        let reason =
+            "the input is no longer there, and explaining reads it again (standard input is not kept)";
+        return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
+    }
     let lots = lots(sources, run.chunk_bytes as u64);
     let feed = Feed::new(sources, &lots, &run.limits, run.chunk_bytes);
     let mut finder = Finder { run, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };

@@ -11,10 +11,10 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
     let failed = AtomicBool::new(false);
     let first = Mutex::new(Ok(()));
     let run = || {
-        if let Err(error) = work(&failed) {
-            if !failed.swap(true, Ordering::Relaxed) {
-                *first.lock().expect("no thread panics with this lock") = Err(error);
-            }
+        if let Err(error) = work(&failed)
+            && !failed.swap(true, Ordering::Relaxed)
+        {
+            *first.lock().expect("no thread panics with this lock") = Err(error);
         }
     };
     if threads == 1 {

@@ -93,9 +93,18 @@ pub(crate) fn usage() -> (f64, u64) {
     use nix::sys::resource::{UsageWho, getrusage};
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (0.0, 0) };
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
-    // Linux counts kibibytes, the BSDs among them macOS count bytes.
-    let unit = if cfg!(target_os = "linux") { 1_024 } else { 1 };
-    (seconds(usage.user_time()) + seconds(usage.system_time()), usage.max_rss() as u64 * unit)
+    // macOS counts bytes, the others kibibytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1_024 };
+    let peak = peak_memory().unwrap_or(usage.max_rss() as u64 * unit);
+    (seconds(usage.user_time()) + seconds(usage.system_time()), peak)
+}
+
+/// Peak memory as Linux says it for this program alone: the other figure begins with that of the process that
+/// started us.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1_024)
 }
 
 #[cfg(test)]

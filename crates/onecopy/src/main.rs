@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("onecopy: {error:#}");
+            eprintln!("onecopy: {error}");
             commands::exit_code(&error)
         }
     }

@@ -95,7 +95,7 @@ fn plot(title: &str, bins: &[(String, u64)], text: &mut String) {
 fn bar(number: u64, most: u64) -> String {
     let eighths = (number as f64 / most as f64 * (8 * WIDTH) as f64).ceil() as usize;
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
     }
     bar

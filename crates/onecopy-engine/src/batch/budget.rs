@@ -59,5 +59,5 @@ impl Budget {
 const MOST_RARITY_BITS: u32 = 23;
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
-/// An entry of a run, and the way back to it from its content.
-const BYTES_AN_ENTRY: u64 = 16;
+/// A holder in the runs, in the index, and the way back to it from its content.
+const BYTES_AN_ENTRY: u64 = 32;

@@ -8,7 +8,7 @@
 use onecopy_core::Groups;
 
 use super::judge::{Desk, Judge};
-use super::runs::Runs;
+use super::runs::{Holder, Runs};
 use super::settle::Settled;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
@@ -49,26 +49,36 @@ pub(crate) fn connect(
             }
         }
         done += 1;
-        open_pairs(judge, run, settled, &mut groups, &mut open);
-        if open.len() >= PAIRS { join_stars(judge, settled, &mut open, &mut groups) } else { Ok(()) }
+        let first = groups.find(run[0][0]);
+        if run.iter().all(|holder| groups.find(holder[0]) == first) {
+            return Ok(());
+        }
+        for gone in run.iter().filter(|holder| !settled.stays(holder[0])) {
+            open_pairs(judge, *gone, run, settled, &mut groups, &mut open);
+            if open.len() >= PAIRS {
+                join_stars(judge, settled, &mut open, &mut groups)?;
+            }
+        }
+        Ok(())
     })?;
     join_stars(judge, settled, &mut open, &mut groups)?;
     Ok(groups)
 }
 
-/// Appends the pairs of a run that could join two groups.
-fn open_pairs(judge: &Judge, run: &[u32], settled: &Settled, groups: &mut Groups, open: &mut Vec<Open>) {
-    let first = groups.find(run[0]);
-    if run.iter().all(|&content| groups.find(content) == first) {
-        return;
-    }
-    for &gone in run.iter().filter(|&&content| !settled.stays(content)) {
-        let group = groups.find(gone);
-        for &other in run {
-            let met_from_there = other < gone && !settled.stays(other);
-            if !met_from_there && groups.find(other) != group && judge.may(gone, other) {
-                open.push(between(gone, other, settled));
-            }
+/// Appends the pairs of a removed content and others of its run that could join two groups.
+fn open_pairs(
+    judge: &Judge,
+    gone: Holder,
+    run: &[Holder],
+    settled: &Settled,
+    groups: &mut Groups,
+    open: &mut Vec<Open>,
+) {
+    let group = groups.find(gone[0]);
+    for &other in run {
+        let met_from_there = other[0] < gone[0] && !settled.stays(other[0]);
+        if !met_from_there && judge.may(gone, other) && groups.find(other[0]) != group {
+            open.push(between(gone[0], other[0], settled));
         }
     }
 }

@@ -97,7 +97,7 @@ mod tests {
         for values in [
             vec![],
             vec![5],
-            (0..100).map(|n: u64| n * n << 50).collect(),
+            (0..100).map(|n: u64| (n * n) << 50).collect(),
             vec![u64::MAX - 1; 40],
             vec![0; 40],
         ] {

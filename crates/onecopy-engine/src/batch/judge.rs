@@ -1,8 +1,9 @@
 //! Compares contents by their whole sketches, many at a time.
 
-use onecopy_core::{overlap, resemblance, sizes_allow, verify};
+use onecopy_core::{overlap, resemblance, rests_allow, sizes_allow, verify};
 
 use super::contents::Contents;
+use super::runs::Holder;
 use super::segments::Segments;
 use crate::error::Result;
 use crate::parallel::for_each;
@@ -23,10 +24,11 @@ pub(crate) struct Desk {
 }
 
 impl Judge<'_> {
-    /// Whether the sizes of two contents let them be alike.
-    pub(crate) fn may(&self, a: u32, b: u32) -> bool {
-        let size = |content: u32| self.contents.sizes[content as usize] as usize;
-        sizes_allow(size(a), size(b), self.threshold)
+    /// Whether two contents that share a key may be alike, by their sizes and by what comes behind the key.
+    pub(crate) fn may(&self, a: Holder, b: Holder) -> bool {
+        let sizes = (self.contents.sizes[a[0] as usize], self.contents.sizes[b[0] as usize]);
+        rests_allow((a[1], b[1]), sizes, self.threshold)
+            && sizes_allow(sizes.0 as usize, sizes.1 as usize, self.threshold)
     }
 
     /// If two contents are alike, how many shingles they share.

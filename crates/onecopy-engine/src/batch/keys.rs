@@ -3,16 +3,14 @@
 //! A run is the contents that hold one key, best first. Keys that one content holds alone are dropped, and so is a
 //! run that equals another: two near-duplicates share most of their keys, and one shared key says as much as fifty.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
 
 use onecopy_core::{Rarity, keys};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::budget::Budget;
 use super::contents::Contents;
-use super::runs::Runs;
+use super::runs::{Holder, Runs};
 use super::segments::Segments;
 use super::sorter::Sorter;
 use crate::error::{Error, Result};
@@ -38,7 +36,7 @@ impl KeyFinder<'_> {
     pub(crate) fn runs(&self, budget: &Budget, progress: &dyn Progress) -> Result<Runs> {
         progress.begin(Stage::Keys, self.segments.pages() as u64);
         let share = budget.sort / PARTS as u64;
-        let sorters: Vec<Mutex<Sorter<(u64, u32)>>> = (0..PARTS)
+        let sorters: Vec<Mutex<Sorter<(u64, Holder)>>> = (0..PARTS)
             .map(|part| Mutex::new(Sorter::new(self.folder.join(format!("keys-{part}")), share)))
             .collect();
         for_each(self.threads, self.segments.len(), Scratch::default, |scratch, i| {
@@ -57,14 +55,19 @@ impl KeyFinder<'_> {
             |(), part| {
                 let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
                 let sorter = sorter.expect("each part is taken once").into_inner();
-                self.collect(sorter.expect("no thread panics with this lock"), part, budget, &runs)
+                self.collect(sorter.expect("no thread panics with this lock"), part, &runs)
             },
         )?;
         runs.finish()
     }
 
     /// Finds the keys of a segment's contents; says how many pages it has.
-    fn segment(&self, i: usize, scratch: &mut Scratch, sorters: &[Mutex<Sorter<(u64, u32)>>]) -> Result<u64> {
+    fn segment(
+        &self,
+        i: usize,
+        scratch: &mut Scratch,
+        sorters: &[Mutex<Sorter<(u64, Holder)>>],
+    ) -> Result<u64> {
         let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
         let sketches = self.segments.sketches(i, &mut scratch.sketches)?;
         for (row, &content) in segment.rows.iter().zip(&self.contents.of_page[first..]) {
@@ -76,8 +79,8 @@ impl KeyFinder<'_> {
             let sketch = &sketches[start..start + row.sketch_size as usize];
             scratch.keys.clear();
             keys(sketch, self.threshold, self.rarity, &mut scratch.counts, &mut scratch.keys);
-            for &key in &scratch.keys {
-                scratch.parts[(key >> (64 - PART_BITS)) as usize].push((key, content));
+            for &(key, rest) in &scratch.keys {
+                scratch.parts[(key >> (64 - PART_BITS)) as usize].push((key, [content, rest]));
             }
         }
         for (part, sorter) in scratch.parts.iter_mut().zip(sorters) {
@@ -88,33 +91,20 @@ impl KeyFinder<'_> {
     }
 
     /// Turns sorted keys into runs.
-    fn collect(&self, sorter: Sorter<(u64, u32)>, part: usize, budget: &Budget, runs: &Runs) -> Result<()> {
-        let mut known: HashSet<u128> = HashSet::new();
-        let most_known = budget.entries / PARTS / 4;
-        let mut run: Vec<u32> = Vec::new();
+    fn collect(&self, sorter: Sorter<(u64, Holder)>, part: usize, runs: &Runs) -> Result<()> {
+        let mut run: Vec<Holder> = Vec::new();
         let mut current = 0;
         let mut writer = runs.writer(part);
-        let mut end = |run: &mut Vec<u32>| -> Result<()> {
-            if run.len() > 1 {
-                if known.len() > most_known {
-                    known.clear();
-                }
-                if known.insert(xxh3_128(bytemuck::cast_slice(run))) {
-                    writer.push(run)?;
-                }
-            }
-            run.clear();
-            Ok(())
-        };
-        sorter.drain(|(key, content)| {
+        sorter.drain(|(key, holder)| {
             if key != current {
-                end(&mut run)?;
+                writer.push(&run)?;
+                run.clear();
                 current = key;
             }
-            run.push(content);
+            run.push(holder);
             Ok(())
         })?;
-        end(&mut run)?;
+        writer.push(&run)?;
         writer.finish()
     }
 }
@@ -124,6 +114,6 @@ impl KeyFinder<'_> {
 struct Scratch {
     sketches: Vec<u64>,
     counts: Vec<u8>,
-    keys: Vec<u64>,
-    parts: [Vec<(u64, u32)>; PARTS],
+    keys: Vec<(u64, u32)>,
+    parts: [Vec<(u64, Holder)>; PARTS],
 }

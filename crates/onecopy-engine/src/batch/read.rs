@@ -220,7 +220,7 @@ impl<'a> PageReader<'a> {
         let signals =
             Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
         let length = self.canonical.as_bytes().len();
-        let contender = Contender { name, signals, length, digest: digest(bytes) };
+        let contender = Contender { name: name.trim_matches('"'), signals, length, digest: digest(bytes) };
         let mut out = Vec::new();
         rank(&contender, &self.job.config.winner, &mut out);
         self.ranks.push((row, out));

@@ -1,28 +1,38 @@
-//! Runs: lists of contents that share a key, in memory while they fit, else on disk. Written once, then gone through
-//! any number of times.
+//! Runs: the contents that hold one key, in memory while they fit, else on disk. Written once, then gone through any
+//! number of times.
+//!
+//! A run that has the same contents as another adds nothing: two near-duplicates share most of their keys, and the
+//! first of those says as much as all. So they are one run, in which each content has the most shingles behind it.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use xxhash_rust::xxh3::Xxh3;
+
 use crate::error::{At, Result};
 
-/// Runs in parts. In each, a run is its length and its contents, in 32-bit numbers.
+/// A content that holds a key, and how many of its shingles come behind the key.
+pub(crate) type Holder = [u32; 2];
+
+/// Runs in parts, each run with its contents ascending.
 pub(crate) struct Runs {
     parts: Vec<Mutex<Part>>,
-    /// Numbers that may still go to memory.
+    /// Holders that may still go to memory.
     room: AtomicUsize,
     folder: PathBuf,
     runs: usize,
     entries: usize,
 }
 
+/// Some of the runs: for each, a holder that is its length, then its holders.
 #[derive(Default)]
 struct Part {
     /// The first runs.
-    memory: Vec<u32>,
+    memory: Vec<Holder>,
     /// The rest.
     disk: Option<PathBuf>,
     runs: usize,
@@ -30,14 +40,14 @@ struct Part {
 }
 
 impl Runs {
-    /// No runs yet; at most `room` numbers of them will be held in memory.
+    /// No runs yet; at most `room` holders of them will be in memory.
     pub(crate) fn new(parts: usize, room: usize, folder: &Path) -> Runs {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
         Runs { parts, room: AtomicUsize::new(room), folder: folder.to_owned(), runs: 0, entries: 0 }
     }
 
     pub(crate) fn writer(&self, part: usize) -> RunWriter<'_> {
-        RunWriter { runs: self, number: part, part: Part::default(), disk: None }
+        RunWriter { runs: self, number: part, part: Part::default(), known: HashMap::new(), disk: None }
     }
 
     /// Ends the writing.
@@ -55,13 +65,13 @@ impl Runs {
         self.runs
     }
 
-    /// How many contents there are in all runs together.
+    /// How many holders there are in all runs together.
     pub(crate) fn entries(&self) -> usize {
         self.entries
     }
 
     /// Calls `each` with every run, always in the same order.
-    pub(crate) fn for_each(&self, mut each: impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
         for part in &self.parts {
             part.lock().expect("no thread panics with this lock").for_each(&mut each)?;
         }
@@ -70,9 +80,9 @@ impl Runs {
 }
 
 impl Part {
-    fn for_each(&self, each: &mut impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
+    fn for_each(&self, each: &mut impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
         let mut rest = self.memory.as_slice();
-        while let Some((&length, tail)) = rest.split_first() {
+        while let Some((&[length, _], tail)) = rest.split_first() {
             let (run, tail) = tail.split_at(length as usize);
             each(run)?;
             rest = tail;
@@ -81,13 +91,13 @@ impl Part {
         let file = File::open(path).at("read", path)?;
         let mut left = file.metadata().at("read", path)?.len();
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut run: Vec<u32> = Vec::new();
+        let mut run: Vec<Holder> = Vec::new();
         while left > 0 {
-            let mut length = [0; 4];
-            reader.read_exact(&mut length).at("read", path)?;
-            run.resize(u32::from_ne_bytes(length) as usize, 0);
+            let mut head: Holder = [0; 2];
+            reader.read_exact(bytemuck::bytes_of_mut(&mut head)).at("read", path)?;
+            run.resize(head[0] as usize, [0; 2]);
             reader.read_exact(bytemuck::cast_slice_mut(&mut run)).at("read", path)?;
-            left -= 4 + 4 * run.len() as u64;
+            left -= (size_of::<Holder>() * (1 + run.len())) as u64;
             each(&run)?;
         }
         Ok(())
@@ -99,22 +109,51 @@ pub(crate) struct RunWriter<'a> {
     runs: &'a Runs,
     number: usize,
     part: Part,
+    /// Where the run with certain contents is in memory.
+    known: HashMap<u128, usize>,
     disk: Option<BufWriter<File>>,
 }
 
+/// Most runs that one writer knows again.
+const KNOWN: usize = 1 << 18;
+
 impl RunWriter<'_> {
-    pub(crate) fn push(&mut self, run: &[u32]) -> Result<()> {
+    /// Adds a run, unless it has fewer than two contents: nobody shares such a key.
+    pub(crate) fn push(&mut self, run: &[Holder]) -> Result<()> {
+        if run.len() < 2 || self.merge(run) {
+            return Ok(());
+        }
         self.part.runs += 1;
         self.part.entries += run.len();
-        let words = run.len() + 1;
-        let fits = |room: usize| room.checked_sub(words);
+        let fits = |room: usize| room.checked_sub(run.len() + 1);
         if self.disk.is_none()
             && self.runs.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
         {
-            self.part.memory.push(run.len() as u32);
+            self.part.memory.push([run.len() as u32, 0]);
             self.part.memory.extend_from_slice(run);
             return Ok(());
         }
+        self.push_to_disk(run)
+    }
+
+    /// Merges a run into one in memory that has the same contents; says whether there is one.
+    fn merge(&mut self, run: &[Holder]) -> bool {
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        // 128 bits: runs are taken to be equal by their hash alone.
+        let mut hash = Xxh3::new();
+        run.iter().for_each(|[content, _]| hash.update(&content.to_ne_bytes()));
+        let next = self.part.memory.len() + 1;
+        let start = *self.known.entry(hash.digest128()).or_insert(next);
+        let Some(same) = self.part.memory.get_mut(start..start + run.len()) else { return false };
+        for (kept, new) in same.iter_mut().zip(run) {
+            kept[1] = kept[1].max(new[1]);
+        }
+        true
+    }
+
+    fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
         let path = self.runs.folder.join(format!("runs-{}", self.number));
         let out = match &mut self.disk {
             Some(out) => out,
@@ -123,7 +162,7 @@ impl RunWriter<'_> {
                 self.disk.insert(BufWriter::with_capacity(1 << 16, File::create(&path).at("create", &path)?))
             }
         };
-        out.write_all(&(run.len() as u32).to_ne_bytes()).at("write", &path)?;
+        out.write_all(bytemuck::bytes_of(&[run.len() as u32, 0])).at("write", &path)?;
         out.write_all(bytemuck::cast_slice(run)).at("write", &path)
     }
 
@@ -140,28 +179,40 @@ impl RunWriter<'_> {
 mod tests {
     use super::*;
 
+    fn written(room: usize, input: &[Vec<Holder>]) -> (Runs, Vec<Vec<Holder>>, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::new(2, room, folder.path());
+        for part in 0..2 {
+            let mut writer = runs.writer(part);
+            for run in input {
+                writer.push(run).unwrap();
+            }
+            writer.finish().unwrap();
+        }
+        let runs = runs.finish().unwrap();
+        let mut found = Vec::new();
+        runs.for_each(|run| {
+            found.push(run.to_vec());
+            Ok(())
+        })
+        .unwrap();
+        (runs, found, folder)
+    }
+
     #[test]
     fn runs_come_back_from_memory_and_disk_in_one_order() {
-        let folder = tempfile::tempdir().unwrap();
-        let input: Vec<Vec<u32>> = (2..40).map(|n| (0..n).collect()).collect();
+        let input: Vec<Vec<Holder>> = (1..40).map(|n| (0..n).map(|c| [c, c + n]).collect()).collect();
         for room in [10_000, 200, 0] {
-            let runs = Runs::new(2, room, folder.path());
-            for part in 0..2 {
-                let mut writer = runs.writer(part);
-                for run in &input {
-                    writer.push(run).unwrap();
-                }
-                writer.finish().unwrap();
-            }
-            let runs = runs.finish().unwrap();
-            let mut found = Vec::new();
-            runs.for_each(|run| {
-                found.push(run.to_vec());
-                Ok(())
-            })
-            .unwrap();
-            assert_eq!(found, [input.clone(), input.clone()].concat());
+            let (runs, found, _folder) = written(room, &input);
+            assert_eq!(found, [&input[1..], &input[1..]].concat());
             assert_eq!((runs.len(), runs.entries()), (76, 2 * (2..40).sum::<usize>()));
         }
+    }
+
+    #[test]
+    fn equal_runs_become_one_that_allows_as_much_as_either() {
+        let input = [vec![[1, 9], [2, 3]], vec![[1, 4], [3, 1]], vec![[1, 5], [2, 8]]];
+        let (_, found, _folder) = written(100, &input);
+        assert_eq!(found[..2], [vec![[1, 9], [2, 8]], vec![[1, 4], [3, 1]]]);
     }
 }

@@ -66,11 +66,11 @@ pub(crate) fn settle(
 /// Ranges of contents whose keys fit in memory together.
 fn blocks(runs: &Runs, contents: usize, entries: usize) -> Result<Vec<Range<u32>>> {
     if runs.entries() <= entries {
-        return Ok(vec![0..contents as u32]);
+        return Ok(std::iter::once(0..contents as u32).collect());
     }
     let mut keys = vec![0u32; contents];
     runs.for_each(|run| {
-        run.iter().for_each(|&content| keys[content as usize] += 1);
+        run.iter().for_each(|&[content, _]| keys[content as usize] += 1);
         Ok(())
     })?;
     let mut blocks = Vec::new();
@@ -130,12 +130,10 @@ fn best_alike(
     candidates: &mut Vec<u32>,
     desk: &mut Desk,
 ) -> Result<Option<(u32, u32)>> {
-    index.kept_beside(content, from, candidates);
+    index.kept_beside(content, from, judge, candidates);
     for &candidate in &*candidates {
-        if judge.may(content, candidate) {
-            if let Some(shared) = judge.compare(candidate, content, desk)? {
-                return Ok(Some((candidate, shared)));
-            }
+        if let Some(shared) = judge.compare(candidate, content, desk)? {
+            return Ok(Some((candidate, shared)));
         }
     }
     Ok(None)
@@ -147,16 +145,18 @@ fn sweep(judge: &Judge, runs: &Runs, block: Range<u32>, settled: &mut Settled) -
     const PAIRS: usize = 1 << 20;
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     runs.for_each(|run| {
-        let (behind, kept) =
-            (run.partition_point(|&c| c < block.end), run.partition_point(|&c| c < block.start));
-        for &kept in run[kept..behind].iter().filter(|&&content| settled.stays(content)) {
-            let open = |content: u32| settled.winner[content as usize] > kept && judge.may(kept, content);
-            pairs.extend(
-                run[behind..].iter().filter(|&&content| open(content)).map(|&content| (content, kept)),
-            );
-        }
-        if pairs.len() >= PAIRS {
-            sweep_pairs(judge, &mut pairs, settled)?;
+        let from = run.partition_point(|holder| holder[0] < block.start);
+        let behind = run.partition_point(|holder| holder[0] < block.end);
+        for &kept in &run[from..behind] {
+            if !settled.stays(kept[0]) {
+                continue;
+            }
+            let open = |content: u32| settled.winner[content as usize] > kept[0];
+            let near = run[behind..].iter().filter(|&&holder| open(holder[0]) && judge.may(kept, holder));
+            pairs.extend(near.map(|holder| (holder[0], kept[0])));
+            if pairs.len() >= PAIRS {
+                sweep_pairs(judge, &mut pairs, settled)?;
+            }
         }
         Ok(())
     })?;

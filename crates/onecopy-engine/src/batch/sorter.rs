@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Result};
@@ -16,21 +16,18 @@ pub(crate) trait Sortable: Copy + Ord {
     fn from_bytes(bytes: &Self::Bytes) -> Self;
 }
 
-/// A key, and a content that holds it.
-impl Sortable for (u64, u32) {
-    type Bytes = [u8; 12];
-    fn to_bytes(self) -> [u8; 12] {
-        let mut bytes = [0; 12];
+/// A key, a content that holds it, and how many of the content's shingles come behind it.
+impl Sortable for (u64, [u32; 2]) {
+    type Bytes = [u8; 16];
+    fn to_bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.0.to_ne_bytes());
-        bytes[8..].copy_from_slice(&self.1.to_ne_bytes());
+        bytes[8..].copy_from_slice(bytemuck::bytes_of(&self.1));
         bytes
     }
-    fn from_bytes(bytes: &[u8; 12]) -> (u64, u32) {
-        let (key, content) = bytes.split_at(8);
-        (
-            u64::from_ne_bytes(key.try_into().expect("eight bytes")),
-            u32::from_ne_bytes(content.try_into().expect("four bytes")),
-        )
+    fn from_bytes(bytes: &[u8; 16]) -> (u64, [u32; 2]) {
+        let (key, holder) = bytes.split_at(8);
+        (u64::from_ne_bytes(key.try_into().expect("eight bytes")), bytemuck::pod_read_unaligned(holder))
     }
 }
 
@@ -39,14 +36,13 @@ impl Sortable for ([u64; 2], u32) {
     type Bytes = [u8; 20];
     fn to_bytes(self) -> [u8; 20] {
         let mut bytes = [0; 20];
-        bytes[..8].copy_from_slice(&self.0[0].to_ne_bytes());
-        bytes[8..].copy_from_slice(&(self.0[1], self.1).to_bytes());
+        bytes[..16].copy_from_slice(bytemuck::bytes_of(&self.0));
+        bytes[16..].copy_from_slice(&self.1.to_ne_bytes());
         bytes
     }
     fn from_bytes(bytes: &[u8; 20]) -> ([u64; 2], u32) {
-        let (high, rest) = bytes.split_at(8);
-        let (low, rank) = <(u64, u32)>::from_bytes(rest.try_into().expect("twelve bytes"));
-        ([u64::from_ne_bytes(high.try_into().expect("eight bytes")), low], rank)
+        let (fingerprint, rank) = bytes.split_at(16);
+        (bytemuck::pod_read_unaligned(fingerprint), u32::from_ne_bytes(rank.try_into().expect("four bytes")))
     }
 }
 
@@ -84,12 +80,11 @@ impl<T: Sortable> Sorter<T> {
     fn spill(&mut self) -> Result<()> {
         self.values.sort_unstable();
         let path = self.path.with_extension(self.runs.len().to_string());
-        let file = File::create(&path).at("create", &path)?;
-        let mut out = std::io::BufWriter::with_capacity(1 << 17, file);
+        let mut out = RunWriter::create(&path)?;
         for value in self.values.drain(..) {
-            out.write_all(value.to_bytes().as_ref()).at("write", &path)?;
+            out.push(value)?;
         }
-        out.flush().at("write", &path)?;
+        out.finish()?;
         self.runs.push(path);
         Ok(())
     }
@@ -101,11 +96,26 @@ impl<T: Sortable> Sorter<T> {
             return self.values.into_iter().try_for_each(each);
         }
         self.spill()?;
-        let memory = self.limit * size_of::<T>();
         self.values = Vec::new();
+        let mut merged = self.runs.len();
+        while self.runs.len() > FAN_IN {
+            let rest = self.runs.split_off(FAN_IN);
+            let few = std::mem::replace(&mut self.runs, rest);
+            let path = self.path.with_extension(merged.to_string());
+            merged += 1;
+            let mut out = RunWriter::create(&path)?;
+            self.merge(&few, |value: T| out.push(value))?;
+            out.finish()?;
+            self.runs.push(path);
+        }
+        self.merge(&self.runs, &mut each)
+    }
+
+    /// Calls `each` with every value of some runs, in order; deletes them.
+    fn merge(&self, runs: &[PathBuf], mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
+        let memory = self.limit * size_of::<T>();
         let buffer = (memory / 2 / self.runs.len()).clamp(1 << 12, 1 << 18);
-        let mut readers =
-            self.runs.iter().map(|path| Run::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
+        let mut readers = runs.iter().map(|path| Run::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
         let mut heap = BinaryHeap::new();
         for (i, reader) in readers.iter_mut().enumerate() {
             heap.extend(reader.next()?.map(|value| Reverse((value, i))));
@@ -120,10 +130,33 @@ impl<T: Sortable> Sorter<T> {
             }
             each(value)?;
         }
-        for path in &self.runs {
+        for path in runs {
             std::fs::remove_file(path).at("delete", path)?;
         }
         Ok(())
+    }
+}
+
+/// Most runs that are open at once.
+const FAN_IN: usize = 128;
+
+struct RunWriter<'a> {
+    out: BufWriter<File>,
+    path: &'a Path,
+}
+
+impl<'a> RunWriter<'a> {
+    fn create(path: &'a Path) -> Result<RunWriter<'a>> {
+        let file = File::create(path).at("create", path)?;
+        Ok(RunWriter { out: BufWriter::with_capacity(1 << 17, file), path })
+    }
+
+    fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
+        self.out.write_all(value.to_bytes().as_ref()).at("write", self.path)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.out.flush().at("write", self.path)
     }
 }
 
@@ -159,8 +192,8 @@ mod tests {
     #[test]
     fn runs_on_disk_are_merged_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        let values: Vec<(u64, u32)> =
-            (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n as u32)).collect();
+        let values: Vec<(u64, [u32; 2])> =
+            (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, [n as u32, 7])).collect();
         let mut expected = values.clone();
         expected.sort_unstable();
         for memory in [1 << 20, 0] {

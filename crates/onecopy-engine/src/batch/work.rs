@@ -44,7 +44,7 @@ pub(crate) enum Found {
     /// Work to do.
     Work(Box<Work>),
     /// The results of the very same run.
-    Finished(Report),
+    Finished(Box<Report>),
 }
 
 /// What results are called, in the order in which they appear.
@@ -76,7 +76,7 @@ pub(crate) fn open(job: &Job) -> Result<Found> {
     {
         if run.equals(&finished) && !job.overwrite {
             let _ = fs::remove_dir_all(&folder);
-            return Ok(Found::Finished(report));
+            return Ok(Found::Finished(Box::new(report)));
         }
         if !job.overwrite {
             let _ = fs::remove_dir_all(&folder);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Decision, Kind, PageId};
+use onecopy_core::{Decision, PageId};
 
 use super::names::Names;
 use crate::batch::{Decisions, Segments};
@@ -17,6 +17,7 @@ pub(crate) struct Lists<'a> {
     pub segments: &'a Segments,
     pub inputs: &'a Inputs,
     pub decisions: &'a Decisions,
+    pub threshold: f64,
 }
 
 /// Writes the three lists into `folder`; says what they hold.
@@ -42,7 +43,7 @@ impl Lists<'_> {
                 };
                 counts.remove(kind, similarity);
                 let (page, winner) = (names.as_json(number, row, segment.name(i)), names.of(winner)?);
-                let (similarity, kind) = (number_of(similarity, kind), kind.as_str());
+                let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
                 out.line(format_args!(
                     r#"{{"page":{page},"winner":{winner},"similarity":{similarity},"kind":"{kind}"}}"#
                 ))?;
@@ -55,15 +56,17 @@ impl Lists<'_> {
         let mut out = List::create(folder.join("groups.jsonl"))?;
         for group in self.decisions.grouped().chunk_by(|a, b| a.0 == b.0) {
             counts.group(group.len() as u64);
-            let (mut members, mut kept) = (Vec::with_capacity(group.len()), Vec::new());
-            for &(.., page) in group {
-                members.push(names.of(page)?);
-                if self.decisions.of(page) == Decision::Kept {
-                    kept.push(members[members.len() - 1].clone());
-                }
+            let mut named = Vec::with_capacity(group.len());
+            for &(_, place, page) in group {
+                named.push((place, names.of(page)?, self.decisions.of(page)));
             }
-            let (number, winner) = (counts.groups, &members[0]);
-            let (members, kept) = (members.join(","), kept.join(","));
+            // Copies of one content have one place; their order must not be that of the input.
+            named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+            let kept =
+                named.iter().filter(|member| member.2 == Decision::Kept).map(|member| member.1.as_str());
+            let kept = kept.collect::<Vec<_>>().join(",");
+            let members: Vec<&str> = named.iter().map(|member| member.1.as_str()).collect();
+            let (number, winner, members) = (counts.groups, members[0], members.join(","));
             out.line(format_args!(
                 r#"{{"group":{number},"winner":{winner},"kept":[{kept}],"members":[{members}]}}"#
             ))?;
@@ -97,10 +100,11 @@ impl Lists<'_> {
     }
 }
 
-/// A similarity to five places. Never rounded up to 1: that is said of equal sets only.
-fn number_of(similarity: f64, kind: Kind) -> f64 {
+/// A similarity to five places, unless that would make it look like another: 1 is said of equal sets only, and nothing
+/// below the threshold of a removed page.
+fn shown(similarity: f64, threshold: f64) -> f64 {
     let rounded = (similarity * 1e5).round() / 1e5;
-    if rounded == 1.0 && kind == Kind::Near && similarity < 1.0 { similarity } else { rounded }
+    if (rounded == 1.0 && similarity < 1.0) || rounded < threshold { similarity } else { rounded }
 }
 
 /// A file of lines.
@@ -125,5 +129,18 @@ impl List {
             .map_err(|error| error.into_error())
             .and_then(|file| file.sync_data())
             .at("write", &path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn a_similarity_is_never_shown_as_another() {
+        assert_eq!(shown(0.123_456_7, 0.1), 0.12346);
+        assert_eq!(shown(0.999_999_9, 0.8), 0.999_999_9);
+        assert_eq!(shown(1.0, 0.8), 1.0);
+        assert_eq!(shown(9.0 / 11.0, 0.818_181), 9.0 / 11.0);
     }
 }

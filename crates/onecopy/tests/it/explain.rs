@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::{TempDir, tempdir};
 
 use crate::pages::{topic, window, write_file};
-use crate::program::{Finished, dedup, onecopy};
+use crate::program::{Call, dedup, onecopy};
 
 /// A finished run: an exact pair, a chain of five, a page alone.
 fn finished() -> (TempDir, PathBuf) {
@@ -26,17 +26,18 @@ fn finished() -> (TempDir, PathBuf) {
     (folder, out)
 }
 
-fn explain(out: &Path, a: &str, b: &str) -> Finished {
-    onecopy(["explain".into(), out.as_os_str().to_owned(), a.into(), b.into()]).succeed()
+fn explain(out: &Path, a: &str, b: &str) -> Call {
+    onecopy(["explain".into(), out.as_os_str().to_owned(), a.into(), b.into()])
 }
 
 fn as_json(out: &Path, a: &str, b: &str) -> Value {
-    let finished =
-        onecopy(["explain".into(), out.as_os_str().to_owned(), a.into(), b.into()]).arg("--json").succeed();
+    let finished = explain(out, a, b).arg("--json").succeed();
     serde_json::from_str(&finished.stdout).expect("stdout is one JSON value")
 }
 
-fn has(finished: &Finished, words: &[&str]) {
+/// Asserts that what is said for people has all of these words.
+fn has(call: Call, words: &[&str]) {
+    let finished = call.succeed();
     for word in words {
         assert!(finished.stdout.contains(word), "`{word}` is not in\n{}", finished.stdout);
     }
@@ -45,7 +46,7 @@ fn has(finished: &Finished, words: &[&str]) {
 #[test]
 fn exact_duplicates() {
     let (_folder, out) = finished();
-    has(&explain(&out, "1", "2"), &["exact duplicates", "similarity  1.00000", "removed for ", "kept"]);
+    has(explain(&out, "1", "2"), &["exact duplicates", "similarity  1.00000", "removed for ", "kept"]);
     let found = as_json(&out, "1", "2");
     assert_eq!(
         (&found["exact"], &found["alike"], &found["similarity"]),
@@ -62,7 +63,7 @@ fn near_duplicates() {
     let (_folder, out) = finished();
     let [a, b] = ["http://0.example/", "http://1.example/"];
     has(
-        &explain(&out, a, b),
+        explain(&out, a, b),
         &[
             "near-duplicates",
             "0.84615",
@@ -91,7 +92,7 @@ fn near_duplicates() {
 fn a_chain_is_shown_link_by_link() {
     let (_folder, out) = finished();
     let names: Vec<String> = (0..5).map(|step| format!("http://{step}.example/")).collect();
-    has(&explain(&out, &names[0], &names[4]), &["not duplicates, but in one group", &names.join(" ~ ")]);
+    has(explain(&out, &names[0], &names[4]), &["not duplicates, but in one group", &names.join(" ~ ")]);
     let found = as_json(&out, &names[4], &names[2]);
     assert_eq!((&found["alike"], &found["chain"]), (&json!(false), &json!([names[4], names[3], names[2]])));
     assert_eq!(found["group_winner"], names[0]);
@@ -100,7 +101,7 @@ fn a_chain_is_shown_link_by_link() {
 #[test]
 fn unrelated_pages() {
     let (_folder, out) = finished();
-    has(&explain(&out, "alone", "http://0.example/"), &["not duplicates, and in no common group", "0.00000"]);
+    has(explain(&out, "alone", "http://0.example/"), &["not duplicates, and in no common group", "0.00000"]);
     let found = as_json(&out, "alone", "1");
     assert_eq!(
         (&found["alike"], &found["similarity"], &found["shared"]),
@@ -115,7 +116,7 @@ fn unrelated_pages() {
 #[test]
 fn a_page_without_a_name_is_found_by_its_place() {
     let (_folder, out) = finished();
-    has(&explain(&out, "in.jsonl:4", "alone"), &["in.jsonl:4  kept"]);
+    has(explain(&out, "in.jsonl:4", "alone"), &["in.jsonl:4  kept"]);
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn a_file_that_is_a_page_is_found_by_its_name() {
     write_file(&site, "sub/b.txt", window(3));
     let out = folder.path().join("out");
     dedup(&site, &out).succeed();
-    has(&explain(&out, "a.html", "sub/b.txt"), &["near-duplicates", "removed for a.html"]);
+    has(explain(&out, "a.html", "sub/b.txt"), &["near-duplicates", "removed for a.html"]);
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn the_configuration_of_the_run_is_used() {
     let out = folder.path().join("strict");
     dedup(&folder.path().join("in.jsonl"), &out).args("--threshold 0.9 -k 3").succeed();
     has(
-        &explain(&out, "http://0.example/", "http://1.example/"),
+        explain(&out, "http://0.example/", "http://1.example/"),
         &["not duplicates", "shingles of 3 tokens", "from 0.9"],
     );
 }
@@ -144,12 +145,11 @@ fn the_configuration_of_the_run_is_used() {
 fn an_unknown_page_is_named() {
     let (_folder, out) = finished();
     for [a, b] in [["absent", "alone"], ["alone", "absent"], ["in.jsonl:1", "absent"]] {
-        let failed = onecopy(["explain".into(), out.as_os_str().to_owned(), a.into(), b.into()]).fail(1);
+        let failed = explain(&out, a, b).fail(1);
         failed.says(&["not among the pages that were judged"]);
         assert_eq!(failed.stdout, "");
     }
-    let failed =
-        onecopy(["explain".into(), out.as_os_str().to_owned(), "absent".into(), "alone".into()]).fail(1);
+    let failed = explain(&out, "absent", "alone").fail(1);
     failed.says(&["page `absent`"]);
 }
 
@@ -157,7 +157,7 @@ fn an_unknown_page_is_named() {
 fn a_folder_without_a_finished_run_is_named_with_the_remedy() {
     let folder = tempdir().expect("a folder");
     for path in [folder.path().to_owned(), folder.path().join("absent")] {
-        let failed = onecopy(["explain".into(), path.as_os_str().to_owned(), "a".into(), "b".into()]).fail(1);
+        let failed = explain(&path, "a", "b").fail(1);
         failed.says(&["holds no finished run", "onecopy dedup", &path.display().to_string()]);
     }
 }
@@ -170,6 +170,6 @@ fn pages_from_a_pipe_are_gone_and_explain_says_so() {
     running.feed((json!({"id": "a", "text": window(0)}).to_string() + "\n").as_bytes());
     running.feed(json!({"id": "b", "text": window(3)}).to_string().as_bytes());
     assert!(running.finish().status.success());
-    let failed = onecopy(["explain".into(), out.as_os_str().to_owned(), "a".into(), "b".into()]).fail(1);
+    let failed = explain(&out, "a", "b").fail(1);
     failed.says(&["standard input"]);
 }

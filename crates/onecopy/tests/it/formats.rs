@@ -4,7 +4,7 @@ use std::fs;
 
 use tempfile::tempdir;
 
-use crate::pages::{gzip, record, topic, window, write_file, write_records, zstandard};
+use crate::pages::{PACKERS, gzip, record, topic, window, write_file, write_records};
 use crate::program::{dedup, onecopy};
 use crate::results::{files_below, gunzip, json_lines, rejected, removed, report, unpacked, winners};
 
@@ -54,8 +54,7 @@ fn packed_files_stay_packed_whatever_they_are_made_of() {
         format!("\n{}", record("c", &topic("c"))),
     ];
     let kept = record("a", &topic("a")) + &record("b", &topic("b")) + &record("c", &topic("c"));
-    let packers: [(&str, fn(&[u8]) -> Vec<u8>); 2] = [("gz", gzip), ("zst", zstandard)];
-    for (ending, pack) in packers {
+    for (ending, pack) in PACKERS {
         let packed: Vec<u8> = parts.iter().flat_map(|part| pack(part.as_bytes())).collect();
         let name = format!("pages.jsonl.{ending}");
         let input = write_file(folder.path(), &name, packed);
@@ -125,6 +124,15 @@ fn files_of_one_name_in_two_folders_stay_apart() {
     let both = record("both", &topic("both"));
     assert_eq!(kept("one/p.jsonl"), record("one", &topic("one")) + &both);
     assert_eq!(kept("two/p.jsonl"), record("two", &topic("two")));
+}
+
+#[test]
+fn a_file_and_a_folder_of_one_name_stay_apart() {
+    let folder = tempdir().expect("a folder");
+    write_records(folder.path(), "one/p.jsonl/x.jsonl", &[("x", &topic("x"))]);
+    write_records(folder.path(), "two/p.jsonl", &[("y", &topic("y"))]);
+    onecopy(["dedup", "one", "two", "--out", "out"]).within(folder.path()).succeed();
+    assert_eq!(files_below(&folder.path().join("out/kept")).len(), 2);
 }
 
 #[test]

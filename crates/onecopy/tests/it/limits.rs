@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::tempdir;
 
-use crate::pages::{corpus_lines, gzip, record, topic, write_file, write_records, zstandard};
+use crate::pages::{PACKERS, corpus_lines, record, topic, write_file, write_records};
 use crate::program::{dedup, onecopy};
 use crate::results::{entries, files_below, json_lines, kept_ids, rejected, report};
 
@@ -124,8 +124,7 @@ fn deep_nesting_is_survived() {
 fn a_truncated_file_yields_what_came_before_the_cut() {
     let folder = tempdir().expect("a folder");
     let text: String = corpus_lines(1_000).collect();
-    let packers: [(&str, fn(&[u8]) -> Vec<u8>); 2] = [("gz", gzip), ("zst", zstandard)];
-    for (ending, pack) in packers {
+    for (ending, pack) in PACKERS {
         let mut packed = pack(text.as_bytes());
         packed.truncate(packed.len() / 2);
         let name = format!("cut.jsonl.{ending}");

@@ -17,11 +17,12 @@ const LIMIT: Duration = Duration::from_secs(150);
 pub struct Call {
     args: Vec<OsString>,
     folder: Option<PathBuf>,
+    stdout: Option<Stdio>,
 }
 
 /// The program with arguments.
 pub fn onecopy<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Call {
-    Call { args: args.into_iter().map(Into::into).collect(), folder: None }
+    Call { args: args.into_iter().map(Into::into).collect(), folder: None, stdout: None }
 }
 
 /// `onecopy dedup INPUT --out OUT`.
@@ -48,19 +49,29 @@ impl Call {
         self
     }
 
+    /// Where standard output goes instead of to us.
+    pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Call {
+        self.stdout = Some(stdout.into());
+        self
+    }
+
     /// Starts the program, with standard input open until [`Running::close_stdin`].
-    pub fn start(self) -> Running {
+    pub fn start(mut self) -> Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_onecopy"));
-        command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(&self.args)
+            .stdin(Stdio::piped())
+            .stdout(self.stdout.take().unwrap_or_else(Stdio::piped))
+            .stderr(Stdio::piped());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
         let mut child = command.spawn().expect("the program starts");
         let stdin = child.stdin.take();
-        let mut out = child.stdout.take().expect("stdout is piped");
+        let out = child.stdout.take();
         let stdout = std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            out.read_to_end(&mut bytes).expect("stdout can be read");
+            out.map(|mut out| out.read_to_end(&mut bytes).expect("stdout can be read"));
             String::from_utf8(bytes).expect("stdout is UTF-8")
         });
         let err = BufReader::new(child.stderr.take().expect("stderr is piped"));

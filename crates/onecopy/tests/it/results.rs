@@ -31,6 +31,12 @@ pub fn report(out: &Path) -> Value {
     report
 }
 
+/// Asserts that a run held less memory than this, by its own report.
+pub fn assert_memory_within(out: &Path, limit_bytes: u64) {
+    let peak = report(out)["peak_memory_bytes"].as_u64().expect("a number");
+    assert!(peak < limit_bytes, "{peak} bytes were held, {limit_bytes} were allowed");
+}
+
 /// Reads a whole file, unpacked as its name says: all members and frames.
 pub fn unpacked(path: &Path) -> Vec<u8> {
     let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
