@@ -55,8 +55,8 @@ impl Budget {
     }
 }
 
-/// More counters than a processor's cache holds make counting slow, and order shingles little better.
-const MOST_RARITY_BITS: u32 = 23;
+/// More counters would order shingles little better, and miss every cache.
+const MOST_RARITY_BITS: u32 = 26;
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
 /// A holder in the runs, in the index, and the way back to it from its content.

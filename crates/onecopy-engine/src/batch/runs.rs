@@ -1,10 +1,9 @@
 //! Runs: the contents that hold one key, in memory while they fit, else on disk. Written once, then gone through any
 //! number of times.
 //!
-//! A run that has the same contents as another adds nothing: two near-duplicates share most of their keys, and the
-//! first of those says as much as all. So they are one run, in which each content has the most shingles behind it.
+//! A run that has the same contents as another, and fewer shingles behind its key, adds nothing: two near-duplicates share
+//! most of their keys, and the first in the order says as much as all. Most such runs are known again and left out.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +22,8 @@ pub(crate) struct Runs {
     parts: Vec<Mutex<Part>>,
     /// Holders that may still go to memory.
     room: AtomicUsize,
+    /// Runs that a writer knows again.
+    known: usize,
     folder: PathBuf,
     runs: usize,
     entries: usize,
@@ -43,11 +44,18 @@ impl Runs {
     /// No runs yet; at most `room` holders of them will be in memory.
     pub(crate) fn new(parts: usize, room: usize, folder: &Path) -> Runs {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
-        Runs { parts, room: AtomicUsize::new(room), folder: folder.to_owned(), runs: 0, entries: 0 }
+        let known = (room / 16).clamp(1 << 10, 1 << 18);
+        Runs { parts, room: AtomicUsize::new(room), known, folder: folder.to_owned(), runs: 0, entries: 0 }
     }
 
     pub(crate) fn writer(&self, part: usize) -> RunWriter<'_> {
-        RunWriter { runs: self, number: part, part: Part::default(), known: HashMap::new(), disk: None }
+        RunWriter {
+            runs: self,
+            number: part,
+            part: Part::default(),
+            known: vec![(0, 0); self.known],
+            disk: None,
+        }
     }
 
     /// Ends the writing.
@@ -109,18 +117,16 @@ pub(crate) struct RunWriter<'a> {
     runs: &'a Runs,
     number: usize,
     part: Part,
-    /// Where the run with certain contents is in memory.
-    known: HashMap<u128, usize>,
+    /// Hashes of runs that were written, each with what comes behind the key in its first content. A hash has one
+    /// place, and takes it from the one before.
+    known: Vec<(u128, u32)>,
     disk: Option<BufWriter<File>>,
 }
-
-/// Most runs that one writer knows again.
-const KNOWN: usize = 1 << 18;
 
 impl RunWriter<'_> {
     /// Adds a run, unless it has fewer than two contents: nobody shares such a key.
     pub(crate) fn push(&mut self, run: &[Holder]) -> Result<()> {
-        if run.len() < 2 || self.merge(run) {
+        if run.len() < 2 || self.is_known(run) {
             return Ok(());
         }
         self.part.runs += 1;
@@ -136,21 +142,19 @@ impl RunWriter<'_> {
         self.push_to_disk(run)
     }
 
-    /// Merges a run into one in memory that has the same contents; says whether there is one.
-    fn merge(&mut self, run: &[Holder]) -> bool {
-        if self.known.len() >= KNOWN {
-            self.known.clear();
-        }
+    /// Whether a run with these contents and as much behind its key was written; notes it if not.
+    fn is_known(&mut self, run: &[Holder]) -> bool {
         // 128 bits: runs are taken to be equal by their hash alone.
         let mut hash = Xxh3::new();
         run.iter().for_each(|[content, _]| hash.update(&content.to_ne_bytes()));
-        let next = self.part.memory.len() + 1;
-        let start = *self.known.entry(hash.digest128()).or_insert(next);
-        let Some(same) = self.part.memory.get_mut(start..start + run.len()) else { return false };
-        for (kept, new) in same.iter_mut().zip(run) {
-            kept[1] = kept[1].max(new[1]);
+        let (hash, rest) = (hash.digest128(), run[0][1]);
+        let place = hash as usize % self.known.len();
+        // The order is one for all contents: what is further on for the first is so for the others.
+        if self.known[place].0 == hash && self.known[place].1 >= rest {
+            return true;
         }
-        true
+        self.known[place] = (hash, rest);
+        false
     }
 
     fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
@@ -210,9 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn equal_runs_become_one_that_allows_as_much_as_either() {
-        let input = [vec![[1, 9], [2, 3]], vec![[1, 4], [3, 1]], vec![[1, 5], [2, 8]]];
-        let (_, found, _folder) = written(100, &input);
-        assert_eq!(found[..2], [vec![[1, 9], [2, 8]], vec![[1, 4], [3, 1]]]);
+    fn of_equal_runs_only_those_that_come_first_in_the_order_count() {
+        let input = [vec![[1, 9], [2, 3]], vec![[1, 4], [3, 1]], vec![[1, 8], [2, 2]], vec![[1, 10], [2, 4]]];
+        for room in [100, 0] {
+            let (_, found, _folder) = written(room, &input);
+            assert_eq!(found[..3], [input[0].clone(), input[1].clone(), input[3].clone()]);
+        }
     }
 }
