@@ -76,11 +76,12 @@ impl Canonical {
     /// at most three bytes long, and every separator written stands for at least one byte read.
     fn start(&mut self, input: usize) {
         let bytes = input + input / 2 + 2 + 2 * TOKEN_PADDING;
+        // New buffers, not longer ones: memory that was never written takes no room, and these are large estimates.
         if self.bytes.len() < bytes {
-            self.bytes.resize(bytes, 0);
+            self.bytes = vec![0; bytes];
         }
         if self.ends.len() < input / 2 + 2 {
-            self.ends.resize(input / 2 + 2, 0);
+            self.ends = vec![0; input / 2 + 2];
         }
         self.length = 0;
         self.count = 0;

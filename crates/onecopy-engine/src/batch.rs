@@ -20,6 +20,7 @@ mod segment;
 mod segments;
 mod settle;
 mod sorter;
+mod spool;
 mod work;
 
 use std::time::Instant;
@@ -58,7 +59,7 @@ impl Outcome {
 pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     let begun = Instant::now();
     job.check()?;
-    match work::open(job)? {
+    match work::open(job, progress)? {
         work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
         work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
     }

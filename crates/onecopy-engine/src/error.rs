@@ -30,7 +30,8 @@ pub enum Error {
     Output(PathBuf, String),
     /// The memory limit cannot be kept.
     #[error(
-        "{needed} bytes of memory are needed {purpose}, and the limit is {limit}: give --memory at least {needed}"
+        "{}M of memory are needed {purpose}, and the limit is {}M: give --memory {}M",
+        .needed.div_ceil(1 << 20), .limit >> 20, .needed.div_ceil(1 << 20)
     )]
     Memory {
         /// What the stage needs.

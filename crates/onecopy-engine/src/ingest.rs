@@ -14,7 +14,7 @@ pub(crate) use chunks::{Chunk, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Work};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
-pub(crate) use packing::{open, write};
+pub(crate) use packing::{Packing, open, write, zstd_window};
 pub(crate) use record::{Record, Text, read_document, read_line};
 
 use serde::Serialize;

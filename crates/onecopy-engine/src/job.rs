@@ -61,6 +61,15 @@ impl Job {
                 self.limits.page_bytes
             )));
         }
+        if self.memory_bytes < 16 * self.limits.page_bytes as u64 {
+            return Err(Error::Config(format!(
+                "pages of up to {} bytes need sixteen times as much memory: give a larger --memory or a smaller --max-page",
+                self.limits.page_bytes
+            )));
+        }
+        if self.limits.expansion == 0 {
+            return Err(Error::Config("an expansion of 0 would refuse everything: give 1 or more".into()));
+        }
         Ok(())
     }
 }
@@ -98,6 +107,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { page_bytes: 16 << 20, expansion: 1_000 }
+        Limits { page_bytes: 4 << 20, expansion: 1_000 }
     }
 }

@@ -10,7 +10,7 @@ use crate::size::Size;
 
 /// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
 #[derive(Parser)]
-#[command(name = "onecopy", version, max_term_width = 100)]
+#[command(name = "onecopy", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -28,6 +28,12 @@ pub enum Command {
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  onecopy dedup pages.jsonl --out clean     remove duplicates
+  onecopy explain clean page-1 page-2       say why two pages were joined, or not
+  onecopy dedup --help                      all that can be chosen";
 
 const DEDUP_EXAMPLES: &str = "\
 Examples:
@@ -75,7 +81,7 @@ pub struct DedupArgs {
     pub unit: UnitArg,
     /// Who wins among duplicates, most important rule first
     #[arg(long, value_enum, value_delimiter = ',', value_name = "RULE,...",
-          default_values_t = Config::default().winner.into_iter().map(WinnerArg::from))]
+          default_value = default_winner())]
     pub winner: Vec<WinnerArg>,
     /// The most memory to use, such as 512M or 4G; the rest goes to disk. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
@@ -193,6 +199,12 @@ pub enum WinnerArg {
     Newer,
     /// The longer text
     Longer,
+}
+
+fn default_winner() -> String {
+    let rules = Config::default().winner.into_iter().map(WinnerArg::from);
+    let names = rules.filter_map(|rule| rule.to_possible_value().map(|value| value.get_name().to_owned()));
+    names.collect::<Vec<_>>().join(",")
 }
 
 impl From<WinnerRule> for WinnerArg {

@@ -4,9 +4,15 @@ pub mod completions;
 pub mod dedup;
 pub mod explain;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use onecopy_engine::Error;
+
+/// Prints a result. Nobody reading it is no error: the results are on disk.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
 
 /// What scripts see: 2 for a call that cannot work, 130 for one that was stopped, 1 for all else.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {

@@ -4,7 +4,8 @@
 //! whole, because allocators and stacks take something too.
 
 use super::contents::BYTES_A_PAGE;
-use crate::error::{Error, Result};
+use crate::error::{At, Error, Result};
+use crate::ingest::{Format, Packing, Source, zstd_window};
 use crate::job::Job;
 
 /// What each part may take, in bytes unless said otherwise.
@@ -26,14 +27,16 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// The shares of a job over `input` bytes.
-    pub(crate) fn of(job: &Job, input: u64) -> Budget {
-        let limit = job.memory_bytes;
+    /// The shares of a job. What unpacking takes is set aside first.
+    pub(crate) fn of(job: &Job, sources: &[Source]) -> Result<Budget> {
+        let windows = windows(job, sources)?;
+        let input: u64 = sources.iter().map(|source| source.bytes).sum();
+        let limit = job.memory_bytes - windows;
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 2 << 20);
         // A shingle a word, a word about six bytes, eight shingles a counter: common shingles still stand out, and the
         // table stays in the processor's cache. Fewer counters only cost speed.
         let counters = (input / 48).max(1 << 12).ilog2() + 1;
-        Budget {
+        Ok(Budget {
             limit,
             chunk: chunk as usize,
             segments: limit / 2,
@@ -41,7 +44,7 @@ impl Budget {
             rarity_bits: counters.min((limit / 16).ilog2()).min(MOST_RARITY_BITS),
             sort: limit / 5,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
-        }
+        })
     }
 
     /// Refuses a run whose pages cannot be held in a few bytes each.
@@ -52,6 +55,25 @@ impl Budget {
             return Err(Error::Memory { needed, limit: self.limit, purpose });
         }
         Ok(())
+    }
+}
+
+/// What the zstd files that are open at once may take to unpack: at most half of the limit.
+fn windows(job: &Job, sources: &[Source]) -> Result<u64> {
+    let mut windows = Vec::new();
+    for source in sources.iter().filter(|source| source.format == Format::Lines(Packing::Zstd)) {
+        windows.push((zstd_window(&source.path).at("read", &source.path)?, source));
+    }
+    windows.sort_by_key(|(window, _)| std::cmp::Reverse(*window));
+    // Small windows are within the shares of all else.
+    let large = windows.iter().take(job.threads).filter(|(window, _)| *window > 1 << 20);
+    let sum = large.map(|(window, _)| window).sum();
+    match windows.first() {
+        Some((_, source)) if 2 * sum > job.memory_bytes => {
+            let purpose = format!("to unpack {} and files like it", source.name);
+            Err(Error::Memory { needed: 2 * sum, limit: job.memory_bytes, purpose })
+        }
+        _ => Ok(sum),
     }
 }
 

@@ -5,6 +5,9 @@
 
 use std::path::Path;
 
+use onecopy_core::{rests_allow, sizes_allow};
+
+use super::runs::Holder;
 use super::segments::{Segments, SketchAt};
 use super::sorter::Sorter;
 use crate::error::Result;
@@ -25,6 +28,13 @@ pub(crate) struct Contents {
 pub(crate) const BYTES_A_PAGE: u64 = 12;
 
 impl Contents {
+    /// Whether two contents that share a key may be alike, by their sizes and by what comes behind the key.
+    pub(crate) fn may(&self, a: Holder, b: Holder, threshold: f64) -> bool {
+        let sizes = (self.sizes[a[0] as usize], self.sizes[b[0] as usize]);
+        rests_allow((a[1], b[1]), sizes, threshold)
+            && sizes_allow(sizes.0 as usize, sizes.1 as usize, threshold)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.best_page.len()
     }

@@ -1,6 +1,6 @@
 //! Compares contents by their whole sketches, many at a time.
 
-use onecopy_core::{overlap, resemblance, rests_allow, sizes_allow, verify};
+use onecopy_core::{overlap, resemblance, verify};
 
 use super::contents::Contents;
 use super::runs::Holder;
@@ -26,9 +26,7 @@ pub(crate) struct Desk {
 impl Judge<'_> {
     /// Whether two contents that share a key may be alike, by their sizes and by what comes behind the key.
     pub(crate) fn may(&self, a: Holder, b: Holder) -> bool {
-        let sizes = (self.contents.sizes[a[0] as usize], self.contents.sizes[b[0] as usize]);
-        rests_allow((a[1], b[1]), sizes, self.threshold)
-            && sizes_allow(sizes.0 as usize, sizes.1 as usize, self.threshold)
+        self.contents.may(a, b, self.threshold)
     }
 
     /// If two contents are alike, how many shingles they share.

@@ -97,6 +97,7 @@ impl KeyFinder<'_> {
         let mut writer = runs.writer(part);
         sorter.drain(|(key, holder)| {
             if key != current {
+                self.prune(&mut run);
                 writer.push(&run)?;
                 run.clear();
                 current = key;
@@ -104,8 +105,21 @@ impl KeyFinder<'_> {
             run.push(holder);
             Ok(())
         })?;
+        self.prune(&mut run);
         writer.push(&run)?;
         writer.finish()
+    }
+
+    /// Takes out the contents of a short run that can be alike to none of the others.
+    fn prune(&self, run: &mut Vec<Holder>) {
+        /// In longer runs, hardly any content is alone.
+        const SHORT: usize = 8;
+        if run.len() > SHORT {
+            return;
+        }
+        let all = run.clone();
+        let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.threshold);
+        run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
     }
 }
 

@@ -36,9 +36,9 @@ pub(crate) fn read(
     let names = FieldNames::new(&job.fields);
     let feed = Feed::new(sources, lots, &job.limits, budget.chunk);
     let collector = Mutex::new(collector);
-    let turn = AtomicUsize::new(0);
+    let (turn, large) = (AtomicUsize::new(0), Mutex::new(()));
     on_each(job.threads, |failed| {
-        let mut reader = PageReader::new(job, sources, &names, &seen);
+        let mut reader = PageReader::new(job, sources, &names, &seen, &large);
         let mut spare = Vec::new();
         while let Some((work, bytes)) = feed.next(job.threads, &mut spare)? {
             if progress.stopped() || failed.load(Ordering::Relaxed) {
@@ -52,7 +52,8 @@ pub(crate) fn read(
                 collector.lock().expect("no thread panics with this lock").add(segment)?;
             }
             if let Work::Lines { chunk, .. } = work {
-                spare = chunk.bytes;
+                // The buffer of a large page is not worth keeping.
+                spare = if chunk.bytes.capacity() < 4 * budget.chunk { chunk.bytes } else { Vec::new() };
             }
             progress.advance(bytes);
         }
@@ -76,26 +77,37 @@ fn recount(job: &Job, collector: Collector, seen: &Seen, counters: &Counters) ->
     Ok(found.reopen())
 }
 
+/// Bytes of a page that is worth waiting for.
+const LARGE_PAGE: usize = 1 << 20;
+
 /// Turns work into segments. One a thread; its buffers are reused.
 struct PageReader<'a> {
     job: &'a Job,
     sources: &'a [Source],
     names: &'a FieldNames,
     seen: &'a Seen,
+    large: &'a Mutex<()>,
     canonical: Canonical,
     sketch: Sketch,
-    /// The sketches of the segment. They are copied to it when it is done, to take no more memory than they need.
+    /// The sketches of the segment, until it is done.
     sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
 impl<'a> PageReader<'a> {
-    fn new(job: &'a Job, sources: &'a [Source], names: &'a FieldNames, seen: &'a Seen) -> PageReader<'a> {
+    fn new(
+        job: &'a Job,
+        sources: &'a [Source],
+        names: &'a FieldNames,
+        seen: &'a Seen,
+        large: &'a Mutex<()>,
+    ) -> PageReader<'a> {
         PageReader {
             job,
             sources,
             names,
             seen,
+            large,
             canonical: Canonical::default(),
             sketch: Sketch::default(),
             sketches: Vec::new(),
@@ -110,7 +122,10 @@ impl<'a> PageReader<'a> {
             Work::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
             Work::Documents { lot, sources } => self.documents(*lot, sources.clone())?,
         };
-        segment.sketches = self.sketches.as_slice().to_vec();
+        // A copy takes no more memory than it needs, and the buffer is used again; unless it is large.
+        let large = 8 * self.sketches.capacity() > 4 * LARGE_PAGE;
+        segment.sketches =
+            if large { std::mem::take(&mut self.sketches) } else { self.sketches.as_slice().to_vec() };
         self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
         for (row, rank) in &self.ranks {
             segment.ranks.extend_from_slice(&row.to_ne_bytes());
@@ -140,7 +155,7 @@ impl<'a> PageReader<'a> {
             } else {
                 read_line(line, self.names)
             };
-            let judged = record.and_then(|record| self.page(place, &record, line, &mut segment));
+            let judged = record.and_then(|record| self.page_in_turn(place, &record, line, &mut segment));
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: number, reason });
             }
@@ -183,6 +198,26 @@ impl<'a> PageReader<'a> {
             }
         }
         Ok(segment)
+    }
+
+    /// Adds a page like [`PageReader::page`]. Large pages come one at a time, whatever the threads, and leave nothing
+    /// behind: a page's buffers are several times its size.
+    fn page_in_turn(
+        &mut self,
+        place: Row,
+        record: &Record,
+        bytes: &[u8],
+        segment: &mut Segment,
+    ) -> Result<(), String> {
+        if bytes.len() < LARGE_PAGE {
+            return self.page(place, record, bytes, segment);
+        }
+        let turn = self.large.lock().expect("no thread panics with this lock");
+        let judged = self.page(place, record, bytes, segment);
+        self.canonical = Canonical::default();
+        self.sketch = Sketch::default();
+        drop(turn);
+        judged
     }
 
     /// Adds a page to the segment, or says why it cannot be judged. `bytes` are its record.

@@ -132,7 +132,7 @@ fn job(folder: &Path, config: &Config, squeeze: Squeeze) -> Job {
 
 /// Opens the work of a job with almost no memory for anything, if it is to be tight.
 fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
-    let work::Found::Work(mut work) = work::open(job).unwrap() else { panic!("the folder is new") };
+    let work::Found::Work(mut work) = work::open(job, &Silent).unwrap() else { panic!("the folder is new") };
     work.run.chunk_bytes = squeeze.chunk;
     work.budget.chunk = work.run.chunk_bytes;
     if let Some(entries) = squeeze.tight {

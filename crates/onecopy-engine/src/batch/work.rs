@@ -11,9 +11,11 @@ use onecopy_core::Config;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
+use super::spool::spool;
 use crate::error::{At, Error, Result};
 use crate::ingest::{Inputs, plan};
 use crate::job::{Fields, Job, Limits};
+use crate::progress::Progress;
 use crate::report::Report;
 
 /// What a run is: two runs that are equal here give the same results.
@@ -52,17 +54,30 @@ pub(crate) const RESULTS: [&str; 6] =
     ["kept", "removed.jsonl", "groups.jsonl", "rejected.jsonl", "run.json", "report.json"];
 
 /// Opens the output folder of a job: to begin, to continue, or to find that all is done.
-pub(crate) fn open(job: &Job) -> Result<Found> {
-    let (out, folder) = (&job.out, job.out.join(".onecopy"));
-    refuse_foreign(out)?;
+pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
+    let (folder, is_new) = (job.out.join(".onecopy"), !job.out.exists());
+    refuse_foreign(&job.out)?;
     fs::create_dir_all(&folder).at("create", &folder)?;
-    let lock = lock(&folder, out)?;
-    let spool = spool(job, &folder)?;
+    let lock = lock(&folder, &job.out)?;
+    let found = find(job, &folder, lock, progress);
+    if !matches!(found, Ok(Found::Work(_))) {
+        leave(&folder);
+        if is_new {
+            let _ = fs::remove_dir(&job.out);
+        }
+    }
+    found
+}
+
+fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result<Found> {
+    let out = &job.out;
+    let spool =
+        if job.inputs.iter().any(|input| input == "-") { Some(spool(folder, progress)?) } else { None };
     let inputs = plan(&job.inputs, spool.as_deref(), out)?;
     if inputs.sources.is_empty() && inputs.refused.is_empty() {
         return Err(Error::Input(job.inputs.join(" "), "there is nothing to read".into()));
     }
-    let budget = Budget::of(job, inputs.sources.iter().map(|source| source.bytes).sum());
+    let budget = Budget::of(job, &inputs.sources)?;
     let run = Run {
         version: env!("CARGO_PKG_VERSION").into(),
         config: job.config.clone(),
@@ -71,23 +86,29 @@ pub(crate) fn open(job: &Job) -> Result<Found> {
         inputs,
         chunk_bytes: budget.chunk,
     };
-    if let (Some(finished), Some(report)) =
-        (read::<Run>(&out.join("run.json")), read(&out.join("report.json")))
-    {
-        if run.equals(&finished) && !job.overwrite {
-            let _ = fs::remove_dir_all(&folder);
+    let finished = (read::<Run>(&out.join("run.json")), read(&out.join("report.json")));
+    if let ((Some(finished), Some(report)), false) = (finished, job.overwrite) {
+        if run.equals(&finished) {
             return Ok(Found::Finished(Box::new(report)));
         }
-        if !job.overwrite {
-            let _ = fs::remove_dir_all(&folder);
-            let reason =
-                "it holds the results of another run; give another folder, or --overwrite to replace them";
-            return Err(Error::Output(out.clone(), reason.into()));
-        }
+        let reason =
+            "it holds the results of another run; give another folder, or --overwrite to replace them";
+        return Err(Error::Output(out.clone(), reason.into()));
     }
-    let (run, continued) = continue_or_begin(run, &folder)?;
+    let (run, continued) = continue_or_begin(run, folder)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
-    Ok(Found::Work(Box::new(Work { run, budget, continued, folder, out: out.clone(), _lock: lock })))
+    let (folder, out) = (folder.to_owned(), out.clone());
+    Ok(Found::Work(Box::new(Work { run, budget, continued, folder, out, _lock: lock })))
+}
+
+/// Takes away a folder that nothing was done in.
+fn leave(folder: &Path) {
+    let ours = |name: &std::ffi::OsStr| name == "lock" || name == "stdin";
+    let unused =
+        fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|e| e.is_ok_and(|e| ours(&e.file_name()))));
+    if unused {
+        let _ = fs::remove_dir_all(folder);
+    }
 }
 
 /// A folder that holds anything else than our results is not written to.
@@ -118,18 +139,6 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
         }
         Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
     }
-}
-
-/// Puts standard input into a file, since it is needed twice. It cannot be compared with what an earlier run read,
-/// so such a run is not continued: its file's age differs.
-fn spool(job: &Job, folder: &Path) -> Result<Option<PathBuf>> {
-    if !job.inputs.iter().any(|input| input == "-") {
-        return Ok(None);
-    }
-    let path = folder.join("stdin");
-    let mut file = File::create(&path).at("create", &path)?;
-    io::copy(&mut io::stdin().lock(), &mut file).at("write", &path)?;
-    Ok(Some(path))
 }
 
 fn continue_or_begin(run: Run, folder: &Path) -> Result<(Run, bool)> {

@@ -133,6 +133,10 @@ impl Finder {
 
     fn file(&mut self, path: &Path, name: String, asked: Asked) -> Result<()> {
         let full = fs::canonicalize(path).at("read", path)?;
+        if !full.is_file() {
+            let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
+            return Err(Error::Input(path.display().to_string(), reason.into()));
+        }
         if !self.seen.insert(full.clone()) {
             return Ok(());
         }
@@ -201,8 +205,7 @@ fn by_content(path: &Path) -> Result<Option<Format>> {
 fn part_names(sources: &mut [Source]) {
     let mut depth = 1;
     loop {
-        let mut names = HashSet::new();
-        if sources.iter().all(|source| names.insert(source.name.as_str())) || depth > 64 {
+        if are_apart(sources) || depth > 64 {
             return;
         }
         depth += 1;
@@ -218,6 +221,17 @@ fn part_names(sources: &mut [Source]) {
             source.name = parts[from..].join("/");
         }
     }
+}
+
+/// Whether no two sources have one name, and none the name of a folder that another is in.
+fn are_apart(sources: &[Source]) -> bool {
+    let mut names = HashSet::new();
+    let differ = sources.iter().all(|source| names.insert(source.name.as_str()));
+    let folders = |name: &'_ str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
+    differ
+        && sources
+            .iter()
+            .all(|source| folders(&source.name).iter().all(|&at| !names.contains(&source.name[..at])))
 }
 
 fn is_plain(part: &str) -> bool {

@@ -44,6 +44,26 @@ pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<
     Ok((Box::new(Guarded { inner, packed: taken.clone(), unpacked: 0, expansion }), taken))
 }
 
+/// How much memory unpacking a zstd file takes: the window of its first frame (RFC 8878, 3.1.1.1).
+pub(crate) fn zstd_window(path: &Path) -> io::Result<u64> {
+    let mut head = Vec::new();
+    File::open(path)?.take(18).read_to_end(&mut head)?;
+    let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, ref rest @ ..] = head.as_slice() else { return Ok(0) };
+    if descriptor & 0x20 == 0 {
+        let window = rest.first().copied().unwrap_or(0);
+        let base = 1u64 << (10 + (window >> 3));
+        return Ok(base + base / 8 * u64::from(window & 7));
+    }
+    // A single segment: the window is the size of what is in it.
+    let after = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let (length, add) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
+    let mut size = [0; 8];
+    for (to, from) in size.iter_mut().zip(rest.iter().skip(after).take(length)) {
+        *to = *from;
+    }
+    Ok((u64::from_le_bytes(size) + add).min(1 << ZSTD_WINDOW_LOG))
+}
+
 /// Opens a file for writing with the given compression. `Finish` must be called at the end.
 pub(crate) fn write(file: File, packing: Packing) -> io::Result<Box<dyn Finish + Send>> {
     let file = BufWriter::with_capacity(1 << 18, file);
@@ -112,5 +132,27 @@ impl<R: Read> Read for Guarded<R> {
             )));
         }
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_read_from_the_frame() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.zst");
+        for (log, size) in [(20, 3 << 20), (27, 1 << 10), (23, 9 << 20)] {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(log).unwrap();
+            encoder.write_all(&vec![b' '; size]).unwrap();
+            std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+            assert_eq!(zstd_window(&path).unwrap(), 1 << log);
+        }
+        std::fs::write(&path, zstd::encode_all(&b"short"[..], 1).unwrap()).unwrap();
+        assert!(zstd_window(&path).unwrap() < 1 << 24);
+        std::fs::write(&path, b"(\xb5/\xfd").unwrap();
+        assert_eq!(zstd_window(&path).unwrap(), 0);
     }
 }

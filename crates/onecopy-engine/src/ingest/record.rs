@@ -157,6 +157,10 @@ fn looks_like_html(raw: &str) -> bool {
 /// An id as it stands: a string or a number.
 fn id(raw: &str) -> Result<&str, String> {
     match raw.as_bytes().first() {
+        // It is written to the results as it stands, where half a surrogate pair would be no JSON.
+        Some(b'"') if raw.contains("\\u") && serde_json::from_str::<String>(raw).is_err() => {
+            Err("the id is not text: it has half a character".into())
+        }
         Some(b'"' | b'-' | b'0'..=b'9') => Ok(raw),
         _ => Err("the id is neither a string nor a number".into()),
     }
@@ -197,8 +201,9 @@ impl<'a> Visitor<'a> for Parts<'_, '_, 'a> {
             };
             let raw = map.next_value::<&'a RawValue>().map_err(A::Error::custom)?.get();
             let slot = &mut self.found.values[field as usize];
-            // Null is nothing; of two names for one thing, the better one counts.
-            if raw != "null" && slot.is_none_or(|(better, _)| place < better) {
+            // Null is nothing, nor is an address that is no string; of two names for one thing, the better counts.
+            let nothing = raw == "null" || (field == Field::Url && inside(raw).is_none());
+            if !nothing && slot.is_none_or(|(better, _)| place < better) {
                 *slot = Some((place, raw));
             }
         }

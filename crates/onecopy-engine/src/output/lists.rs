@@ -45,7 +45,7 @@ impl Lists<'_> {
                 let (page, winner) = (names.as_json(number, row, segment.name(i)), names.of(winner)?);
                 let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
                 out.line(format_args!(
-                    r#"{{"page":{page},"winner":{winner},"similarity":{similarity},"kind":"{kind}"}}"#
+                    r#"{{"page":{page},"winner":{winner},"similarity":{similarity:?},"kind":"{kind}"}}"#
                 ))?;
             }
         }

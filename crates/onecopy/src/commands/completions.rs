@@ -6,8 +6,11 @@ use anyhow::Result;
 use clap::CommandFactory;
 
 use crate::args::{Args, CompletionsArgs};
+use crate::commands::print;
 
 pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
-    clap_complete::generate(args.shell, &mut Args::command(), "onecopy", &mut std::io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "onecopy", &mut script);
+    print(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use anyhow::Result;
 use onecopy_engine::{Outcome, dedup};
 
 use crate::args::DedupArgs;
+use crate::commands::print;
 use crate::summary;
 use crate::terminal::Terminal;
 
@@ -19,15 +20,13 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     terminal.end();
     let report = outcome.report();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(report)?);
+        print(&(serde_json::to_string_pretty(report)? + "\n"));
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
-            println!(
-                "{} already holds the results of this very run; nothing was repeated.\n",
-                job.out.display()
-            );
+            let out = job.out.display();
+            print(&format!("{out} already holds the results of this very run; nothing was repeated.\n\n"));
         }
-        print!("{}", summary::of(report, &job.out));
+        print(&summary::of(report, &job.out));
     }
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");

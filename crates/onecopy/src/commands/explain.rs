@@ -7,6 +7,7 @@ use anyhow::Result;
 use onecopy_engine::{Explanation, Fate, PageFacts, explain};
 
 use crate::args::ExplainArgs;
+use crate::commands::print;
 use crate::size::count;
 
 /// Passages that are shown of each page, and characters of each.
@@ -16,9 +17,9 @@ const PASSAGE: usize = 160;
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let explanation = explain(&args.dir, &args.a, &args.b)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&explanation)?);
+        print(&(serde_json::to_string_pretty(&explanation)? + "\n"));
     } else {
-        print!("{}", for_people(&explanation));
+        print(&for_people(&explanation));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -133,7 +133,7 @@ fn stop_words_come_from_a_file() {
     let words = write_file(folder.path(), "stop.txt", "a an\nthe\n");
     let out = folder.path().join("out");
     dedup(&input, &out).arg("--stop-words").arg(&words).succeed();
-    assert_eq!(removed(&out)["wordy"], ("plain".into(), "1".into(), "exact".into()));
+    assert_eq!(removed(&out)["wordy"], ("plain".into(), "1.0".into(), "exact".into()));
     let missing = dedup(&input, &folder.path().join("x")).args("--stop-words absent.txt").run();
     assert!(!missing.status.success());
     missing.says(&["cannot read stop words from absent.txt"]);

@@ -32,7 +32,7 @@ fn help_names_every_default() {
         ("winner", "popularity,static,short-url,older,longer"),
         ("memory", "1G"),
         ("threads", "one a core"),
-        ("max-page", "16M"),
+        ("max-page", "4M"),
         ("max-expansion", "1000"),
     ] {
         let described = options.iter().find(|described| described.starts_with(&format!("{option} <")));
@@ -60,7 +60,7 @@ fn the_defaults_that_help_shows_can_be_typed() {
     let out = folder.path().join("out");
     crate::program::dedup(&input, &out).succeed();
     let typed = "--threshold 0.8 -k 5 --unit words --winner popularity,static,short-url,older,longer \
-                 --memory 1G --max-page 16M --max-expansion 1000";
+                 --memory 1G --max-page 4M --max-expansion 1000";
     let again = crate::program::dedup(&input, &out).args(typed).succeed();
     assert!(again.stdout.contains("this very run"), "the defaults are others: {}", again.stdout);
 }
