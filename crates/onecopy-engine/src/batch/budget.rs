@@ -78,7 +78,7 @@ fn windows(job: &Job, sources: &[Source]) -> Result<u64> {
 }
 
 /// More counters would order shingles little better, and miss every cache.
-const MOST_RARITY_BITS: u32 = 26;
+const MOST_RARITY_BITS: u32 = 25;
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
 /// A holder in the runs, in the index, and the way back to it from its content.

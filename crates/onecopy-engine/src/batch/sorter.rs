@@ -148,7 +148,7 @@ struct RunWriter<'a> {
 impl<'a> RunWriter<'a> {
     fn create(path: &'a Path) -> Result<RunWriter<'a>> {
         let file = File::create(path).at("create", path)?;
-        Ok(RunWriter { out: BufWriter::with_capacity(1 << 17, file), path })
+        Ok(RunWriter { out: BufWriter::with_capacity(1 << 20, file), path })
     }
 
     fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
