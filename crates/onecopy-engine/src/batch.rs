@@ -26,9 +26,8 @@ mod work;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::ingest::{Lot, lots};
 use crate::job::Job;
-use crate::output::{Lists, write_kept, write_lists};
+use crate::output::{KeptWriter, Lists, write_lists};
 use crate::progress::Progress;
 use crate::report::{Report, usage};
 
@@ -71,9 +70,8 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
         progress.note("continuing the run that was stopped here");
     }
     let inputs = &work.run.inputs;
-    let lots = lots(&inputs.sources, work.budget.chunk as u64);
-    let (segments, decisions) = decide(job, &work, &lots, progress)?;
-    write_kept(&work, &lots, &segments, &decisions, job.threads, progress)?;
+    let (segments, decisions) = decide(job, &work, progress)?;
+    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
     let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold: job.config.threshold };
     let counts = write_lists(&lists, &work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();
@@ -97,10 +95,10 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
 }
 
 /// Reads all pages and decides which stay; takes up what an earlier run found.
-fn decide(job: &Job, work: &Work, lots: &[Lot], progress: &dyn Progress) -> Result<(Segments, Decisions)> {
+fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<(Segments, Decisions)> {
     let (folder, budget) = (work.folder(), &work.budget);
     let collector = segments::Collector::open(folder, budget.segments)?;
-    let (segments, counters) = read::read(job, &work.run.inputs.sources, lots, budget, collector, progress)?;
+    let (segments, counters) = read::read(job, work, collector, progress)?;
     let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
     if nothing {
         return Err(Error::Input(job.inputs.join(" "), "nothing was read: there is no record in it".into()));

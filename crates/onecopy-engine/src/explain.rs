@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Feed, FieldNames, Source, Text, Work, lines, lots, read_document, read_line};
+use crate::ingest::{Chunk, Feed, FieldNames, Piece, Source, Text, lines, lots, read_document, read_line};
 
 /// Groups of more pages are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
@@ -235,12 +235,12 @@ fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
     let mut finder = Finder { run, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
-    while let Some((work, _)) = feed.next(1, &mut Vec::new())? {
-        match work {
-            Work::Lines { source, chunk, .. } => {
+    while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
+        match piece {
+            Piece::Lines { source, chunk, .. } => {
                 finder.lines(&sources[source as usize].name, &chunk, lines_before.entry(source).or_default());
             }
-            Work::Documents { sources: numbers, .. } => {
+            Piece::Documents { sources: numbers, .. } => {
                 finder.documents(&sources[numbers.start as usize..numbers.end as usize])?;
             }
         }

@@ -11,7 +11,7 @@ mod packing;
 mod record;
 
 pub(crate) use chunks::{Chunk, LineChunks, Trouble, lines};
-pub(crate) use feed::{Feed, Work};
+pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
 pub(crate) use packing::{Packing, open, write, zstd_window};

@@ -4,5 +4,5 @@ mod kept;
 mod lists;
 mod names;
 
-pub(crate) use kept::write_kept;
+pub(crate) use kept::KeptWriter;
 pub(crate) use lists::{Lists, write_lists};

@@ -39,7 +39,7 @@ pub(crate) fn connect(
     for (content, &winner) in settled.winner.iter().enumerate() {
         groups.join(content as u32, winner);
     }
-    let mut open = Vec::new();
+    let mut connector = Connector { judge, settled, groups, open: Vec::new() };
     let mut done = 0;
     runs.for_each(|run| {
         if done % REPORTED == 0 {
@@ -49,37 +49,62 @@ pub(crate) fn connect(
             }
         }
         done += 1;
-        let first = groups.find(run[0][0]);
-        if run.iter().all(|holder| groups.find(holder[0]) == first) {
+        connector.run(run)
+    })?;
+    connector.join_stars()?;
+    Ok(connector.groups)
+}
+
+/// Groups that are being connected, and pairs that may connect more of them.
+struct Connector<'a> {
+    judge: &'a Judge<'a>,
+    settled: &'a Settled,
+    groups: Groups,
+    open: Vec<Open>,
+}
+
+impl Connector<'_> {
+    /// Takes the pairs of a run that could join two groups.
+    fn run(&mut self, run: &[Holder]) -> Result<()> {
+        let first = self.groups.find(run[0][0]);
+        if run.iter().all(|holder| self.groups.find(holder[0]) == first) {
             return Ok(());
         }
-        for gone in run.iter().filter(|holder| !settled.stays(holder[0])) {
-            open_pairs(judge, *gone, run, settled, &mut groups, &mut open);
-            if open.len() >= PAIRS {
-                join_stars(judge, settled, &mut open, &mut groups)?;
+        for &gone in run.iter().filter(|holder| !self.settled.stays(holder[0])) {
+            let group = self.groups.find(gone[0]);
+            for &other in run {
+                let met_from_there = other[0] < gone[0] && !self.settled.stays(other[0]);
+                if !met_from_there && self.judge.may(gone, other) && self.groups.find(other[0]) != group {
+                    self.open.push(between(gone[0], other[0], self.settled));
+                }
+            }
+            if self.open.len() >= PAIRS {
+                self.join_stars()?;
             }
         }
         Ok(())
-    })?;
-    join_stars(judge, settled, &mut open, &mut groups)?;
-    Ok(groups)
-}
+    }
 
-/// Appends the pairs of a removed content and others of its run that could join two groups.
-fn open_pairs(
-    judge: &Judge,
-    gone: Holder,
-    run: &[Holder],
-    settled: &Settled,
-    groups: &mut Groups,
-    open: &mut Vec<Open>,
-) {
-    let group = groups.find(gone[0]);
-    for &other in run {
-        let met_from_there = other[0] < gone[0] && !settled.stays(other[0]);
-        if !met_from_there && judge.may(gone, other) && groups.find(other[0]) != group {
-            open.push(between(gone[0], other[0], settled));
+    /// Joins the groups of stars between which a pair is alike.
+    fn join_stars(&mut self) -> Result<()> {
+        let mut open = std::mem::take(&mut self.open);
+        open.sort_unstable();
+        open.dedup();
+        let stars: Vec<&[Open]> = open.chunk_by(|a, b| a.0 == b.0).collect();
+        for batch in stars.chunks(BATCH) {
+            let mut apart = batch.to_vec();
+            apart.retain(|pairs| self.groups.find(pairs[0].0.0) != self.groups.find(pairs[0].0.1));
+            let alike =
+                self.judge.map(&apart, |pairs, desk| any_alike(self.judge, self.settled, pairs, desk))?;
+            for (pairs, alike) in apart.iter().zip(alike) {
+                if alike {
+                    self.groups.join(pairs[0].0.0, pairs[0].0.1);
+                }
+            }
         }
+        open.clear();
+        self.open = open;
+        Ok(())
     }
 }
 
@@ -87,28 +112,6 @@ fn open_pairs(
 fn between(a: u32, b: u32, settled: &Settled) -> Open {
     let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
     if star_a < star_b { ((star_a, star_b), (a, b)) } else { ((star_b, star_a), (b, a)) }
-}
-
-/// Joins the groups of stars between which a pair is alike.
-fn join_stars(judge: &Judge, settled: &Settled, open: &mut Vec<Open>, groups: &mut Groups) -> Result<()> {
-    open.sort_unstable();
-    open.dedup();
-    let stars: Vec<&[Open]> = open.chunk_by(|a, b| a.0 == b.0).collect();
-    let mut apart = Vec::new();
-    for batch in stars.chunks(BATCH) {
-        apart.clear();
-        apart.extend(
-            batch.iter().copied().filter(|pairs| groups.find(pairs[0].0.0) != groups.find(pairs[0].0.1)),
-        );
-        let alike = judge.map(&apart, |pairs, desk| any_alike(judge, settled, pairs, desk))?;
-        for (pairs, alike) in apart.iter().zip(alike) {
-            if alike {
-                groups.join(pairs[0].0.0, pairs[0].0.1);
-            }
-        }
-    }
-    open.clear();
-    Ok(())
 }
 
 /// Whether one of the pairs between two stars is alike.

@@ -106,6 +106,7 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::super::contents::Contents;
+    use super::super::runs::Known;
     use super::super::segments::Collector;
     use super::*;
 
@@ -113,7 +114,8 @@ mod tests {
     fn only_what_stays_and_may_be_alike_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let runs = Runs::new(1, 100, folder.path());
-        let mut writer = runs.writer(0);
+        let mut known = Known::new(9);
+        let mut writer = runs.writer(0, &mut known);
         for run in
             [&[[0, 9], [2, 9], [3, 9]][..], &[[1, 9], [2, 9]], &[[2, 9], [3, 9], [4, 9]], &[[0, 9], [4, 2]]]
         {

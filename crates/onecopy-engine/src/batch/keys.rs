@@ -10,7 +10,7 @@ use onecopy_core::{Rarity, keys};
 
 use super::budget::Budget;
 use super::contents::Contents;
-use super::runs::{Holder, Runs};
+use super::runs::{Holder, Known, RunWriter, Runs};
 use super::segments::Segments;
 use super::sorter::Sorter;
 use crate::error::{Error, Result};
@@ -48,16 +48,12 @@ impl KeyFinder<'_> {
         })?;
         let runs = Runs::new(PARTS, budget.entries, self.folder);
         let sorters: Vec<_> = sorters.into_iter().map(|sorter| Mutex::new(Some(sorter))).collect();
-        for_each(
-            self.threads,
-            PARTS,
-            || (),
-            |(), part| {
-                let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
-                let sorter = sorter.expect("each part is taken once").into_inner();
-                self.collect(sorter.expect("no thread panics with this lock"), part, &runs)
-            },
-        )?;
+        let known = || Known::new(self.contents.len().min(budget.entries / 16));
+        for_each(self.threads, PARTS, known, |known, part| {
+            let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
+            let sorter = sorter.expect("each part is taken once").into_inner();
+            self.collect(sorter.expect("no thread panics with this lock"), runs.writer(part, known))
+        })?;
         runs.finish()
     }
 
@@ -91,10 +87,10 @@ impl KeyFinder<'_> {
     }
 
     /// Turns sorted keys into runs.
-    fn collect(&self, sorter: Sorter<(u64, Holder)>, part: usize, runs: &Runs) -> Result<()> {
+    fn collect(&self, mut sorter: Sorter<(u64, Holder)>, mut writer: RunWriter) -> Result<()> {
         let mut run: Vec<Holder> = Vec::new();
         let mut current = 0;
-        let mut writer = runs.writer(part);
+        sorter.drop_alone();
         sorter.drain(|(key, holder)| {
             if key != current {
                 self.prune(&mut run);

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use onecopy_core::{Canonical, Contender, Signals, Sketch, digest, rank, sketch};
 
-use super::budget::Budget;
 use super::counters::Counters;
 use super::seen::Seen;
 use super::segment::{Row, Segment};
 use super::segments::{Collector, Segments};
+use super::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Lot, Record, Rejection, Source, Trouble, Work, lines, read_document, read_line,
+    Chunk, Feed, FieldNames, Piece, Record, Rejection, Source, Trouble, lines, read_document, read_line,
 };
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
@@ -22,36 +22,40 @@ use crate::progress::{Progress, Stage};
 /// Reads all sources into segments, counting shingles on the way. Chunks that `collector` has are not read again.
 pub(crate) fn read(
     job: &Job,
-    sources: &[Source],
-    lots: &[Lot],
-    budget: &Budget,
+    work: &Work,
     collector: Collector,
     progress: &dyn Progress,
 ) -> Result<(Segments, Counters)> {
-    let seen = Seen::new(budget.seen);
+    let (sources, budget) = (&work.run.inputs.sources, &work.budget);
+    let shared = Shared {
+        job,
+        sources,
+        names: FieldNames::new(&job.fields),
+        seen: Seen::new(budget.seen),
+        large: Mutex::new(()),
+    };
     let counters = Counters::new(budget.rarity_bits);
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
-    let collector = recount(job, collector, &seen, &counters)?;
-    let names = FieldNames::new(&job.fields);
-    let feed = Feed::new(sources, lots, &job.limits, budget.chunk);
+    let collector = recount(job, collector, &shared.seen, &counters)?;
+    let feed = Feed::new(sources, &work.lots, &job.limits, budget.chunk);
     let collector = Mutex::new(collector);
-    let (turn, large) = (AtomicUsize::new(0), Mutex::new(()));
+    let turn = AtomicUsize::new(0);
     on_each(job.threads, |failed| {
-        let mut reader = PageReader::new(job, sources, &names, &seen, &large);
+        let mut reader = PageReader::new(&shared);
         let mut spare = Vec::new();
-        while let Some((work, bytes)) = feed.next(job.threads, &mut spare)? {
+        while let Some((piece, bytes)) = feed.next(job.threads, &mut spare)? {
             if progress.stopped() || failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
-            let (lot, chunk) = work.place();
+            let (lot, chunk) = piece.place();
             let known = collector.lock().expect("no thread panics with this lock").has(lot, chunk);
             if !known {
-                let segment = reader.read(&work)?;
+                let segment = reader.read(&piece)?;
                 counters.add(&segment, &segment.sketches, turn.fetch_add(7, Ordering::Relaxed));
                 collector.lock().expect("no thread panics with this lock").add(segment)?;
             }
-            if let Work::Lines { chunk, .. } = work {
+            if let Piece::Lines { chunk, .. } = piece {
                 // The buffer of a large page is not worth keeping.
                 spare = if chunk.bytes.capacity() < 4 * budget.chunk { chunk.bytes } else { Vec::new() };
             }
@@ -80,13 +84,19 @@ fn recount(job: &Job, collector: Collector, seen: &Seen, counters: &Counters) ->
 /// Bytes of a page that is worth waiting for.
 const LARGE_PAGE: usize = 1 << 20;
 
-/// Turns work into segments. One a thread; its buffers are reused.
-struct PageReader<'a> {
+/// What all threads read pages with.
+struct Shared<'a> {
     job: &'a Job,
     sources: &'a [Source],
-    names: &'a FieldNames,
-    seen: &'a Seen,
-    large: &'a Mutex<()>,
+    names: FieldNames,
+    seen: Seen,
+    /// Held by the thread that is at a large page.
+    large: Mutex<()>,
+}
+
+/// Turns pieces of input into segments. One a thread; its buffers are reused.
+struct PageReader<'a> {
+    shared: &'a Shared<'a>,
     canonical: Canonical,
     sketch: Sketch,
     /// The sketches of the segment, until it is done.
@@ -95,19 +105,9 @@ struct PageReader<'a> {
 }
 
 impl<'a> PageReader<'a> {
-    fn new(
-        job: &'a Job,
-        sources: &'a [Source],
-        names: &'a FieldNames,
-        seen: &'a Seen,
-        large: &'a Mutex<()>,
-    ) -> PageReader<'a> {
+    fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
         PageReader {
-            job,
-            sources,
-            names,
-            seen,
-            large,
+            shared,
             canonical: Canonical::default(),
             sketch: Sketch::default(),
             sketches: Vec::new(),
@@ -115,12 +115,12 @@ impl<'a> PageReader<'a> {
         }
     }
 
-    fn read(&mut self, work: &Work) -> Result<Segment> {
+    fn read(&mut self, piece: &Piece) -> Result<Segment> {
         self.ranks.clear();
         self.sketches.clear();
-        let mut segment = match work {
-            Work::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
-            Work::Documents { lot, sources } => self.documents(*lot, sources.clone())?,
+        let mut segment = match piece {
+            Piece::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
+            Piece::Documents { lot, sources } => self.documents(*lot, sources.clone())?,
         };
         // A copy takes no more memory than it needs, and the buffer is used again; unless it is large.
         let large = 8 * self.sketches.capacity() > 4 * LARGE_PAGE;
@@ -150,10 +150,10 @@ impl<'a> PageReader<'a> {
                 length: line.len() as u32,
                 ..Row::default()
             };
-            let record = if line.len() > self.job.limits.page_bytes {
+            let record = if line.len() > self.shared.job.limits.page_bytes {
                 Err(self.overlong())
             } else {
-                read_line(line, self.names)
+                read_line(line, &self.shared.names)
             };
             let judged = record.and_then(|record| self.page_in_turn(place, &record, line, &mut segment));
             if let Err(reason) = judged {
@@ -174,7 +174,7 @@ impl<'a> PageReader<'a> {
     fn overlong(&self) -> String {
         format!(
             "longer than the limit of {} bytes a page (raise --max-page to take it)",
-            self.job.limits.page_bytes
+            self.shared.job.limits.page_bytes
         )
     }
 
@@ -182,8 +182,8 @@ impl<'a> PageReader<'a> {
         let mut segment = Segment { lot, ..Default::default() };
         let mut bytes = Vec::new();
         for number in sources {
-            let source = &self.sources[number as usize];
-            let limit = self.job.limits.page_bytes;
+            let source = &self.shared.sources[number as usize];
+            let limit = self.shared.job.limits.page_bytes;
             let record =
                 read_document(&source.path, source.format, limit, &mut bytes).at("read", &source.path)?;
             let place = Row { source: number, line: segment.lines, ..Row::default() };
@@ -212,7 +212,7 @@ impl<'a> PageReader<'a> {
         if bytes.len() < LARGE_PAGE {
             return self.page(place, record, bytes, segment);
         }
-        let turn = self.large.lock().expect("no thread panics with this lock");
+        let turn = self.shared.large.lock().expect("no thread panics with this lock");
         let judged = self.page(place, record, bytes, segment);
         self.canonical = Canonical::default();
         self.sketch = Sketch::default();
@@ -228,14 +228,14 @@ impl<'a> PageReader<'a> {
         bytes: &[u8],
         segment: &mut Segment,
     ) -> Result<(), String> {
-        record.text.canonicalise(&self.job.config.canonical, &mut self.canonical);
+        record.text.canonicalise(&self.shared.job.config.canonical, &mut self.canonical);
         if self.canonical.token_count() == 0 {
             return Err("no words to compare".into());
         }
         let fingerprint = self.canonical.fingerprint();
         let start = self.sketches.len();
-        if !self.seen.has(fingerprint) {
-            sketch(&self.canonical, &self.job.config.shingles, &mut self.sketch);
+        if !self.shared.seen.has(fingerprint) {
+            sketch(&self.canonical, &self.shared.job.config.shingles, &mut self.sketch);
             self.sketches.extend_from_slice(self.sketch.shingles());
         }
         let name = name(record);
@@ -257,7 +257,7 @@ impl<'a> PageReader<'a> {
         let length = self.canonical.as_bytes().len();
         let contender = Contender { name: name.trim_matches('"'), signals, length, digest: digest(bytes) };
         let mut out = Vec::new();
-        rank(&contender, &self.job.config.winner, &mut out);
+        rank(&contender, &self.shared.job.config.winner, &mut out);
         self.ranks.push((row, out));
     }
 }

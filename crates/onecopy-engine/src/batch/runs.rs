@@ -22,8 +22,6 @@ pub(crate) struct Runs {
     parts: Vec<Mutex<Part>>,
     /// Holders that may still go to memory.
     room: AtomicUsize,
-    /// Runs that a writer knows again.
-    known: usize,
     folder: PathBuf,
     runs: usize,
     entries: usize,
@@ -44,18 +42,12 @@ impl Runs {
     /// No runs yet; at most `room` holders of them will be in memory.
     pub(crate) fn new(parts: usize, room: usize, folder: &Path) -> Runs {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
-        let known = (room / 16).clamp(1 << 10, 1 << 18);
-        Runs { parts, room: AtomicUsize::new(room), known, folder: folder.to_owned(), runs: 0, entries: 0 }
+        Runs { parts, room: AtomicUsize::new(room), folder: folder.to_owned(), runs: 0, entries: 0 }
     }
 
-    pub(crate) fn writer(&self, part: usize) -> RunWriter<'_> {
-        RunWriter {
-            runs: self,
-            number: part,
-            part: Part::default(),
-            known: vec![(0, 0); self.known],
-            disk: None,
-        }
+    /// Writes a part. `known` may have been used for another part.
+    pub(crate) fn writer<'a>(&'a self, part: usize, known: &'a mut Known) -> RunWriter<'a> {
+        RunWriter { runs: self, number: part, part: Part::default(), known, disk: None }
     }
 
     /// Ends the writing.
@@ -112,21 +104,45 @@ impl Part {
     }
 }
 
+/// Runs that were written: the hash of each, with what comes behind the key in its first content. A hash has one place,
+/// and takes it from the one before, so this may forget.
+pub(crate) struct Known(Vec<(u128, u32)>);
+
+impl Known {
+    /// Remembers some `runs`.
+    pub(crate) fn new(runs: usize) -> Known {
+        Known(vec![(0, 0); runs.max(1)])
+    }
+
+    /// Whether a run with these contents and as much behind its key was written; notes it if not.
+    fn has(&mut self, run: &[Holder]) -> bool {
+        // 128 bits: runs are taken to be equal by their hash alone.
+        let mut hash = Xxh3::new();
+        run.iter().for_each(|[content, _]| hash.update(&content.to_ne_bytes()));
+        let (hash, rest) = (hash.digest128(), run[0][1]);
+        let place = hash as usize % self.0.len();
+        // The order is one for all contents: what is further on for the first is so for the others.
+        if self.0[place].0 == hash && self.0[place].1 >= rest {
+            return true;
+        }
+        self.0[place] = (hash, rest);
+        false
+    }
+}
+
 /// Writes the runs of one part.
 pub(crate) struct RunWriter<'a> {
     runs: &'a Runs,
     number: usize,
     part: Part,
-    /// Hashes of runs that were written, each with what comes behind the key in its first content. A hash has one
-    /// place, and takes it from the one before.
-    known: Vec<(u128, u32)>,
+    known: &'a mut Known,
     disk: Option<BufWriter<File>>,
 }
 
 impl RunWriter<'_> {
     /// Adds a run, unless it has fewer than two contents: nobody shares such a key.
     pub(crate) fn push(&mut self, run: &[Holder]) -> Result<()> {
-        if run.len() < 2 || self.is_known(run) {
+        if run.len() < 2 || self.known.has(run) {
             return Ok(());
         }
         self.part.runs += 1;
@@ -140,21 +156,6 @@ impl RunWriter<'_> {
             return Ok(());
         }
         self.push_to_disk(run)
-    }
-
-    /// Whether a run with these contents and as much behind its key was written; notes it if not.
-    fn is_known(&mut self, run: &[Holder]) -> bool {
-        // 128 bits: runs are taken to be equal by their hash alone.
-        let mut hash = Xxh3::new();
-        run.iter().for_each(|[content, _]| hash.update(&content.to_ne_bytes()));
-        let (hash, rest) = (hash.digest128(), run[0][1]);
-        let place = hash as usize % self.known.len();
-        // The order is one for all contents: what is further on for the first is so for the others.
-        if self.known[place].0 == hash && self.known[place].1 >= rest {
-            return true;
-        }
-        self.known[place] = (hash, rest);
-        false
     }
 
     fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
@@ -187,7 +188,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let runs = Runs::new(2, room, folder.path());
         for part in 0..2 {
-            let mut writer = runs.writer(part);
+            let mut known = Known::new(1_000);
+            let mut writer = runs.writer(part, &mut known);
             for run in input {
                 writer.push(run).unwrap();
             }

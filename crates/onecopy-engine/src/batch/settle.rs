@@ -55,7 +55,8 @@ pub(crate) fn settle(
         Settled { winner: (0..contents as u32).collect(), shared: judge.contents.sizes.clone() };
     for block in blocks(runs, contents, budget.entries)? {
         let index = Index::new(runs, block.clone(), &settled)?;
-        settle_block(judge, index, block.clone(), &mut settled, progress)?;
+        let all: Vec<u32> = block.clone().filter(|&content| settled.stays(content)).collect();
+        Block { judge, index, candidates: Vec::new() }.settle(&all, &mut settled, progress)?;
         if (block.end as usize) < contents {
             sweep(judge, runs, block, &mut settled)?;
         }
@@ -86,52 +87,56 @@ fn blocks(runs: &Runs, contents: usize, entries: usize) -> Result<Vec<Range<u32>
     Ok(blocks)
 }
 
-/// Settles the contents of a block among themselves. Those that something better removed before are passed over.
-fn settle_block(
-    judge: &Judge,
-    mut index: Index,
-    block: Range<u32>,
-    settled: &mut Settled,
-    progress: &dyn Progress,
-) -> Result<()> {
-    /// Contents that threads look up against what stayed before them, before they are settled one by one.
-    const BATCH: usize = 8_192;
-    let all: Vec<u32> = block.filter(|&content| settled.stays(content)).collect();
-    let mut desk = Desk::default();
-    let mut candidates = Vec::new();
-    for batch in all.chunks(BATCH) {
-        if progress.stopped() {
-            return Err(Error::Stopped);
-        }
-        let first = batch[0];
-        let found = judge
-            .map(batch, |&content, desk| best_alike(judge, &index, content, 0, &mut Vec::new(), desk))?;
-        for (&content, found) in batch.iter().zip(found) {
-            let winner = match found {
-                Some(winner) => Some(winner),
-                None => best_alike(judge, &index, content, first, &mut candidates, &mut desk)?,
-            };
-            match winner {
-                Some(winner) => settled.remove(content, winner),
-                None => index.keep(content),
-            }
-        }
-        progress.advance(batch.len() as u64);
-    }
-    Ok(())
+/// Contents that threads look up against what stayed before them, before they are settled one by one.
+const BATCH: usize = 8_192;
+
+/// A block of contents that is being settled.
+struct Block<'a> {
+    judge: &'a Judge<'a>,
+    index: Index,
+    candidates: Vec<u32>,
 }
 
-/// The best content from number `from` that stays and is alike, and how many shingles they share.
-fn best_alike(
+impl Block<'_> {
+    /// Settles `contents` among themselves. Those that something better removed before must not be among them.
+    fn settle(mut self, contents: &[u32], settled: &mut Settled, progress: &dyn Progress) -> Result<()> {
+        let mut desk = Desk::default();
+        for batch in contents.chunks(BATCH) {
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            let found = self.judge.map(batch, |&content, desk| {
+                let mut candidates = Vec::new();
+                self.index.kept_beside(content, 0, self.judge, &mut candidates);
+                first_alike(self.judge, content, &candidates, desk)
+            })?;
+            for (&content, found) in batch.iter().zip(found) {
+                let winner = match found {
+                    Some(winner) => Some(winner),
+                    None => {
+                        self.index.kept_beside(content, batch[0], self.judge, &mut self.candidates);
+                        first_alike(self.judge, content, &self.candidates, &mut desk)?
+                    }
+                };
+                match winner {
+                    Some(winner) => settled.remove(content, winner),
+                    None => self.index.keep(content),
+                }
+            }
+            progress.advance(batch.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+/// The first of `candidates` that is alike, and how many shingles they share.
+fn first_alike(
     judge: &Judge,
-    index: &Index,
     content: u32,
-    from: u32,
-    candidates: &mut Vec<u32>,
+    candidates: &[u32],
     desk: &mut Desk,
 ) -> Result<Option<(u32, u32)>> {
-    index.kept_beside(content, from, judge, candidates);
-    for &candidate in &*candidates {
+    for &candidate in candidates {
         if let Some(shared) = judge.compare(candidate, content, desk)? {
             return Ok(Some((candidate, shared)));
         }

@@ -14,6 +14,8 @@ pub(crate) trait Sortable: Copy + Ord {
     type Bytes: AsRef<[u8]> + AsMut<[u8]> + Default;
     fn to_bytes(self) -> Self::Bytes;
     fn from_bytes(bytes: &Self::Bytes) -> Self;
+    /// The part of it that comes first in the order: a hash.
+    fn lead(self) -> u64;
 }
 
 /// A key, a content that holds it, and how many of the content's shingles come behind it.
@@ -29,6 +31,9 @@ impl Sortable for (u64, [u32; 2]) {
         let (key, holder) = bytes.split_at(8);
         (u64::from_ne_bytes(key.try_into().expect("eight bytes")), bytemuck::pod_read_unaligned(holder))
     }
+    fn lead(self) -> u64 {
+        self.0
+    }
 }
 
 /// A fingerprint in two halves, and the rank of a page that has it.
@@ -43,6 +48,9 @@ impl Sortable for ([u64; 2], u32) {
     fn from_bytes(bytes: &[u8; 20]) -> ([u64; 2], u32) {
         let (fingerprint, rank) = bytes.split_at(16);
         (bytemuck::pod_read_unaligned(fingerprint), u32::from_ne_bytes(rank.try_into().expect("four bytes")))
+    }
+    fn lead(self) -> u64 {
+        self.0[0]
     }
 }
 
@@ -87,6 +95,31 @@ impl<T: Sortable> Sorter<T> {
         out.finish()?;
         self.runs.push(path);
         Ok(())
+    }
+
+    /// Drops values whose lead no other value has, most of them, if all are in memory: sorting costs more than finding
+    /// out.
+    pub(crate) fn drop_alone(&mut self) {
+        if !self.runs.is_empty() {
+            return;
+        }
+        let bits = self.values.len().max(64).ilog2() + 3;
+        let mut met = vec![0u8; 1 << (bits - 3)];
+        let mut met_again = met.clone();
+        // Leads are hashes; their last bits are as good as any, and the first may be the same for all.
+        let place = |value: &T| {
+            let bit = value.lead() as usize & ((1 << bits) - 1);
+            (bit >> 3, 1u8 << (bit & 7))
+        };
+        for value in &self.values {
+            let (byte, bit) = place(value);
+            met_again[byte] |= met[byte] & bit;
+            met[byte] |= bit;
+        }
+        self.values.retain(|value| {
+            let (byte, bit) = place(value);
+            met_again[byte] & bit != 0
+        });
     }
 
     /// Calls `each` with every value, in order; deletes the runs.
@@ -212,6 +245,21 @@ mod tests {
             assert_eq!(found, expected);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }
+    }
+
+    #[test]
+    fn values_that_share_a_lead_are_not_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut sorter = Sorter::new(folder.path().join("keys"), 1 << 20);
+        let alone: Vec<_> = (0..1_000).map(|n| (hash(n), [n as u32, 0])).collect();
+        let shared: Vec<_> = (900..950).map(|n| (hash(n), [7, 0])).collect();
+        sorter.extend(&alone).unwrap();
+        sorter.extend(&shared).unwrap();
+        sorter.drop_alone();
+        assert!(shared.iter().all(|value| sorter.values.contains(value)));
+        assert!(alone[900..950].iter().all(|value| sorter.values.contains(value)));
+        assert!(sorter.values.len() < 400, "{} are left", sorter.values.len());
     }
 
     #[test]

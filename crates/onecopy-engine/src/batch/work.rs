@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::spool::spool;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, plan};
+use crate::ingest::{Inputs, Lot, lots, plan};
 use crate::job::{Fields, Job, Limits};
 use crate::progress::Progress;
 use crate::report::Report;
@@ -33,6 +33,8 @@ pub(crate) struct Run {
 /// A run's working folder, locked.
 pub(crate) struct Work {
     pub run: Run,
+    /// The sources as they are handed out.
+    pub lots: Vec<Lot>,
     pub budget: Budget,
     /// Whether an earlier run is continued.
     pub continued: bool,
@@ -97,8 +99,9 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     }
     let (run, continued) = continue_or_begin(run, folder)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
+    let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
     let (folder, out) = (folder.to_owned(), out.clone());
-    Ok(Found::Work(Box::new(Work { run, budget, continued, folder, out, _lock: lock })))
+    Ok(Found::Work(Box::new(Work { run, lots, budget, continued, folder, out, _lock: lock })))
 }
 
 /// Takes away a folder that nothing was done in.

@@ -15,19 +15,19 @@ use crate::error::{At, Result};
 use crate::job::Limits;
 
 /// Something to read.
-pub(crate) enum Work {
+pub(crate) enum Piece {
     /// Lines of a source.
     Lines { lot: u32, source: u32, chunk: Chunk },
     /// Sources that are one page each.
     Documents { lot: u32, sources: Range<u32> },
 }
 
-impl Work {
+impl Piece {
     /// The lot and the chunk that this is.
     pub(crate) fn place(&self) -> (u32, u32) {
         match self {
-            Work::Lines { lot, chunk, .. } => (*lot, chunk.index),
-            Work::Documents { lot, .. } => (*lot, 0),
+            Piece::Lines { lot, chunk, .. } => (*lot, chunk.index),
+            Piece::Documents { lot, .. } => (*lot, 0),
         }
     }
 }
@@ -70,7 +70,7 @@ impl<'a> Feed<'a> {
 
     /// The next piece of work and the bytes of input that it took, or nothing when all is handed out. `threads`
     /// bounds how many sources are open; `spare` is a buffer to fill.
-    pub(crate) fn next(&self, threads: usize, spare: &mut Vec<u8>) -> Result<Option<(Work, u64)>> {
+    pub(crate) fn next(&self, threads: usize, spare: &mut Vec<u8>) -> Result<Option<(Piece, u64)>> {
         loop {
             let Some(first) = self.unended().next() else { return Ok(None) };
             let free = self.unended().take(threads).find_map(|lot| match self.readers[lot].try_lock() {
@@ -79,8 +79,8 @@ impl<'a> Feed<'a> {
                 Err(TryLockError::Poisoned(_)) => panic!("a thread panicked while reading"),
             });
             let (lot, reader) = free.unwrap_or_else(|| (first, self.wait(first)));
-            if let Some(work) = self.take(lot, reader, spare)? {
-                return Ok(Some(work));
+            if let Some(piece) = self.take(lot, reader, spare)? {
+                return Ok(Some(piece));
             }
         }
     }
@@ -98,34 +98,34 @@ impl<'a> Feed<'a> {
         lot: usize,
         mut reader: MutexGuard<Reader>,
         spare: &mut Vec<u8>,
-    ) -> Result<Option<(Work, u64)>> {
+    ) -> Result<Option<(Piece, u64)>> {
         if let (Reader::Unopened, Lot::Lines(source)) = (&*reader, &self.lots[lot]) {
             let (lines, taken) = self.open(*source)?;
             *reader = Reader::Open(lines, taken, 0);
         }
         let lot_number = lot as u32;
-        let work = match (&mut *reader, &self.lots[lot]) {
+        let piece = match (&mut *reader, &self.lots[lot]) {
             (Reader::Open(lines, taken, reported), &Lot::Lines(source)) => {
                 let chunk =
                     lines.next(std::mem::take(spare)).at("read", &self.sources[source as usize].path)?;
                 let taken = taken.load(Ordering::Relaxed);
                 let bytes = taken - std::mem::replace(reported, taken);
-                chunk.map(|chunk| (Work::Lines { lot: lot_number, source, chunk }, bytes))
+                chunk.map(|chunk| (Piece::Lines { lot: lot_number, source, chunk }, bytes))
             }
             (Reader::Unopened, Lot::Documents(sources)) => {
                 *reader = Reader::Ended;
                 self.ended[lot].store(true, Ordering::Relaxed);
                 let bytes =
                     self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
-                return Ok(Some((Work::Documents { lot: lot_number, sources: sources.clone() }, bytes)));
+                return Ok(Some((Piece::Documents { lot: lot_number, sources: sources.clone() }, bytes)));
             }
             _ => None,
         };
-        if work.is_none() {
+        if piece.is_none() {
             *reader = Reader::Ended;
             self.ended[lot].store(true, Ordering::Relaxed);
         }
-        Ok(work)
+        Ok(piece)
     }
 
     fn open(&self, source: u32) -> Result<(Lines, Arc<AtomicU64>)> {

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use onecopy_core::Decision;
@@ -14,33 +14,12 @@ use crate::ingest::{Format, LineChunks, Lot, Source, open, write};
 use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
 
-/// Writes the kept pages of all lots below `kept/` in the results folder. Files that an earlier run finished are left.
-pub(crate) fn write_kept(
-    work: &Work,
-    lots: &[Lot],
-    segments: &Segments,
-    decisions: &Decisions,
-    threads: usize,
-    progress: &dyn Progress,
-) -> Result<()> {
-    let sources = &work.run.inputs.sources;
-    progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
-    let kept = work.results().join("kept");
-    fs::create_dir_all(&kept).at("create", &kept)?;
-    let ranges = ranges(lots.len(), segments);
-    for_each(
-        threads,
-        lots.len(),
-        || (),
-        |(), lot| {
-            let writer = Writer { work, segments, decisions, kept: &kept, progress };
-            match &lots[lot] {
-                Lot::Lines(source) => writer.lines(&sources[*source as usize], ranges[lot].clone(), lot),
-                Lot::Documents(numbers) => writer
-                    .documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone()),
-            }
-        },
-    )
+/// Writes the kept pages below `kept/` in the results folder. Files that an earlier run finished are left.
+pub(crate) struct KeptWriter<'a> {
+    pub work: &'a Work,
+    pub segments: &'a Segments,
+    pub decisions: &'a Decisions,
+    pub progress: &'a dyn Progress,
 }
 
 /// The segments of each lot.
@@ -53,17 +32,29 @@ fn ranges(lots: usize, segments: &Segments) -> Vec<Range<usize>> {
     ranges
 }
 
-struct Writer<'a> {
-    work: &'a Work,
-    segments: &'a Segments,
-    decisions: &'a Decisions,
-    kept: &'a Path,
-    progress: &'a dyn Progress,
-}
+impl KeptWriter<'_> {
+    /// Writes all of them.
+    pub(crate) fn write(&self, threads: usize) -> Result<()> {
+        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
+        self.progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
+        let kept = self.kept();
+        fs::create_dir_all(&kept).at("create", &kept)?;
+        let ranges = ranges(lots.len(), self.segments);
+        let no_state = || ();
+        for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
+            Lot::Lines(source) => self.lines(&sources[*source as usize], ranges[lot].clone(), lot),
+            Lot::Documents(numbers) => {
+                self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
+            }
+        })
+    }
 
-impl Writer<'_> {
+    fn kept(&self) -> PathBuf {
+        self.work.results().join("kept")
+    }
+
     fn lines(&self, source: &Source, segments: Range<usize>, lot: usize) -> Result<()> {
-        let target = self.kept.join(&source.name);
+        let target = self.kept().join(&source.name);
         if target.exists() {
             self.progress.advance(source.bytes);
             return Ok(());
@@ -108,7 +99,7 @@ impl Writer<'_> {
                 let source = &self.work.run.inputs.sources[row.source as usize];
                 if self.decisions.of(page) == Decision::Kept {
                     check_unchanged(source)?;
-                    let target = self.kept.join(&source.name);
+                    let target = self.kept().join(&source.name);
                     make_parent(&target)?;
                     fs::copy(&source.path, &target).at("write", &target)?;
                 }
