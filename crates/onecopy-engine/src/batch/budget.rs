@@ -33,9 +33,9 @@ impl Budget {
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - windows;
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 2 << 20);
-        // A shingle a word, a word about six bytes, eight shingles a counter: common shingles still stand out, and the
-        // table stays in the processor's cache. Fewer counters only cost speed.
-        let counters = (input / 48).max(1 << 12).ilog2() + 1;
+        // A shingle a word, a word about six bytes, some forty shingles a counter: common shingles still stand out, and
+        // the table stays in the processor's cache. Fewer counters only cost speed.
+        let counters = (input / 256).max(1 << 12).ilog2() + 1;
         Ok(Budget {
             limit,
             chunk: chunk as usize,
@@ -78,7 +78,7 @@ fn windows(job: &Job, sources: &[Source]) -> Result<u64> {
 }
 
 /// More counters would order shingles little better, and miss every cache.
-const MOST_RARITY_BITS: u32 = 25;
+const MOST_RARITY_BITS: u32 = 26;
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
 /// A holder in the runs, in the index, and the way back to it from its content.
