@@ -1,11 +1,12 @@
 //! Progress on a terminal as a bar, elsewhere as a line a stage.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use onecopy_engine::{Progress, Stage};
 
 use crate::size;
@@ -128,11 +129,15 @@ fn style(stage: Stage) -> ProgressStyle {
     let numbers = if stage.counts_bytes() {
         "{decimal_bytes:>9} of {decimal_total_bytes}  {decimal_bytes_per_sec}"
     } else {
-        "{human_pos:>9} of {human_len}  {per_sec}"
+        "{human_pos:>9} of {human_len}  {rate}"
+    };
+    let rate = |state: &ProgressState, out: &mut dyn Write| {
+        let _ = write!(out, "{}/s", size::count(state.per_sec() as u64));
     };
     ProgressStyle::with_template(&format!(
         "{{prefix:<8}}{{bar:32}} {{percent:>3}} %  {numbers}  {{eta}} left"
     ))
     .expect("the template is right")
+    .with_key("rate", rate)
     .progress_chars("━╸ ")
 }
