@@ -213,6 +213,30 @@ fn a_giant_group_is_settled_like_any_other() {
     }
 }
 
+/// Two kept pages far apart, each with losers on the side of the other: only pairs of losers join the two groups, and each
+/// loser alone is too near its winner for the bound on pairs to allow it.
+#[test]
+fn groups_are_joined_by_pairs_of_losers() {
+    let page = |name: String, drift: usize, own: Option<usize>, popularity: f64| {
+        let words = (0..40).map(|i| if i < drift { format!("new{i}") } else { format!("old{i}") });
+        let own = own.map(|n| format!("own{name}{n}"));
+        Made { text: words.chain(own).collect::<Vec<_>>().join(" "), name, popularity: Some(popularity) }
+    };
+    let mut pages = vec![page("a".into(), 0, None, 9.0), page("b".into(), 9, None, 8.0)];
+    for n in 0..3 {
+        pages.push(page(format!("a{n}"), 3, Some(n), 1.0));
+        pages.push(page(format!("b{n}"), 6, Some(n), 1.0));
+    }
+    let mut config = Config::default();
+    config.shingles.length = 1;
+    let expected = expected(&pages, &config);
+    assert_eq!(expected["a0"].0.as_ref().unwrap().0, "a");
+    assert_eq!((expected["b"].0.is_none(), expected["b"].1.as_str()), (true, "a"));
+    for tight in [None, Some(5)] {
+        assert_eq!(answer(&pages, &config, Squeeze { threads: 2, chunk: 4_096, tight }), expected);
+    }
+}
+
 /// Stops a run in a stage, when it has been asked a number of times.
 struct StopIn {
     stage: Stage,
