@@ -28,6 +28,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::output::{KeptWriter, Lists, write_lists};
+use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::report::{Report, usage};
 
@@ -71,7 +72,9 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
     }
     let inputs = &work.run.inputs;
     let (segments, decisions) = decide(job, &work, progress)?;
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
+    let large = Gate::new(work.budget.large_pages);
+    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress, large }
+        .write(job.threads)?;
     let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold: job.config.threshold };
     let counts = write_lists(&lists, &work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();
@@ -110,7 +113,7 @@ fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<(Segments, 
     }
     let order = rank::rank(&segments, budget.sort, progress)?;
     let contents = contents::contents(&segments, order, budget.sort, folder)?;
-    let (threshold, threads) = (job.config.threshold, job.threads);
+    let (threshold, threads) = (job.config.threshold, segments.threads(job.threads, budget.limit / 4));
     let runs = {
         let rarity = counters.finish();
         let finder = keys::KeyFinder {

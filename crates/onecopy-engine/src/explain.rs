@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
 use crate::ingest::{Chunk, Feed, FieldNames, Piece, Source, Text, lines, lots, read_document, read_line};
+use crate::parallel::Gate;
 
 /// Groups of more pages are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
@@ -231,7 +232,7 @@ fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
         return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
     }
     let lots = lots(sources, run.chunk_bytes as u64);
-    let feed = Feed::new(sources, &lots, &run.limits, run.chunk_bytes);
+    let feed = Feed::new(sources, &lots, &run.limits, run.chunk_bytes, Gate::new(1));
     let mut finder = Finder { run, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();

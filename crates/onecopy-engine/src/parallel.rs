@@ -1,7 +1,7 @@
-//! Work shared out between threads: the one place that starts them.
+//! Work shared out between threads: the one place that starts them, and the gate that makes them wait for memory.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 
 use crate::error::Result;
 
@@ -50,12 +50,66 @@ pub(crate) fn for_each<S>(
     })
 }
 
+/// Lets a few at a time through to what takes much memory. Threads that do not need it pass by.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    free: Mutex<usize>,
+    left: Condvar,
+}
+
+/// The right to be behind the gate, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit(Arc<Gate>);
+
+impl Gate {
+    pub(crate) fn new(permits: usize) -> Arc<Gate> {
+        Arc::new(Gate { free: Mutex::new(permits.max(1)), left: Condvar::new() })
+    }
+
+    /// Waits for a permit. Whoever has one must not wait for another: nobody might be left to let it through.
+    pub(crate) fn enter(self: &Arc<Gate>) -> Permit {
+        let free = self.free.lock().expect("no thread panics with this lock");
+        let mut free =
+            self.left.wait_while(free, |free| *free == 0).expect("no thread panics with this lock");
+        *free -= 1;
+        Permit(self.clone())
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Ok(mut free) = self.0.free.lock() {
+            *free += 1;
+        }
+        self.0.left.notify_one();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
     use crate::error::Error;
+
+    #[test]
+    fn a_gate_lets_no_more_than_its_permits_through() {
+        let (gate, inside, most) = (Gate::new(2), AtomicUsize::new(0), AtomicUsize::new(0));
+        for_each(
+            8,
+            400,
+            || (),
+            |(), _| {
+                let _permit = gate.enter();
+                most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                std::thread::yield_now();
+                inside.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert!((1..=2).contains(&most.into_inner()));
+    }
 
     #[test]
     fn each_is_called_once_and_the_first_error_comes_back() {

@@ -1,5 +1,6 @@
 //! The `onecopy` program: one match over its commands.
 
+mod allocator;
 mod args;
 mod commands;
 mod size;
@@ -13,6 +14,7 @@ use clap::Parser;
 use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
+    allocator::give_back_large_blocks();
     let args = Args::parse();
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),

@@ -4,6 +4,7 @@
 //! whole, because allocators and stacks take something too.
 
 use super::contents::BYTES_A_PAGE;
+use super::read::BYTES_A_BYTE;
 use crate::error::{At, Error, Result};
 use crate::ingest::{Format, Packing, Source, zstd_window};
 use crate::job::Job;
@@ -24,6 +25,8 @@ pub(crate) struct Budget {
     pub sort: u64,
     /// Keys that pages share, while they are being settled, as a number of them.
     pub entries: usize,
+    /// How many pages that are larger than a chunk may be worked on at once.
+    pub large_pages: usize,
 }
 
 impl Budget {
@@ -44,6 +47,7 @@ impl Budget {
             rarity_bits: counters.min((limit / 16).ilog2()).min(MOST_RARITY_BITS),
             sort: limit / 5,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
+            large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
         })
     }
 

@@ -16,7 +16,7 @@ use crate::ingest::{
     Chunk, Feed, FieldNames, Piece, Record, Rejection, Source, Trouble, lines, read_document, read_line,
 };
 use crate::job::Job;
-use crate::parallel::{for_each, on_each};
+use crate::parallel::{Gate, for_each, on_each};
 use crate::progress::{Progress, Stage};
 
 /// Reads all sources into segments, counting shingles on the way. Chunks that `collector` has are not read again.
@@ -27,18 +27,13 @@ pub(crate) fn read(
     progress: &dyn Progress,
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
-    let shared = Shared {
-        job,
-        sources,
-        names: FieldNames::new(&job.fields),
-        seen: Seen::new(budget.seen),
-        large: Mutex::new(()),
-    };
+    let shared = Shared { job, sources, names: FieldNames::new(&job.fields), seen: Seen::new(budget.seen) };
     let counters = Counters::new(budget.rarity_bits);
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
-    let collector = recount(job, collector, &shared.seen, &counters)?;
-    let feed = Feed::new(sources, &work.lots, &job.limits, budget.chunk);
+    let collector =
+        recount(collector, &shared.seen, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
+    let feed = Feed::new(sources, &work.lots, &job.limits, budget.chunk, Gate::new(budget.large_pages));
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
     on_each(job.threads, |failed| {
@@ -51,13 +46,21 @@ pub(crate) fn read(
             let (lot, chunk) = piece.place();
             let known = collector.lock().expect("no thread panics with this lock").has(lot, chunk);
             if !known {
+                let large = piece.large_bytes(sources);
+                if let Some(bytes) = large {
+                    let mut collector = collector.lock().expect("no thread panics with this lock");
+                    collector.make_room(bytes * BYTES_A_BYTE)?;
+                }
                 let segment = reader.read(&piece)?;
+                if large.is_some() {
+                    // Buffers are several times a page's size: those of a large one leave nothing behind.
+                    reader = PageReader::new(&shared);
+                }
                 counters.add(&segment, &segment.sketches, turn.fetch_add(7, Ordering::Relaxed));
                 collector.lock().expect("no thread panics with this lock").add(segment)?;
             }
-            if let Piece::Lines { chunk, .. } = piece {
-                // The buffer of a large page is not worth keeping.
-                spare = if chunk.bytes.capacity() < 4 * budget.chunk { chunk.bytes } else { Vec::new() };
+            if let Piece::Lines { chunk: Chunk { bytes, permit: None, .. }, .. } = piece {
+                spare = bytes;
             }
             progress.advance(bytes);
         }
@@ -68,9 +71,14 @@ pub(crate) fn read(
 }
 
 /// Counts the shingles and fingerprints of the segments that an earlier run left.
-fn recount(job: &Job, collector: Collector, seen: &Seen, counters: &Counters) -> Result<Collector> {
+fn recount(
+    collector: Collector,
+    seen: &Seen,
+    counters: &Counters,
+    threads: impl Fn(&Segments) -> usize,
+) -> Result<Collector> {
     let found = collector.finish()?;
-    for_each(job.threads, found.len(), Vec::new, |buffer, i| {
+    for_each(threads(&found), found.len(), Vec::new, |buffer, i| {
         let segment = found.load(i)?;
         for row in segment.rows.iter().filter(|row| row.sketch_size > 0) {
             seen.has(row.fingerprint());
@@ -81,8 +89,8 @@ fn recount(job: &Job, collector: Collector, seen: &Seen, counters: &Counters) ->
     Ok(found.reopen())
 }
 
-/// Bytes of a page that is worth waiting for.
-const LARGE_PAGE: usize = 1 << 20;
+/// Bytes of memory for a byte of page: the page itself, its canonical text, tokens, shingles, and its sketch twice.
+pub(super) const BYTES_A_BYTE: u64 = 16;
 
 /// What all threads read pages with.
 struct Shared<'a> {
@@ -90,8 +98,6 @@ struct Shared<'a> {
     sources: &'a [Source],
     names: FieldNames,
     seen: Seen,
-    /// Held by the thread that is at a large page.
-    large: Mutex<()>,
 }
 
 /// Turns pieces of input into segments. One a thread; its buffers are reused.
@@ -120,12 +126,13 @@ impl<'a> PageReader<'a> {
         self.sketches.clear();
         let mut segment = match piece {
             Piece::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
-            Piece::Documents { lot, sources } => self.documents(*lot, sources.clone())?,
+            Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone())?,
         };
         // A copy takes no more memory than it needs, and the buffer is used again; unless it is large.
-        let large = 8 * self.sketches.capacity() > 4 * LARGE_PAGE;
-        segment.sketches =
-            if large { std::mem::take(&mut self.sketches) } else { self.sketches.as_slice().to_vec() };
+        segment.sketches = match piece.large_bytes(self.shared.sources) {
+            Some(_) => std::mem::take(&mut self.sketches),
+            None => self.sketches.as_slice().to_vec(),
+        };
         self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
         for (row, rank) in &self.ranks {
             segment.ranks.extend_from_slice(&row.to_ne_bytes());
@@ -155,7 +162,7 @@ impl<'a> PageReader<'a> {
             } else {
                 read_line(line, &self.shared.names)
             };
-            let judged = record.and_then(|record| self.page_in_turn(place, &record, line, &mut segment));
+            let judged = record.and_then(|record| self.page(place, &record, line, &mut segment));
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: number, reason });
             }
@@ -198,26 +205,6 @@ impl<'a> PageReader<'a> {
             }
         }
         Ok(segment)
-    }
-
-    /// Adds a page like [`PageReader::page`]. Large pages come one at a time, whatever the threads, and leave nothing
-    /// behind: a page's buffers are several times its size.
-    fn page_in_turn(
-        &mut self,
-        place: Row,
-        record: &Record,
-        bytes: &[u8],
-        segment: &mut Segment,
-    ) -> Result<(), String> {
-        if bytes.len() < LARGE_PAGE {
-            return self.page(place, record, bytes, segment);
-        }
-        let turn = self.shared.large.lock().expect("no thread panics with this lock");
-        let judged = self.page(place, record, bytes, segment);
-        self.canonical = Canonical::default();
-        self.sketch = Sketch::default();
-        drop(turn);
-        judged
     }
 
     /// Adds a page to the segment, or says why it cannot be judged. `bytes` are its record.

@@ -81,16 +81,7 @@ impl Collector {
     /// Takes a segment; puts all of them on disk once they no longer fit in memory.
     pub(crate) fn add(&mut self, segment: Segment) -> Result<()> {
         self.known.insert((segment.lot, segment.chunk));
-        if self.disk.is_none() && self.memory + segment.bytes() > self.memory_limit {
-            let mut disk = create(&self.folder)?;
-            for stored in &mut self.segments {
-                if let Stored::Memory(segment) = stored {
-                    *stored = disk.append(segment)?;
-                }
-            }
-            self.memory = 0;
-            self.disk = Some(disk);
-        }
+        self.make_room(segment.bytes())?;
         let stored = match &mut self.disk {
             Some(disk) => disk.append(&segment)?,
             None => {
@@ -99,6 +90,22 @@ impl Collector {
             }
         };
         self.segments.push(stored);
+        Ok(())
+    }
+
+    /// Sees to it that `bytes` more fit in memory: if they do not, all segments go to disk.
+    pub(crate) fn make_room(&mut self, bytes: u64) -> Result<()> {
+        if self.disk.is_some() || self.memory + bytes <= self.memory_limit {
+            return Ok(());
+        }
+        let mut disk = create(&self.folder)?;
+        for stored in &mut self.segments {
+            if let Stored::Memory(segment) = stored {
+                *stored = disk.append(segment)?;
+            }
+        }
+        self.memory = 0;
+        self.disk = Some(disk);
         Ok(())
     }
 
@@ -265,6 +272,17 @@ impl Segments {
     pub(crate) fn memory(&self) -> u64 {
         let held = |stored: &Stored| if let Stored::Memory(segment) = stored { segment.bytes() } else { 0 };
         self.segments.iter().map(held).sum()
+    }
+
+    /// How many of `threads` may work on segments at once, if all of them together may take `bytes`. A thread has a
+    /// segment's sketches, and as much again for what it makes of them.
+    pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
+        let size = |stored: &Stored| match stored {
+            Stored::Memory(segment) => segment.sketches.len(),
+            Stored::Disk(layout, _) => layout.sketches as usize,
+        };
+        let largest = self.segments.iter().map(size).max().unwrap_or(0).max(1) as u64;
+        threads.min((bytes / (2 * 8 * largest)) as usize).max(1)
     }
 
     /// Lines of a segment's chunk, and its place.

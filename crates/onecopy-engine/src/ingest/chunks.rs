@@ -4,8 +4,11 @@
 //! without being held in memory, and damage in a compressed file ends it: both are reported in the line's place.
 
 use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::parallel::{Gate, Permit};
 
 /// Some whole lines of a source.
 #[derive(Debug, Default)]
@@ -15,6 +18,8 @@ pub(crate) struct Chunk {
     pub bytes: Vec<u8>,
     /// What is wrong with the line behind these, if anything.
     pub trouble: Option<Trouble>,
+    /// Held while a line that is longer than a usual chunk is in memory.
+    pub permit: Option<Permit>,
 }
 
 /// What is wrong with a line that could not be handed on.
@@ -48,11 +53,13 @@ pub(crate) struct LineChunks<R> {
     carry: Vec<u8>,
     next: u32,
     ended: bool,
+    large: Arc<Gate>,
 }
 
 impl<R: Read> LineChunks<R> {
-    pub(crate) fn new(reader: R, chunk_bytes: usize, page_bytes: usize) -> LineChunks<R> {
-        LineChunks { reader, chunk_bytes, page_bytes, carry: Vec::new(), next: 0, ended: false }
+    /// A chunk for which more than `chunk_bytes` must be read passes the gate `large` first.
+    pub(crate) fn new(reader: R, chunk_bytes: usize, page_bytes: usize, large: Arc<Gate>) -> LineChunks<R> {
+        LineChunks { reader, chunk_bytes, page_bytes, carry: Vec::new(), next: 0, ended: false, large }
     }
 
     /// The next chunk, or nothing at the end. Fails only where the system does. `spare` is a buffer to fill, such as
@@ -63,7 +70,7 @@ impl<R: Read> LineChunks<R> {
         }
         spare.clear();
         spare.append(&mut self.carry);
-        let mut chunk = Chunk { index: self.next, bytes: spare, trouble: None };
+        let mut chunk = Chunk { index: self.next, bytes: spare, ..Chunk::default() };
         self.next += 1;
         if let Err(error) = self.fill(&mut chunk) {
             self.ended = true;
@@ -101,6 +108,9 @@ impl<R: Read> LineChunks<R> {
                 chunk.bytes.clear();
                 chunk.trouble = Some(Trouble::Overlong);
                 return self.skip_line();
+            }
+            if chunk.permit.is_none() {
+                chunk.permit = Some(self.large.enter());
             }
             wanted = (2 * wanted).min(self.page_bytes + 1).max(wanted + 1);
         }
@@ -167,8 +177,14 @@ mod tests {
     }
 
     fn chunks(bytes: &[u8], error: Option<&'static str>, chunk: usize, page: usize) -> Vec<Chunk> {
-        let mut reader = LineChunks::new(Stuttering(bytes, error), chunk, page);
-        std::iter::from_fn(|| reader.next(vec![1, 2, 3]).unwrap()).collect()
+        let mut reader = LineChunks::new(Stuttering(bytes, error), chunk, page, Gate::new(1));
+        let mut chunks: Vec<Chunk> = Vec::new();
+        while let Some(mut chunk) = reader.next(vec![1, 2, 3]).unwrap() {
+            assert!(chunk.bytes.len() <= reader.chunk_bytes || chunk.permit.is_some());
+            chunk.permit = None;
+            chunks.push(chunk);
+        }
+        chunks
     }
 
     #[test]

@@ -13,16 +13,27 @@ use super::inputs::{Format, Lot, Source};
 use super::packing::open;
 use crate::error::{At, Result};
 use crate::job::Limits;
+use crate::parallel::{Gate, Permit};
 
 /// Something to read.
 pub(crate) enum Piece {
     /// Lines of a source.
     Lines { lot: u32, source: u32, chunk: Chunk },
-    /// Sources that are one page each.
-    Documents { lot: u32, sources: Range<u32> },
+    /// Sources that are one page each. A large one comes alone, and with a permit.
+    Documents { lot: u32, sources: Range<u32>, permit: Option<Permit> },
 }
 
 impl Piece {
+    /// The bytes of a piece that needs much memory; of others, nothing.
+    pub(crate) fn large_bytes(&self, sources: &[Source]) -> Option<u64> {
+        match self {
+            Piece::Lines { chunk, .. } => chunk.permit.as_ref().map(|_| chunk.bytes.len() as u64),
+            Piece::Documents { sources: range, permit, .. } => {
+                permit.as_ref().map(|_| sources[range.start as usize].bytes)
+            }
+        }
+    }
+
     /// The lot and the chunk that this is.
     pub(crate) fn place(&self) -> (u32, u32) {
         match self {
@@ -38,6 +49,7 @@ pub(crate) struct Feed<'a> {
     lots: &'a [Lot],
     limits: &'a Limits,
     chunk_bytes: usize,
+    large: Arc<Gate>,
     readers: Vec<Mutex<Reader>>,
     ended: Vec<AtomicBool>,
 }
@@ -57,12 +69,14 @@ impl<'a> Feed<'a> {
         lots: &'a [Lot],
         limits: &'a Limits,
         chunk_bytes: usize,
+        large: Arc<Gate>,
     ) -> Feed<'a> {
         Feed {
             sources,
             lots,
             limits,
             chunk_bytes,
+            large,
             readers: lots.iter().map(|_| Mutex::new(Reader::Unopened)).collect(),
             ended: lots.iter().map(|_| AtomicBool::new(false)).collect(),
         }
@@ -115,9 +129,12 @@ impl<'a> Feed<'a> {
             (Reader::Unopened, Lot::Documents(sources)) => {
                 *reader = Reader::Ended;
                 self.ended[lot].store(true, Ordering::Relaxed);
+                drop(reader);
                 let bytes =
                     self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
-                return Ok(Some((Piece::Documents { lot: lot_number, sources: sources.clone() }, bytes)));
+                let permit = (bytes > self.chunk_bytes as u64).then(|| self.large.enter());
+                let sources = sources.clone();
+                return Ok(Some((Piece::Documents { lot: lot_number, sources, permit }, bytes)));
             }
             _ => None,
         };
@@ -134,6 +151,6 @@ impl<'a> Feed<'a> {
             unreachable!("only files of lines are cut into chunks")
         };
         let (reader, taken) = open(&source.path, packing, self.limits.expansion).at("read", &source.path)?;
-        Ok((LineChunks::new(reader, self.chunk_bytes, self.limits.page_bytes), taken))
+        Ok((LineChunks::new(reader, self.chunk_bytes, self.limits.page_bytes, self.large.clone()), taken))
     }
 }

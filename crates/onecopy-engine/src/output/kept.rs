@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use onecopy_core::Decision;
@@ -11,7 +12,7 @@ use onecopy_core::Decision;
 use crate::batch::{Decisions, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
 use crate::ingest::{Format, LineChunks, Lot, Source, open, write};
-use crate::parallel::for_each;
+use crate::parallel::{Gate, for_each};
 use crate::progress::{Progress, Stage};
 
 /// Writes the kept pages below `kept/` in the results folder. Files that an earlier run finished are left.
@@ -20,6 +21,7 @@ pub(crate) struct KeptWriter<'a> {
     pub segments: &'a Segments,
     pub decisions: &'a Decisions,
     pub progress: &'a dyn Progress,
+    pub large: Arc<Gate>,
 }
 
 /// The segments of each lot.
@@ -63,7 +65,8 @@ impl KeptWriter<'_> {
         let Format::Lines(packing) = source.format else { unreachable!("a lot of lines is a file of lines") };
         let limits = &self.work.run.limits;
         let (reader, taken) = open(&source.path, packing, limits.expansion).at("read", &source.path)?;
-        let mut chunks = LineChunks::new(reader, self.work.run.chunk_bytes, limits.page_bytes);
+        let mut chunks =
+            LineChunks::new(reader, self.work.run.chunk_bytes, limits.page_bytes, self.large.clone());
         let aside = self.work.folder().join(format!("kept-{lot}.part"));
         let mut out = write(File::create(&aside).at("create", &aside)?, packing).at("write", &aside)?;
         let (mut reported, mut spare, mut gathered) = (0, Vec::new(), Vec::new());
@@ -82,7 +85,7 @@ impl KeptWriter<'_> {
             out.write_all(&gathered).at("write", &aside)?;
             let taken = taken.load(std::sync::atomic::Ordering::Relaxed);
             self.progress.advance(taken - std::mem::replace(&mut reported, taken));
-            spare = chunk.bytes;
+            spare = if chunk.permit.is_none() { chunk.bytes } else { Vec::new() };
         }
         out.finish().at("write", &aside)?;
         make_parent(&target)?;

@@ -51,6 +51,30 @@ fn the_peak_is_that_of_the_run_and_not_of_whoever_started_it() {
 }
 
 #[test]
+fn large_pages_on_many_threads_keep_the_limit() {
+    let folder = tempdir().expect("a folder");
+    let mut random = Random::new(7);
+    let mut large = || -> String {
+        let word = |_| format!("{:x} ", random.below(1 << 14));
+        (0..800_000).map(word).collect()
+    };
+    let mut lines = String::new();
+    for number in 0..4 {
+        write_file(folder.path(), &format!("pages/{number}.txt"), large());
+        write_file(folder.path(), &format!("pages/{number}.html"), format!("<p>{}</p>", large()));
+        lines.push_str(&format!("{{\"id\":{number},\"text\":\"{}\"}}\n", large()));
+    }
+    write_file(folder.path(), "pages/lines.jsonl", lines);
+    for threads in [2, 8] {
+        let out = folder.path().join(threads.to_string());
+        let options = format!("--memory 64M --threads {threads} --quiet");
+        dedup(&folder.path().join("pages"), &out).args(&options).succeed();
+        assert_eq!(report(&out)["kept"], 12);
+        assert_memory_within(&out, 64 << 20);
+    }
+}
+
+#[test]
 fn threads_change_nothing() {
     let folder = tempdir().expect("a folder");
     let input = write_corpus(folder.path(), PAGES / 4);
