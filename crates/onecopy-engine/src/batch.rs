@@ -19,6 +19,7 @@ mod seen;
 mod segment;
 mod segments;
 mod settle;
+mod slab;
 mod sorter;
 mod spool;
 mod work;

@@ -52,12 +52,17 @@ pub(crate) fn read(
                     collector.make_room(bytes * BYTES_A_BYTE)?;
                 }
                 let segment = reader.read(&piece)?;
+                let mut sketches = std::mem::take(&mut reader.sketches);
                 if large.is_some() {
                     // Buffers are several times a page's size: those of a large one leave nothing behind.
                     reader = PageReader::new(&shared);
                 }
-                counters.add(&segment, &segment.sketches, turn.fetch_add(7, Ordering::Relaxed));
-                collector.lock().expect("no thread panics with this lock").add(segment)?;
+                counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
+                collector.lock().expect("no thread panics with this lock").add(segment, &sketches)?;
+                if large.is_none() {
+                    sketches.clear();
+                    reader.sketches = sketches;
+                }
             }
             if let Piece::Lines { chunk: Chunk { bytes, permit: None, .. }, .. } = piece {
                 spare = bytes;
@@ -105,7 +110,7 @@ struct PageReader<'a> {
     shared: &'a Shared<'a>,
     canonical: Canonical,
     sketch: Sketch,
-    /// The sketches of the segment, until it is done.
+    /// The sketches of the last segment that was read, to be taken out and given back empty.
     sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
 }
@@ -123,15 +128,9 @@ impl<'a> PageReader<'a> {
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
         self.ranks.clear();
-        self.sketches.clear();
         let mut segment = match piece {
             Piece::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
             Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone())?,
-        };
-        // A copy takes no more memory than it needs, and the buffer is used again; unless it is large.
-        segment.sketches = match piece.large_bytes(self.shared.sources) {
-            Some(_) => std::mem::take(&mut self.sketches),
-            None => self.sketches.as_slice().to_vec(),
         };
         self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
         for (row, rank) in &self.ranks {

@@ -72,18 +72,13 @@ pub(crate) struct Segment {
     pub rejected: Vec<Rejection>,
     /// The pages, best first: the row's number, the length of its rank, its rank.
     pub ranks: Vec<u8>,
-    pub sketches: Vec<u64>,
 }
 
 impl Segment {
-    /// About how much memory it takes.
+    /// About how much memory it takes, without its sketches.
     pub(crate) fn bytes(&self) -> u64 {
         let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.len() + 40).sum();
-        (self.rows.len() * size_of::<Row>()
-            + self.names.len()
-            + self.ranks.len()
-            + rejected
-            + 8 * self.sketches.len()) as u64
+        (self.rows.len() * size_of::<Row>() + self.names.len() + self.ranks.len() + rejected) as u64
     }
 
     /// The name of a row's page.
@@ -92,8 +87,8 @@ impl Segment {
         &self.names[start as usize..self.rows[row].name_end as usize]
     }
 
-    /// The segment in words, and where its parts are.
-    pub(crate) fn encode(&self) -> (Layout, Vec<u64>) {
+    /// The segment and its sketches in words, and where its parts are.
+    pub(crate) fn encode(&self, sketches: &[u64]) -> (Layout, Vec<u64>) {
         let rejected = encode_rejected(&self.rejected);
         let layout = Layout {
             lot: self.lot,
@@ -103,14 +98,14 @@ impl Segment {
             names: self.names.len() as u32,
             rejected: rejected.len() as u32,
             ranks: self.ranks.len() as u32,
-            sketches: self.sketches.len() as u32,
+            sketches: sketches.len() as u32,
         };
         let mut words = Vec::with_capacity(layout.words());
         words.extend(self.rows.iter().flat_map(|row| row.to_words()));
         push_bytes(&self.names, &mut words);
         push_bytes(&rejected, &mut words);
         push_bytes(&self.ranks, &mut words);
-        words.extend_from_slice(&self.sketches);
+        words.extend_from_slice(sketches);
         (layout, words)
     }
 
@@ -126,7 +121,6 @@ impl Segment {
             names: part(layout.names_at(), layout.names).to_vec(),
             rejected: decode_rejected(part(layout.rejected_at(), layout.rejected)),
             ranks: Vec::new(),
-            sketches: Vec::new(),
         }
     }
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::segment::{Layout, Row, Segment};
+use super::slab::{Slab, SlabAt};
 use crate::error::{At, Error, Result};
 
 /// Collects segments while the input is read.
@@ -21,26 +22,28 @@ pub(crate) struct Collector {
     known: HashSet<(u32, u32)>,
     memory: u64,
     memory_limit: u64,
+    /// The sketches of segments in memory.
+    slab: Slab,
     disk: Option<Disk>,
     folder: PathBuf,
 }
 
 enum Stored {
-    Memory(Segment),
+    Memory(Segment, SlabAt),
     Disk(Layout, u64),
 }
 
 impl Stored {
     fn place(&self) -> (u32, u32) {
         match self {
-            Stored::Memory(segment) => (segment.lot, segment.chunk),
+            Stored::Memory(segment, _) => (segment.lot, segment.chunk),
             Stored::Disk(layout, _) => (layout.lot, layout.chunk),
         }
     }
 
     fn rows(&self) -> usize {
         match self {
-            Stored::Memory(segment) => segment.rows.len(),
+            Stored::Memory(segment, _) => segment.rows.len(),
             Stored::Disk(layout, _) => layout.rows as usize,
         }
     }
@@ -61,6 +64,7 @@ impl Collector {
             known: HashSet::new(),
             memory: 0,
             memory_limit,
+            slab: Slab::default(),
             disk: None,
             folder: folder.to_owned(),
         };
@@ -78,15 +82,17 @@ impl Collector {
         self.known.contains(&(lot, chunk))
     }
 
-    /// Takes a segment; puts all of them on disk once they no longer fit in memory.
-    pub(crate) fn add(&mut self, segment: Segment) -> Result<()> {
+    /// Takes a segment and its sketches; puts all of them on disk once they no longer fit in memory.
+    pub(crate) fn add(&mut self, segment: Segment, sketches: &[u64]) -> Result<()> {
         self.known.insert((segment.lot, segment.chunk));
-        self.make_room(segment.bytes())?;
+        let bytes = segment.bytes() + 8 * sketches.len() as u64;
+        self.make_room(bytes)?;
         let stored = match &mut self.disk {
-            Some(disk) => disk.append(&segment)?,
+            Some(disk) => disk.append(&segment, sketches)?,
             None => {
-                self.memory += segment.bytes();
-                Stored::Memory(segment)
+                self.memory += bytes;
+                let at = self.slab.push(sketches)?;
+                Stored::Memory(segment, at)
             }
         };
         self.segments.push(stored);
@@ -100,11 +106,11 @@ impl Collector {
         }
         let mut disk = create(&self.folder)?;
         for stored in &mut self.segments {
-            if let Stored::Memory(segment) = stored {
-                *stored = disk.append(segment)?;
+            if let Stored::Memory(segment, at) = stored {
+                *stored = disk.append(segment, self.slab.get(at))?;
             }
         }
-        self.memory = 0;
+        (self.memory, self.slab) = (0, Slab::default());
         self.disk = Some(disk);
         Ok(())
     }
@@ -122,8 +128,8 @@ impl Collector {
             return Err(Error::Config(format!("{pages} pages are more than one run takes: split the input")));
         }
         firsts.push(pages as u32);
-        let Collector { segments, memory_limit, disk, folder, .. } = self;
-        Ok(Segments { segments, firsts, memory_limit, disk, folder })
+        let Collector { segments, memory, memory_limit, slab, disk, folder, .. } = self;
+        Ok(Segments { segments, firsts, memory, memory_limit, slab, disk, folder })
     }
 }
 
@@ -188,8 +194,8 @@ fn read_record(record: &[u8]) -> Option<(Layout, u64, u64)> {
 }
 
 impl Disk {
-    fn append(&mut self, segment: &Segment) -> Result<Stored> {
-        let (layout, words) = segment.encode();
+    fn append(&mut self, segment: &Segment, sketches: &[u64]) -> Result<Stored> {
+        let (layout, words) = segment.encode(sketches);
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let at = self.end;
         self.data.write_all_at(bytes, at).at("write", &self.path)?;
@@ -209,7 +215,9 @@ pub(crate) struct Segments {
     segments: Vec<Stored>,
     /// The first page of each segment, and at the end the number of pages.
     firsts: Vec<u32>,
+    memory: u64,
     memory_limit: u64,
+    slab: Slab,
     disk: Option<Disk>,
     folder: PathBuf,
 }
@@ -242,9 +250,10 @@ impl Segments {
     pub(crate) fn reopen(self) -> Collector {
         Collector {
             known: self.segments.iter().map(Stored::place).collect(),
-            memory: self.memory(),
+            memory: self.memory,
             segments: self.segments,
             memory_limit: self.memory_limit,
+            slab: self.slab,
             disk: self.disk,
             folder: self.folder,
         }
@@ -268,17 +277,11 @@ impl Segments {
         self.disk.is_none()
     }
 
-    /// Bytes of memory that segments take.
-    pub(crate) fn memory(&self) -> u64 {
-        let held = |stored: &Stored| if let Stored::Memory(segment) = stored { segment.bytes() } else { 0 };
-        self.segments.iter().map(held).sum()
-    }
-
     /// How many of `threads` may work on segments at once, if all of them together may take `bytes`. A thread has a
     /// segment's sketches, and as much again for what it makes of them.
     pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
         let size = |stored: &Stored| match stored {
-            Stored::Memory(segment) => segment.sketches.len(),
+            Stored::Memory(_, at) => at.len(),
             Stored::Disk(layout, _) => layout.sketches as usize,
         };
         let largest = self.segments.iter().map(size).max().unwrap_or(0).max(1) as u64;
@@ -288,7 +291,7 @@ impl Segments {
     /// Lines of a segment's chunk, and its place.
     pub(crate) fn place(&self, segment: usize) -> (u32, u32, u32) {
         match &self.segments[segment] {
-            Stored::Memory(segment) => (segment.lot, segment.chunk, segment.lines),
+            Stored::Memory(segment, _) => (segment.lot, segment.chunk, segment.lines),
             Stored::Disk(layout, _) => (layout.lot, layout.chunk, layout.lines),
         }
     }
@@ -296,7 +299,7 @@ impl Segments {
     /// A segment without its ranks and sketches.
     pub(crate) fn load(&self, segment: usize) -> Result<Loaded<'_>> {
         match &self.segments[segment] {
-            Stored::Memory(segment) => Ok(Loaded::Borrowed(segment)),
+            Stored::Memory(segment, _) => Ok(Loaded::Borrowed(segment)),
             Stored::Disk(layout, at) => {
                 let mut words = vec![0; layout.ranks_at()];
                 self.read(*at, &mut words)?;
@@ -308,7 +311,7 @@ impl Segments {
     /// All sketches of a segment, one behind the other.
     pub(crate) fn sketches<'a>(&'a self, segment: usize, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
         match &self.segments[segment] {
-            Stored::Memory(segment) => Ok(&segment.sketches),
+            Stored::Memory(_, at) => Ok(self.slab.get(at)),
             Stored::Disk(layout, at) => {
                 buffer.resize(layout.sketches as usize, 0);
                 self.read(at + 8 * layout.sketches_at() as u64, buffer)?;
@@ -326,7 +329,7 @@ impl Segments {
     ) -> Result<&'a [u64]> {
         let (start, size) = (at.start as usize, size as usize);
         match &self.segments[at.segment as usize] {
-            Stored::Memory(segment) => Ok(&segment.sketches[start..start + size]),
+            Stored::Memory(_, at) => Ok(&self.slab.get(at)[start..start + size]),
             Stored::Disk(layout, at) => {
                 buffer.resize(size, 0);
                 self.read(at + 8 * (layout.sketches_at() + start) as u64, buffer)?;
@@ -338,7 +341,7 @@ impl Segments {
     /// The ranks of a segment, from byte `from`, at most as many as `buffer` holds; how many there were.
     pub(crate) fn ranks(&self, segment: usize, from: usize, buffer: &mut [u8]) -> Result<usize> {
         match &self.segments[segment] {
-            Stored::Memory(segment) => {
+            Stored::Memory(segment, _) => {
                 let rest = &segment.ranks[from..];
                 let n = rest.len().min(buffer.len());
                 buffer[..n].copy_from_slice(&rest[..n]);
@@ -359,7 +362,7 @@ impl Segments {
         let segment = self.segment_of(page);
         let row = (page - self.firsts[segment]) as usize;
         match &self.segments[segment] {
-            Stored::Memory(segment) => Ok((segment.rows[row], segment.name(row).to_vec())),
+            Stored::Memory(segment, _) => Ok((segment.rows[row], segment.name(row).to_vec())),
             Stored::Disk(layout, at) => {
                 let mut words = [0; 2 * Row::WORDS];
                 let first = row.saturating_sub(1);
@@ -412,7 +415,6 @@ mod tests {
             rows: vec![row],
             names: format!("\"{lot}\"").into_bytes(),
             ranks: vec![lot as u8; 5],
-            sketches: vec![u64::from(lot), 99],
             ..Default::default()
         }
     }
@@ -438,7 +440,7 @@ mod tests {
         for limit in [1 << 20, 150, 0] {
             let mut collector = Collector::open(folder.path(), limit).unwrap();
             for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
-                collector.add(segment(lot, chunk)).unwrap();
+                collector.add(segment(lot, chunk), &[u64::from(lot), 99]).unwrap();
             }
             let segments = collector.finish().unwrap();
             assert_eq!(segments.in_memory(), limit == 1 << 20);
@@ -452,7 +454,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut collector = Collector::open(folder.path(), 0).unwrap();
         for (lot, chunk) in [(2, 0), (0, 1)] {
-            collector.add(segment(lot, chunk)).unwrap();
+            collector.add(segment(lot, chunk), &[u64::from(lot), 99]).unwrap();
         }
         drop(collector);
         let log = folder.path().join("segments.log");
