@@ -231,14 +231,13 @@ mod tests {
                 Rejection { source: 0, line: 0, reason: String::new() },
             ],
             ranks: vec![1, 2, 3],
-            sketches: vec![10, 20],
         };
-        let (layout, words) = segment.encode();
+        let (layout, words) = segment.encode(&[10, 20]);
         assert_eq!(words.len(), layout.words());
         assert_eq!(Layout::from_fields(layout.to_fields()), layout);
         let read = Segment::decode(&layout, &words[..layout.ranks_at()]);
-        assert_eq!(read, Segment { ranks: vec![], sketches: vec![], ..segment.clone() });
-        assert_eq!(words[layout.sketches_at()..], segment.sketches);
+        assert_eq!(read, Segment { ranks: vec![], ..segment.clone() });
+        assert_eq!(words[layout.sketches_at()..], [10, 20]);
         assert_eq!(segment.name(1), &segment.names[3..9]);
     }
 }

@@ -463,8 +463,8 @@ mod tests {
         std::fs::write(&log, bytes).unwrap();
         let mut collector = Collector::open(folder.path(), 0).unwrap();
         assert!(collector.has(2, 0) && !collector.has(0, 1));
-        collector.add(segment(0, 1)).unwrap();
-        collector.add(segment(0, 0)).unwrap();
+        collector.add(segment(0, 1), &[0, 99]).unwrap();
+        collector.add(segment(0, 0), &[0, 99]).unwrap();
         check(&collector.finish().unwrap());
     }
 }
