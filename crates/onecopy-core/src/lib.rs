@@ -27,6 +27,7 @@
 //! assert_eq!(resemblance(shared, a.shingles().len(), b.shingles().len()), 10.0 / 12.0);
 //! ```
 
+mod address;
 mod candidate;
 mod canonical;
 mod config;
@@ -40,6 +41,7 @@ mod sketch;
 mod verify;
 mod winner;
 
+pub use address::{AddressRules, host, identity, resolve};
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
 pub use config::{
