@@ -18,6 +18,9 @@ pub struct Config {
     pub shingles: ShingleRules,
     /// Which of two duplicates is kept, most important rule first. A tie goes to the smaller name.
     pub winner: Vec<WinnerRule>,
+    /// The market whose pages [`WinnerRule::Market`] prefers: the end of its host names, such as `uk`, `gov.uk` or
+    /// `com`. Without one the rule says nothing.
+    pub market: Option<String>,
 }
 
 impl Default for Config {
@@ -27,12 +30,14 @@ impl Default for Config {
             canonical: CanonicalRules::default(),
             shingles: ShingleRules::default(),
             winner: vec![
+                WinnerRule::Market,
                 WinnerRule::Popularity,
                 WinnerRule::Static,
                 WinnerRule::ShortUrl,
                 WinnerRule::Older,
                 WinnerRule::Longer,
             ],
+            market: None,
         }
     }
 }
@@ -50,6 +55,16 @@ impl Config {
             return Err(format!(
                 "a shingle of {} tokens makes no sense: give a length from 1 to {SHINGLE_LENGTH_LIMIT}, such as 5",
                 self.shingles.length
+            ));
+        }
+        let is_suffix = |market: &String| {
+            let label =
+                |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
+            market.strip_prefix('.').unwrap_or(market).split('.').all(label)
+        };
+        if let Some(market) = self.market.as_ref().filter(|market| !is_suffix(market)) {
+            return Err(format!(
+                "market {market:?} is not the end of a host name: give one such as uk, gov.uk or com"
             ));
         }
         Ok(())
@@ -151,6 +166,8 @@ pub enum Replicas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WinnerRule {
+    /// A page on a host of [`Config::market`] before any other.
+    Market,
     /// The more popular page: PageRank, clicks, or any number that grows with worth.
     Popularity,
     /// A URL without a query before one with.

@@ -59,4 +59,4 @@ pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use shingle::{shingle, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
-pub use winner::{Contender, rank};
+pub use winner::{Contender, in_market, rank};
