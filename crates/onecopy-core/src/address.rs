@@ -116,7 +116,7 @@ fn write_port(parts: &Parts, written: &Written, out: &mut Vec<u8>) {
 fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) {
     let (start, table) = (out.len(), table(written, &PATH));
     let mut segments = path.strip_prefix('/').unwrap_or(path).split('/').peekable();
-    let mut ends_in_slash = false;
+    let (mut ends_in_slash, mut has_empty) = (false, false);
     while let Some(segment) = segments.next() {
         let last = segments.peek().is_none();
         let at = out.len();
@@ -126,6 +126,7 @@ fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
         ends_in_slash = last;
         match &out[at + 1..] {
             b"" if last => out.truncate(at),
+            b"" => has_empty = true,
             b"." if written.resolve_dot_segments => out.truncate(at),
             b".." if written.resolve_dot_segments => {
                 let parent = out[start..at].iter().rposition(|&byte| byte == b'/').unwrap_or(0);
@@ -134,7 +135,7 @@ fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
             _ => ends_in_slash = false,
         }
     }
-    if written.merge_slashes {
+    if has_empty && written.merge_slashes {
         merge_slashes(start, out);
     }
     end_path(start, ends_in_slash, written, compiled, out);
@@ -142,9 +143,6 @@ fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
 
 /// Only once all segments are there: a `..` takes away the empty one before it, as browsers do.
 fn merge_slashes(start: usize, out: &mut Vec<u8>) {
-    if !out[start..].windows(2).any(|pair| pair == b"//") {
-        return;
-    }
     let mut to = start;
     for at in start..out.len() {
         if out[at] != b'/' || to == start || out[to - 1] != b'/' {

@@ -85,6 +85,8 @@ pub struct CanonicalRules {
     pub punctuation: Punctuation,
     /// Whether bullets and numbering such as `a.1` at the start of a line stay.
     pub numbering: Numbering,
+    /// What a word is in scripts that put no spaces between words.
+    pub words: Words,
     /// Words that are left out, given in the case that [`CanonicalRules::case`] leaves them in.
     pub stop_words: Vec<String>,
 }
@@ -120,6 +122,19 @@ pub enum Numbering {
     Keep,
     /// Numbering is removed.
     Drop,
+}
+
+/// What a word is in scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Other text is not touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Words {
+    /// A run of letters, digits and underscores, as in other scripts: what stands between two marks.
+    Runs,
+    /// Runs are cut into words by a dictionary, and marks such as vowel signs belong to the word they stand in.
+    Segmented,
+    /// Runs, unless a page has too few of them to be compared: then as [`Words::Segmented`].
+    #[default]
+    Auto,
 }
 
 /// How shingles are made.

@@ -34,6 +34,7 @@ mod config;
 mod group;
 mod hash;
 mod head;
+mod language;
 mod measure;
 mod page;
 mod redirect;
@@ -48,11 +49,12 @@ pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
 pub use config::{
     CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
-    WinnerRule,
+    WinnerRule, Words,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
+pub use language::{Language, language};
 pub use measure::{containment, resemblance};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};

@@ -3,7 +3,7 @@
 //! The shipped rules are a file that explains itself, so that changing them needs no other document. What a file
 //! leaves out keeps its shipped value; what it says and we do not know is refused.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -99,12 +99,12 @@ const LONG_VALUE_BYTES: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compiled {
     prefixes: Vec<Box<[u8]>>,
-    aliases: HashMap<Box<[u8]>, Box<[u8]>>,
+    aliases: Hosts<Box<[u8]>>,
     index_files: Vec<Box<[u8]>>,
     dropped: Names,
     sessions: Names,
     sessions_if_long: Names,
-    hosts: HashMap<Box<[u8]>, CompiledHost>,
+    hosts: Hosts<CompiledHost>,
 }
 
 /// What is special about a host.
@@ -118,12 +118,12 @@ impl Compiled {
     fn of(written: &Written) -> Result<Compiled, String> {
         let mut compiled = Compiled {
             prefixes: written.host_prefixes.iter().map(|prefix| lower(prefix)).collect(),
-            aliases: HashMap::new(),
+            aliases: Hosts::default(),
             index_files: written.index_files.iter().map(|name| lower(name)).collect(),
             dropped: Names::of(&[&written.tracking_parameters[..], &written.session_parameters].concat()),
             sessions: Names::of(&written.session_parameters),
             sessions_if_long: Names::of(&written.session_parameters_if_long),
-            hosts: HashMap::new(),
+            hosts: Hosts::default(),
         };
         if compiled.prefixes.iter().any(|prefix| prefix.is_empty()) {
             return Err("address rules: host_prefixes has an empty entry: leave it out".into());
@@ -188,9 +188,6 @@ impl Compiled {
 
     /// The rule for `host` or the nearest host above it.
     pub(super) fn host_rule(&self, host: &[u8]) -> Option<&CompiledHost> {
-        if self.hosts.is_empty() {
-            return None;
-        }
         let mut rest = host;
         loop {
             if let Some(rule) = self.hosts.get(rest) {
@@ -226,6 +223,32 @@ impl Compiled {
     }
 }
 
+/// What is known of some hosts.
+#[derive(Clone, Debug, PartialEq)]
+struct Hosts<T> {
+    by_name: HashMap<Box<[u8]>, T>,
+    /// A bit for each length of a name, the last for all that are longer: most hosts need no further look.
+    lengths: u64,
+}
+
+impl<T> Default for Hosts<T> {
+    fn default() -> Hosts<T> {
+        Hosts { by_name: HashMap::new(), lengths: 0 }
+    }
+}
+
+impl<T> Hosts<T> {
+    fn insert(&mut self, host: Box<[u8]>, value: T) {
+        self.lengths |= 1 << host.len().min(63);
+        self.by_name.insert(host, value);
+    }
+
+    fn get(&self, host: &[u8]) -> Option<&T> {
+        let possible = self.lengths >> host.len().min(63) & 1 == 1;
+        possible.then(|| self.by_name.get(host))?
+    }
+}
+
 fn name_and_value(parameter: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b'=', parameter) {
         Some(at) => (&parameter[..at], &parameter[at + 1..]),
@@ -237,45 +260,28 @@ fn lower(text: &str) -> Box<[u8]> {
     text.to_ascii_lowercase().into_bytes().into()
 }
 
-/// The longest parameter name that a list can hold. Longer names in addresses match patterns only.
-const NAME_BYTES: usize = 64;
-
 /// Names of parameters, some of them patterns. Case is ignored.
 #[derive(Clone, Debug, PartialEq)]
 struct Names {
-    exact: HashSet<Box<[u8]>>,
-    patterns: Vec<Box<[u8]>>,
-    /// First bytes that any name or pattern can begin with: most parameters need no further look.
-    first: Box<[bool; 256]>,
+    /// By their first byte; under zero those that begin with `*`. A list has few names with one first byte, so that
+    /// comparing them takes less time than hashing.
+    by_first: Vec<Vec<Box<[u8]>>>,
 }
 
 impl Names {
     fn of(names: &[String]) -> Names {
-        let (patterns, exact): (Vec<_>, Vec<_>) =
-            names.iter().map(|name| lower(name)).partition(|name| name.contains(&b'*'));
-        let mut first = Box::new([false; 256]);
-        for name in patterns.iter().chain(&exact) {
-            match name.first() {
-                Some(b'*') => first.fill(true),
-                Some(&byte) => first[usize::from(byte)] = true,
-                None => {}
-            }
+        let mut by_first = vec![Vec::new(); 256];
+        for name in names.iter().map(|name| lower(name)) {
+            let first = name.first().copied().unwrap_or_default();
+            by_first[usize::from(if first == b'*' { 0 } else { first })].push(name);
         }
-        Names { exact: exact.into_iter().collect(), patterns, first }
+        Names { by_first }
     }
 
     fn contains(&self, name: &[u8]) -> bool {
-        let Some(first) = name.first().map(u8::to_ascii_lowercase) else { return false };
-        if !self.first[usize::from(first)] {
-            return false;
-        }
-        let mut small = [0; NAME_BYTES];
-        let exact = small.get_mut(..name.len()).is_some_and(|small| {
-            small.copy_from_slice(name);
-            small.make_ascii_lowercase();
-            self.exact.contains(&small[..])
-        });
-        exact || self.patterns.iter().any(|pattern| matches(pattern, name))
+        let first = name.first().map_or(0, u8::to_ascii_lowercase);
+        let any = |names: &[Box<[u8]>]| names.iter().any(|pattern| matches(pattern, name));
+        any(&self.by_first[usize::from(first)]) || (first != 0 && any(&self.by_first[0]))
     }
 }
 
