@@ -10,7 +10,7 @@ mod words;
 use std::ops::{Range, RangeInclusive};
 
 use crate::canonical::Canonical;
-use table::{Table, table};
+use table::{SLOTS, Table, table};
 
 macro_rules! languages {
     ($($name:ident = $number:literal $code:literal $english:literal,)*) => {
@@ -88,6 +88,8 @@ const KANA_SHARE: u32 = 20;
 /// Words of a language that must be met before they decide, and how clearly it must lead, in percent of the next.
 const WORDS_NEEDED: u32 = 3;
 const LEAD_PERCENT: u32 = 115;
+/// How often one word counts: a name that is repeated, such as `numpy.ma`, is no text in French.
+const REPETITIONS: u8 = 3;
 /// Languages between which trigrams decide in doubt.
 const CANDIDATES: usize = 5;
 /// Bytes whose trigrams are counted in doubt.
@@ -125,11 +127,13 @@ struct Sample {
     kana: u32,
     /// What the words say for each language, by number.
     votes: [u32; 64],
+    /// How often each word of the table was met.
+    met: [u8; SLOTS],
 }
 
 impl Default for Sample {
     fn default() -> Sample {
-        Sample { scripts: [0; 128], kana: 0, votes: [0; 64] }
+        Sample { scripts: [0; 128], kana: 0, votes: [0; 64], met: [0; SLOTS] }
     }
 }
 
@@ -143,8 +147,12 @@ impl Sample {
             if script == Language::Chinese {
                 self.kana += kana_bytes(&token[..token.len().min(TOKEN_BYTES)]);
             }
-            let mut languages = table.languages(bytes, start, end);
-            let vote = WORD_VOTE / languages.count_ones().max(1);
+            let Some((slot, mut languages)) = table.word(bytes, start, end) else { continue };
+            self.met[slot] += 1;
+            if self.met[slot] > REPETITIONS {
+                continue;
+            }
+            let vote = WORD_VOTE / languages.count_ones();
             while languages != 0 {
                 self.votes[languages.trailing_zeros() as usize] += vote;
                 languages &= languages - 1;

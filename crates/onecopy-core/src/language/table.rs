@@ -11,7 +11,7 @@ use crate::config::{CanonicalRules, Words};
 use crate::hash::token;
 
 /// Slots; about a third are taken, so that most words of a page meet an empty one at once.
-const SLOTS: usize = 8192;
+pub(super) const SLOTS: usize = 8192;
 /// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
@@ -27,13 +27,13 @@ pub(super) fn table() -> &'static Table {
         let mut table = Table { slots: vec![(0, 0); SLOTS] };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
-        for (language, words) in WORDS {
-            canonicalise(words, &rules, &mut canonical);
-            for (start, end) in canonical.spans() {
-                let hash = token(canonical.padded(), start, end);
-                let slot = table.slot(hash);
-                table.slots[slot].0 = hash;
-                table.slots[slot].1 |= 1 << language.to_u8();
+        for &(language, words) in WORDS {
+            for word in words.split(' ') {
+                canonicalise(word, &rules, &mut canonical);
+                // Vowel signs cut some words to pieces, which are words of other languages.
+                if let (Some((start, end)), 1) = (canonical.spans().next(), canonical.token_count()) {
+                    table.insert(token(canonical.padded(), start, end), language);
+                }
             }
         }
         table
@@ -41,13 +41,20 @@ pub(super) fn table() -> &'static Table {
 }
 
 impl Table {
-    /// The languages that use the word `padded[start..end]`, a bit each.
+    fn insert(&mut self, hash: u64, language: Language) {
+        let slot = self.slot(hash);
+        self.slots[slot].0 = hash;
+        self.slots[slot].1 |= 1 << language.to_u8();
+    }
+
+    /// The slot of the word `padded[start..end]` and the languages that use it, a bit each. `None`: no language does.
     #[inline]
-    pub(super) fn languages(&self, padded: &[u8], start: usize, end: usize) -> u64 {
+    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> Option<(usize, u64)> {
         if !WORD_BYTES.contains(&(end - start)) {
-            return 0;
+            return None;
         }
-        self.slots[self.slot(token(padded, start, end))].1
+        let slot = self.slot(token(padded, start, end));
+        Some((slot, self.slots[slot].1)).filter(|&(_, languages)| languages != 0)
     }
 
     /// The slot that has `hash`, or the empty one where it belongs.
