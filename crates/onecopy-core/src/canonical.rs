@@ -67,6 +67,18 @@ impl Canonical {
         })
     }
 
+    /// Where the tokens with these numbers begin and end, as far as there are so many.
+    pub(crate) fn spans_of(&self, tokens: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        let ends = &self.ends[..self.count];
+        let tokens = tokens.start.min(self.count)..tokens.end.min(self.count);
+        let mut start = tokens.start.checked_sub(1).map_or(0, |before| ends[before] as usize + 1);
+        ends[tokens].iter().map(move |&end| {
+            let span = (start, end as usize);
+            start = end as usize + 1;
+            span
+        })
+    }
+
     /// The canonical text with at least [`TOKEN_PADDING`] readable bytes behind it.
     pub(crate) fn padded(&self) -> &[u8] {
         &self.bytes

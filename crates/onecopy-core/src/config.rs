@@ -18,6 +18,9 @@ pub struct Config {
     pub shingles: ShingleRules,
     /// Which of two duplicates is kept, most important rule first. A tie goes to the smaller name.
     pub winner: Vec<WinnerRule>,
+    /// The market whose pages [`WinnerRule::Market`] prefers: the end of its host names, such as `uk`, `gov.uk` or
+    /// `com`. Without one the rule says nothing.
+    pub market: Option<String>,
 }
 
 impl Default for Config {
@@ -27,12 +30,14 @@ impl Default for Config {
             canonical: CanonicalRules::default(),
             shingles: ShingleRules::default(),
             winner: vec![
+                WinnerRule::Market,
                 WinnerRule::Popularity,
                 WinnerRule::Static,
                 WinnerRule::ShortUrl,
                 WinnerRule::Older,
                 WinnerRule::Longer,
             ],
+            market: None,
         }
     }
 }
@@ -50,6 +55,16 @@ impl Config {
             return Err(format!(
                 "a shingle of {} tokens makes no sense: give a length from 1 to {SHINGLE_LENGTH_LIMIT}, such as 5",
                 self.shingles.length
+            ));
+        }
+        let is_suffix = |market: &String| {
+            let label =
+                |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
+            market.strip_prefix('.').unwrap_or(market).split('.').all(label)
+        };
+        if let Some(market) = self.market.as_ref().filter(|market| !is_suffix(market)) {
+            return Err(format!(
+                "market {market:?} is not the end of a host name: give one such as uk, gov.uk or com"
             ));
         }
         Ok(())
@@ -70,6 +85,8 @@ pub struct CanonicalRules {
     pub punctuation: Punctuation,
     /// Whether bullets and numbering such as `a.1` at the start of a line stay.
     pub numbering: Numbering,
+    /// What a word is in scripts that put no spaces between words.
+    pub words: Words,
     /// Words that are left out, given in the case that [`CanonicalRules::case`] leaves them in.
     pub stop_words: Vec<String>,
 }
@@ -105,6 +122,19 @@ pub enum Numbering {
     Keep,
     /// Numbering is removed.
     Drop,
+}
+
+/// What a word is in scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Other text is not touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Words {
+    /// A run of letters, digits and underscores, as in other scripts: what stands between two marks.
+    Runs,
+    /// Runs are cut into words by a dictionary, and marks such as vowel signs belong to the word they stand in.
+    Segmented,
+    /// Runs, unless a page has too few of them to be compared: then as [`Words::Segmented`].
+    #[default]
+    Auto,
 }
 
 /// How shingles are made.
@@ -151,6 +181,8 @@ pub enum Replicas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WinnerRule {
+    /// A page on a host of [`Config::market`] before any other.
+    Market,
     /// The more popular page: PageRank, clicks, or any number that grows with worth.
     Popularity,
     /// A URL without a query before one with.

@@ -27,30 +27,38 @@
 //! assert_eq!(resemblance(shared, a.shingles().len(), b.shingles().len()), 10.0 / 12.0);
 //! ```
 
+mod address;
 mod candidate;
 mod canonical;
 mod config;
 mod group;
 mod hash;
+mod head;
+mod language;
 mod measure;
 mod page;
+mod redirect;
 pub mod reference;
 mod shingle;
 mod sketch;
 mod verify;
 mod winner;
 
+pub use address::{AddressRules, host, identity, resolve};
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
 pub use config::{
     CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
-    WinnerRule,
+    WinnerRule, Words,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
+pub use head::{Head, head};
+pub use language::{Language, language};
 pub use measure::{containment, resemblance};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
+pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use shingle::{shingle, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
-pub use winner::{Contender, rank};
+pub use winner::{Contender, in_market, rank};

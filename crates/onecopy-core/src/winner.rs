@@ -4,11 +4,14 @@
 //! with the page's name and a hash of its record, never with its place in the input, so that the order of the input
 //! changes nothing.
 
-use crate::config::WinnerRule;
+use url::Url;
+
+use crate::address::host;
+use crate::config::{Config, WinnerRule};
 use crate::page::Signals;
 
 /// What the rules look at. `length` is that of the canonical text in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Contender<'a> {
     /// The page's name in every output.
     pub name: &'a str,
@@ -18,22 +21,55 @@ pub struct Contender<'a> {
     pub length: usize,
     /// A hash of the record, to part pages that have one name.
     pub digest: u64,
+    /// Whether the page is known to stand for another: it redirects, or its canonical link was followed and holds.
+    /// Such a page comes after all that do not, whatever the rules say.
+    pub points_elsewhere: bool,
 }
 
 /// Appends the page's place in the order of preference: of two pages, the one whose bytes are smaller is kept.
-pub fn rank(page: &Contender, rules: &[WinnerRule], out: &mut Vec<u8>) {
-    for &rule in rules {
-        out.extend_from_slice(&place(page, rule).to_be_bytes());
+pub fn rank(page: &Contender, config: &Config, out: &mut Vec<u8>) {
+    let places = config.winner.iter().filter_map(|&rule| place(page, rule, config.market.as_deref()));
+    if page.points_elsewhere {
+        // One byte more than the rules can fill, and no name holds such a byte: behind every page that stands for
+        // itself, whose bytes need no flag.
+        out.extend(std::iter::repeat_n(u8::MAX, size_of::<u64>() * config.winner.len() + 1));
+    }
+    for place in places {
+        out.extend_from_slice(&place.to_be_bytes());
     }
     out.extend_from_slice(page.name.as_bytes());
     out.push(0);
     out.extend_from_slice(&page.digest.to_be_bytes());
 }
 
-/// A page's place by one rule: smaller is better, the largest value means that nothing is known.
-fn place(page: &Contender, rule: WinnerRule) -> u64 {
+/// Whether the address is on a host of `market`: `uk` has all hosts that end in `.uk`, `gov.uk` some of them.
+pub fn in_market(url: &str, market: &str) -> bool {
+    let Some(host) = host(url) else { return false };
+    let market = market.strip_prefix('.').unwrap_or(market);
+    if host.is_ascii() && market.is_ascii() {
+        return ends_in(host, market);
+    }
+    let ascii = |host: &str| Some(Url::parse(&format!("http://{host}/")).ok()?.host_str()?.to_owned());
+    ascii(host).zip(ascii(market)).is_some_and(|(host, market)| ends_in(&host, &market))
+}
+
+/// Whether the last labels of `host` are those of `suffix`.
+fn ends_in(host: &str, suffix: &str) -> bool {
+    let host = host.trim_end_matches('.').as_bytes();
+    let Some(start) = host.len().checked_sub(suffix.len()) else { return false };
+    let whole_labels = start == 0 || host[start - 1] == b'.';
+    whole_labels && !suffix.is_empty() && host[start..].eq_ignore_ascii_case(suffix.as_bytes())
+}
+
+/// A page's place by one rule: smaller is better, the largest value means that nothing is known. `None`: the rule
+/// has nothing to say of any page.
+fn place(page: &Contender, rule: WinnerRule, market: Option<&str>) -> Option<u64> {
     let signals = &page.signals;
     let known = match rule {
+        WinnerRule::Market => {
+            let market = market?;
+            signals.url.map(|url| u64::from(!in_market(url, market)))
+        }
         WinnerRule::Popularity => signals.popularity.map(|value| !ordered(value)),
         WinnerRule::Static => signals.url.map(|url| u64::from(url.contains('?'))),
         WinnerRule::ShortUrl => signals.url.map(|url| url.len() as u64),
@@ -41,7 +77,7 @@ fn place(page: &Contender, rule: WinnerRule) -> u64 {
         WinnerRule::Newer => signals.time.map(|time| !(time as u64 ^ SIGN)),
         WinnerRule::Longer => Some(!(page.length as u64)),
     };
-    known.unwrap_or(u64::MAX)
+    Some(known.unwrap_or(u64::MAX))
 }
 
 const SIGN: u64 = 1 << 63;
@@ -62,7 +98,8 @@ mod tests {
 
     fn ranked(name: &str, signals: Signals, length: usize, rules: &[WinnerRule]) -> Vec<u8> {
         let mut out = Vec::new();
-        rank(&Contender { name, signals, length, digest: 0 }, rules, &mut out);
+        let page = Contender { name, signals, length, ..Contender::default() };
+        rank(&page, &Config { winner: rules.to_vec(), ..Config::default() }, &mut out);
         out
     }
 
@@ -96,5 +133,71 @@ mod tests {
         assert!(ranked("z", old, 1, &rules) < ranked("a", both, 1, &rules));
         assert!(ranked("a", old, 1, &rules) < ranked("b", old, 1, &rules));
         assert!(ranked("a", old, 1, &rules) < ranked("a!", old, 1, &rules));
+    }
+
+    #[test]
+    fn the_bytes_of_a_run_without_market_are_frozen() {
+        let signals = Signals { url: Some("http://a.example/?x"), time: Some(5), popularity: Some(1.5) };
+        let page = Contender { name: "p", signals, length: 3, digest: 0x0102, points_elsewhere: false };
+        let mut out = Vec::new();
+        rank(&page, &Config::default(), &mut out);
+        let places = [0x4007_ffff_ffff_ffff_u64, 1, 19, 0x8000_0000_0000_0005, !3];
+        let mut expected: Vec<u8> = places.iter().flat_map(|place| place.to_be_bytes()).collect();
+        expected.extend_from_slice(b"p\0\0\0\0\0\0\0\x01\x02");
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn pages_of_the_market_come_first() {
+        let config = Config { market: Some("uk".into()), ..Config::default() };
+        let ranked = |url, popularity| {
+            let signals = Signals { url, popularity, time: None };
+            let mut out = Vec::new();
+            rank(&Contender { name: "p", signals, ..Contender::default() }, &config, &mut out);
+            out
+        };
+        let at_home = ranked(Some("http://shop.co.uk/a?long=query"), None);
+        assert!(at_home < ranked(Some("http://shop.com/"), Some(1e9)));
+        assert!(ranked(Some("http://shop.com/"), None) < ranked(None, Some(1e9)));
+    }
+
+    #[test]
+    fn a_market_is_the_end_of_a_host() {
+        for (url, market) in [
+            ("http://shop.co.uk/", "uk"),
+            ("https://u@www.GOV.uk.:8080/a", "gov.UK"),
+            ("http://gov.uk", "gov.uk"),
+            ("http://shop.de?x", ".de"),
+            ("http://пример.рф/", "рф"),
+            ("http://xn--e1afmkfd.xn--p1ai/", "рф"),
+        ] {
+            assert!(in_market(url, market), "{url} {market}");
+        }
+        for (url, market) in [
+            ("http://shop.com/uk/", "uk"),
+            ("http://uk.shop.com/", "uk"),
+            ("http://shop.fuk/", "uk"),
+            ("http://shop.co.uk/", "gov.uk"),
+            ("http://shop.de/.uk", "uk"),
+            ("ftp://shop.uk/", "uk"),
+            ("shop.uk", "uk"),
+            ("http://shop.de/", ""),
+        ] {
+            assert!(!in_market(url, market), "{url} {market}");
+        }
+    }
+
+    #[test]
+    fn what_points_elsewhere_comes_last() {
+        let config = Config { market: Some("uk".into()), ..Config::default() };
+        let ranked = |points_elsewhere, name, signals, length| {
+            let mut out = Vec::new();
+            rank(&Contender { name, signals, length, digest: u64::MAX, points_elsewhere }, &config, &mut out);
+            out
+        };
+        let best = Signals { url: Some("http://a.uk/"), time: Some(0), popularity: Some(f64::MAX) };
+        let (worst, long) = ("\u{10ffff}", usize::MAX);
+        assert!(ranked(false, worst, Signals::default(), 0) < ranked(true, "", best, long));
+        assert!(ranked(true, "b", best, 1) < ranked(true, "a", Signals::default(), 1));
     }
 }

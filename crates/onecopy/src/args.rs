@@ -187,6 +187,8 @@ pub enum UnitArg {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum WinnerArg {
+    /// A page of the market before any other
+    Market,
     /// The more popular page
     Popularity,
     /// A URL without a query before one with
@@ -210,6 +212,7 @@ fn default_winner() -> String {
 impl From<WinnerRule> for WinnerArg {
     fn from(rule: WinnerRule) -> WinnerArg {
         match rule {
+            WinnerRule::Market => WinnerArg::Market,
             WinnerRule::Popularity => WinnerArg::Popularity,
             WinnerRule::Static => WinnerArg::Static,
             WinnerRule::ShortUrl => WinnerArg::ShortUrl,
@@ -223,6 +226,7 @@ impl From<WinnerRule> for WinnerArg {
 impl From<WinnerArg> for WinnerRule {
     fn from(rule: WinnerArg) -> WinnerRule {
         match rule {
+            WinnerArg::Market => WinnerRule::Market,
             WinnerArg::Popularity => WinnerRule::Popularity,
             WinnerArg::Static => WinnerRule::Static,
             WinnerArg::ShortUrl => WinnerRule::ShortUrl,

@@ -241,9 +241,10 @@ impl<'a> PageReader<'a> {
         let signals =
             Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
         let length = self.canonical.as_bytes().len();
-        let contender = Contender { name: name.trim_matches('"'), signals, length, digest: digest(bytes) };
+        let (name, digest) = (name.trim_matches('"'), digest(bytes));
+        let contender = Contender { name, signals, length, digest, points_elsewhere: false };
         let mut out = Vec::new();
-        rank(&contender, &self.shared.job.config.winner, &mut out);
+        rank(&contender, &self.shared.job.config, &mut out);
         self.ranks.push((row, out));
     }
 }

@@ -1,0 +1,327 @@
+//! URL identity: two addresses with the same identity name the same page.
+//!
+//! The rules are data ([`AddressRules`]); this file carries them out. An identity is itself an address, whose identity
+//! is itself. Usual addresses are cut by hand in `parts`, which takes a tenth of the time; whatever is odd goes
+//! through the `url` crate first. From there on both take the same way.
+
+mod parts;
+mod rules;
+
+use url::Url;
+
+use parts::{Parts, has_http_scheme, is_plain_host, split};
+pub use rules::AddressRules;
+use rules::{Compiled, Written};
+
+/// Writes the identity of `url` into `out`, replacing what was there. `false`: it is no http or https address, and its
+/// identity is the string itself.
+pub fn identity(url: &str, rules: &AddressRules, out: &mut String) -> bool {
+    let trimmed = url.trim_matches(|c: char| c <= ' ');
+    let mut bytes = std::mem::take(out).into_bytes();
+    bytes.clear();
+    let known = match split(trimmed) {
+        Some(parts) if is_plain_host(parts.host, rules.written.international_hosts) => {
+            write(&parts, rules, &mut bytes)
+        }
+        _ => identity_of_odd(trimmed, rules, &mut bytes),
+    };
+    if !known {
+        bytes.clear();
+        bytes.extend_from_slice(url.as_bytes());
+    }
+    *out = String::from_utf8(bytes).expect("whole characters were copied or encoded");
+    known
+}
+
+/// The way through the `url` crate: international hosts, numbers as hosts, missing or backward slashes.
+fn identity_of_odd(url: &str, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    has_http_scheme(url.as_str()) && Parts::of(&url).is_some_and(|parts| write(&parts, rules, out))
+}
+
+/// The absolute address of `link` on the page at `base`. `None` unless it is http or https.
+pub fn resolve(base: &str, link: &str) -> Option<String> {
+    let url = match Url::parse(link.trim()) {
+        Ok(url) => url,
+        Err(_) => Url::parse(base).ok()?.join(link.trim()).ok()?,
+    };
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
+}
+
+/// The host of an http or https address as it is written there, without user and port.
+pub fn host(url: &str) -> Option<&str> {
+    split(url.trim_matches(|c: char| c <= ' ')).map(|parts| parts.host).filter(|host| !host.is_empty())
+}
+
+fn write(parts: &Parts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
+    let (written, compiled) = (&rules.written, &rules.compiled);
+    let secure = parts.secure && !written.ignore_scheme;
+    out.extend_from_slice(if secure { b"https://" } else { b"http://" });
+    if let Some(user) = parts.user.filter(|_| !written.drop_user_info) {
+        encode(user.as_bytes(), &RAW, out);
+        out.push(b'@');
+    }
+    let host_start = out.len();
+    if !write_host(parts.host, written, compiled, out) {
+        return false;
+    }
+    let own = compiled.host_rule(&out[host_start..]);
+    write_port(parts, written, out);
+    write_path(parts.path, written, compiled, out);
+    if let Some(query) = parts.query {
+        write_query(query, own, written, compiled, out);
+    }
+    if let Some(fragment) = parts.fragment {
+        let bang = fragment.starts_with('!') && written.keep_hash_bang;
+        if bang || !written.drop_fragments {
+            out.push(b'#');
+            encode(fragment.as_bytes(), table(written, &PATH), out);
+        }
+    }
+    true
+}
+
+/// Writes the host that `host` is another name of. `false`: nothing is left of it.
+fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let host = if written.drop_trailing_dot { host.trim_end_matches('.') } else { host };
+    out.extend_from_slice(host.as_bytes());
+    if written.ignore_host_case {
+        out[start..].make_ascii_lowercase();
+    }
+    while let Some(prefix) = compiled.host_prefix(&out[start..]) {
+        out.drain(start..start + prefix);
+    }
+    if let Some(alias) = compiled.host_alias(&out[start..]) {
+        out.truncate(start);
+        out.extend_from_slice(alias);
+    }
+    out.len() > start
+}
+
+/// Schemes that are one have one set of default ports, else `https://host:80` would change twice.
+fn write_port(parts: &Parts, written: &Written, out: &mut Vec<u8>) {
+    let Some(port) = parts.port else { return };
+    let is_default = match port {
+        80 => written.ignore_scheme || !parts.secure,
+        443 => written.ignore_scheme || parts.secure,
+        _ => false,
+    };
+    if !(is_default && written.drop_default_ports) {
+        out.push(b':');
+        out.extend_from_slice(port.to_string().as_bytes());
+    }
+}
+
+fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) {
+    let (start, table) = (out.len(), table(written, &PATH));
+    let mut segments = path.strip_prefix('/').unwrap_or(path).split('/').peekable();
+    let (mut ends_in_slash, mut has_empty) = (false, false);
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        let at = out.len();
+        out.push(b'/');
+        encode(segment.as_bytes(), table, out);
+        drop_path_parameters(at, compiled, out);
+        ends_in_slash = last;
+        match &out[at + 1..] {
+            b"" if last => out.truncate(at),
+            b"" => has_empty = true,
+            b"." if written.resolve_dot_segments => out.truncate(at),
+            b".." if written.resolve_dot_segments => {
+                let parent = out[start..at].iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+                out.truncate(start + parent);
+            }
+            _ => ends_in_slash = false,
+        }
+    }
+    if has_empty && written.merge_slashes {
+        merge_slashes(start, out);
+    }
+    end_path(start, ends_in_slash, written, compiled, out);
+}
+
+/// Only once all segments are there: a `..` takes away the empty one before it, as browsers do.
+fn merge_slashes(start: usize, out: &mut Vec<u8>) {
+    let mut to = start;
+    for at in start..out.len() {
+        if out[at] != b'/' || to == start || out[to - 1] != b'/' {
+            out[to] = out[at];
+            to += 1;
+        }
+    }
+    out.truncate(to);
+}
+
+/// Takes index files and slashes off the end, both as often as there are any: one can hide behind the other.
+fn end_path(start: usize, ends_in_slash: bool, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) {
+    if ends_in_slash {
+        out.push(b'/');
+    }
+    loop {
+        while written.drop_trailing_slash && out.len() > start && out.ends_with(b"/") {
+            out.pop();
+        }
+        let name = out[start..].iter().rposition(|&byte| byte == b'/').map_or(out.len(), |at| start + at + 1);
+        if name == out.len() || !compiled.is_index(&out[name..]) {
+            break;
+        }
+        out.truncate(name);
+    }
+    if out.len() == start {
+        out.push(b'/');
+    }
+}
+
+/// Takes `;jsessionid=...` and its like out of the segment whose slash is at `at`. Not behind dots: what they lead to
+/// was decided with the parameter, and would be another without it.
+fn drop_path_parameters(at: usize, compiled: &Compiled, out: &mut Vec<u8>) {
+    let Some(first) = memchr::memchr(b';', &out[at..]) else { return };
+    if matches!(&out[at + 1..at + first], b"." | b"..") {
+        return;
+    }
+    let (mut from, mut to) = (at + first, at + first);
+    while from < out.len() {
+        let next = memchr::memchr(b';', &out[from + 1..]).map_or(out.len(), |next| from + 1 + next);
+        if !compiled.is_session(&out[from + 1..next]) {
+            out.copy_within(from..next, to);
+            to += next - from;
+        }
+        from = next;
+    }
+    out.truncate(to);
+}
+
+fn write_query(
+    query: &str,
+    own: Option<&rules::CompiledHost>,
+    written: &Written,
+    compiled: &Compiled,
+    out: &mut Vec<u8>,
+) {
+    let (start, table) = (out.len(), table(written, &QUERY));
+    out.push(b'?');
+    let mut count = 0;
+    for parameter in query.split('&') {
+        let at = out.len();
+        if count > 0 {
+            out.push(b'&');
+        }
+        let name_at = out.len();
+        encode(parameter.as_bytes(), table, out);
+        let written_now = &out[name_at..];
+        let empty = written_now.is_empty() && written.drop_empty_query;
+        if empty || !compiled.counts(written_now, own) {
+            out.truncate(at);
+        } else {
+            count += 1;
+        }
+    }
+    if out.len() == start + 1 && written.drop_empty_query {
+        out.truncate(start);
+    } else if count > 1 && written.sort_parameters {
+        sort_parameters(start + 1, out);
+    }
+}
+
+/// Sorts the parameters from `start` on by name. Values of one name keep their order, since it can matter.
+fn sort_parameters(start: usize, out: &mut Vec<u8>) {
+    let name = |parameter: &[u8]| memchr::memchr(b'=', parameter).unwrap_or(parameter.len());
+    let all = out[start..].to_vec();
+    let mut parameters: Vec<&[u8]> = all.split(|&byte| byte == b'&').collect();
+    if parameters.is_sorted_by_key(|parameter| &parameter[..name(parameter)]) {
+        return;
+    }
+    parameters.sort_by_key(|parameter| &parameter[..name(parameter)]);
+    out.truncate(start);
+    for (place, parameter) in parameters.into_iter().enumerate() {
+        if place > 0 {
+            out.push(b'&');
+        }
+        out.extend_from_slice(parameter);
+    }
+}
+
+/// What to do with a byte: copy it, encode it, or look at what stands behind the `%`.
+#[derive(Clone, Copy, PartialEq)]
+enum Byte {
+    Plain,
+    Encode,
+    Percent,
+}
+
+type Table = [Byte; 256];
+
+/// For paths and fragments.
+static PATH: Table = table_of(b"\"<>`{}|^");
+/// For queries, where the `url` crate encodes the apostrophe too.
+static QUERY: Table = table_of(b"\"<>`{}|^'");
+/// For text that is to stay as it is. Spaces and controls are encoded even so, or an identity could end in one.
+static RAW: Table = {
+    let mut table = [Byte::Plain; 256];
+    let mut byte = 0;
+    while byte <= 0x20 {
+        table[byte] = Byte::Encode;
+        byte += 1;
+    }
+    table
+};
+
+const fn table_of(marks: &[u8]) -> Table {
+    let mut table = [Byte::Plain; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if byte <= 0x20 || byte >= 0x7f {
+            table[byte] = Byte::Encode;
+        }
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = Byte::Encode;
+        at += 1;
+    }
+    table[b'%' as usize] = Byte::Percent;
+    table
+}
+
+fn table(written: &Written, normal: &'static Table) -> &'static Table {
+    if written.normalise_percent_encoding { normal } else { &RAW }
+}
+
+/// Copies `text`; what must be encoded is, what need not be is decoded, a stray `%` becomes `%25`.
+fn encode(text: &[u8], table: &Table, out: &mut Vec<u8>) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let plain = rest.iter().position(|&byte| table[byte as usize] != Byte::Plain).unwrap_or(rest.len());
+        out.extend_from_slice(&rest[..plain]);
+        rest = &rest[plain..];
+        let Some(&byte) = rest.first() else { return };
+        let mut taken = 1;
+        match decoded(rest).filter(|_| table[byte as usize] == Byte::Percent) {
+            Some(byte) => {
+                taken = 3;
+                match byte {
+                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte),
+                    _ => push_encoded(byte, out),
+                }
+            }
+            None => push_encoded(byte, out),
+        }
+        rest = &rest[taken..];
+    }
+}
+
+/// The byte that `%XX` at the front of `text` stands for.
+fn decoded(text: &[u8]) -> Option<u8> {
+    let digit = |at: usize| text.get(at).and_then(|&byte| (byte as char).to_digit(16));
+    (text.first() == Some(&b'%')).then(|| Some((digit(1)? * 16 + digit(2)?) as u8))?
+}
+
+fn push_encoded(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+}
+
+#[cfg(test)]
+mod tests;

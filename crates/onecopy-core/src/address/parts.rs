@@ -1,0 +1,110 @@
+//! An address cut into its parts, as it is written.
+//!
+//! By hand for usual addresses. `split` refuses whatever the standard for addresses in browsers reads in another way
+//! than it looks: backward slashes, controls inside, no or too many slashes behind the scheme.
+
+use url::Url;
+
+/// The parts of an http or https address. `path` is empty or begins with a slash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Parts<'a> {
+    pub secure: bool,
+    pub user: Option<&'a str>,
+    pub host: &'a str,
+    pub port: Option<u16>,
+    pub path: &'a str,
+    pub query: Option<&'a str>,
+    pub fragment: Option<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    /// The parts as the `url` crate sees them.
+    pub(super) fn of(url: &'a Url) -> Option<Parts<'a>> {
+        let start = url.scheme().len() + "://".len();
+        let authority = &url.as_str()[start..];
+        let authority = &authority[..authority.find(['/', '?', '#']).unwrap_or(authority.len())];
+        Some(Parts {
+            secure: url.scheme() == "https",
+            user: authority.rsplit_once('@').map(|(user, _)| user),
+            host: url.host_str()?,
+            port: url.port(),
+            path: url.path(),
+            query: url.query(),
+            fragment: url.fragment(),
+        })
+    }
+}
+
+/// Cuts a usual address. `None`: it is no http or https address, or an odd one.
+pub(super) fn split(url: &str) -> Option<Parts<'_>> {
+    let (secure, rest) = without_scheme(url)?;
+    // All bytes, without stopping at the first that is odd: so it is done for many bytes at once.
+    if url.bytes().fold(false, |odd, byte| odd | (byte < b' ') | (byte == b'\\')) {
+        return None;
+    }
+    let (rest, fragment) = cut(rest, b'#');
+    let (rest, query) = cut(rest, b'?');
+    let (authority, path) = rest.split_at(memchr::memchr(b'/', rest.as_bytes()).unwrap_or(rest.len()));
+    let (user, host) = match memchr::memrchr(b'@', authority.as_bytes()) {
+        Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
+        None => (None, authority),
+    };
+    let (host, port) = without_port(host)?;
+    Some(Parts { secure, user, host, port, path, query, fragment })
+}
+
+/// Whether the address begins with `http:` or `https:`, in any case.
+pub(super) fn has_http_scheme(url: &str) -> bool {
+    without_scheme(url).is_some()
+}
+
+/// Whether a host stands for itself: letters, digits, dots and hyphens, and no number as its last label, which would
+/// make it an address of four bytes in one of many ways of writing. With `international`, neither encoded nor
+/// unencoded international labels.
+pub(super) fn is_plain_host(host: &str, international: bool) -> bool {
+    let host = host.trim_end_matches('.').as_bytes();
+    let last = memchr::memrchr(b'.', host).map_or(0, |at| at + 1);
+    let plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || (!international && byte >= 0x80)
+    };
+    let encoded = || host.windows(4).any(|window| window.eq_ignore_ascii_case(b"xn--"));
+    let (mut hyphens, mut before) = (false, 0);
+    for &byte in host {
+        if !plain(byte) {
+            return false;
+        }
+        hyphens |= byte == b'-' && before == b'-';
+        before = byte;
+    }
+    host.get(last).is_some_and(|byte| !byte.is_ascii_digit()) && !(international && hyphens && encoded())
+}
+
+fn without_scheme(url: &str) -> Option<(bool, &str)> {
+    let (scheme, rest) = url.split_at_checked(memchr::memchr(b':', url.as_bytes().get(..6)?)?)?;
+    let secure = match scheme.len() {
+        4 => false,
+        5 => true,
+        _ => return None,
+    };
+    let http = "https"[..scheme.len()].eq_ignore_ascii_case(scheme);
+    Some((secure, rest.strip_prefix("://").filter(|_| http)?))
+}
+
+fn cut(text: &str, mark: u8) -> (&str, Option<&str>) {
+    match memchr::memchr(mark, text.as_bytes()) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    }
+}
+
+/// `None`: what stands behind the colon is no port. A host in brackets has colons inside.
+fn without_port(host: &str) -> Option<(&str, Option<u16>)> {
+    let colon = memchr::memrchr(b':', host.as_bytes()).filter(|_| !host.ends_with(']'));
+    let Some(colon) = colon else { return Some((host, None)) };
+    let port = &host[colon + 1..];
+    if port.is_empty() {
+        return Some((&host[..colon], None));
+    }
+    let digits = port.bytes().all(|byte| byte.is_ascii_digit());
+    Some((&host[..colon], Some(port.parse().ok().filter(|_| digits)?)))
+}

@@ -1,0 +1,284 @@
+//! The language of a page, as one of some seventy.
+//!
+//! It is asked of every page, so it may cost about as much as hashing a line. The script decides for most of the world's
+//! languages. Where many share one, a sample of words is looked up among the frequent short words of each; only when
+//! that leaves doubt are trigrams counted, which takes many times as long. It is a signal, never proof of anything.
+
+mod table;
+mod words;
+
+use std::ops::{Range, RangeInclusive};
+
+use crate::canonical::Canonical;
+use table::{SLOTS, Table, table};
+
+macro_rules! languages {
+    ($($name:ident = $number:literal $code:literal $english:literal,)*) => {
+        /// A language. The numbers reach disk and never change.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Language {
+            $(#[doc = $english] $name = $number,)*
+        }
+
+        impl Language {
+            /// The code of ISO 639-1.
+            pub fn code(self) -> &'static str {
+                match self { $(Language::$name => $code,)* }
+            }
+
+            /// The language of a number that [`Language::to_u8`] gave.
+            pub fn from_u8(number: u8) -> Option<Language> {
+                match number { $($number => Some(Language::$name),)* _ => None }
+            }
+
+            /// Every language, by number.
+            pub const ALL: &[Language] = &[$(Language::$name,)*];
+        }
+    };
+}
+
+languages! {
+    English = 1 "en" "English.", German = 2 "de" "German.", French = 3 "fr" "French.", Spanish = 4 "es" "Spanish.",
+    Portuguese = 5 "pt" "Portuguese.", Italian = 6 "it" "Italian.", Dutch = 7 "nl" "Dutch.",
+    Swedish = 8 "sv" "Swedish.", Danish = 9 "da" "Danish.", Norwegian = 10 "no" "Norwegian, both forms.",
+    Finnish = 11 "fi" "Finnish.", Icelandic = 12 "is" "Icelandic.", Polish = 13 "pl" "Polish.",
+    Czech = 14 "cs" "Czech.", Slovak = 15 "sk" "Slovak.", Hungarian = 16 "hu" "Hungarian.",
+    Romanian = 17 "ro" "Romanian.", Croatian = 18 "hr" "Croatian, and its neighbours in Latin script.",
+    Slovenian = 19 "sl" "Slovenian.", Albanian = 20 "sq" "Albanian.", Lithuanian = 21 "lt" "Lithuanian.",
+    Latvian = 22 "lv" "Latvian.", Estonian = 23 "et" "Estonian.", Turkish = 24 "tr" "Turkish.",
+    Azerbaijani = 25 "az" "Azerbaijani.", Vietnamese = 26 "vi" "Vietnamese.", Indonesian = 27 "id" "Indonesian.",
+    Malay = 28 "ms" "Malay.", Tagalog = 29 "tl" "Tagalog.", Catalan = 30 "ca" "Catalan.",
+    Galician = 31 "gl" "Galician.", Basque = 32 "eu" "Basque.", Welsh = 33 "cy" "Welsh.", Irish = 34 "ga" "Irish.",
+    Maltese = 35 "mt" "Maltese.", Swahili = 36 "sw" "Swahili.", Afrikaans = 37 "af" "Afrikaans.",
+    Esperanto = 38 "eo" "Esperanto.", Latin = 39 "la" "Latin.", Uzbek = 40 "uz" "Uzbek.",
+    Russian = 41 "ru" "Russian.", Ukrainian = 42 "uk" "Ukrainian.", Bulgarian = 43 "bg" "Bulgarian.",
+    Serbian = 44 "sr" "Serbian in Cyrillic script.", Macedonian = 45 "mk" "Macedonian.",
+    Belarusian = 46 "be" "Belarusian.", Kazakh = 47 "kk" "Kazakh.", Mongolian = 48 "mn" "Mongolian.",
+    Arabic = 49 "ar" "Arabic.", Persian = 50 "fa" "Persian.", Urdu = 51 "ur" "Urdu.", Pashto = 52 "ps" "Pashto.",
+    Hindi = 53 "hi" "Hindi.", Marathi = 54 "mr" "Marathi.", Nepali = 55 "ne" "Nepali.",
+    Chinese = 56 "zh" "Chinese.", Japanese = 57 "ja" "Japanese.", Korean = 58 "ko" "Korean.",
+    Greek = 59 "el" "Greek.", Hebrew = 60 "he" "Hebrew.", Thai = 61 "th" "Thai.", Lao = 62 "lo" "Lao.",
+    Khmer = 63 "km" "Khmer.", Burmese = 64 "my" "Burmese.", Georgian = 65 "ka" "Georgian.",
+    Armenian = 66 "hy" "Armenian.", Tamil = 67 "ta" "Tamil.", Telugu = 68 "te" "Telugu.",
+    Kannada = 69 "kn" "Kannada.", Malayalam = 70 "ml" "Malayalam.", Gujarati = 71 "gu" "Gujarati.",
+    Punjabi = 72 "pa" "Punjabi in Gurmukhi script.", Bengali = 73 "bn" "Bengali.", Odia = 74 "or" "Odia.",
+    Sinhala = 75 "si" "Sinhala.", Amharic = 76 "am" "Amharic.", Tibetan = 77 "bo" "Tibetan.",
+}
+
+impl Language {
+    /// A number for it that never changes and is never zero.
+    pub fn to_u8(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Places of a page from which words are taken: menus at the front are often in another language than the text.
+const WINDOWS: usize = 3;
+/// Words taken from each.
+const WINDOW_TOKENS: usize = 40;
+/// Bytes of a word that are looked at: a clause of Chinese is one word.
+const TOKEN_BYTES: usize = 48;
+/// A script other than Latin decides with one in so many bytes: names, code and brands
+/// are in Latin script everywhere, while pages in Latin script rarely quote others at length.
+const FOREIGN_SHARE: u32 = 5;
+/// Kana decide for Japanese with one in so many bytes: a Japanese sentence cannot do without.
+const KANA_SHARE: u32 = 20;
+
+/// Words of a language that must be met before they decide, and how clearly it must lead, in percent of the next.
+const WORDS_NEEDED: u32 = 3;
+const LEAD_PERCENT: u32 = 115;
+/// How often one word counts: a name that is repeated, such as `numpy.ma`, is no text in French.
+const REPETITIONS: u8 = 3;
+/// Languages between which trigrams decide in doubt.
+const CANDIDATES: usize = 5;
+/// Bytes whose trigrams are counted in doubt.
+const TRIGRAM_BYTES: usize = 512;
+
+/// The language of a page. `None`: there is too little text, or too much doubt.
+pub fn language(canonical: &Canonical) -> Option<Language> {
+    let (table, mut sample) = (table(), Sample::default());
+    let count = canonical.token_count();
+    if count <= WINDOWS * WINDOW_TOKENS {
+        sample.take(canonical, 0..count, table);
+    } else {
+        for window in 0..WINDOWS {
+            let start = (2 * window + 1) * count / (2 * WINDOWS) - WINDOW_TOKENS / 2;
+            sample.take(canonical, start..start + WINDOW_TOKENS, table);
+        }
+    }
+    let script = sample.script()?;
+    match script {
+        Language::English => sample.decide(canonical, 1..=40),
+        Language::Russian => sample.decide(canonical, 41..=48),
+        Language::Arabic => sample.decide(canonical, 49..=52),
+        // Without their vowel signs many words of the three are alike, and trigrams are no help.
+        Language::Hindi => sample.best(53..=55, 1),
+        Language::Chinese if sample.is_japanese() => Some(Language::Japanese),
+        language => Some(language),
+    }
+}
+
+/// What a sample of words says.
+struct Sample {
+    /// Bytes of words in each script, by the number of the language that stands for it.
+    scripts: [u32; 128],
+    /// Bytes of kana, which are counted with the Chinese characters too.
+    kana: u32,
+    /// What the words say for each language, by number.
+    votes: [u32; 64],
+    /// How often each word of the table was met.
+    met: [u8; SLOTS],
+}
+
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample { scripts: [0; 128], kana: 0, votes: [0; 64], met: [0; SLOTS] }
+    }
+}
+
+impl Sample {
+    fn take(&mut self, canonical: &Canonical, tokens: Range<usize>, table: &Table) {
+        let bytes = canonical.padded();
+        for (start, end) in canonical.spans_of(tokens) {
+            let token = &bytes[start..end];
+            let Some(script) = script_of_token(token) else { continue };
+            self.scripts[usize::from(script.to_u8())] += token.len().min(TOKEN_BYTES) as u32;
+            if script == Language::Chinese {
+                self.kana += kana_bytes(&token[..token.len().min(TOKEN_BYTES)]);
+            }
+            let Some((slot, mut languages)) = table.word(bytes, start, end) else { continue };
+            self.met[slot] += 1;
+            if self.met[slot] > REPETITIONS {
+                continue;
+            }
+            let vote = WORD_VOTE / languages.count_ones();
+            while languages != 0 {
+                self.votes[languages.trailing_zeros() as usize] += vote;
+                languages &= languages - 1;
+            }
+        }
+    }
+
+    /// The language that stands for the script of the page.
+    fn script(&self) -> Option<Language> {
+        let total: u32 = self.scripts.iter().sum();
+        let latin = usize::from(Language::English.to_u8());
+        let others = self.scripts.iter().enumerate().filter(|&(script, _)| script != latin);
+        // Of equal scripts the one with the smaller number, so that the answer does not hang on chance.
+        let (other, bytes) = others.rev().max_by_key(|&(_, bytes)| bytes)?;
+        let script = if bytes * FOREIGN_SHARE >= total && *bytes > 0 { other } else { latin };
+        (total > 0).then(|| Language::from_u8(script as u8))?
+    }
+
+    fn is_japanese(&self) -> bool {
+        self.kana * KANA_SHARE >= self.scripts[usize::from(Language::Chinese.to_u8())]
+    }
+
+    /// The language of the most words, or in doubt that of the trigrams among those that words speak for.
+    fn decide(&self, canonical: &Canonical, languages: RangeInclusive<u8>) -> Option<Language> {
+        if let Some(language) = self.best(languages.clone(), WORDS_NEEDED) {
+            return Some(language);
+        }
+        let mut candidates: Vec<Language> = languages.filter_map(Language::from_u8).collect();
+        candidates.sort_by_key(|language| std::cmp::Reverse(self.votes[usize::from(language.to_u8())]));
+        candidates.truncate(CANDIDATES);
+        let most = self.votes[usize::from(candidates.first()?.to_u8())];
+        candidates.retain(|language| 2 * self.votes[usize::from(language.to_u8())] >= most);
+        (most >= WORD_VOTE).then(|| by_trigrams(canonical, &candidates))?
+    }
+
+    /// The language of the most words, if it leads clearly.
+    fn best(&self, languages: RangeInclusive<u8>, words_needed: u32) -> Option<Language> {
+        let (mut first, mut second, mut best) = (0, 0, 0);
+        for language in languages {
+            let votes = self.votes[usize::from(language)];
+            if votes > first {
+                (second, first, best) = (first, votes, language);
+            } else {
+                second = second.max(votes);
+            }
+        }
+        let clear = first >= words_needed * WORD_VOTE && first * 100 >= second * LEAD_PERCENT;
+        clear.then(|| Language::from_u8(best))?
+    }
+}
+
+/// What a word of one language counts; a word of several is shared out.
+const WORD_VOTE: u32 = 60;
+
+/// The language that stands for the script of a token, by its first character. `None`: a number, or a rare script.
+fn script_of_token(token: &[u8]) -> Option<Language> {
+    match token.first()? {
+        b'a'..=b'z' | b'A'..=b'Z' => Some(Language::English),
+        0..=0x7f => None,
+        _ => script_of(first_char(token)?),
+    }
+}
+
+fn first_char(bytes: &[u8]) -> Option<char> {
+    let length = match bytes.first()? {
+        0..=0x7f => 1,
+        0x80..=0xdf => 2,
+        0xe0..=0xef => 3,
+        _ => 4,
+    };
+    std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()
+}
+
+fn script_of(c: char) -> Option<Language> {
+    Some(match c {
+        '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' => Language::English,
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Language::Greek,
+        '\u{400}'..='\u{52f}' => Language::Russian,
+        '\u{531}'..='\u{58f}' => Language::Armenian,
+        '\u{590}'..='\u{5ff}' => Language::Hebrew,
+        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{fb50}'..='\u{fefc}' => Language::Arabic,
+        '\u{900}'..='\u{97f}' => Language::Hindi,
+        '\u{980}'..='\u{9ff}' => Language::Bengali,
+        '\u{a00}'..='\u{a7f}' => Language::Punjabi,
+        '\u{a80}'..='\u{aff}' => Language::Gujarati,
+        '\u{b00}'..='\u{b7f}' => Language::Odia,
+        '\u{b80}'..='\u{bff}' => Language::Tamil,
+        '\u{c00}'..='\u{c7f}' => Language::Telugu,
+        '\u{c80}'..='\u{cff}' => Language::Kannada,
+        '\u{d00}'..='\u{d7f}' => Language::Malayalam,
+        '\u{d80}'..='\u{dff}' => Language::Sinhala,
+        '\u{e00}'..='\u{e7f}' => Language::Thai,
+        '\u{e80}'..='\u{eff}' => Language::Lao,
+        '\u{f00}'..='\u{fff}' => Language::Tibetan,
+        '\u{1000}'..='\u{109f}' => Language::Burmese,
+        '\u{10a0}'..='\u{10ff}' | '\u{1c90}'..='\u{1cbf}' => Language::Georgian,
+        '\u{1200}'..='\u{139f}' => Language::Amharic,
+        '\u{1780}'..='\u{17ff}' => Language::Khmer,
+        '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7af}' => Language::Korean,
+        '\u{3005}'..='\u{30ff}'
+        | '\u{3400}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9d}' => Language::Chinese,
+        '\u{20000}'..='\u{3ffff}' => Language::Chinese,
+        _ => return None,
+    })
+}
+
+/// Bytes of Hiragana and Katakana, all of which are `e3 81` to `e3 83` and a third.
+fn kana_bytes(token: &[u8]) -> u32 {
+    let kana = |triple: &&[u8]| triple[0] == 0xe3 && (0x81..=0x83).contains(&triple[1]);
+    3 * token.windows(2).filter(kana).count() as u32
+}
+
+/// Whichever of `languages` the trigrams from the middle of the page speak for, if they are sure. A choice among few is
+/// many times as fast as one among all.
+fn by_trigrams(canonical: &Canonical, languages: &[Language]) -> Option<Language> {
+    let named = table::TRIGRAMS.iter().filter(|(_, language)| languages.contains(language));
+    let candidates: Vec<whatlang::Lang> = named.map(|&(lang, _)| lang).collect();
+    let bytes = canonical.as_bytes();
+    let middle = bytes.len().saturating_sub(TRIGRAM_BYTES) / 2;
+    let text = String::from_utf8_lossy(&bytes[middle..(middle + TRIGRAM_BYTES).min(bytes.len())]);
+    let detector = whatlang::Detector::with_allowlist(candidates);
+    let found = detector.detect(&text).filter(whatlang::Info::is_reliable)?;
+    table::TRIGRAMS.iter().find(|(lang, _)| *lang == found.lang()).map(|&(_, language)| language)
+}
+
+#[cfg(test)]
+mod tests;

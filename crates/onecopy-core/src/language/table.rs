@@ -1,0 +1,112 @@
+//! The words of all languages in one table, and the names that the trigram library has for languages.
+
+use std::sync::OnceLock;
+
+use whatlang::Lang;
+
+use super::Language;
+use super::words::WORDS;
+use crate::canonical::{Canonical, canonicalise};
+use crate::config::{CanonicalRules, Words};
+use crate::hash::token;
+
+/// Slots; about a third are taken, so that most words of a page meet an empty one at once.
+pub(super) const SLOTS: usize = 8192;
+/// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
+const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
+
+/// Which languages use a word: the hash of the word, and a bit a language by number.
+pub(super) struct Table {
+    slots: Vec<(u64, u64)>,
+}
+
+/// The table, made once.
+pub(super) fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = Table { slots: vec![(0, 0); SLOTS] };
+        let (mut canonical, rules) =
+            (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
+        for &(language, words) in WORDS {
+            for word in words.split(' ') {
+                canonicalise(word, &rules, &mut canonical);
+                // Vowel signs cut some words to pieces, which are words of other languages.
+                if let (Some((start, end)), 1) = (canonical.spans().next(), canonical.token_count()) {
+                    table.insert(token(canonical.padded(), start, end), language);
+                }
+            }
+        }
+        table
+    })
+}
+
+impl Table {
+    fn insert(&mut self, hash: u64, language: Language) {
+        let slot = self.slot(hash);
+        self.slots[slot].0 = hash;
+        self.slots[slot].1 |= 1 << language.to_u8();
+    }
+
+    /// The slot of the word `padded[start..end]` and the languages that use it, a bit each. `None`: no language does.
+    #[inline]
+    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> Option<(usize, u64)> {
+        if !WORD_BYTES.contains(&(end - start)) {
+            return None;
+        }
+        let slot = self.slot(token(padded, start, end));
+        Some((slot, self.slots[slot].1)).filter(|&(_, languages)| languages != 0)
+    }
+
+    /// The slot that has `hash`, or the empty one where it belongs.
+    fn slot(&self, hash: u64) -> usize {
+        let mut slot = hash as usize % SLOTS;
+        while self.slots[slot].1 != 0 && self.slots[slot].0 != hash {
+            slot = (slot + 1) % SLOTS;
+        }
+        slot
+    }
+}
+
+/// The languages that trigrams can decide about, under both names. Those that have a script alone are not among them.
+pub(super) const TRIGRAMS: &[(Lang, Language)] = &[
+    (Lang::Eng, Language::English),
+    (Lang::Deu, Language::German),
+    (Lang::Fra, Language::French),
+    (Lang::Spa, Language::Spanish),
+    (Lang::Por, Language::Portuguese),
+    (Lang::Ita, Language::Italian),
+    (Lang::Nld, Language::Dutch),
+    (Lang::Swe, Language::Swedish),
+    (Lang::Dan, Language::Danish),
+    (Lang::Nob, Language::Norwegian),
+    (Lang::Fin, Language::Finnish),
+    (Lang::Pol, Language::Polish),
+    (Lang::Ces, Language::Czech),
+    (Lang::Slk, Language::Slovak),
+    (Lang::Hun, Language::Hungarian),
+    (Lang::Ron, Language::Romanian),
+    (Lang::Hrv, Language::Croatian),
+    (Lang::Slv, Language::Slovenian),
+    (Lang::Lit, Language::Lithuanian),
+    (Lang::Lav, Language::Latvian),
+    (Lang::Est, Language::Estonian),
+    (Lang::Tur, Language::Turkish),
+    (Lang::Aze, Language::Azerbaijani),
+    (Lang::Vie, Language::Vietnamese),
+    (Lang::Ind, Language::Indonesian),
+    (Lang::Tgl, Language::Tagalog),
+    (Lang::Cat, Language::Catalan),
+    (Lang::Afr, Language::Afrikaans),
+    (Lang::Epo, Language::Esperanto),
+    (Lang::Lat, Language::Latin),
+    (Lang::Uzb, Language::Uzbek),
+    (Lang::Rus, Language::Russian),
+    (Lang::Ukr, Language::Ukrainian),
+    (Lang::Bul, Language::Bulgarian),
+    (Lang::Srp, Language::Serbian),
+    (Lang::Mkd, Language::Macedonian),
+    (Lang::Bel, Language::Belarusian),
+    (Lang::Ara, Language::Arabic),
+    (Lang::Pes, Language::Persian),
+    (Lang::Urd, Language::Urdu),
+];

@@ -1,0 +1,224 @@
+//! Where redirects end.
+//!
+//! Which page stands at an address is for the caller to look up; here a redirect is a step from page to page. Every
+//! step is walked once, whatever the shape of the chains, and nothing depends on the order of the input.
+
+use crate::page::PageId;
+
+/// The most steps that are followed. Browsers stop at about 20, but they follow one visit, while chains here are put
+/// together from files of many months: each move of a site adds a step. A chain longer than this is a trap.
+pub const HOPS_LIMIT: usize = 100;
+
+/// A page that sends its reader elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The page that redirects. At most one redirect a page; of several the one with the smallest target counts.
+    pub page: PageId,
+    /// What stands at the address that it names.
+    pub target: Target,
+}
+
+/// What stands at the address that a redirect names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// A page with content of its own.
+    Content(PageId),
+    /// A page that redirects in turn. One that is not among the redirects is missing.
+    Redirect(PageId),
+    /// Nothing that we know.
+    Nothing,
+}
+
+/// Where a redirect ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// At a page with content.
+    Page(PageId),
+    /// At an address where no page is known.
+    Missing,
+    /// Nowhere: it comes back to a page that it passed.
+    Loop,
+    /// Further away than [`HOPS_LIMIT`] steps.
+    TooLong,
+}
+
+/// Where each redirect ends, in the order of `redirects`.
+pub fn follow(redirects: &[Redirect]) -> Vec<End> {
+    let places = places(redirects);
+    let place_of = |page| places.binary_search_by_key(&page, |&(page, _)| page).ok();
+    let mut ends: Vec<State> = vec![State::Unknown; places.len()];
+    let mut path = Vec::new();
+    for start in 0..places.len() {
+        let mut end = walk(start, &places, &mut ends, &mut path, place_of);
+        while let Some(place) = path.pop() {
+            end.steps = end.steps.saturating_add(1);
+            ends[place] = State::Known(end);
+        }
+    }
+    redirects
+        .iter()
+        .map(|redirect| place_of(redirect.page).map_or(End::Missing, |at| ends[at].end()))
+        .collect()
+}
+
+/// Every redirecting page with its target, by number.
+fn places(redirects: &[Redirect]) -> Vec<(PageId, Target)> {
+    let mut places: Vec<_> = redirects.iter().map(|redirect| (redirect.page, redirect.target)).collect();
+    places.sort_unstable();
+    places.dedup_by_key(|&mut (page, _)| page);
+    places
+}
+
+/// What is known of a redirect.
+#[derive(Clone, Copy)]
+enum State {
+    Unknown,
+    /// On the path that is being walked: who meets it walks in a circle.
+    OnPath,
+    Known(Reach),
+}
+
+/// Where a redirect leads if nobody counts, and how many steps away that is.
+#[derive(Clone, Copy)]
+struct Reach {
+    end: End,
+    steps: usize,
+}
+
+impl State {
+    fn end(self) -> End {
+        match self {
+            State::Known(Reach { end: End::Loop, .. }) => End::Loop,
+            State::Known(reach) if reach.steps > HOPS_LIMIT => End::TooLong,
+            State::Known(reach) => reach.end,
+            State::Unknown | State::OnPath => End::Missing,
+        }
+    }
+}
+
+/// Walks from `start` to what is known, and leaves the redirects passed on `path`.
+fn walk(
+    start: usize,
+    places: &[(PageId, Target)],
+    ends: &mut [State],
+    path: &mut Vec<usize>,
+    place_of: impl Fn(PageId) -> Option<usize>,
+) -> Reach {
+    let mut place = start;
+    loop {
+        match ends[place] {
+            State::Known(reach) => return reach,
+            State::OnPath => return Reach { end: End::Loop, steps: 0 },
+            State::Unknown => {}
+        }
+        ends[place] = State::OnPath;
+        path.push(place);
+        let next = match places[place].1 {
+            Target::Content(page) => return Reach { end: End::Page(page), steps: 0 },
+            Target::Nothing => return Reach { end: End::Missing, steps: 0 },
+            Target::Redirect(page) => place_of(page),
+        };
+        match next {
+            Some(next) => place = next,
+            None => return Reach { end: End::Missing, steps: 0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redirect(page: PageId, target: Target) -> Redirect {
+        Redirect { page, target }
+    }
+
+    /// One redirect after the other, step by step.
+    fn slow(redirects: &[Redirect]) -> Vec<End> {
+        let target = |page| redirects.iter().filter(|r| r.page == page).map(|r| r.target).min();
+        let end = |start: &Redirect| {
+            let (mut page, mut passed) = (start.page, Vec::new());
+            loop {
+                if passed.contains(&page) {
+                    return End::Loop;
+                }
+                passed.push(page);
+                let end = match target(page) {
+                    Some(Target::Redirect(next)) if target(next).is_some() => {
+                        page = next;
+                        continue;
+                    }
+                    Some(Target::Content(content)) => End::Page(content),
+                    _ => End::Missing,
+                };
+                return if passed.len() > HOPS_LIMIT { End::TooLong } else { end };
+            }
+        };
+        redirects.iter().map(end).collect()
+    }
+
+    #[test]
+    fn chains_end_where_they_lead() {
+        let chain = [
+            redirect(1, Target::Redirect(2)),
+            redirect(2, Target::Content(9)),
+            redirect(3, Target::Nothing),
+            redirect(4, Target::Redirect(77)),
+            redirect(5, Target::Redirect(6)),
+            redirect(6, Target::Redirect(6)),
+        ];
+        let ends = [End::Page(9), End::Page(9), End::Missing, End::Missing, End::Loop, End::Loop];
+        assert_eq!(follow(&chain), ends);
+        assert_eq!(follow(&[]), []);
+    }
+
+    #[test]
+    fn long_chains_are_cut_for_those_that_are_far() {
+        let count = 3 * HOPS_LIMIT as PageId;
+        let step = |page| redirect(page, Target::Redirect(page + 1));
+        let mut chain: Vec<_> = (0..count).map(step).collect();
+        chain.push(redirect(count, Target::Content(7)));
+        let ends = follow(&chain);
+        let far = ends.iter().filter(|end| **end == End::TooLong).count();
+        assert_eq!(far, chain.len() - HOPS_LIMIT);
+        assert_eq!(ends, slow(&chain));
+        chain[count as usize] = redirect(count, Target::Redirect(0));
+        assert!(follow(&chain).iter().all(|end| *end == End::Loop));
+    }
+
+    #[test]
+    fn a_million_steps_need_no_stack() {
+        let chain: Vec<_> = (0..1_000_000).map(|page| redirect(page, Target::Redirect(page + 1))).collect();
+        assert_eq!(follow(&chain).len(), chain.len());
+    }
+
+    fn any_redirects() -> impl Strategy<Value = Vec<Redirect>> {
+        let target = |page| {
+            prop_oneof![
+                6 => Just(Target::Redirect(page)), 1 => Just(Target::Content(page)), 1 => Just(Target::Nothing)
+            ]
+        };
+        let any =
+            (0..30_u32, (0..34_u32).prop_flat_map(target)).prop_map(|(page, target)| redirect(page, target));
+        prop::collection::vec(any, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn marking_equals_walking(redirects in any_redirects()) {
+            prop_assert_eq!(follow(&redirects), slow(&redirects));
+        }
+
+        #[test]
+        fn the_order_does_not_matter(redirects in any_redirects().prop_shuffle()) {
+            let mut sorted = redirects.clone();
+            sorted.sort_by_key(|redirect| (redirect.page, redirect.target));
+            for (redirect, end) in redirects.iter().zip(follow(&redirects)) {
+                let place = sorted.iter().position(|other| other == redirect).unwrap();
+                prop_assert_eq!(end, follow(&sorted)[place]);
+            }
+        }
+    }
+}
