@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::address::AddressRules;
+
 /// What counts as a duplicate and which copy is kept. Two runs with the same `Config` over the same pages
 /// give the same answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,9 +20,11 @@ pub struct Config {
     pub shingles: ShingleRules,
     /// Which of two duplicates is kept, most important rule first. A tie goes to the smaller name.
     pub winner: Vec<WinnerRule>,
-    /// The market whose pages [`WinnerRule::Market`] prefers: the end of its host names, such as `uk`, `gov.uk` or
-    /// `com`. Without one the rule says nothing.
-    pub market: Option<String>,
+    /// Markets whose pages are preferred, before any rule: each is the end of its host names, such as `uk`, `gov.uk` or
+    /// `com`. The first decides what is kept; each has its own list of winners.
+    pub markets: Vec<String>,
+    /// Which addresses name the same page.
+    pub addresses: AddressRules,
 }
 
 impl Default for Config {
@@ -30,14 +34,14 @@ impl Default for Config {
             canonical: CanonicalRules::default(),
             shingles: ShingleRules::default(),
             winner: vec![
-                WinnerRule::Market,
                 WinnerRule::Popularity,
                 WinnerRule::Static,
                 WinnerRule::ShortUrl,
                 WinnerRule::Older,
                 WinnerRule::Longer,
             ],
-            market: None,
+            markets: Vec::new(),
+            addresses: AddressRules::default(),
         }
     }
 }
@@ -62,15 +66,23 @@ impl Config {
                 |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
             market.strip_prefix('.').unwrap_or(market).split('.').all(label)
         };
-        if let Some(market) = self.market.as_ref().filter(|market| !is_suffix(market)) {
+        if let Some(market) = self.markets.iter().find(|market| !is_suffix(market)) {
             return Err(format!(
                 "market {market:?} is not the end of a host name: give one such as uk, gov.uk or com"
+            ));
+        }
+        if self.markets.len() > MARKETS_LIMIT {
+            return Err(format!(
+                "{} markets are more than one run takes: give at most {MARKETS_LIMIT}",
+                self.markets.len()
             ));
         }
         Ok(())
     }
 }
 
+/// The most markets of a run: a bit each is kept for every page.
+pub const MARKETS_LIMIT: usize = 16;
 /// The longest shingle that is accepted, in tokens.
 pub const SHINGLE_LENGTH_LIMIT: usize = 64;
 
@@ -181,8 +193,6 @@ pub enum Replicas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WinnerRule {
-    /// A page on a host of [`Config::market`] before any other.
-    Market,
     /// The more popular page: PageRank, clicks, or any number that grows with worth.
     Popularity,
     /// A URL without a query before one with.

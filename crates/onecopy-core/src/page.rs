@@ -41,6 +41,8 @@ pub enum Decision {
         /// How that was found out.
         kind: Kind,
     },
+    /// The page says that it is elsewhere, has no text of its own, and where it points there is nothing.
+    Rejected,
 }
 
 /// Why a page was removed.
@@ -50,6 +52,10 @@ pub enum Kind {
     Exact,
     /// Its similarity to the winner reaches the threshold.
     Near,
+    /// As near, and its address is another way to write the winner's.
+    Url,
+    /// It sends its reader to a page that is the winner, or that lost to the winner.
+    Redirect,
 }
 
 impl Kind {
@@ -58,6 +64,8 @@ impl Kind {
         match self {
             Kind::Exact => "exact",
             Kind::Near => "near",
+            Kind::Url => "url",
+            Kind::Redirect => "redirect",
         }
     }
 }

@@ -58,7 +58,7 @@ fn rank_of(page: &Page, canonical: &Canonical, config: &Config) -> Vec<u8> {
     let mut out = Vec::new();
     let length = canonical.as_bytes().len();
     let digest = digest(page.text.as_bytes());
-    let page = Contender { name: page.name, signals: page.signals, length, digest, points_elsewhere: false };
-    rank(&page, config, &mut out);
+    let page = Contender { name: page.name, signals: page.signals, length, digest };
+    rank(&page, &config.winner, &mut out);
     out
 }

@@ -7,7 +7,7 @@
 use url::Url;
 
 use crate::address::host;
-use crate::config::{Config, WinnerRule};
+use crate::config::WinnerRule;
 use crate::page::Signals;
 
 /// What the rules look at. `length` is that of the canonical text in bytes.
@@ -21,21 +21,12 @@ pub struct Contender<'a> {
     pub length: usize,
     /// A hash of the record, to part pages that have one name.
     pub digest: u64,
-    /// Whether the page is known to stand for another: it redirects, or its canonical link was followed and holds.
-    /// Such a page comes after all that do not, whatever the rules say.
-    pub points_elsewhere: bool,
 }
 
 /// Appends the page's place in the order of preference: of two pages, the one whose bytes are smaller is kept.
-pub fn rank(page: &Contender, config: &Config, out: &mut Vec<u8>) {
-    let places = config.winner.iter().filter_map(|&rule| place(page, rule, config.market.as_deref()));
-    if page.points_elsewhere {
-        // One byte more than the rules can fill, and no name holds such a byte: behind every page that stands for
-        // itself, whose bytes need no flag.
-        out.extend(std::iter::repeat_n(u8::MAX, size_of::<u64>() * config.winner.len() + 1));
-    }
-    for place in places {
-        out.extend_from_slice(&place.to_be_bytes());
+pub fn rank(page: &Contender, rules: &[WinnerRule], out: &mut Vec<u8>) {
+    for &rule in rules {
+        out.extend_from_slice(&place(page, rule).to_be_bytes());
     }
     out.extend_from_slice(page.name.as_bytes());
     out.push(0);
@@ -61,15 +52,10 @@ fn ends_in(host: &str, suffix: &str) -> bool {
     whole_labels && !suffix.is_empty() && host[start..].eq_ignore_ascii_case(suffix.as_bytes())
 }
 
-/// A page's place by one rule: smaller is better, the largest value means that nothing is known. `None`: the rule
-/// has nothing to say of any page.
-fn place(page: &Contender, rule: WinnerRule, market: Option<&str>) -> Option<u64> {
+/// A page's place by one rule: smaller is better, the largest value means that nothing is known.
+fn place(page: &Contender, rule: WinnerRule) -> u64 {
     let signals = &page.signals;
     let known = match rule {
-        WinnerRule::Market => {
-            let market = market?;
-            signals.url.map(|url| u64::from(!in_market(url, market)))
-        }
         WinnerRule::Popularity => signals.popularity.map(|value| !ordered(value)),
         WinnerRule::Static => signals.url.map(|url| u64::from(url.contains('?'))),
         WinnerRule::ShortUrl => signals.url.map(|url| url.len() as u64),
@@ -77,7 +63,7 @@ fn place(page: &Contender, rule: WinnerRule, market: Option<&str>) -> Option<u64
         WinnerRule::Newer => signals.time.map(|time| !(time as u64 ^ SIGN)),
         WinnerRule::Longer => Some(!(page.length as u64)),
     };
-    Some(known.unwrap_or(u64::MAX))
+    known.unwrap_or(u64::MAX)
 }
 
 const SIGN: u64 = 1 << 63;
@@ -95,11 +81,12 @@ fn ordered(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     fn ranked(name: &str, signals: Signals, length: usize, rules: &[WinnerRule]) -> Vec<u8> {
         let mut out = Vec::new();
         let page = Contender { name, signals, length, ..Contender::default() };
-        rank(&page, &Config { winner: rules.to_vec(), ..Config::default() }, &mut out);
+        rank(&page, rules, &mut out);
         out
     }
 
@@ -136,29 +123,15 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_run_without_market_are_frozen() {
+    fn the_bytes_are_frozen() {
         let signals = Signals { url: Some("http://a.example/?x"), time: Some(5), popularity: Some(1.5) };
-        let page = Contender { name: "p", signals, length: 3, digest: 0x0102, points_elsewhere: false };
+        let page = Contender { name: "p", signals, length: 3, digest: 0x0102 };
         let mut out = Vec::new();
-        rank(&page, &Config::default(), &mut out);
+        rank(&page, &Config::default().winner, &mut out);
         let places = [0x4007_ffff_ffff_ffff_u64, 1, 19, 0x8000_0000_0000_0005, !3];
         let mut expected: Vec<u8> = places.iter().flat_map(|place| place.to_be_bytes()).collect();
         expected.extend_from_slice(b"p\0\0\0\0\0\0\0\x01\x02");
         assert_eq!(out, expected);
-    }
-
-    #[test]
-    fn pages_of_the_market_come_first() {
-        let config = Config { market: Some("uk".into()), ..Config::default() };
-        let ranked = |url, popularity| {
-            let signals = Signals { url, popularity, time: None };
-            let mut out = Vec::new();
-            rank(&Contender { name: "p", signals, ..Contender::default() }, &config, &mut out);
-            out
-        };
-        let at_home = ranked(Some("http://shop.co.uk/a?long=query"), None);
-        assert!(at_home < ranked(Some("http://shop.com/"), Some(1e9)));
-        assert!(ranked(Some("http://shop.com/"), None) < ranked(None, Some(1e9)));
     }
 
     #[test]
@@ -185,19 +158,5 @@ mod tests {
         ] {
             assert!(!in_market(url, market), "{url} {market}");
         }
-    }
-
-    #[test]
-    fn what_points_elsewhere_comes_last() {
-        let config = Config { market: Some("uk".into()), ..Config::default() };
-        let ranked = |points_elsewhere, name, signals, length| {
-            let mut out = Vec::new();
-            rank(&Contender { name, signals, length, digest: u64::MAX, points_elsewhere }, &config, &mut out);
-            out
-        };
-        let best = Signals { url: Some("http://a.uk/"), time: Some(0), popularity: Some(f64::MAX) };
-        let (worst, long) = ("\u{10ffff}", usize::MAX);
-        assert!(ranked(false, worst, Signals::default(), 0) < ranked(true, "", best, long));
-        assert!(ranked(true, "b", best, 1) < ranked(true, "a", Signals::default(), 1));
     }
 }

@@ -8,10 +8,14 @@ mod budget;
 mod connect;
 mod contents;
 mod counters;
+mod decide;
 mod decisions;
+pub(crate) mod facts;
 mod index;
 mod judge;
 mod keys;
+mod links;
+mod order;
 mod rank;
 mod read;
 mod runs;
@@ -26,14 +30,15 @@ mod work;
 
 use std::time::Instant;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::job::Job;
-use crate::output::{KeptWriter, Lists, write_lists};
+use crate::output::{KeptWriter, Lists};
 use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::report::{Report, usage};
 
 pub(crate) use decisions::Decisions;
+pub(crate) use links::Link;
 pub(crate) use segment::{Row, Segment};
 pub(crate) use segments::Segments;
 pub(crate) use work::{Run, Work};
@@ -72,12 +77,12 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
         progress.note("continuing the run that was stopped here");
     }
     let inputs = &work.run.inputs;
-    let (segments, decisions) = decide(job, &work, progress)?;
+    let (segments, decisions) = decide::decide(job, &work, progress)?;
     let large = Gate::new(work.budget.large_pages);
     KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress, large }
         .write(job.threads)?;
     let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold: job.config.threshold };
-    let counts = write_lists(&lists, &work.results())?;
+    let counts = lists.write(&work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
@@ -96,52 +101,6 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
     drop(segments);
     work.publish(&report)?;
     Ok(report)
-}
-
-/// Reads all pages and decides which stay; takes up what an earlier run found.
-fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<(Segments, Decisions)> {
-    let (folder, budget) = (work.folder(), &work.budget);
-    let collector = segments::Collector::open(folder, budget.segments)?;
-    let (segments, counters) = read::read(job, work, collector, progress)?;
-    let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
-    if nothing {
-        return Err(Error::Input(job.inputs.join(" "), "nothing was read: there is no record in it".into()));
-    }
-    budget.check_pages(segments.pages())?;
-    let saved = folder.join("decisions");
-    if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
-        return Ok((segments, decisions));
-    }
-    let order = rank::rank(&segments, budget.sort, progress)?;
-    let contents = contents::contents(&segments, order, budget.sort, folder)?;
-    let (threshold, threads) = (job.config.threshold, segments.threads(job.threads, budget.limit / 4));
-    let runs = {
-        let rarity = counters.finish();
-        let finder = keys::KeyFinder {
-            segments: &segments,
-            contents: &contents,
-            rarity: &rarity,
-            threshold,
-            threads,
-            folder,
-        };
-        finder.runs(budget, progress)?
-    };
-    let judge = judge::Judge { segments: &segments, contents: &contents, threshold, threads };
-    let settled = settle::settle(&judge, &runs, budget, progress)?;
-    let groups = connect::connect(&judge, &runs, &settled, progress)?;
-    let decisions = Decisions::new(contents, settled, groups);
-    decisions.save(&saved)?;
-    Ok((segments, decisions))
-}
-
-fn no_rejections(segments: &Segments) -> Result<bool> {
-    for number in 0..segments.len() {
-        if !segments.load(number)?.rejected.is_empty() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 #[cfg(test)]

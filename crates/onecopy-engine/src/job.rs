@@ -94,6 +94,10 @@ pub struct Fields {
     pub time: Option<String>,
     /// A number that grows with the page's worth.
     pub popularity: Option<String>,
+    /// The address that the page sends its reader to.
+    pub redirect: Option<String>,
+    /// The address that the page gives as its own.
+    pub canonical: Option<String>,
 }
 
 /// What is refused, so that no input can exhaust the machine.

@@ -5,4 +5,4 @@ mod lists;
 mod names;
 
 pub(crate) use kept::KeptWriter;
-pub(crate) use lists::{Lists, write_lists};
+pub(crate) use lists::Lists;

@@ -64,6 +64,12 @@ pub struct Kinds {
     pub exact: u64,
     /// Their similarity to the winner reaches the threshold.
     pub near: u64,
+    /// As near, and their address is another way to write the winner's.
+    #[serde(default)]
+    pub url: u64,
+    /// They send their reader to the winner, or to a page that lost to it.
+    #[serde(default)]
+    pub redirect: u64,
 }
 
 impl Counts {
@@ -72,6 +78,8 @@ impl Counts {
         match kind {
             Kind::Exact => self.kinds.exact += 1,
             Kind::Near => self.kinds.near += 1,
+            Kind::Url => self.kinds.url += 1,
+            Kind::Redirect => self.kinds.redirect += 1,
         }
         let bin = (similarity * SIMILARITY_BINS as f64) as usize;
         self.similarities[bin.min(SIMILARITY_BINS - 1)] += 1;

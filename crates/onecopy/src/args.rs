@@ -1,9 +1,9 @@
 //! The command line: what may be typed. Defaults come from the libraries' own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use onecopy_core::{Case, Config, Numbering, Punctuation, Replicas, Unit, WinnerRule};
+use onecopy_core::{AddressRules, Case, Config, Numbering, Punctuation, Replicas, Unit, WinnerRule};
 use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits};
 
 use crate::size::Size;
@@ -24,6 +24,9 @@ pub enum Command {
     /// Say why two pages of a finished run were or were not joined
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
+    /// Print the rules for which addresses name the same page, to be changed and given to dedup
+    #[command(after_help = RULES_EXAMPLES)]
+    Rules,
     /// Print a completion script for a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -46,6 +49,7 @@ Results, complete once report.json is there:
   clean/kept/           the pages that stay, in files named and made like the input's
   clean/removed.jsonl   page, winner, similarity, kind: why each other page went
   clean/groups.jsonl    group, winner, kept, members
+  clean/pages.jsonl     page, url, language, group: what is known of each page
   clean/rejected.jsonl  source, line or record, reason: what could not be judged
   clean/report.json     the numbers;  clean/run.json  the configuration
 
@@ -55,6 +59,11 @@ const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   onecopy explain clean http://a.example/x http://b.example/x
   onecopy explain clean doc-17 doc-23 --json";
+
+const RULES_EXAMPLES: &str = "\
+Examples:
+  onecopy rules > mine.toml
+  onecopy dedup pages.jsonl --out clean --address-rules mine.toml";
 
 const COMPLETION_EXAMPLES: &str = "\
 Examples:
@@ -83,6 +92,12 @@ pub struct DedupArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "RULE,...",
           default_value = default_winner())]
     pub winner: Vec<WinnerArg>,
+    /// Prefer pages on hosts that end in this, such as uk or gov.uk; each of several markets gets its own lists of winners
+    #[arg(long, value_delimiter = ',', value_name = "SUFFIX,...")]
+    pub market: Vec<String>,
+    /// Rules for which addresses name the same page, in place of those that `onecopy rules` prints
+    #[arg(long, value_name = "FILE")]
+    pub address_rules: Option<PathBuf>,
     /// The most memory to use, such as 512M or 4G; the rest goes to disk. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
@@ -124,6 +139,12 @@ pub struct FieldArgs {
     /// The field with a number that grows with the page's worth
     #[arg(long, value_name = "NAME")]
     pub popularity_field: Option<String>,
+    /// The field with the address that the page redirects to
+    #[arg(long, value_name = "NAME")]
+    pub redirect_field: Option<String>,
+    /// The field with the address that the page gives as its own (rel=canonical)
+    #[arg(long, value_name = "NAME")]
+    pub canonical_field: Option<String>,
 }
 
 #[derive(ClapArgs)]
@@ -187,8 +208,6 @@ pub enum UnitArg {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum WinnerArg {
-    /// A page of the market before any other
-    Market,
     /// The more popular page
     Popularity,
     /// A URL without a query before one with
@@ -212,7 +231,6 @@ fn default_winner() -> String {
 impl From<WinnerRule> for WinnerArg {
     fn from(rule: WinnerRule) -> WinnerArg {
         match rule {
-            WinnerRule::Market => WinnerArg::Market,
             WinnerRule::Popularity => WinnerArg::Popularity,
             WinnerRule::Static => WinnerArg::Static,
             WinnerRule::ShortUrl => WinnerArg::ShortUrl,
@@ -226,7 +244,6 @@ impl From<WinnerRule> for WinnerArg {
 impl From<WinnerArg> for WinnerRule {
     fn from(rule: WinnerArg) -> WinnerRule {
         match rule {
-            WinnerArg::Market => WinnerRule::Market,
             WinnerArg::Popularity => WinnerRule::Popularity,
             WinnerArg::Static => WinnerRule::Static,
             WinnerArg::ShortUrl => WinnerRule::ShortUrl,
@@ -235,6 +252,11 @@ impl From<WinnerArg> for WinnerRule {
             WinnerArg::Longer => WinnerRule::Longer,
         }
     }
+}
+
+fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| anyhow::anyhow!("cannot read {what} from {}: {error}", path.display()))
 }
 
 impl DedupArgs {
@@ -248,6 +270,8 @@ impl DedupArgs {
             url: self.fields.url_field.clone(),
             time: self.fields.time_field.clone(),
             popularity: self.fields.popularity_field.clone(),
+            redirect: self.fields.redirect_field.clone(),
+            canonical: self.fields.canonical_field.clone(),
         };
         job.limits =
             Limits { page_bytes: self.limits.max_page.0 as usize, expansion: self.limits.max_expansion };
@@ -260,6 +284,12 @@ impl DedupArgs {
     fn config(&self) -> anyhow::Result<Config> {
         let mut config = Config { threshold: self.threshold, ..Config::default() };
         config.winner = self.winner.iter().map(|&rule| rule.into()).collect();
+        config.markets = self.market.iter().map(|market| market.trim_matches('.').to_lowercase()).collect();
+        if let Some(path) = &self.address_rules {
+            let text = read_text(path, "address rules")?;
+            let rules = AddressRules::parse(&text);
+            config.addresses = rules.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
+        }
         config.shingles.length = self.shingle;
         config.shingles.unit = match self.unit {
             UnitArg::Words => Unit::Words,
@@ -278,9 +308,7 @@ impl DedupArgs {
             config.canonical.numbering = Numbering::Drop;
         }
         if let Some(path) = &self.text.stop_words {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                anyhow::anyhow!("cannot read stop words from {}: {error}", path.display())
-            })?;
+            let text = read_text(path, "stop words")?;
             config.canonical.stop_words = text.split_whitespace().map(str::to_owned).collect();
         }
         Ok(config)

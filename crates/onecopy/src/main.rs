@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Rules => commands::rules::run(),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Report, SIMILARITY_BINS};
+use onecopy_engine::{Kinds, Report, SIMILARITY_BINS};
 
 use crate::size::{count, human};
 
@@ -24,12 +24,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         &mut text,
         "removed",
         counts.removed,
-        format!(
-            "{:.1} %, {} exact, {} near",
-            share(counts.removed),
-            count(counts.kinds.exact),
-            count(counts.kinds.near)
-        ),
+        format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
     row(&mut text, "groups", counts.groups, format!("the largest of {} pages", count(counts.largest_group)));
@@ -48,6 +43,17 @@ pub fn of(report: &Report, out: &Path) -> String {
         "Every removed page is named with its winner and similarity in {}",
         out.join("removed.jsonl").display()
     );
+    text
+}
+
+/// How many pages of each kind were removed. Kinds that are rare are named only if they occur.
+fn kinds(kinds: &Kinds) -> String {
+    let mut text = format!(", {} exact, {} near", count(kinds.exact), count(kinds.near));
+    for (number, what) in [(kinds.url, "same address"), (kinds.redirect, "redirects")] {
+        if number > 0 {
+            let _ = write!(text, ", {} {what}", count(number));
+        }
+    }
     text
 }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// The contents of a run.
 pub(crate) struct Contents {
-    /// The content of each page.
+    /// The content of each page; [`NO_CONTENT`] for pages that are not compared.
     pub of_page: Vec<u32>,
     /// The best page of each content.
     pub best_page: Vec<u32>,
@@ -23,6 +23,9 @@ pub(crate) struct Contents {
     /// Shingles in each content's sketch.
     pub sizes: Vec<u32>,
 }
+
+/// The content of a page that stands for another.
+pub(crate) const NO_CONTENT: u32 = u32::MAX;
 
 /// What is held for a page while contents are settled: here, the decisions, and the groups.
 pub(crate) const BYTES_A_PAGE: u64 = 12;
@@ -40,13 +43,10 @@ impl Contents {
     }
 }
 
-/// Finds the contents of pages that are given best first.
+/// Finds the contents of pages that are given best first; the others are not compared.
 pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder: &Path) -> Result<Contents> {
-    let mut ranks = vec![0u32; order.len()];
-    for (rank, &page) in order.iter().enumerate() {
-        ranks[page as usize] = rank as u32;
-    }
-    let leaders = leaders(segments, &ranks, memory, folder)?;
+    let ranks = ranks(&order, segments.pages());
+    let leaders = leaders(segments, &ranks, order.len(), memory, folder)?;
     let mut best_page = Vec::new();
     let mut of_rank = leaders;
     for rank in 0..of_rank.len() {
@@ -60,7 +60,7 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
     }
     drop(order);
     let mut of_page = ranks;
-    for slot in &mut of_page {
+    for slot in of_page.iter_mut().filter(|rank| **rank != NO_CONTENT) {
         *slot = of_rank[*slot as usize];
     }
     drop(of_rank);
@@ -68,8 +68,17 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
     Ok(Contents { of_page, best_page, sketch_at, sizes })
 }
 
-/// For each rank, the best rank with the same fingerprint.
-fn leaders(segments: &Segments, ranks: &[u32], memory: u64, folder: &Path) -> Result<Vec<u32>> {
+/// The place of each page in the order; [`NO_CONTENT`] for those that are not in it.
+pub(crate) fn ranks(order: &[u32], pages: usize) -> Vec<u32> {
+    let mut ranks = vec![NO_CONTENT; pages];
+    for (rank, &page) in order.iter().enumerate() {
+        ranks[page as usize] = rank as u32;
+    }
+    ranks
+}
+
+/// For each of `count` ranks, the best rank with the same fingerprint.
+fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder: &Path) -> Result<Vec<u32>> {
     let mut sorter = Sorter::new(folder.join("fingerprints"), memory);
     let mut values = Vec::new();
     for i in 0..segments.len() {
@@ -80,11 +89,12 @@ fn leaders(segments: &Segments, ranks: &[u32], memory: u64, folder: &Path) -> Re
                 .rows
                 .iter()
                 .zip(&ranks[first..])
+                .filter(|(_, rank)| **rank != NO_CONTENT)
                 .map(|(row, &rank)| ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)),
         );
         sorter.extend(&values)?;
     }
-    let mut leaders = vec![0u32; ranks.len()];
+    let mut leaders = vec![0u32; count];
     let mut current = None;
     sorter.drain(|(fingerprint, rank)| {
         let leader = match current {
@@ -105,7 +115,7 @@ fn sketches(segments: &Segments, of_page: &[u32], contents: usize) -> Result<(Ve
     for i in 0..segments.len() {
         let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
         for (row, &content) in segment.rows.iter().zip(&of_page[first..]) {
-            if row.sketch_size > 0 && sizes[content as usize] == 0 {
+            if row.sketch_size > 0 && content != NO_CONTENT && sizes[content as usize] == 0 {
                 places[content as usize] = SketchAt { segment: i as u32, start: row.sketch_start };
                 sizes[content as usize] = row.sketch_size;
             }

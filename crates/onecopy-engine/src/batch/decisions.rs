@@ -5,10 +5,11 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
-use onecopy_core::{Decision, Groups, Kind, PageId, resemblance};
+use onecopy_core::{Decision, End, Groups, Kind, PageId, resemblance};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::contents::Contents;
+use super::contents::{Contents, NO_CONTENT};
+use super::links::PageEnd;
 use super::settle::Settled;
 use crate::error::{At, Result};
 
@@ -21,13 +22,24 @@ pub(crate) struct Decisions {
     winner: Vec<u32>,
     shared: Vec<u32>,
     group: Vec<u32>,
+    /// Pages that stand for another, ascending: page, where it ends, how.
+    ends: Vec<u32>,
 }
 
+/// Numbers in an entry of `ends`.
+const END: usize = 3;
+
 impl Decisions {
-    pub(crate) fn new(contents: Contents, settled: Settled, mut groups: Groups) -> Decisions {
+    pub(crate) fn new(
+        contents: Contents,
+        settled: Settled,
+        mut groups: Groups,
+        ends: &[PageEnd],
+    ) -> Decisions {
         let group = (0..contents.len() as u32).map(|content| groups.find(content)).collect();
         let Contents { of_page, best_page, sizes, .. } = contents;
-        Decisions { of_page, best_page, sizes, winner: settled.winner, shared: settled.shared, group }
+        let ends = ends.iter().flat_map(encode_end).collect();
+        Decisions { of_page, best_page, sizes, winner: settled.winner, shared: settled.shared, group, ends }
     }
 
     pub(crate) fn pages(&self) -> usize {
@@ -37,6 +49,9 @@ impl Decisions {
     /// What became of a page.
     pub(crate) fn of(&self, page: PageId) -> Decision {
         let content = self.of_page[page as usize] as usize;
+        if content == NO_CONTENT as usize {
+            return self.of_pointing(page);
+        }
         let winner = self.winner[content] as usize;
         let best = self.best_page[winner];
         if winner != content {
@@ -50,28 +65,59 @@ impl Decisions {
         }
     }
 
+    /// What became of a page that stands for another: what became of the other, which is compared.
+    fn of_pointing(&self, page: PageId) -> Decision {
+        let Some(PageEnd { end: End::Page(target), revisit, .. }) = self.end(page) else {
+            return Decision::Rejected;
+        };
+        let kind = if revisit { Kind::Exact } else { Kind::Redirect };
+        match self.of(target) {
+            Decision::Removed { winner, similarity, .. } => Decision::Removed { winner, similarity, kind },
+            _ => Decision::Removed { winner: target, similarity: 1.0, kind },
+        }
+    }
+
+    /// Where a page ends that stands for another.
+    pub(crate) fn end(&self, page: PageId) -> Option<PageEnd> {
+        let (entries, _) = self.ends.as_chunks::<END>();
+        let at = entries.binary_search_by_key(&page, |entry| entry[0]).ok()?;
+        Some(decode_end(entries[at]))
+    }
+
+    /// The content that a page is, or that the page is which it stands for.
+    fn content(&self, page: PageId) -> Option<u32> {
+        let content = self.of_page[page as usize];
+        match (content, self.end(page)) {
+            (NO_CONTENT, Some(PageEnd { end: End::Page(target), .. })) => Some(self.of_page[target as usize]),
+            (NO_CONTENT, _) => None,
+            _ => Some(content),
+        }
+    }
+
     /// The pages of all groups of two or more: group, rank of the content, page; sorted. The first page of a group
     /// is its winner.
     pub(crate) fn grouped(&self) -> Vec<(u32, u32, PageId)> {
         let mut sizes = vec![0u32; self.group.len()];
-        for &content in &self.of_page {
+        let contents = || (0..self.pages() as PageId).filter_map(|page| Some((page, self.content(page)?)));
+        for (_, content) in contents() {
             sizes[self.group[content as usize] as usize] += 1;
         }
         let mut grouped: Vec<(u32, u32, PageId)> = Vec::new();
-        for (page, &content) in self.of_page.iter().enumerate() {
+        for (page, content) in contents() {
             let group = self.group[content as usize];
             if sizes[group as usize] > 1 {
                 // The page that stands for its content comes before the content's copies.
-                let copy = u32::from(self.best_page[content as usize] != page as PageId);
-                grouped.push((group, 2 * content + copy, page as PageId));
+                let copy = u32::from(self.best_page[content as usize] != page);
+                grouped.push((group, 2 * content + copy, page));
             }
         }
         grouped.sort_unstable();
         grouped
     }
 
-    fn columns(&self) -> [&Vec<u32>; 6] {
-        [&self.of_page, &self.best_page, &self.sizes, &self.winner, &self.shared, &self.group]
+    fn columns(&self) -> [&Vec<u32>; 7] {
+        let Decisions { of_page, best_page, sizes, winner, shared, group, ends } = self;
+        [of_page, best_page, sizes, winner, shared, group, ends]
     }
 
     /// Writes the decisions aside, then renames: they are there whole or not at all.
@@ -99,13 +145,40 @@ impl Decisions {
             file.read_exact(bytemuck::cast_slice_mut(&mut column)).ok()?;
             (xxh3_64(bytemuck::cast_slice(&column)) == number(8)).then_some(column)
         };
-        let columns = [column(), column(), column(), column(), column(), column()];
-        let [Some(of_page), Some(best_page), Some(sizes), Some(winner), Some(shared), Some(group)] = columns
-        else {
-            return Ok(None);
+        let mut columns = || {
+            Some(Decisions {
+                of_page: column()?,
+                best_page: column()?,
+                sizes: column()?,
+                winner: column()?,
+                shared: column()?,
+                group: column()?,
+                ends: column()?,
+            })
         };
-        Ok(Some(Decisions { of_page, best_page, sizes, winner, shared, group }))
+        Ok(columns())
     }
+}
+
+/// An end as numbers: how it ends and whether it is a revisit are in the last.
+fn encode_end(end: &PageEnd) -> [u32; END] {
+    let (target, how) = match end.end {
+        End::Page(target) => (target, 0),
+        End::Missing => (0, 1),
+        End::Loop => (0, 2),
+        End::TooLong => (0, 3),
+    };
+    [end.page, target, how << 1 | u32::from(end.revisit)]
+}
+
+fn decode_end([page, target, how]: [u32; END]) -> PageEnd {
+    let end = match how >> 1 {
+        0 => End::Page(target),
+        1 => End::Missing,
+        2 => End::Loop,
+        _ => End::TooLong,
+    };
+    PageEnd { page, end, revisit: how & 1 == 1 }
 }
 
 #[cfg(test)]
@@ -113,14 +186,18 @@ mod tests {
     use super::*;
 
     fn example() -> Decisions {
-        // Pages 0 and 2 are one content (0), page 1 is near it, page 3 is alone.
+        // Pages 0 and 2 are one content (0), page 1 is near it, page 3 is alone, page 4 points at page 1, page 5 at
+        // page 3, and page 6 nowhere.
+        let end = |page, end| PageEnd { page, end, revisit: page == 5 };
+        let ends = [end(4, End::Page(1)), end(5, End::Page(3)), end(6, End::Loop)];
         Decisions {
-            of_page: vec![0, 1, 0, 2],
+            of_page: vec![0, 1, 0, 2, NO_CONTENT, NO_CONTENT, NO_CONTENT],
             best_page: vec![2, 1, 3],
             sizes: vec![10, 9, 4],
             winner: vec![0, 0, 2],
             shared: vec![10, 9, 4],
             group: vec![0, 0, 2],
+            ends: ends.iter().flat_map(encode_end).collect(),
         }
     }
 
@@ -131,7 +208,22 @@ mod tests {
         assert_eq!(decisions.of(0), Decision::Removed { winner: 2, similarity: 1.0, kind: Kind::Exact });
         assert_eq!(decisions.of(1), Decision::Removed { winner: 2, similarity: 0.9, kind: Kind::Near });
         assert_eq!(decisions.of(3), Decision::Kept);
-        assert_eq!(decisions.grouped().iter().map(|g| g.2).collect::<Vec<_>>(), [2, 0, 1]);
+        let grouped = decisions.grouped();
+        let groups: Vec<Vec<PageId>> = grouped
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|group| group.iter().map(|entry| entry.2).collect())
+            .collect();
+        assert_eq!(groups, [vec![2, 0, 1, 4], vec![3, 5]]);
+    }
+
+    #[test]
+    fn pages_that_point_elsewhere_share_the_fate_of_where_they_end() {
+        let decisions = example();
+        let redirect = Decision::Removed { winner: 2, similarity: 0.9, kind: Kind::Redirect };
+        assert_eq!(decisions.of(4), redirect);
+        assert_eq!(decisions.of(5), Decision::Removed { winner: 3, similarity: 1.0, kind: Kind::Exact });
+        assert_eq!(decisions.of(6), Decision::Rejected);
+        assert_eq!(decisions.end(6).map(|end| end.end), Some(End::Loop));
     }
 
     #[test]

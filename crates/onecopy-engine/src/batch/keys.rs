@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use onecopy_core::{Rarity, keys};
 
 use super::budget::Budget;
-use super::contents::Contents;
+use super::contents::{Contents, NO_CONTENT};
 use super::runs::{Holder, Known, RunWriter, Runs};
 use super::segments::Segments;
 use super::sorter::Sorter;
@@ -67,6 +67,9 @@ impl KeyFinder<'_> {
         let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
         let sketches = self.segments.sketches(i, &mut scratch.sketches)?;
         for (row, &content) in segment.rows.iter().zip(&self.contents.of_page[first..]) {
+            if content == NO_CONTENT {
+                continue;
+            }
             let at = self.contents.sketch_at[content as usize];
             if row.sketch_size == 0 || (at.segment as usize, at.start) != (i, row.sketch_start) {
                 continue;

@@ -4,16 +4,21 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onecopy_core::{Canonical, Contender, Signals, Sketch, digest, rank, sketch};
+use onecopy_core::{
+    Canonical, Contender, Language, Signals, Sketch, digest, identity, in_market, language, rank, sketch,
+};
 
 use super::counters::Counters;
+use super::facts;
+use super::links::Link;
 use super::seen::Seen;
 use super::segment::{Row, Segment};
 use super::segments::{Collector, Segments};
 use super::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Piece, Record, Rejection, Source, Trouble, lines, read_document, read_line,
+    Chunk, Feed, FieldNames, LinkKind, Piece, Record, Rejection, Source, Trouble, lines, read_document,
+    read_line,
 };
 use crate::job::Job;
 use crate::parallel::{Gate, for_each, on_each};
@@ -113,6 +118,16 @@ struct PageReader<'a> {
     /// The sketches of the last segment that was read, to be taken out and given back empty.
     sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
+    /// What the last address came to.
+    identity: String,
+}
+
+/// The hashes by which an address is looked up.
+#[derive(Clone, Copy, Default)]
+struct Address {
+    exact: u64,
+    /// Of what it comes to by the rules.
+    identity: u64,
 }
 
 impl<'a> PageReader<'a> {
@@ -123,6 +138,7 @@ impl<'a> PageReader<'a> {
             sketch: Sketch::default(),
             sketches: Vec::new(),
             ranks: Vec::new(),
+            identity: String::new(),
         }
     }
 
@@ -214,27 +230,67 @@ impl<'a> PageReader<'a> {
         bytes: &[u8],
         segment: &mut Segment,
     ) -> Result<(), String> {
-        record.text.canonicalise(&self.shared.job.config.canonical, &mut self.canonical);
-        if self.canonical.token_count() == 0 {
+        let config = &self.shared.job.config;
+        record.text.canonicalise(&config.canonical, &mut self.canonical);
+        let silent = self.canonical.token_count() == 0;
+        let pointing = record.links.iter().any(|(kind, _)| *kind != LinkKind::Canonical);
+        if silent && !pointing {
             return Err("no words to compare".into());
         }
+        let (row, start) = (segment.rows.len() as u32, self.sketches.len());
         let fingerprint = self.canonical.fingerprint();
-        let start = self.sketches.len();
-        if !self.shared.seen.has(fingerprint) {
-            sketch(&self.canonical, &self.shared.job.config.shingles, &mut self.sketch);
+        // A page that turns out to stand for another is not compared, so nobody may count on its sketch.
+        if !silent && (pointing || !self.shared.seen.has(fingerprint)) {
+            sketch(&self.canonical, &config.shingles, &mut self.sketch);
             self.sketches.extend_from_slice(self.sketch.shingles());
         }
+        let own = self.address(record.url.as_deref());
+        self.links(row, record, own, silent, segment);
         let name = name(record);
-        self.rank(segment.rows.len() as u32, record, &name, bytes);
+        self.rank(row, record, &name, bytes);
         segment.names.extend_from_slice(name.as_bytes());
+        facts::write(record, &mut segment.facts);
         segment.rows.push(Row {
             fingerprint: fingerprint.0,
             sketch_start: start as u32,
             sketch_size: (self.sketches.len() - start) as u32,
             name_end: segment.names.len() as u32,
+            fact_end: segment.facts.len() as u32,
+            identity: own.identity,
+            language: language(&self.canonical).map_or(0, Language::to_u8),
+            silent,
+            markets: markets(record.url.as_deref(), &config.markets),
             ..place
         });
         Ok(())
+    }
+
+    /// The hashes of an address; zeros for none.
+    fn address(&mut self, url: Option<&str>) -> Address {
+        let Some(url) = url else { return Address::default() };
+        self.identity.clear();
+        if !identity(url, &self.shared.job.config.addresses, &mut self.identity) {
+            self.identity.push_str(url);
+        }
+        Address { exact: digest(url.as_bytes()).max(1), identity: digest(self.identity.as_bytes()).max(1) }
+    }
+
+    /// Takes down where the page says that it is, unless that is where it was found.
+    fn links(&mut self, row: u32, record: &Record, own: Address, silent: bool, segment: &mut Segment) {
+        for (kind, to) in &record.links {
+            let named = self.address(Some(to));
+            if silent || named.identity != own.identity {
+                let (address, identity) = (named.exact, named.identity);
+                segment.links.push(Link {
+                    row,
+                    kind: *kind,
+                    from: own.exact,
+                    address,
+                    identity,
+                    to: to.clone(),
+                });
+            }
+        }
     }
 
     fn rank(&mut self, row: u32, record: &Record, name: &str, bytes: &[u8]) {
@@ -242,11 +298,18 @@ impl<'a> PageReader<'a> {
             Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
         let length = self.canonical.as_bytes().len();
         let (name, digest) = (name.trim_matches('"'), digest(bytes));
-        let contender = Contender { name, signals, length, digest, points_elsewhere: false };
+        let contender = Contender { name, signals, length, digest };
         let mut out = Vec::new();
-        rank(&contender, &self.shared.job.config, &mut out);
+        rank(&contender, &self.shared.job.config.winner, &mut out);
         self.ranks.push((row, out));
     }
+}
+
+/// A bit for each of `markets` that the address is in.
+fn markets(url: Option<&str>, markets: &[String]) -> u16 {
+    let Some(url) = url else { return 0 };
+    let bits = markets.iter().enumerate().filter(|(_, market)| in_market(url, market));
+    bits.fold(0, |set, (bit, _)| set | 1 << bit)
 }
 
 /// A page's name as JSON: its id as given, else its URL, else nothing.

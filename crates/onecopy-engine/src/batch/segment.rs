@@ -5,6 +5,7 @@
 
 use onecopy_core::Fingerprint;
 
+use super::links::Link;
 use crate::ingest::Rejection;
 
 /// One page of a segment.
@@ -20,12 +21,21 @@ pub(crate) struct Row {
     /// Where its sketch is among the segment's, and its size. Zero if another page with the same text has it.
     pub sketch_start: u32,
     pub sketch_size: u32,
-    /// Where its name ends among the segment's.
+    /// Where its name and its facts end among the segment's.
     pub name_end: u32,
+    pub fact_end: u32,
+    /// A hash of what its address comes to by the rules; zero if it has none.
+    pub identity: u64,
+    /// The number of its language, plus one; zero if it is not known.
+    pub language: u8,
+    /// Whether it has no words, and only says where the page is.
+    pub silent: bool,
+    /// A bit for each market that it is in.
+    pub markets: u16,
 }
 
 impl Row {
-    pub(crate) const WORDS: usize = 6;
+    pub(crate) const WORDS: usize = 8;
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         Fingerprint(self.fingerprint)
@@ -39,7 +49,9 @@ impl Row {
             self.fingerprint as u64,
             (self.fingerprint >> 64) as u64,
             pair(self.sketch_start, self.sketch_size),
-            u64::from(self.name_end),
+            pair(self.name_end, self.fact_end),
+            self.identity,
+            u64::from(self.language) | u64::from(self.silent) << 8 | u64::from(self.markets) << 16,
         ]
     }
 
@@ -54,6 +66,11 @@ impl Row {
             sketch_start: low(4),
             sketch_size: high(4),
             name_end: low(5),
+            fact_end: high(5),
+            identity: words[6],
+            language: words[7] as u8,
+            silent: words[7] >> 8 & 1 == 1,
+            markets: (words[7] >> 16) as u16,
         }
     }
 }
@@ -69,6 +86,10 @@ pub(crate) struct Segment {
     pub rows: Vec<Row>,
     /// The names of the pages, one behind the other, as JSON. Empty for a page without id and URL.
     pub names: Vec<u8>,
+    /// What else an output may want to say of a page, one behind the other (see `facts`).
+    pub facts: Vec<u8>,
+    /// Where pages say that they are.
+    pub links: Vec<Link>,
     pub rejected: Vec<Rejection>,
     /// The pages, best first: the row's number, the length of its rank, its rank.
     pub ranks: Vec<u8>,
@@ -78,7 +99,9 @@ impl Segment {
     /// About how much memory it takes, without its sketches.
     pub(crate) fn bytes(&self) -> u64 {
         let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.len() + 40).sum();
-        (self.rows.len() * size_of::<Row>() + self.names.len() + self.ranks.len() + rejected) as u64
+        let links: usize = self.links.iter().map(|link| link.to.len() + size_of::<Link>()).sum();
+        let texts = self.names.len() + self.facts.len() + self.ranks.len();
+        (self.rows.len() * size_of::<Row>() + texts + links + rejected) as u64
     }
 
     /// The name of a row's page.
@@ -87,15 +110,24 @@ impl Segment {
         &self.names[start as usize..self.rows[row].name_end as usize]
     }
 
+    /// The facts of a row's page.
+    pub(crate) fn facts(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(0, |before| self.rows[before].fact_end);
+        &self.facts[start as usize..self.rows[row].fact_end as usize]
+    }
+
     /// The segment and its sketches in words, and where its parts are.
     pub(crate) fn encode(&self, sketches: &[u64]) -> (Layout, Vec<u64>) {
         let rejected = encode_rejected(&self.rejected);
+        let links = Link::encode(&self.links);
         let layout = Layout {
             lot: self.lot,
             chunk: self.chunk,
             lines: self.lines,
             rows: self.rows.len() as u32,
             names: self.names.len() as u32,
+            facts: self.facts.len() as u32,
+            links: links.len() as u32,
             rejected: rejected.len() as u32,
             ranks: self.ranks.len() as u32,
             sketches: sketches.len() as u32,
@@ -103,6 +135,8 @@ impl Segment {
         let mut words = Vec::with_capacity(layout.words());
         words.extend(self.rows.iter().flat_map(|row| row.to_words()));
         push_bytes(&self.names, &mut words);
+        push_bytes(&self.facts, &mut words);
+        push_bytes(&links, &mut words);
         push_bytes(&rejected, &mut words);
         push_bytes(&self.ranks, &mut words);
         words.extend_from_slice(sketches);
@@ -119,6 +153,8 @@ impl Segment {
             lines: layout.lines,
             rows,
             names: part(layout.names_at(), layout.names).to_vec(),
+            facts: part(layout.facts_at(), layout.facts).to_vec(),
+            links: Link::decode(part(layout.links_at(), layout.links)),
             rejected: decode_rejected(part(layout.rejected_at(), layout.rejected)),
             ranks: Vec::new(),
         }
@@ -133,20 +169,30 @@ pub(crate) struct Layout {
     pub lines: u32,
     pub rows: u32,
     pub names: u32,
+    pub facts: u32,
+    pub links: u32,
     pub rejected: u32,
     pub ranks: u32,
     pub sketches: u32,
 }
 
 impl Layout {
-    pub(crate) const FIELDS: usize = 8;
+    pub(crate) const FIELDS: usize = 10;
 
     pub(crate) fn names_at(&self) -> usize {
         self.rows as usize * Row::WORDS
     }
 
-    fn rejected_at(&self) -> usize {
+    pub(crate) fn facts_at(&self) -> usize {
         self.names_at() + (self.names as usize).div_ceil(8)
+    }
+
+    fn links_at(&self) -> usize {
+        self.facts_at() + (self.facts as usize).div_ceil(8)
+    }
+
+    fn rejected_at(&self) -> usize {
+        self.links_at() + (self.links as usize).div_ceil(8)
     }
 
     pub(crate) fn ranks_at(&self) -> usize {
@@ -162,12 +208,13 @@ impl Layout {
     }
 
     pub(crate) fn to_fields(self) -> [u32; Layout::FIELDS] {
-        [self.lot, self.chunk, self.lines, self.rows, self.names, self.rejected, self.ranks, self.sketches]
+        let Layout { lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches } = self;
+        [lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches]
     }
 
     pub(crate) fn from_fields(fields: [u32; Layout::FIELDS]) -> Layout {
-        let [lot, chunk, lines, rows, names, rejected, ranks, sketches] = fields;
-        Layout { lot, chunk, lines, rows, names, rejected, ranks, sketches }
+        let [lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches] = fields;
+        Layout { lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches }
     }
 }
 
@@ -207,6 +254,7 @@ fn decode_rejected(mut bytes: &[u8]) -> Vec<Rejection> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::LinkKind;
 
     #[test]
     fn what_was_written_is_read() {
@@ -219,13 +267,27 @@ mod tests {
             sketch_start: 0,
             sketch_size: 2,
             name_end: 3,
+            fact_end: 1,
+            identity: 77,
+            language: 12,
+            silent: true,
+            markets: 0x8001,
         };
         let segment = Segment {
             lot: 9,
             chunk: 8,
             lines: 7,
-            rows: vec![row, Row { name_end: 9, ..row }],
+            rows: vec![row, Row { name_end: 9, fact_end: 3, ..row }],
             names: b"\"a\"\"bcde\"".to_vec(),
+            facts: b"xyz".to_vec(),
+            links: vec![Link {
+                row: 1,
+                kind: LinkKind::Canonical,
+                from: 1,
+                address: 2,
+                identity: 3,
+                to: "ü".into(),
+            }],
             rejected: vec![
                 Rejection { source: 1, line: 2, reason: "füll".into() },
                 Rejection { source: 0, line: 0, reason: String::new() },
@@ -239,5 +301,6 @@ mod tests {
         assert_eq!(read, Segment { ranks: vec![], ..segment.clone() });
         assert_eq!(words[layout.sketches_at()..], [10, 20]);
         assert_eq!(segment.name(1), &segment.names[3..9]);
+        assert_eq!(segment.facts(1), b"yz");
     }
 }

@@ -52,8 +52,16 @@ pub(crate) enum Found {
 }
 
 /// What results are called, in the order in which they appear.
-pub(crate) const RESULTS: [&str; 6] =
-    ["kept", "removed.jsonl", "groups.jsonl", "rejected.jsonl", "run.json", "report.json"];
+pub(crate) const RESULTS: [&str; 8] = [
+    "kept",
+    "markets",
+    "pages.jsonl",
+    "removed.jsonl",
+    "groups.jsonl",
+    "rejected.jsonl",
+    "run.json",
+    "report.json",
+];
 
 /// Opens the output folder of a job: to begin, to continue, or to find that all is done.
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
@@ -216,7 +224,10 @@ impl Work {
         }
         for name in RESULTS {
             let (from, to) = (results.join(name), self.out.join(name));
-            fs::rename(&from, &to).at("create", &to)?;
+            // There are markets only if some were asked for.
+            if name != "markets" || from.exists() {
+                fs::rename(&from, &to).at("create", &to)?;
+            }
         }
         fs::remove_dir_all(&self.folder).at("delete", &self.folder)
     }

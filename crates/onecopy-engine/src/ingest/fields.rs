@@ -11,10 +11,15 @@ pub(crate) enum Field {
     Url,
     Time,
     Popularity,
+    Redirect,
+    Canonical,
 }
 
+/// How many kinds of field there are.
+pub(crate) const FIELDS: usize = 8;
+
 /// The usual names, best first within a field.
-const USUAL: [(Field, &[&str]); 6] = [
+const USUAL: [(Field, &[&str]); FIELDS] = [
     (Field::Text, &["text", "content", "body", "raw_content", "contents", "page_text"]),
     (Field::Html, &["html", "raw_html", "page_html"]),
     (Field::Id, &["id", "_id", "doc_id", "docid", "page_id", "uuid"]),
@@ -24,6 +29,8 @@ const USUAL: [(Field, &[&str]); 6] = [
         &["time", "date", "timestamp", "fetch_time", "crawl_date", "date_download", "fetched", "warc-date"],
     ),
     (Field::Popularity, &["popularity", "pagerank", "page_rank", "clicks", "score", "rank_score"]),
+    (Field::Redirect, &["redirect", "redirect_url", "redirect_to", "redirects_to"]),
+    (Field::Canonical, &["canonical", "canonical_url", "canonical_link"]),
 ];
 
 /// Names and what they mean. A record may have several names for one thing: the one listed first counts.
@@ -68,6 +75,8 @@ fn given(fields: &Fields, field: Field) -> Option<&String> {
         Field::Url => fields.url.as_ref(),
         Field::Time => fields.time.as_ref(),
         Field::Popularity => fields.popularity.as_ref(),
+        Field::Redirect => fields.redirect.as_ref(),
+        Field::Canonical => fields.canonical.as_ref(),
     }
 }
 

@@ -9,16 +9,17 @@ use std::io::Read;
 use std::path::Path;
 
 use onecopy_core::{
-    Canonical, CanonicalRules, canonicalise, canonicalise_json, html_to_text, parse_time, unescape,
-    unix_seconds,
+    Canonical, CanonicalRules, canonicalise, canonicalise_json, head, html_to_text, parse_time, resolve,
+    unescape, unix_seconds,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::{Field, FieldNames};
+use super::fields::{FIELDS, Field, FieldNames};
 use super::inputs::Format;
 
 /// The parts of a page, read from a record.
+#[derive(Default)]
 pub(crate) struct Record<'a> {
     pub text: Text<'a>,
     /// The id as it stands in the record, a JSON string or number. Empty if there is none.
@@ -26,6 +27,35 @@ pub(crate) struct Record<'a> {
     pub url: Option<Cow<'a, str>>,
     pub time: Option<i64>,
     pub popularity: Option<f64>,
+    /// Where the page says that it is; whole addresses.
+    pub links: Vec<(LinkKind, String)>,
+    /// What a WARC record says of itself.
+    pub archived: Option<Archived<'a>>,
+}
+
+/// What a WARC record says of itself, as it stands there. What is empty is not known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Archived<'a> {
+    pub date: Cow<'a, str>,
+    pub id: Cow<'a, str>,
+    pub digest: Cow<'a, str>,
+}
+
+impl Archived<'_> {
+    pub(crate) fn parts(&self) -> [&str; 3] {
+        [&self.date, &self.id, &self.digest]
+    }
+}
+
+/// How a page says that it is elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    /// It sends its reader there.
+    Redirect,
+    /// The archive says that it was found to be the same as that page.
+    Revisit,
+    /// It gives that address as its own. A hint, which its content must bear out.
+    Canonical,
 }
 
 /// The text of a page.
@@ -33,6 +63,12 @@ pub(crate) enum Text<'a> {
     /// The inside of a JSON string.
     Json(&'a str),
     Plain(Cow<'a, str>),
+}
+
+impl Default for Text<'_> {
+    fn default() -> Self {
+        Text::Json("")
+    }
 }
 
 impl Text<'_> {
@@ -45,6 +81,23 @@ impl Text<'_> {
 }
 
 impl Record<'_> {
+    /// Takes its text and its links from a page of HTML.
+    pub(crate) fn html(&mut self, html: &str) {
+        let mut text = String::with_capacity(html.len());
+        html_to_text(html, &mut text);
+        self.text = Text::Plain(text.into());
+        let head = head(html, self.url.as_deref());
+        self.links.extend(head.refresh.map(|to| (LinkKind::Redirect, to)));
+        self.links.extend(head.canonical.map(|to| (LinkKind::Canonical, to)));
+    }
+
+    /// Takes a link as it stands in a field: it may be relative to the page's address.
+    fn link(&mut self, kind: LinkKind, raw: Option<&str>) {
+        let Some(link) = raw.and_then(inside).map(unescaped) else { return };
+        let base = self.url.as_deref().unwrap_or_default();
+        self.links.extend(resolve(base, link.trim()).map(|to| (kind, to)));
+    }
+
     /// The page's name as a person would type it, if it has one.
     pub(crate) fn plain_name(&self) -> Option<String> {
         match inside(self.id) {
@@ -83,15 +136,12 @@ pub(crate) fn read_document<'a>(
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
     let text = String::from_utf8_lossy(bytes);
-    let text = if format == Format::Html { visible(&text) } else { Text::Plain(text) };
-    Ok(Ok(Record { text, id: "", url: None, time: None, popularity: None }))
-}
-
-/// The text that a reader sees of a page of HTML.
-fn visible<'a>(html: &str) -> Text<'a> {
-    let mut text = String::with_capacity(html.len());
-    html_to_text(html, &mut text);
-    Text::Plain(text.into())
+    let mut record = Record::default();
+    match format {
+        Format::Html => record.html(&text),
+        _ => record.text = Text::Plain(text),
+    }
+    Ok(Ok(record))
 }
 
 /// The inside of a JSON string; nothing if it is another value.
@@ -102,7 +152,7 @@ fn inside(raw: &str) -> Option<&str> {
 /// What was found in a record: values as they stand there, each with the place of the name it was found under.
 #[derive(Default)]
 struct Found<'a> {
-    values: [Option<(u8, &'a str)>; 6],
+    values: [Option<(u8, &'a str)>; FIELDS],
 }
 
 impl<'a> Found<'a> {
@@ -111,32 +161,33 @@ impl<'a> Found<'a> {
     }
 
     fn record(&self, names: &FieldNames) -> Result<Record<'a>, String> {
-        let text = match (self.get(Field::Text), self.get(Field::Html)) {
-            (Some(raw), _) => string(raw, "text")?,
-            (None, Some(raw)) => visible(&unescape(string_inside(raw, "HTML")?)),
-            (None, None) => {
-                return Err(format!("no text: none of the fields {} is there", names.text_names()));
-            }
-        };
         // A signal of a wrong type is one that is not there: it must not cost the page.
-        Ok(Record {
-            text,
+        let mut record = Record {
             id: self.get(Field::Id).map_or(Ok(""), id)?,
             url: self.get(Field::Url).and_then(inside).map(unescaped),
             time: self.get(Field::Time).and_then(time),
             popularity: self.get(Field::Popularity).and_then(|raw| raw.parse().ok()),
-        })
+            ..Record::default()
+        };
+        record.link(LinkKind::Redirect, self.get(Field::Redirect));
+        record.link(LinkKind::Canonical, self.get(Field::Canonical));
+        match (self.get(Field::Text), self.get(Field::Html)) {
+            (Some(raw), _) => match string_inside(raw, "text")? {
+                raw if looks_like_html(raw) => record.html(&unescape(raw)),
+                raw => record.text = Text::Json(raw),
+            },
+            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?)),
+            (None, None) if record.links.iter().any(|(kind, _)| *kind == LinkKind::Redirect) => {}
+            (None, None) => {
+                return Err(format!("no text: none of the fields {} is there", names.text_names()));
+            }
+        }
+        Ok(record)
     }
 }
 
 fn unescaped(raw: &str) -> Cow<'_, str> {
     if raw.contains('\\') { unescape(raw).into() } else { raw.into() }
-}
-
-/// The text in a field, which may be a whole HTML document.
-fn string<'a>(raw: &'a str, what: &str) -> Result<Text<'a>, String> {
-    let raw = string_inside(raw, what)?;
-    Ok(if looks_like_html(raw) { visible(&unescape(raw)) } else { Text::Json(raw) })
 }
 
 fn string_inside<'a>(raw: &'a str, what: &str) -> Result<&'a str, String> {

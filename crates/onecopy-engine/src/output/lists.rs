@@ -1,15 +1,16 @@
 //! `removed.jsonl`, `groups.jsonl` and `rejected.jsonl`, and the counts of what they hold.
 
-use std::fs::File;
+use std::fmt;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Decision, PageId};
+use onecopy_core::{Decision, End, Kind, Language, PageId};
 
 use super::names::Names;
-use crate::batch::{Decisions, Segments};
+use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
-use crate::ingest::{Format, Inputs, RejectedLine};
+use crate::ingest::{Format, Inputs, LinkKind, RejectedLine, Source};
 use crate::report::Counts;
 
 /// What the lists are made from.
@@ -20,29 +21,42 @@ pub(crate) struct Lists<'a> {
     pub threshold: f64,
 }
 
-/// Writes the three lists into `folder`; says what they hold.
-pub(crate) fn write_lists(lists: &Lists, folder: &Path) -> Result<Counts> {
-    let names = Names::new(lists.segments, &lists.inputs.sources);
-    let mut counts = Counts::default();
-    lists.removed(&names, folder, &mut counts)?;
-    lists.groups(&names, folder, &mut counts)?;
-    lists.rejected(&names, folder, &mut counts)?;
-    Ok(counts)
-}
-
 impl Lists<'_> {
+    /// Writes all lists into `folder`; says what they hold.
+    pub(crate) fn write(&self, folder: &Path) -> Result<Counts> {
+        let names = Names::new(self.segments, &self.inputs.sources);
+        let mut counts = Counts::default();
+        self.removed(&names, folder, &mut counts)?;
+        let groups = self.groups(&names, folder, &mut counts)?;
+        self.rejected(&names, folder, &mut counts)?;
+        self.pages(&names, folder, &groups)?;
+        Ok(counts)
+    }
+
+    /// Writes a market's own lists into `folder`: who wins there, and who goes.
+    pub(crate) fn write_market(&self, folder: &Path) -> Result<()> {
+        fs::create_dir_all(folder).at("create", folder)?;
+        let names = Names::new(self.segments, &self.inputs.sources);
+        self.removed(&names, folder, &mut Counts::default())?;
+        self.groups(&names, folder, &mut Counts::default())?;
+        Ok(())
+    }
+
     fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder.join("removed.jsonl"))?;
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             for (i, row) in segment.rows.iter().enumerate() {
-                let Decision::Removed { winner, similarity, kind } = self.decisions.of(first + i as PageId)
-                else {
-                    counts.kept += 1;
+                let decision = self.decisions.of(first + i as PageId);
+                let Decision::Removed { winner, similarity, kind } = decision else {
+                    counts.kept += u64::from(decision == Decision::Kept);
                     continue;
                 };
+                let (winner, identity) = names.and_identity(winner)?;
+                let same_address = kind == Kind::Near && row.identity != 0 && row.identity == identity;
+                let kind = if same_address { Kind::Url } else { kind };
                 counts.remove(kind, similarity);
-                let (page, winner) = (names.as_json(number, row, segment.name(i)), names.of(winner)?);
+                let page = names.as_json(number, row, segment.name(i));
                 let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
                 out.line(format_args!(
                     r#"{{"page":{page},"winner":{winner},"similarity":{similarity:?},"kind":"{kind}"}}"#
@@ -52,12 +66,15 @@ impl Lists<'_> {
         out.finish()
     }
 
-    fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
+    /// Says for each page which group it is in; zero for none.
+    fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
+        let mut of_page = vec![0; self.segments.pages()];
         let mut out = List::create(folder.join("groups.jsonl"))?;
         for group in self.decisions.grouped().chunk_by(|a, b| a.0 == b.0) {
             counts.group(group.len() as u64);
             let mut named = Vec::with_capacity(group.len());
             for &(_, place, page) in group {
+                of_page[page as usize] = counts.groups as u32;
                 named.push((place, names.of(page)?, self.decisions.of(page)));
             }
             // Copies of one content have one place; their order must not be that of the input.
@@ -70,6 +87,25 @@ impl Lists<'_> {
             out.line(format_args!(
                 r#"{{"group":{number},"winner":{winner},"kept":[{kept}],"members":[{members}]}}"#
             ))?;
+        }
+        out.finish()?;
+        Ok(of_page)
+    }
+
+    /// All pages that were judged: what is known of each, and its group.
+    fn pages(&self, names: &Names, folder: &Path, groups: &[u32]) -> Result<()> {
+        let mut out = List::create(folder.join("pages.jsonl"))?;
+        for number in 0..self.segments.len() {
+            let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+            for (i, row) in segment.rows.iter().enumerate() {
+                let page = first + i as PageId;
+                if self.decisions.of(page) != Decision::Rejected {
+                    out.line(format_args!(
+                        "{}",
+                        PageLine { names, number, segment: &segment, i, row, group: groups[page as usize] }
+                    ))?;
+                }
+            }
         }
         out.finish()
     }
@@ -85,18 +121,77 @@ impl Lists<'_> {
             line(&RejectedLine { source, line: None, record: Some(0), reason })?;
         }
         for number in 0..self.segments.len() {
-            for rejection in &self.segments.load(number)?.rejected {
+            let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+            // Of several links of a page one is enough to say why.
+            for links in segment.links.chunk_by(|a, b| a.row == b.row) {
+                let mut reasons =
+                    links.iter().filter_map(|link| Some((link, self.nowhere(first + link.row, link)?)));
+                let Some((link, reason)) = reasons.next() else { continue };
+                let row = &segment.rows[link.row as usize];
+                let source = &self.inputs.sources[row.source as usize];
+                let (line_number, record) = place(source, names.line(number, row.line));
+                line(&RejectedLine { source: &source.name, line: line_number, record, reason: &reason })?;
+            }
+            for rejection in &segment.rejected {
                 let source = &self.inputs.sources[rejection.source as usize];
-                let lines = matches!(source.format, Format::Lines(_));
-                line(&RejectedLine {
-                    source: &source.name,
-                    line: lines.then(|| names.line(number, rejection.line)),
-                    record: (!lines).then_some(0),
-                    reason: &rejection.reason,
-                })?;
+                let (line_number, record) = place(source, names.line(number, rejection.line));
+                let reason = &rejection.reason;
+                line(&RejectedLine { source: &source.name, line: line_number, record, reason })?;
             }
         }
         out.finish()
+    }
+
+    /// Why a page that only says where it is was not judged; nothing if it was.
+    fn nowhere(&self, page: PageId, link: &Link) -> Option<String> {
+        let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
+        let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
+        let what = match end.end {
+            End::Page(_) => return None,
+            End::Missing => "which leads to no page of the input",
+            End::Loop => "which leads back to it",
+            End::TooLong => "which leads on for too many steps",
+        };
+        Some(format!("it {does} {}, {what}", link.to))
+    }
+}
+
+/// A line or a record of a source, as it is written.
+fn place(source: &Source, number: u64) -> (Option<u64>, Option<u64>) {
+    match source.format {
+        Format::Lines(_) => (Some(number), None),
+        _ => (None, Some(0)),
+    }
+}
+
+/// A page as it is written to `pages.jsonl`.
+struct PageLine<'a> {
+    names: &'a Names<'a>,
+    number: usize,
+    segment: &'a Segment,
+    i: usize,
+    row: &'a Row,
+    group: u32,
+}
+
+impl fmt::Display for PageLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let name = self.segment.name(self.i);
+        write!(f, r#"{{"page":{}"#, self.names.as_json(self.number, self.row, name))?;
+        let url = facts::read(self.segment.facts(self.i)).url;
+        if !url.is_empty() {
+            write!(f, r#","url":{}"#, serde_json::to_string(url).map_err(|_| fmt::Error)?)?;
+        } else if self.row.identity != 0 {
+            // Its address is its name.
+            write!(f, r#","url":{}"#, String::from_utf8_lossy(name))?;
+        }
+        if let Some(language) = Language::from_u8(self.row.language) {
+            write!(f, r#","language":"{}""#, language.code())?;
+        }
+        if self.group > 0 {
+            write!(f, r#","group":{}"#, self.group)?;
+        }
+        f.write_str("}")
     }
 }
 

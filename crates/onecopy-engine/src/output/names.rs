@@ -35,6 +35,12 @@ impl<'a> Names<'a> {
         Ok(self.as_json(self.segments.segment_of(page), &row, &name))
     }
 
+    /// The name of a page, and a hash of what its address comes to.
+    pub(crate) fn and_identity(&self, page: PageId) -> Result<(String, u64)> {
+        let (row, name) = self.segments.page(page)?;
+        Ok((self.as_json(self.segments.segment_of(page), &row, &name), row.identity))
+    }
+
     /// The name of a page whose row and given name are known.
     pub(crate) fn as_json(&self, segment: usize, row: &Row, name: &[u8]) -> String {
         if !name.is_empty() {

@@ -29,7 +29,7 @@ fn help_names_every_default() {
         ("threshold", "0.8"),
         ("shingle", "5"),
         ("unit", "words"),
-        ("winner", "market,popularity,static,short-url,older,longer"),
+        ("winner", "popularity,static,short-url,older,longer"),
         ("memory", "1G"),
         ("threads", "one a core"),
         ("max-page", "4M"),
@@ -59,7 +59,7 @@ fn the_defaults_that_help_shows_can_be_typed() {
     let input = crate::pages::write_records(folder.path(), "in.jsonl", &[("a", "one two three")]);
     let out = folder.path().join("out");
     crate::program::dedup(&input, &out).succeed();
-    let typed = "--threshold 0.8 -k 5 --unit words --winner market,popularity,static,short-url,older,longer \
+    let typed = "--threshold 0.8 -k 5 --unit words --winner popularity,static,short-url,older,longer \
                  --memory 1G --max-page 4M --max-expansion 1000";
     let again = crate::program::dedup(&input, &out).args(typed).succeed();
     assert!(again.stdout.contains("this very run"), "the defaults are others: {}", again.stdout);

@@ -1,0 +1,128 @@
+//! From pages to decisions: the order of the stages between reading and writing.
+
+use onecopy_core::Rarity;
+
+use super::contents::{Contents, contents, ranks};
+use super::decisions::Decisions;
+use super::judge::Judge;
+use super::keys::KeyFinder;
+use super::links::{Links, links};
+use super::order::Preferences;
+use super::segments::{Collector, Segments};
+use super::work::Work;
+use super::{connect, rank, read, settle};
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::output::Lists;
+use crate::progress::Progress;
+
+/// Reads all pages and decides which stay; takes up what an earlier run found. The lists of markets are written on
+/// the way.
+pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<(Segments, Decisions)> {
+    let (folder, budget) = (work.folder(), &work.budget);
+    let collector = Collector::open(folder, budget.segments)?;
+    let (segments, counters) = read::read(job, work, collector, progress)?;
+    let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
+    if nothing {
+        return Err(Error::Input(job.inputs.join(" "), "nothing was read: there is no record in it".into()));
+    }
+    budget.check_pages(segments.pages())?;
+    let saved = folder.join("decisions");
+    if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
+        return Ok((segments, decisions));
+    }
+    let by_rules = rank::rank(&segments, budget.sort, progress)?;
+    let links = links(&segments, &ranks(&by_rules, segments.pages()))?;
+    let settling = Settling { job, work, segments: &segments, rarity: &counters.finish(), links: &links };
+    let decisions = settling.markets(by_rules, progress)?;
+    decisions.save(&saved)?;
+    Ok((segments, decisions))
+}
+
+fn no_rejections(segments: &Segments) -> Result<bool> {
+    for number in 0..segments.len() {
+        if !segments.load(number)?.rejected.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What settling pages in some order needs to know.
+struct Settling<'a> {
+    job: &'a Job,
+    work: &'a Work,
+    segments: &'a Segments,
+    rarity: &'a Rarity,
+    links: &'a Links,
+}
+
+impl Settling<'_> {
+    /// Decides for each market, the first last: its decisions are those of the run.
+    fn markets(&self, by_rules: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
+        let lesser = self.believed(&by_rules)?;
+        let preferences = Preferences { segments: self.segments, links: self.links, lesser: &lesser };
+        let markets = &self.job.config.markets;
+        for market in (1..markets.len()).rev() {
+            let decisions = self.settle(preferences.order(&by_rules, Some(market))?, progress)?;
+            self.write(&markets[market], &decisions)?;
+        }
+        let order = preferences.order(&by_rules, (!markets.is_empty()).then_some(0))?;
+        drop(by_rules);
+        let decisions = self.settle(order, progress)?;
+        markets.first().map_or(Ok(()), |market| self.write(market, &decisions))?;
+        Ok(decisions)
+    }
+
+    /// Writes a market's winners and losers.
+    fn write(&self, market: &str, decisions: &Decisions) -> Result<()> {
+        let (segments, inputs) = (self.segments, &self.work.run.inputs);
+        let lists = Lists { segments, inputs, decisions, threshold: self.job.config.threshold };
+        lists.write_market(&self.work.results().join("markets").join(market))
+    }
+
+    /// The pages whose canonical link names a page that is alike, ascending.
+    fn believed(&self, by_rules: &[u32]) -> Result<Vec<u32>> {
+        let claimed = &self.links.canonical;
+        if claimed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let preferences = Preferences { segments: self.segments, links: self.links, lesser: &[] };
+        let contents = self.contents(preferences.order(by_rules, None)?)?;
+        let of = |page: u32| contents.of_page[page as usize];
+        let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
+        let alike = self.judge(&contents).compare_all(&pairs)?;
+        let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
+        let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
+        pages.dedup();
+        Ok(pages)
+    }
+
+    fn contents(&self, order: Vec<u32>) -> Result<Contents> {
+        contents(self.segments, order, self.work.budget.sort, self.work.folder())
+    }
+
+    fn judge<'a>(&'a self, contents: &'a Contents) -> Judge<'a> {
+        let threads = self.segments.threads(self.job.threads, self.work.budget.limit / 4);
+        Judge { segments: self.segments, contents, threshold: self.job.config.threshold, threads }
+    }
+
+    /// Decides about pages that are given best first.
+    fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
+        let (folder, budget) = (self.work.folder(), &self.work.budget);
+        let contents = self.contents(order)?;
+        let judge = self.judge(&contents);
+        let finder = KeyFinder {
+            segments: self.segments,
+            contents: &contents,
+            rarity: self.rarity,
+            threshold: judge.threshold,
+            threads: judge.threads,
+            folder,
+        };
+        let runs = finder.runs(budget, progress)?;
+        let settled = settle::settle(&judge, &runs, budget, progress)?;
+        let groups = connect::connect(&judge, &runs, &settled, progress)?;
+        Ok(Decisions::new(contents, settled, groups, &self.links.ends))
+    }
+}

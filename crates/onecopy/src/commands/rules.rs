@@ -1,0 +1,13 @@
+//! `onecopy rules`: the rules for addresses, as they ship.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use onecopy_core::AddressRules;
+
+use crate::commands::print;
+
+pub fn run() -> Result<ExitCode> {
+    print(AddressRules::SHIPPED);
+    Ok(ExitCode::SUCCESS)
+}
