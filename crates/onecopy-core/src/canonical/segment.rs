@@ -2,8 +2,8 @@
 //!
 //! By the rule of `letters` a word is what stands between two marks: there a whole clause, or in Thai the letters between
 //! two vowel signs. This file counts such letters while a page is folded, decides whether the page is to be cut into
-//! words instead, and cuts, by dictionary. Not by the neural model that ICU has too: it takes several times as long, and
-//! its answer hangs on how a machine rounds.
+//! words instead, and cuts, by dictionary. Not by the neural model that ICU has too: it takes some three hundred times
+//! as long, and its answer hangs on how a machine rounds.
 
 use std::sync::OnceLock;
 
@@ -55,8 +55,8 @@ impl Census {
         match words {
             Words::Runs => false,
             Words::Segmented => self.dense + self.complex + self.marks > 0,
-            // Half of a page, so that the name of a language in a menu changes nothing. These letters have 3 bytes.
-            Words::Auto => self.dense > RUN_CHARS * self.dense_runs || 2 * 3 * self.complex > bytes,
+            // A third of a page, so that the name of a language in a menu changes nothing. These letters have 3 bytes.
+            Words::Auto => self.dense > RUN_CHARS * self.dense_runs || 3 * 3 * self.complex > bytes,
         }
     }
 }

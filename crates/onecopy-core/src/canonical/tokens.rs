@@ -5,21 +5,26 @@
 //! `letters::fold` gives, which is tested.
 
 use super::Canonical;
-use super::letters::is_word;
-use super::segment::{is_mark as is_vowel_sign, words as cut};
+use super::letters::{Class, class, classes, is_word};
+use super::segment::words as cut;
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 
 /// Writes the canonical form of `text` under any rules. `words` is what the rules come to for this page: runs or not.
 pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
-    let segmented = words == Words::Segmented;
+    let classes = classes();
     out.start(2 * text.len());
     let mut token = String::new();
     for line in text.split('\n') {
         let line = if rules.numbering == Numbering::Drop { without_numbering(line) } else { line };
         for c in line.chars() {
             for c in cased(c, rules.case) {
-                let joins = segmented && !token.is_empty() && is_vowel_sign(c);
-                if is_word(c) || joins {
+                let joins = match class(c, classes) {
+                    Class::Word | Class::Dense | Class::Complex => true,
+                    Class::Mark => words == Words::Segmented && !token.is_empty(),
+                    Class::Fold => is_word(c),
+                    Class::Separator => false,
+                };
+                if joins {
                     token.push(c);
                     continue;
                 }

@@ -153,6 +153,9 @@ fn a_long_page_without_a_space_is_cut_in_time() {
         let long: String = page.replace(' ', "").repeat(200);
         assert!(tokens(&long, Words::Auto).len() > 3000, "{name}");
     }
+    for letter in ["ก", "ກ", "ក", "က", "一", "の", "กา", "中国"] {
+        assert!(tokens(&letter.repeat(100_000), Words::Auto).len() > 1, "{letter}");
+    }
 }
 
 proptest! {
