@@ -127,7 +127,7 @@ fn each_way_of_words_does_what_it_says() {
     assert!(tokens("我们只会保留最好的页面,很好。", Words::Segmented).len() > 5);
     assert_eq!(joined("An English page_1, with CAPS", Words::Segmented), "an|english|page_1|with|caps");
     // The name of a language in a menu is no reason to cut; a page in that language is.
-    let menu = "English Deutsch ภาษาไทย Français";
+    let menu = "English Deutsch Español ภาษาไทย Français Italiano Nederlands Polski Svenska";
     assert_eq!(tokens(menu, Words::Auto), tokens(menu, Words::Runs));
     assert_eq!(joined("ภาษาไทย", Words::Auto), joined("ภาษาไทย", Words::Segmented));
 }
