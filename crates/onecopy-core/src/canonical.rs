@@ -2,21 +2,23 @@
 //!
 //! Any text is accepted. A canonical text is its tokens, one space between them; where each token ends is kept, so
 //! that shingling need not look for words again. What decides whether a character belongs to a word is in
-//! `letters`, the fast pass in `fold`, what happens under the rarer rules in `tokens`; HTML is turned into text in `html`.
+//! `letters`, the fast pass in `fold`, words of scripts without spaces in `segment`, what happens under the rarer rules in `tokens`; HTML is turned into text in `html`.
 
 mod fold;
 mod html;
 mod json;
 mod letters;
+mod segment;
 mod simd;
 mod tokens;
 
-use crate::config::{CanonicalRules, Case, Numbering, Punctuation};
+use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
 use fold::{Written, fold};
 pub use html::html_to_text;
 pub use json::unescape;
+use segment::Census;
 
 /// The text of a page as it is compared. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +29,8 @@ pub struct Canonical {
     /// Where each token ends, `count` of them, and leftovers.
     ends: Vec<u32>,
     count: usize,
+    /// What the fast pass met of scripts without spaces.
+    census: Census,
 }
 
 impl Canonical {
@@ -102,15 +106,33 @@ impl Canonical {
 
 /// Writes the canonical form of `text` into `out`, replacing what was there.
 pub fn canonicalise(text: &str, rules: &CanonicalRules, out: &mut Canonical) {
-    if is_plain(rules) { fold(text, Written::Plain, out) } else { tokens::by_rules(text, rules, out) }
+    if let Some(words) = first_pass(text, Written::Plain, rules, out) {
+        tokens::by_rules(text, rules, words, out);
+    }
 }
 
 /// Like [`canonicalise`], of a text that is given as the inside of a JSON string, escapes and all.
 pub fn canonicalise_json(raw: &str, rules: &CanonicalRules, out: &mut Canonical) {
-    if is_plain(rules) { fold(raw, Written::Json, out) } else { tokens::by_rules(&unescape(raw), rules, out) }
+    if let Some(words) = first_pass(raw, Written::Json, rules, out) {
+        tokens::by_rules(&unescape(raw), rules, words, out);
+    }
 }
 
-/// Whether the fast pass knows the rules.
+/// The fast pass, where it is of use. What is left to do for the other: nothing, or words by [`Words::Runs`] or
+/// [`Words::Segmented`].
+fn first_pass(text: &str, written: Written, rules: &CanonicalRules, out: &mut Canonical) -> Option<Words> {
+    let plain = is_plain(rules);
+    if !plain && rules.words == Words::Runs {
+        return Some(Words::Runs);
+    }
+    fold(text, written, out);
+    match out.census.is_cut(rules.words, out.length) {
+        true => Some(Words::Segmented),
+        false => (!plain).then_some(Words::Runs),
+    }
+}
+
+/// Whether the fast pass knows the rules, if words are runs.
 fn is_plain(rules: &CanonicalRules) -> bool {
     rules.case == Case::Fold
         && rules.punctuation == Punctuation::Drop

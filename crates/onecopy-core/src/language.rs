@@ -5,7 +5,6 @@
 //! that leaves doubt are trigrams counted, which takes many times as long. It is a signal, never proof of anything.
 
 mod table;
-mod words;
 
 use std::ops::{Range, RangeInclusive};
 

@@ -175,11 +175,11 @@ impl Compiled {
 
     /// The length of the prefix that `host` loses. Two labels stay, or `www.com` would become `com`.
     pub(super) fn host_prefix(&self, host: &[u8]) -> Option<usize> {
-        let drops = |prefix: &&Box<[u8]>| {
+        let drops = |prefix: &[u8]| {
             host.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
                 && host[prefix.len()..].contains(&b'.')
         };
-        self.prefixes.iter().find(drops).map(|prefix| prefix.len())
+        self.prefixes.iter().find(|prefix| drops(prefix)).map(|prefix| prefix.len())
     }
 
     pub(super) fn host_alias(&self, host: &[u8]) -> Option<&[u8]> {

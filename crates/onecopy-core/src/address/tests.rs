@@ -59,6 +59,7 @@ fn addresses_of_different_pages() {
         ("http://www.com/", "http://com/"),
         ("http://site.example/a?x=1", "http://site.example/a?x=2"),
         ("http://site.example/a?x=1&x=2", "http://site.example/a?x=2&x=1"),
+        ("http://site.example/a?x=1&x=2&a", "http://site.example/a?x=2&x=1&a"),
         ("http://site.example/a?sid=12", "http://site.example/a?sid=13"),
         ("http://site.example/a%2Fb", "http://site.example/a/b"),
         ("http://site.example/a?x=1%262", "http://site.example/a?x=1&2"),

@@ -6,6 +6,7 @@
 use super::Canonical;
 use super::json::unescape_one;
 use super::letters::{Class, class, classes, is_word};
+use super::segment::Census;
 use super::simd::{Classified, Classifier, classifier};
 
 /// How a text is written down.
@@ -27,6 +28,7 @@ pub(super) fn fold(text: &str, written: Written, out: &mut Canonical) {
         written,
         classify: classifier(),
         block: Classified::default(),
+        census: Census::default(),
     };
     let classes = classes();
     let bytes = text.as_bytes();
@@ -57,6 +59,7 @@ struct Cursor {
     written: Written,
     classify: Classifier,
     block: Classified,
+    census: Census,
 }
 
 impl Cursor {
@@ -132,6 +135,18 @@ impl Cursor {
         match class(c, classes) {
             Class::Separator => self.separator(out),
             Class::Word => self.word(c, out),
+            Class::Dense => {
+                self.census.dense(self.count);
+                self.word(c, out);
+            }
+            Class::Complex => {
+                self.census.complex();
+                self.word(c, out);
+            }
+            Class::Mark => {
+                self.census.mark();
+                self.separator(out);
+            }
             Class::Fold => {
                 for lower in c.to_lowercase() {
                     let lower = if lower == 'ς' { 'σ' } else { lower };
@@ -161,6 +176,7 @@ impl Cursor {
         self.separator(out);
         out.length = self.length.saturating_sub(1);
         out.count = self.count;
+        out.census = self.census;
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
+use super::segment::{is_complex, is_dense, is_mark};
+
 /// Whether `c`, already lower-cased, belongs to a word.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() {
@@ -25,8 +27,14 @@ pub(super) fn is_word(c: char) -> bool {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Class {
     Separator,
+    /// A separator too, but one that some would keep within a word.
+    Mark,
     /// Belongs to a word as it is.
     Word,
+    /// Like `Word`, and in Chinese characters or kana, which put no spaces between words.
+    Dense,
+    /// Like `Word`, and in another script without spaces.
+    Complex,
     /// Has a lower-case form, which must be looked up.
     Fold,
 }
@@ -36,7 +44,13 @@ fn classify(c: char) -> Class {
     if c == 'ς' || (lower.next(), lower.next()) != (Some(c), None) {
         Class::Fold
     } else if is_word(c) {
-        Class::Word
+        match c {
+            _ if is_dense(c) => Class::Dense,
+            _ if is_complex(c) => Class::Complex,
+            _ => Class::Word,
+        }
+    } else if is_mark(c) {
+        Class::Mark
     } else {
         Class::Separator
     }

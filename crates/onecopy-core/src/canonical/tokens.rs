@@ -1,39 +1,58 @@
-//! Canonical text under rules other than the default: case kept, punctuation kept, numbering dropped, stop words out.
+//! Canonical text under rules other than the default: case kept, punctuation kept, numbering dropped, stop words out,
+//! words cut by dictionary.
 //!
 //! Clarity over speed: these rules are for people who ask for them. Under the default rules it gives what
 //! `letters::fold` gives, which is tested.
 
 use super::Canonical;
-use super::letters::is_word;
-use crate::config::{CanonicalRules, Case, Numbering, Punctuation};
+use super::letters::{Class, class, classes, is_word};
+use super::segment::words as cut;
+use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 
-/// Writes the canonical form of `text` under any rules.
-pub(super) fn by_rules(text: &str, rules: &CanonicalRules, out: &mut Canonical) {
+/// Writes the canonical form of `text` under any rules. `words` is what the rules come to for this page: runs or not.
+pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
+    let classes = classes();
     out.start(2 * text.len());
     let mut token = String::new();
     for line in text.split('\n') {
         let line = if rules.numbering == Numbering::Drop { without_numbering(line) } else { line };
         for c in line.chars() {
             for c in cased(c, rules.case) {
-                if is_word(c) {
+                let joins = match class(c, classes) {
+                    Class::Word | Class::Dense | Class::Complex => true,
+                    Class::Mark => words == Words::Segmented && !token.is_empty(),
+                    Class::Fold => is_word(c),
+                    Class::Separator => false,
+                };
+                if joins {
                     token.push(c);
                     continue;
                 }
-                push(&mut token, rules, out);
+                push_run(&mut token, rules, words, out);
                 if rules.punctuation == Punctuation::Keep && is_mark(c) {
                     token.push(c);
-                    push(&mut token, rules, out);
+                    push(&token, rules, out);
+                    token.clear();
                 }
             }
         }
-        push(&mut token, rules, out);
+        push_run(&mut token, rules, words, out);
     }
     out.length = out.length.saturating_sub(1);
 }
 
+/// Ends a run of letters: its words go into the canonical text.
+fn push_run(run: &mut String, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
+    match words {
+        Words::Segmented => cut(run).for_each(|word| push(word, rules, out)),
+        _ => push(run, rules, out),
+    }
+    run.clear();
+}
+
 /// Ends a token: it goes into the canonical text unless it is empty or a stop word.
-fn push(token: &mut String, rules: &CanonicalRules, out: &mut Canonical) {
-    if !token.is_empty() && !rules.stop_words.contains(token) {
+fn push(token: &str, rules: &CanonicalRules, out: &mut Canonical) {
+    if !token.is_empty() && !rules.stop_words.iter().any(|word| word == token) {
         let end = out.length + token.len();
         out.bytes[out.length..end].copy_from_slice(token.as_bytes());
         out.bytes[end] = b' ';
@@ -41,7 +60,6 @@ fn push(token: &mut String, rules: &CanonicalRules, out: &mut Canonical) {
         out.count += 1;
         out.length = end + 1;
     }
-    token.clear();
 }
 
 fn cased(c: char, case: Case) -> impl Iterator<Item = char> {

@@ -5,11 +5,12 @@ use std::sync::OnceLock;
 use whatlang::Lang;
 
 use super::Language;
-use super::words::WORDS;
 use crate::canonical::{Canonical, canonicalise};
 use crate::config::{CanonicalRules, Words};
 use crate::hash::token;
 
+/// The words of each language, with a comment that says which.
+const WORDS: &str = include_str!("../../rules/words.txt");
 /// Slots; about a third are taken, so that most words of a page meet an empty one at once.
 pub(super) const SLOTS: usize = 8192;
 /// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
@@ -27,16 +28,25 @@ pub(super) fn table() -> &'static Table {
         let mut table = Table { slots: vec![(0, 0); SLOTS] };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
-        for &(language, words) in WORDS {
-            for word in words.split(' ') {
-                canonicalise(word, &rules, &mut canonical);
-                // Vowel signs cut some words to pieces, which are words of other languages.
-                if let (Some((start, end)), 1) = (canonical.spans().next(), canonical.token_count()) {
-                    table.insert(token(canonical.padded(), start, end), language);
-                }
+        for (language, word) in words() {
+            canonicalise(word, &rules, &mut canonical);
+            // Vowel signs cut some words to pieces, which are words of other languages.
+            if let (Some((start, end)), 1) = (canonical.spans().next(), canonical.token_count()) {
+                table.insert(token(canonical.padded(), start, end), language);
             }
         }
         table
+    })
+}
+
+/// Every word with its language. A line that names none goes on with the line before.
+pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
+    let mut language = None;
+    WORDS.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
+        let (code, words) = line.split_once(' ').unwrap_or_default();
+        language = Language::ALL.iter().copied().find(|language| language.code() == code).or(language);
+        let named = language;
+        words.split_whitespace().filter_map(move |word| Some((named?, word)))
     })
 }
 

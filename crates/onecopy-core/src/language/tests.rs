@@ -120,6 +120,15 @@ fn the_text_decides_not_its_names_and_not_its_menu() {
 }
 
 #[test]
+fn every_language_that_shares_a_script_has_words() {
+    for language in (1..=55).filter_map(Language::from_u8) {
+        let count = table::words().filter(|&(other, _)| other == language).count();
+        assert!((20..=150).contains(&count), "{}: {count}", language.code());
+    }
+    assert!(table::words().all(|(language, _)| language.to_u8() <= 55));
+}
+
+#[test]
 fn numbers_are_frozen() {
     let all: Vec<(u8, &str)> =
         Language::ALL.iter().map(|language| (language.to_u8(), language.code())).collect();
