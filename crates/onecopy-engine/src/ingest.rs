@@ -15,7 +15,7 @@ pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
 pub(crate) use packing::{Packing, open, write, zstd_window};
-pub(crate) use record::{Archived, LinkKind, Record, Text, read_document, read_line};
+pub(crate) use record::{LinkKind, Record, Text, read_document, read_line};
 
 use serde::Serialize;
 

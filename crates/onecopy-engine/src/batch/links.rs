@@ -5,8 +5,6 @@
 //! pages turn out to be alike, and then the page that it names is preferred.
 
 mod claims;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{HashMap, HashSet};
 

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::error::Error;
 use crate::progress::{Silent, Stage};
 
 /// A page of a generated corpus.
@@ -71,7 +72,7 @@ fn expected(pages: &[Made], config: &Config) -> BTreeMap<String, Fate> {
     let name = |page: PageId| judged[page as usize].name.clone();
     let fate = |page: usize| {
         let removed = match decisions[page] {
-            Decision::Kept => None,
+            Decision::Kept | Decision::Rejected => None,
             Decision::Removed { winner, similarity, kind } => {
                 Some((name(winner), format!("{similarity:.5}"), kind.as_str().to_owned()))
             }

@@ -108,7 +108,7 @@ fn by_reference(case: &Case) -> Outcome {
     let mut groups: BTreeMap<PageId, Vec<String>> = BTreeMap::new();
     for (place, decision) in decisions.iter().enumerate() {
         outcome.insert(match *decision {
-            Decision::Kept => format!("kept {}", name(place)),
+            Decision::Kept | Decision::Rejected => format!("kept {}", name(place)),
             Decision::Removed { winner, similarity, kind } => {
                 removed(&name(place), &name(winner as usize), similarity, kind.as_str())
             }

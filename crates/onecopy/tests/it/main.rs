@@ -13,6 +13,7 @@ mod formats; //   kept records are the input's own bytes in the input's own form
 mod help; //      help names every default, completions exist, wrong calls end with 2
 mod killed; //    a run that is killed or stopped in any stage continues, to the same bytes
 mod limits; //    bad input and nonsense parameters are named, and cost nothing else
+mod links; //     redirects, canonical links, other ways to write an address, and markets
 mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
 mod memory; //    memory, threads and the order of the input change no answer, and the limit is kept
 mod oracle; //    on real pages, the answer is the one that comparing all pairs gives

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// What a finished run leaves, and nothing else.
-pub const RESULTS: [&str; 6] =
-    ["groups.jsonl", "kept", "rejected.jsonl", "removed.jsonl", "report.json", "run.json"];
+pub const RESULTS: [&str; 7] =
+    ["groups.jsonl", "kept", "pages.jsonl", "rejected.jsonl", "removed.jsonl", "report.json", "run.json"];
 
 /// The lines of a file as JSON.
 pub fn json_lines(path: &Path) -> Vec<Value> {
