@@ -43,8 +43,8 @@ mod winner;
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
 pub use config::{
-    CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
-    WinnerRule,
+    CanonicalRules, Case, Config, MirrorRules, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT,
+    ShingleRules, Unit, WinnerRule,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

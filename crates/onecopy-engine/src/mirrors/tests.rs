@@ -1,0 +1,1 @@
+//! Mirrors on small webs.
