@@ -109,11 +109,11 @@ impl<'a> Comparison<'a> {
     }
 
     fn walk(&self, left: Node, right: Node) -> Tally {
-        let mut tally = Tally::default();
-        let (mut common_files, mut common_bulk) = (0, [0, 0]);
+        let (mut tally, mut below) = (Tally::default(), Tally::default());
+        let (mut common, mut common_bulk) = (0, [0, 0]);
         for (l, r) in self.common(left, right) {
             if self.tree.has_page(l) && self.tree.has_page(r) {
-                common_files += 1;
+                common += 1;
                 match self.tree.shared(l, r) {
                     Some(weight) => {
                         tally.matched += 1;
@@ -124,14 +124,16 @@ impl<'a> Comparison<'a> {
             }
             common_bulk[0] += bulk(self.pages_left(l));
             common_bulk[1] += bulk(self.tree.pages[r as usize]);
-            tally.add(self.walk(l, r));
+            below.add(self.walk(l, r));
         }
         tally.absent[0] += self.bulky_left(left) - common_bulk[0];
         tally.absent[1] += self.tree.bulky[right as usize] - common_bulk[1];
-        if common_files == 0 {
-            tally.absent[0] += bulk(self.tree.files[left as usize]);
-            tally.absent[1] += bulk(self.tree.files[right as usize]);
+        if tally.matched == 0 {
+            // Many files here and none the same: these lists of files have nothing to do with each other.
+            tally.absent[0] += bulk(self.tree.files[left as usize].saturating_sub(common));
+            tally.absent[1] += bulk(self.tree.files[right as usize].saturating_sub(common));
         }
+        tally.add(below);
         self.settle(left, right, &mut tally);
         tally
     }
@@ -190,7 +192,7 @@ fn outside(whole: &Found, folder: &Found) -> f64 {
 ///
 /// Three factors: the lower confidence bound (Wilson 1927) of the share of paths with the same content among those
 /// that both have, where a path counts by the weight of its group; the share that is not in folders that one side
-/// lacks; and, since crawls are incomplete and a path that one side lacks says little, only the cube root of the share
+/// lacks; and, since crawls are incomplete and a path that one side lacks says little, only the square root of the share
 /// of the smaller side that both have.
 fn score(tally: &Tally, below: [u32; 2]) -> f64 {
     let both = tally.matched + tally.mismatched;
@@ -198,7 +200,7 @@ fn score(tally: &Tally, below: [u32; 2]) -> f64 {
     let present = [below[0] - tally.absent[0], below[1] - tally.absent[1]];
     let whole = 1.0 - share(tally.absent[0], below[0]).max(share(tally.absent[1], below[1]));
     let covered = share(both, present[0].min(present[1])).min(1.0);
-    lower_bound(share(tally.matched, both), sample) * whole * covered.cbrt()
+    lower_bound(share(tally.matched, both), sample) * whole * covered.sqrt()
 }
 
 fn share(part: u32, whole: u32) -> f64 {
