@@ -10,7 +10,7 @@ mod address;
 mod candidates;
 mod compare;
 mod evidence;
-mod read;
+mod listing;
 mod tree;
 
 use std::path::Path;
@@ -81,7 +81,7 @@ pub enum ExampleKind {
 /// Finds the mirrors among the pages of the finished run in `dir`, the surest first.
 pub fn mirrors(dir: &Path, rules: &MirrorRules) -> Result<Vec<Mirror>> {
     rules.check().map_err(Error::Config)?;
-    let tree = read::tree(dir)?;
+    let tree = listing::tree(dir)?;
     let found = find(&tree, rules);
     let mut mirrors = evidence::named(dir, &tree, &found, rules)?;
     mirrors.sort_by(|a, b| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use onecopy_core::MirrorRules;
 
 use super::compare::{Comparison, Found};
-use super::read::each_address;
+use super::listing::each_address;
 use super::tree::{Node, Tree};
 use super::{Example, ExampleKind, Mirror, Prefix};
 use crate::error::Result;
