@@ -251,8 +251,10 @@ proptest! {
         let prefixes = slow(&pages);
         for mirror in run(&pages, &rules).unwrap() {
             let counts = [mirror.matched, mirror.mismatched, mirror.only_left, mirror.only_right];
-            // Below a prefix inside the other, a folder of the whole is cut at the same place as the whole.
-            if mirror.left.host != mirror.right.host {
+            // A folder found while one prefix lay inside the other leaves out what the whole left out; the examples
+            // above have such pairs.
+            let inside = mirror.right.path.starts_with(&format!("{}/", mirror.left.path));
+            if mirror.left.host != mirror.right.host || !inside {
                 prop_assert_eq!(counts, slow_counts(&prefixes, &mirror), "{:?}", mirror);
                 prop_assert_eq!(mirror.examples.len() as u32, counts.iter().sum::<u32>());
             }
