@@ -80,6 +80,21 @@ fn one_folder_where_the_hosts_differ() {
 }
 
 #[test]
+fn one_folder_where_the_hosts_would_just_hold_up() {
+    // A third of the left is elsewhere: the hosts score above the limit, but the folder is the reason why.
+    let docs = [below("a.example/docs/v1", 40, 1), below("b.example/docs/v1", 40, 1)].concat();
+    let pages = [docs.clone(), alone("a.example/blog", 20)].concat();
+    assert_eq!(found(&pages), ["a.example/docs b.example/docs 40 0 0 0"]);
+    // Lists of files with one common name and no common content have nothing to do with each other.
+    let posts = |host: &str| -> Pages {
+        let names = (0..20).map(|number| format!("{host}-{number}")).chain([String::new()]);
+        names.map(|name| (format!("http://{host}.example/blog/{name}"), None)).collect()
+    };
+    let pages = [docs, posts("a"), posts("b")].concat();
+    assert_eq!(found(&pages), ["a.example/docs b.example/docs 40 0 0 0"]);
+}
+
+#[test]
 fn folders_of_one_host_and_a_folder_in_the_other() {
     let pages = [below("a.example/v1", 20, 1), below("a.example/v2", 20, 1)].concat();
     assert_eq!(found(&pages), ["a.example/v1 a.example/v2 20 0 0 0"]);
