@@ -66,12 +66,13 @@ Examples:
   onecopy mirrors clean --score 0.8 --limit 20
   onecopy mirrors clean --json > mirrors.json
 
-Two prefixes are mirrors when for most paths below them both have the same or nearly the same content:
+Two prefixes are mirrors when for most paths below them both have nearly the same content:
   matched      paths that both have, in one group
   mismatched   paths that both have, with different content
   only left    paths that only the left has; only right likewise
-The score is the share of matched paths among those that both have, less what chance can do in so few, less what one
-side lacks. Pages that many hosts have count less. The most general prefixes that hold up are listed.";
+The score is the share of matched paths among those that both have, less what chance can do in so
+few, less what one side lacks. Pages that many hosts have count less. The most general prefixes
+that hold up are listed, with a few paths of each kind.";
 
 const COMPLETION_EXAMPLES: &str = "\
 Examples:
