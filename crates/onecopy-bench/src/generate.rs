@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use page::Press;
+pub use layout::{Edit, Host, Recipe};
+pub use page::Press;
 use shuffle::Shuffle;
 
 /// Writes a corpus of made-up pages with known kinds of copies.

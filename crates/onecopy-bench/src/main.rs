@@ -9,6 +9,7 @@ mod audit;
 mod generate;
 mod jsonl;
 mod measure;
+mod mirrors;
 mod peers;
 mod scale;
 mod table;
@@ -30,6 +31,7 @@ enum Command {
     Audit(audit::Args),
     Peers(peers::Args),
     Scale(scale::Args),
+    Mirrors(mirrors::Args),
     #[command(hide = true)]
     Child(measure::child::Args),
 }
@@ -40,6 +42,7 @@ fn main() -> Result<()> {
         Command::Audit(args) => audit::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
+        Command::Mirrors(args) => mirrors::run(&args),
         Command::Child(args) => measure::child::run(&args),
     }
 }

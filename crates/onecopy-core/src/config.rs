@@ -86,6 +86,40 @@ pub const MARKETS_LIMIT: usize = 16;
 /// The longest shingle that is accepted, in tokens.
 pub const SHINGLE_LENGTH_LIMIT: usize = 64;
 
+/// What counts as a mirror, and how much of the evidence is shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MirrorRules {
+    /// Mirrors have at least this many paths with the same content. Higher: fewer mirrors.
+    pub least_paths: u32,
+    /// Mirrors have at least this score. Higher: fewer mirrors. In [0, 1].
+    pub score: f64,
+    /// Paths that are shown of each kind: matched, mismatched, only left, only right.
+    pub examples: usize,
+}
+
+impl Default for MirrorRules {
+    fn default() -> MirrorRules {
+        MirrorRules { least_paths: 5, score: 0.5, examples: 3 }
+    }
+}
+
+impl MirrorRules {
+    /// Says what is wrong with the rules and how to mend it.
+    pub fn check(&self) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&self.score) {
+            return Err(format!(
+                "score {} is out of range: give a value from 0 to 1, such as 0.5",
+                self.score
+            ));
+        }
+        if self.least_paths == 0 {
+            return Err("mirrors of no paths make no sense: give at least 1 path, such as 5".into());
+        }
+        Ok(())
+    }
+}
+
 /// The choices of canonical form. The defaults compare words only: case, punctuation and white space
 /// make no difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

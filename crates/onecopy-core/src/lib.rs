@@ -48,8 +48,8 @@ pub use address::{AddressRules, host, identity, resolve};
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
 pub use config::{
-    CanonicalRules, Case, Config, MARKETS_LIMIT, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT,
-    ShingleRules, Unit, WinnerRule, Words,
+    CanonicalRules, Case, Config, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
+    SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};

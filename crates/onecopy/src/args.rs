@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use onecopy_core::{AddressRules, Case, Config, Numbering, Punctuation, Replicas, Unit, WinnerRule};
-use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules};
 
 use crate::size::Size;
 
@@ -27,6 +27,9 @@ pub enum Command {
     /// Print the rules for which addresses name the same page, to be changed and given to dedup
     #[command(after_help = RULES_EXAMPLES)]
     Rules,
+    /// Find hosts and folders of a finished run that mirror each other
+    #[command(after_help = MIRRORS_EXAMPLES)]
+    Mirrors(MirrorsArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -36,6 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean     remove duplicates
   onecopy explain clean page-1 page-2       say why two pages were joined, or not
+  onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy dedup --help                      all that can be chosen";
 
 const DEDUP_EXAMPLES: &str = "\
@@ -64,6 +68,20 @@ const RULES_EXAMPLES: &str = "\
 Examples:
   onecopy rules > mine.toml
   onecopy dedup pages.jsonl --out clean --address-rules mine.toml";
+
+const MIRRORS_EXAMPLES: &str = "\
+Examples:
+  onecopy mirrors clean
+  onecopy mirrors clean --score 0.8 --limit 20
+  onecopy mirrors clean --json > mirrors.json
+
+Two prefixes are mirrors when for most paths below them both have nearly the same content:
+  matched      paths that both have, in one group
+  mismatched   paths that both have, with different content
+  only left    paths that only the left has; only right likewise
+The score is the share of matched paths among those that both have, less what chance can do in so
+few, less what one side lacks. Pages that many hosts have count less. The most general prefixes
+that hold up are listed, with a few paths of each kind.";
 
 const COMPLETION_EXAMPLES: &str = "\
 Examples:
@@ -189,6 +207,31 @@ pub struct ExplainArgs {
     /// Print the explanation as JSON, for programs
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct MirrorsArgs {
+    /// The output folder of a finished run
+    pub dir: PathBuf,
+    /// Mirrors have at least this many paths with the same content. Higher: fewer mirrors
+    #[arg(long, value_name = "N", default_value_t = MirrorRules::default().least_paths)]
+    pub least_paths: u32,
+    /// Mirrors have at least this score. Higher: fewer mirrors, and surer ones
+    #[arg(long, value_name = "0..1", default_value_t = MirrorRules::default().score)]
+    pub score: f64,
+    /// List this many at most, the surest [default: all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Print the mirrors as JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl MirrorsArgs {
+    /// The rules that were typed.
+    pub fn rules(&self) -> MirrorRules {
+        MirrorRules { least_paths: self.least_paths, score: self.score, ..MirrorRules::default() }
+    }
 }
 
 #[derive(ClapArgs)]

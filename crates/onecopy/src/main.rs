@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Rules => commands::rules::run(),
+        Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

@@ -47,9 +47,13 @@ impl Press {
 
     /// Appends the page to `out` as a line of JSON.
     pub fn print(&self, position: u64, recipe: &Recipe, out: &mut Vec<u8>) {
+        self.print_at(position, &url(recipe), recipe, out);
+    }
+
+    /// Appends the page to `out` as a line of JSON, with an address of its own, which needs no escapes.
+    pub fn print_at(&self, position: u64, url: &str, recipe: &Recipe, out: &mut Vec<u8>) {
         let words = self.words(recipe);
-        write!(out, "{{\"id\": \"p{position:09}\", \"url\": \"").expect("memory takes writes");
-        write_url(recipe, out);
+        write!(out, "{{\"id\": \"p{position:09}\", \"url\": \"{url}").expect("memory takes writes");
         out.extend_from_slice(b"\", \"text\": \"");
         for word in words {
             let start = out.len();
@@ -151,14 +155,13 @@ fn script(site: u64) -> usize {
     if random.once_in(OTHER_SCRIPT_ONE_IN) { 1 + random.below(SCRIPT_COUNT as u64 - 1) as usize } else { 0 }
 }
 
-fn write_url(recipe: &Recipe, out: &mut Vec<u8>) {
+fn url(recipe: &Recipe) -> String {
     let (site, page) = (recipe.site, recipe.page);
-    let written = match recipe.host {
-        Host::Own => write!(out, "https://site-{site}.example/pages/{page}.html"),
-        Host::Mirror => write!(out, "https://mirror-{site}.example/pages/{page}.html"),
-        Host::Copier(number) => write!(out, "https://copier-{}.example/read/{number}", number % 997),
-    };
-    written.expect("memory takes writes");
+    match recipe.host {
+        Host::Own => format!("https://site-{site}.example/pages/{page}.html"),
+        Host::Mirror => format!("https://mirror-{site}.example/pages/{page}.html"),
+        Host::Copier(number) => format!("https://copier-{}.example/read/{number}", number % 997),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,215 @@
+//! All pages as one tree: hosts at the top, below them the segments of paths.
+//!
+//! Compact: a node is a few numbers, segments are hashes of 64 bits, and nothing of the text is kept. With ten million
+//! nodes, the odds that any two of them share a key are 1 in 300,000.
+
+use std::collections::HashMap;
+
+use super::address::Address;
+use crate::error::{Error, Result};
+
+/// A node of the tree, by number. A parent has a smaller number than its children.
+pub(super) type Node = u32;
+
+/// No node; no group.
+pub(super) const NONE: u32 = u32::MAX;
+/// Folders and lists of files with fewer pages may be missing by chance in a crawl; larger ones are absent.
+pub(super) const BULK: u32 = 6;
+/// A group on more hosts than this is worth less as evidence.
+const FEW_HOSTS: f64 = 4.0;
+
+/// Lists of numbers, one for each number from 0, all in one piece.
+#[derive(Default)]
+pub(super) struct Lists {
+    ends: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// From pairs in ascending order of their first number, which is below `count`.
+    fn new(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+        let mut ends = vec![0; count];
+        pairs.clone().for_each(|(list, _)| ends[list as usize] += 1);
+        let mut end = 0;
+        for count in &mut ends {
+            end += *count;
+            *count = end;
+        }
+        Lists { ends, items: pairs.map(|(_, item)| item).collect() }
+    }
+
+    /// The list of `number`.
+    pub(super) fn of(&self, number: u32) -> &[u32] {
+        let start = if number == 0 { 0 } else { self.ends[number as usize - 1] };
+        &self.items[start as usize..self.ends[number as usize] as usize]
+    }
+
+    /// How many lists there are.
+    pub(super) fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+}
+
+/// Takes pages in.
+#[derive(Default)]
+pub(super) struct Planter {
+    /// By key. The standard hasher is seeded, so that no input can make it slow.
+    nodes: HashMap<u64, Node>,
+    keys: Vec<u64>,
+    segments: Vec<u64>,
+    parents: Vec<Node>,
+    pages: Vec<(Node, u32)>,
+}
+
+impl Planter {
+    /// Adds a page. Always says to go on.
+    pub(super) fn add(&mut self, address: &Address, group: Option<u32>) -> Result<bool> {
+        let mut node = self.node(address.host_key(), 0, NONE)?;
+        for step in address.steps() {
+            node = self.node(step.key, step.segment, node)?;
+        }
+        self.pages.push((node, group.unwrap_or(NONE)));
+        Ok(true)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    fn node(&mut self, key: u64, segment: u64, parent: Node) -> Result<Node> {
+        let next = self.keys.len();
+        let node = *self.nodes.entry(key).or_insert(next as Node);
+        if node as usize == next {
+            if next >= NONE as usize {
+                let reason =
+                    format!("more than {NONE} hosts, folders and pages; look at fewer pages at a time");
+                return Err(Error::Input("pages.jsonl".into(), reason));
+            }
+            self.keys.push(key);
+            self.segments.push(segment);
+            self.parents.push(parent);
+        }
+        Ok(node)
+    }
+
+    /// The tree of all pages.
+    pub(super) fn grow(self) -> Tree {
+        let Planter { nodes, keys, segments, parents, mut pages } = self;
+        drop(nodes);
+        let group_count = number_groups(&mut pages);
+        let members =
+            Lists::new(group_count, pages.iter().filter(|page| page.1 != NONE).map(|&(n, g)| (g, n)));
+        pages.sort_unstable();
+        let groups = Lists::new(keys.len(), pages.iter().copied());
+        drop(pages);
+        let children = children(&segments, &parents);
+        let mut tree = Tree { keys, segments, parents, children, groups, members, ..Tree::default() };
+        tree.count();
+        tree.weigh();
+        tree
+    }
+}
+
+/// Gives groups numbers without gaps and leaves the pages in the order of groups; says how many groups there are.
+fn number_groups(pages: &mut Vec<(Node, u32)>) -> usize {
+    pages.sort_unstable_by_key(|&(node, group)| (group, node));
+    pages.dedup();
+    let (mut count, mut last) = (0, NONE);
+    for (_, group) in pages.iter_mut().filter(|page| page.1 != NONE) {
+        count += u32::from(*group != last);
+        last = std::mem::replace(group, count - 1);
+    }
+    count as usize
+}
+
+fn children(segments: &[u64], parents: &[Node]) -> Lists {
+    let mut order: Vec<Node> =
+        (0..parents.len() as u32).filter(|&node| parents[node as usize] != NONE).collect();
+    order.sort_unstable_by_key(|&node| (parents[node as usize], segments[node as usize]));
+    Lists::new(parents.len(), order.iter().map(|&node| (parents[node as usize], node)))
+}
+
+/// The tree of all pages.
+#[derive(Default)]
+pub(super) struct Tree {
+    /// The hash of the host and all segments down to the node.
+    pub keys: Vec<u64>,
+    /// The hash of the node's segment.
+    pub segments: Vec<u64>,
+    /// The node above; none above a host.
+    pub parents: Vec<Node>,
+    /// The nodes below, in the order of their segments.
+    pub children: Lists,
+    /// The groups of the pages at a node; [`NONE`] among them for a page in no group. Empty where there is no page.
+    pub groups: Lists,
+    /// The nodes of a group.
+    pub members: Lists,
+    /// How many nodes at and below a node have pages.
+    pub pages: Vec<u32>,
+    /// How many of those are below children that have at least [`BULK`].
+    pub bulky: Vec<u32>,
+    /// How many children have a page and nothing below them.
+    pub files: Vec<u32>,
+    /// How much a path in this group says, from 0 to 1.
+    pub weights: Vec<f32>,
+}
+
+impl Tree {
+    /// How many nodes below this one have pages.
+    pub(super) fn below(&self, node: Node) -> u32 {
+        self.pages[node as usize] - u32::from(self.has_page(node))
+    }
+
+    pub(super) fn has_page(&self, node: Node) -> bool {
+        !self.groups.of(node).is_empty()
+    }
+
+    /// The host that a node is on.
+    pub(super) fn host(&self, mut node: Node) -> Node {
+        while self.parents[node as usize] != NONE {
+            node = self.parents[node as usize];
+        }
+        node
+    }
+
+    /// The heaviest group that both nodes have a page in.
+    pub(super) fn shared(&self, left: Node, right: Node) -> Option<f32> {
+        let (left, right) = (self.groups.of(left), self.groups.of(right));
+        let (few, many) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+        let shared = few.iter().filter(|&&group| group != NONE && many.binary_search(&group).is_ok());
+        shared.map(|&group| self.weights[group as usize]).max_by(f32::total_cmp)
+    }
+
+    fn count(&mut self) {
+        let count = self.keys.len();
+        self.pages = vec![0; count];
+        self.bulky = vec![0; count];
+        self.files = vec![0; count];
+        for node in (0..count).rev() {
+            let own = u32::from(self.has_page(node as Node));
+            self.pages[node] += own;
+            let (pages, parent) = (self.pages[node], self.parents[node]);
+            if parent != NONE {
+                self.pages[parent as usize] += pages;
+                self.bulky[parent as usize] += if pages >= BULK { pages } else { 0 };
+                self.files[parent as usize] += u32::from(pages == own);
+            }
+        }
+    }
+
+    /// Text that many hosts have, such as a licence or the terms of a shop system, is weak evidence that two of them
+    /// are mirrors; and however many paths of a host lead to one content, such as an error page, they say it once.
+    fn weigh(&mut self) {
+        let mut hosts = Vec::new();
+        let weight = |group: u32| {
+            let members = self.members.of(group);
+            hosts.clear();
+            hosts.extend(members.iter().map(|&node| self.host(node)));
+            hosts.sort_unstable();
+            hosts.dedup();
+            let (pages, hosts) = (members.len() as f64, hosts.len() as f64);
+            ((FEW_HOSTS / hosts).sqrt().min(1.0) * hosts / pages) as f32
+        };
+        self.weights = (0..self.members.len()).map(weight).collect();
+    }
+}
