@@ -228,14 +228,16 @@ fn damage_anywhere_is_survived() {
         made("nested"),
     ];
     for file in files {
-        for at in 0..file.len() {
+        // Every byte of a small file, one in so many of a large one.
+        let step = 1 + file.len() / 3_000;
+        for at in (0..file.len()).step_by(step) {
             for flip in [0x01, 0x80, 0xff] {
                 let mut bytes = file.to_vec();
                 bytes[at] ^= flip;
                 survives(bytes);
             }
         }
-        for end in 0..file.len() {
+        for end in (0..file.len()).step_by(step) {
             survives(file[..end].to_vec());
             // As above, with an end that looks right.
             survives([&file[..end], &file[file.len() - 8..]].concat());
@@ -249,7 +251,7 @@ fn damage_costs_the_rows_behind_it() {
     let rows: Vec<_> = rows.iter().map(|text| Some(text.as_bytes())).collect();
     let mut bytes = pages(&rows, 10, Compression::SNAPPY).to_vec();
     let group = bytes.windows(14).position(|part| part == b"text number 30").unwrap();
-    bytes[group - 30..group].fill(0xff);
+    bytes[group - 8..group].fill(0xff);
     let found = chunks(Bytes::from(bytes), 100, &Limits::default()).unwrap();
     let rows: usize = found.iter().map(|chunk| lines(&chunk.bytes).count()).sum();
     assert_eq!(rows, 30);

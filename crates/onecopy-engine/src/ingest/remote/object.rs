@@ -143,6 +143,10 @@ pub(super) fn reason(scheme: Scheme, error: &Error) -> String {
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
             format!("access denied; {}", credentials(scheme))
         }
+        // Lists do not tell this from other errors.
+        _ if said.contains("403 Forbidden") || said.contains("401 Unauthorized") => {
+            format!("access denied; {}", credentials(scheme))
+        }
         Error::NotSupported { .. } => {
             "the server does not serve parts of a file: download it, then give the file".into()
         }

@@ -11,12 +11,17 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
+use parquet::data_type::ByteArrayType;
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
 use tempfile::TempDir;
 
 use super::*;
+use crate::ingest::{LineChunks, ParquetChunks, Trouble};
+use crate::job::{Fields, Limits};
 
 const LARGE: usize = 20 << 20;
 
@@ -148,7 +153,6 @@ fn refusals_name_the_address_and_the_remedy() {
     assert!(refusal(&right, "s3://pages/none/").contains("nothing matches"));
     assert!(refusal(&right, "s3://elsewhere/").contains("no such bucket"));
     assert!(refusal(&right, "s3://elsewhere/x.jsonl").contains("no such bucket"));
-    assert!(refusal(&right, "s3://pages/crawl").contains("folder"));
     let wrong = stores(&endpoint, "guessed");
     for address in ["s3://pages/crawl/a.jsonl", "s3://pages/"] {
         assert!(refusal(&wrong, address).contains("AWS_SECRET_ACCESS_KEY"), "{}", refusal(&wrong, address));
@@ -174,6 +178,39 @@ fn an_object_that_changes_is_not_read_on() {
     assert!(error.to_string().contains("it changed"), "{error}");
     assert!(is_transport(&error));
     assert!(reader.read(&mut [0; 1]).is_err());
+}
+
+/// A Parquet file of one column, in row groups of one large row.
+fn rows(count: usize) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type("message m { required binary text; }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    for _ in 0..count {
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&[noise(3 << 20).into()], None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn parquet_is_read_from_a_store_until_it_goes() {
+    let (root, endpoint) = bucket();
+    let stores = stores(&endpoint, "secret");
+    let path = root.path().join("pages/rows.parquet");
+    std::fs::write(&path, rows(3)).unwrap();
+    let file = stores.list("s3://pages/*.parquet").unwrap().remove(0);
+    let (fields, limits) = (Fields::default(), Limits { page_bytes: 100, ..Limits::default() });
+    let open = || ParquetChunks::open(stores.blocks(&file).unwrap(), &fields, &limits, 1).unwrap();
+    let mut whole = open();
+    let read = std::iter::from_fn(|| whole.next(Vec::new()).unwrap());
+    assert_eq!(read.filter(|chunk| chunk.trouble == Some(Trouble::Overlong)).count(), 3);
+    let mut part = open();
+    part.next(Vec::new()).unwrap().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let error = part.next(Vec::new()).unwrap_err();
+    assert!(is_transport(&error), "{error}");
 }
 
 /// A web server of one file. `breaks` answers with bytes end after half of them; redirects go to `elsewhere`.
@@ -286,6 +323,11 @@ fn a_connection_that_always_breaks_is_given_up() {
     let address = format!("{}/pages.jsonl?token=a%20b", server.serve());
     let error = read(&Stores::new([]), &address).unwrap_err();
     assert!(is_transport(&error) && error.to_string().contains(&address), "{error}");
+    // The lines stop, rather than counting as damaged.
+    let stores = Stores::new([]);
+    let reader = stores.read(&stores.list(&address).unwrap()[0]).unwrap();
+    let error = LineChunks::new(reader, 100, 100).next(Vec::new()).unwrap_err();
+    assert!(is_transport(&error), "{error}");
 }
 
 #[test]

@@ -81,12 +81,10 @@ fn no_rows_kept_are_an_empty_file() {
 #[test]
 fn damage_is_an_error() {
     let source = made("types");
-    for at in 0..source.len() {
-        for flip in [0x01, 0x80, 0xff] {
-            let mut bytes = source.to_vec();
-            bytes[at] ^= flip;
-            let _ = kept(&bytes.into(), |row| row != 1);
-        }
+    for at in (0..source.len()).step_by(5) {
+        let mut bytes = source.to_vec();
+        bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
+        let _ = kept(&bytes.into(), |row| row != 1);
     }
     let mut pages = source.to_vec();
     pages[4..400].fill(0x55);
