@@ -18,7 +18,6 @@ const ATTEMPTS: u32 = 4;
 
 /// An object that is being read.
 pub(super) struct Object {
-    pub address: String,
     pub scheme: Scheme,
     pub store: Arc<dyn ObjectStore>,
     pub path: Path,
@@ -42,8 +41,8 @@ impl Object {
         loop {
             match self.attempt(range.clone()).await {
                 Ok(bytes) => return Ok(bytes),
-                Err(Failure::Lasting(reason)) => return Err(self.failed(reason)),
-                Err(Failure::Passing(reason)) if attempt == ATTEMPTS => return Err(self.failed(reason)),
+                Err(Failure::Lasting(reason)) => return Err(failed(reason)),
+                Err(Failure::Passing(reason)) if attempt == ATTEMPTS => return Err(failed(reason)),
                 Err(Failure::Passing(_)) => {
                     tokio::time::sleep(Duration::from_millis(100 << attempt)).await;
                     attempt += 1;
@@ -82,10 +81,10 @@ impl Object {
             _ => Failure::Lasting(reason),
         }
     }
+}
 
-    fn failed(&self, reason: String) -> io::Error {
-        io::Error::other(Transport { address: self.address.clone(), reason })
-    }
+fn failed(reason: String) -> io::Error {
+    io::Error::other(Transport(reason))
 }
 
 const CHANGED: &str = "it changed while it was being worked on; run the command again";
@@ -96,16 +95,14 @@ enum Failure {
     Lasting(String),
 }
 
-/// The bytes did not come. Says nothing about what they would have been.
+/// The bytes did not come, for this reason. Says nothing about what they would have been. Whoever reads names the
+/// address, as with files.
 #[derive(Debug)]
-struct Transport {
-    address: String,
-    reason: String,
-}
+struct Transport(String);
 
 impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "cannot read {}: {}", self.address, self.reason)
+        f.write_str(&self.0)
     }
 }
 

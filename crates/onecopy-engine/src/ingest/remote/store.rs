@@ -12,7 +12,8 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, ClientOptions, Error as StoreError, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig,
+    BackoffConfig, ClientOptions, Error as StoreError, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt,
+    RetryConfig,
 };
 
 use super::address::{Address, Scheme, Wanted, parse};
@@ -77,13 +78,10 @@ impl Stores {
     }
 
     fn object(&self, file: &RemoteFile) -> io::Result<Arc<Object>> {
-        let invalid = |what: String| {
-            io::Error::new(io::ErrorKind::InvalidInput, format!("cannot read {}: {what}", file.address))
-        };
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
         let (address, key) = self.exact(&file.address).map_err(invalid)?;
         let store = self.store(&address).map_err(|error| invalid(reason(address.scheme, &error)))?;
         Ok(Arc::new(Object {
-            address: file.address.clone(),
             scheme: address.scheme,
             store,
             path: Path::parse(key).map_err(|error| invalid(error.to_string()))?,
@@ -192,6 +190,11 @@ async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<Re
         Ok(meta) => Ok(file(address, key, &meta)),
         Err(StoreError::NotFound { .. }) if !address.scheme.is_web() => {
             Err(missing(store, address, path).await)
+        }
+        Err(error) if address.scheme.is_web() => {
+            // Addresses that are signed for reading only refuse the question, and answer it along with a byte.
+            let first = store.get_opts(&path, GetOptions::new().with_range(Some(0..1))).await;
+            first.map(|answer| file(address, key, &answer.meta)).map_err(|_| reason(address.scheme, &error))
         }
         Err(error) => Err(reason(address.scheme, &error)),
     }
