@@ -8,14 +8,22 @@ mod feed;
 mod fields;
 mod inputs;
 mod packing;
+#[allow(dead_code)]
+mod parquet;
 mod record;
+#[allow(dead_code)]
+mod remote;
 
 pub(crate) use chunks::{Chunk, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
 pub(crate) use packing::{Packing, open, write, zstd_window};
+#[allow(unused_imports)]
+pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{LinkKind, Record, Text, read_document, read_line};
+#[allow(unused_imports)]
+pub(crate) use remote::{RemoteBlocks, RemoteFile, RemoteReader, Stores, is_remote, is_transport};
 
 use serde::Serialize;
 

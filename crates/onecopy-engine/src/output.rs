@@ -3,6 +3,10 @@
 mod kept;
 mod lists;
 mod names;
+#[allow(dead_code)]
+mod parquet;
 
 pub(crate) use kept::KeptWriter;
 pub(crate) use lists::Lists;
+#[allow(unused_imports)]
+pub(crate) use parquet::write_kept;

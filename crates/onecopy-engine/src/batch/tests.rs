@@ -74,7 +74,8 @@ fn expected(pages: &[Made], config: &Config) -> BTreeMap<String, Fate> {
         let removed = match decisions[page] {
             Decision::Kept | Decision::Rejected => None,
             Decision::Removed { winner, similarity, kind } => {
-                Some((name(winner), format!("{similarity:.5}"), kind.as_str().to_owned()))
+                let shown = (similarity * 1e5).round() / 1e5;
+                Some((name(winner), format!("{shown:.5}"), kind.as_str().to_owned()))
             }
         };
         (removed, name(groups[page]))

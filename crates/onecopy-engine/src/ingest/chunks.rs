@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::remote::is_transport;
 use crate::parallel::{Gate, Permit};
 
 /// Some whole lines of a source.
@@ -62,7 +63,7 @@ impl<R: Read> LineChunks<R> {
         LineChunks { reader, chunk_bytes, page_bytes, carry: Vec::new(), next: 0, ended: false, large }
     }
 
-    /// The next chunk, or nothing at the end. Fails only where the system does. `spare` is a buffer to fill, such as
+    /// The next chunk, or nothing at the end. Fails only where the system or the network does. `spare` is a buffer to fill, such as
     /// that of a chunk which is done with: fresh memory costs more than reading.
     pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         if self.ended {
@@ -74,7 +75,7 @@ impl<R: Read> LineChunks<R> {
         self.next += 1;
         if let Err(error) = self.fill(&mut chunk) {
             self.ended = true;
-            if error.raw_os_error().is_some() {
+            if error.raw_os_error().is_some() || is_transport(&error) {
                 return Err(error);
             }
             let whole = memrchr(b'\n', &chunk.bytes).map_or(0, |end| end + 1);

@@ -1,0 +1,170 @@
+//! Parquet files as lines: each row becomes the JSON line that the rest of the engine reads.
+//!
+//! Only the columns that matter are read, one row at a time, so that memory holds a page of each column and not a
+//! row group. A row is always one line, in its place: line n of the file is row n, counted from zero.
+
+mod cells;
+mod columns;
+mod guard;
+mod pages;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader};
+
+use self::cells::Cells;
+use self::columns::{Column, choose};
+pub(crate) use self::guard::{ParquetFile, guarded, open_parquet};
+use super::chunks::{Chunk, Trouble};
+use super::remote::is_transport;
+use crate::job::{Fields, Limits};
+
+/// No file is a bomb before it has grown to this.
+const HARMLESS_BYTES: u64 = 64 << 20;
+
+/// Cuts the rows of a Parquet file into chunks of lines, as `LineChunks` does with lines.
+pub(crate) struct ParquetChunks<R: ChunkReader + 'static> {
+    file: ParquetFile<R>,
+    columns: Vec<Column>,
+    chunk_bytes: usize,
+    page_bytes: usize,
+    /// How many bytes of lines may still be made.
+    allowed: u64,
+    /// The next row group.
+    group: usize,
+    /// The readers of the row group that is open, and its rows that are left.
+    cells: Vec<Cells>,
+    rows: u64,
+    next: u32,
+    ended: bool,
+}
+
+/// What became of a row.
+enum Row {
+    Written,
+    Overlong,
+    /// There was none.
+    End,
+}
+
+impl<R: ChunkReader + 'static> ParquetChunks<R> {
+    /// Opens a file. Fails with `InvalidData` and the reason if it is no Parquet, is damaged, or has no text.
+    pub(crate) fn open(
+        source: R,
+        fields: &Fields,
+        limits: &Limits,
+        chunk_bytes: usize,
+    ) -> io::Result<ParquetChunks<R>> {
+        let bytes = source.len();
+        let file = open_parquet(source)?;
+        let columns = guarded(|| choose(file.metadata(), fields))?;
+        Ok(ParquetChunks {
+            file,
+            columns,
+            chunk_bytes,
+            page_bytes: limits.page_bytes,
+            allowed: bytes.saturating_mul(limits.expansion).max(HARMLESS_BYTES),
+            group: 0,
+            cells: Vec::new(),
+            rows: 0,
+            next: 0,
+            ended: false,
+        })
+    }
+
+    /// The next chunk, or nothing at the end. Fails only where the system or the network does: damage is reported in
+    /// the place of the row, and ends the file. `spare` is a buffer to fill.
+    pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
+        if self.ended {
+            return Ok(None);
+        }
+        spare.clear();
+        let mut chunk = Chunk { index: self.next, bytes: spare, ..Chunk::default() };
+        self.next += 1;
+        while chunk.bytes.len() < self.chunk_bytes && chunk.trouble.is_none() && !self.ended {
+            let start = chunk.bytes.len();
+            match guarded(|| self.row(&mut chunk.bytes)) {
+                Ok(Row::Written) => {}
+                Ok(Row::Overlong) => {
+                    chunk.bytes.truncate(start);
+                    chunk.trouble = Some(Trouble::Overlong);
+                }
+                Ok(Row::End) => self.ended = true,
+                Err(error) => {
+                    self.ended = true;
+                    if error.raw_os_error().is_some() || is_transport(&error) {
+                        return Err(error);
+                    }
+                    chunk.bytes.truncate(start);
+                    chunk.trouble = Some(Trouble::Corrupt(error.to_string()));
+                }
+            }
+        }
+        Ok((!chunk.bytes.is_empty() || chunk.trouble.is_some()).then_some(chunk))
+    }
+
+    /// Appends the next row as a line.
+    fn row(&mut self, out: &mut Vec<u8>) -> Result<Row, ParquetError> {
+        while self.rows == 0 {
+            if self.group == self.file.num_row_groups() {
+                return Ok(Row::End);
+            }
+            self.open_group()?;
+        }
+        self.rows -= 1;
+        let start = out.len();
+        out.push(b'{');
+        let mut last = None;
+        let mut overlong = false;
+        for (column, cells) in self.columns.iter().zip(&mut self.cells) {
+            // Every column moves on by a row, whether its value is wanted or not.
+            let Some(value) = cells.next()? else { continue };
+            if last.is_some_and(|last| column.yields_to(last)) {
+                continue;
+            }
+            if value.length() > self.page_bytes {
+                overlong = true;
+                continue;
+            }
+            let before = out.len();
+            if last.is_some() {
+                out.push(b',');
+            }
+            out.extend_from_slice(&column.key);
+            if value.write(out) {
+                last = Some(column);
+            } else {
+                out.truncate(before);
+            }
+        }
+        out.extend_from_slice(b"}\n");
+        let length = out.len() - start;
+        self.spend(length as u64)?;
+        Ok(if overlong || length - 1 > self.page_bytes { Row::Overlong } else { Row::Written })
+    }
+
+    fn open_group(&mut self) -> Result<(), ParquetError> {
+        let group = self.file.get_row_group(self.group)?;
+        self.group += 1;
+        self.rows = u64::try_from(group.metadata().num_rows())?;
+        self.cells.clear();
+        for column in &self.columns {
+            self.cells.push(Cells::new(group.get_column_reader(column.leaf)?, column.kind));
+        }
+        Ok(())
+    }
+
+    /// Rows that repeat take next to no room in a file: a small one must not become endless.
+    fn spend(&mut self, bytes: u64) -> Result<(), ParquetError> {
+        self.allowed = self.allowed.checked_sub(bytes).ok_or_else(|| {
+            ParquetError::General(
+                "it grows too much when unpacked: refused as a decompression bomb (raise --max-expansion if it is right)"
+                    .into(),
+            )
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Which columns of a file matter, and what is in them.
+
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use crate::ingest::fields::{Field, FieldNames};
+use crate::job::Fields;
+
+/// A column that is read.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Its name as JSON, with the colon.
+    pub key: Vec<u8>,
+    pub field: Field,
+    /// Its number among the leaves of the schema.
+    pub leaf: usize,
+    pub kind: Kind,
+}
+
+impl Column {
+    /// Whether this is not wanted where `better` has a value.
+    pub(super) fn yields_to(&self, better: &Column) -> bool {
+        self.field == better.field || (better.field == Field::Text && self.field == Field::Html)
+    }
+}
+
+/// What the values of a column mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Text, or bytes that should be.
+    Text,
+    Uuid,
+    Signed,
+    Unsigned,
+    Float,
+    /// Days since 1970.
+    Days,
+    /// Parts of a second since 1970: how many make one.
+    Time(i64),
+    /// Days and nanoseconds, as old writers have it.
+    OldTime,
+}
+
+/// Chooses the columns to read: those that the user named, else those with usual names. Best first within a field,
+/// text before HTML.
+pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Column>, ParquetError> {
+    let schema = file.file_metadata().schema_descr();
+    let names = FieldNames::new(fields);
+    let mut found = Vec::new();
+    for top in schema.root_schema().get_fields() {
+        let Some((field, place)) = names.meaning(top.name()) else { continue };
+        let leaf = (0..schema.num_columns()).find(|&leaf| is_top(&schema.column(leaf), top.name()));
+        let kind = leaf.and_then(|leaf| kind(&schema.column(leaf))).filter(|&kind| suits(field, kind));
+        if let (Some(leaf), Some(kind)) = (leaf, kind) {
+            let name = serde_json::to_string(top.name()).expect("a string is JSON");
+            let key = format!("{name}:").into_bytes();
+            found.push((place, Column { key, field, leaf, kind }));
+        } else if is_chosen(fields, top.name()) {
+            return Err(wrong(
+                format!("its column `{}` cannot be the {}", top.name(), called(field)),
+                schema,
+            ));
+        }
+    }
+    found.sort_by_key(|(place, column)| (column.field as u8, *place));
+    let columns = without_needless(found.into_iter().map(|(_, column)| column).collect(), file);
+    if !columns.iter().any(|column| matches!(column.field, Field::Text | Field::Html)) {
+        return Err(wrong(
+            format!("it has no text: none of the columns {} is there", names.text_names()),
+            schema,
+        ));
+    }
+    Ok(columns)
+}
+
+/// Leaves out columns that always yield to another, which has a value in every row. Reading HTML beside a text that
+/// is always there would be most of the work.
+fn without_needless(columns: Vec<Column>, file: &ParquetMetaData) -> Vec<Column> {
+    let mut needed: Vec<Column> = Vec::new();
+    for column in columns {
+        let needless = needed.iter().any(|better| column.yields_to(better) && never_null(better.leaf, file));
+        if !needless {
+            needed.push(column);
+        }
+    }
+    needed
+}
+
+fn never_null(leaf: usize, file: &ParquetMetaData) -> bool {
+    let required = file.file_metadata().schema_descr().column(leaf).max_def_level() == 0;
+    let mut nulls = file.row_groups().iter().map(|group| {
+        let statistics = group.columns().get(leaf).and_then(|column| column.statistics());
+        statistics.and_then(|statistics| statistics.null_count_opt())
+    });
+    required || nulls.all(|nulls| nulls == Some(0))
+}
+
+fn is_top(column: &ColumnDescriptor, name: &str) -> bool {
+    matches!(column.path().parts(), [part] if part == name) && column.max_rep_level() == 0
+}
+
+fn is_chosen(fields: &Fields, name: &str) -> bool {
+    let Fields { text, id, url, time, popularity, redirect, canonical } = fields;
+    let given = [text, id, url, time, popularity, redirect, canonical];
+    given.iter().any(|given| given.as_deref() == Some(name))
+}
+
+fn suits(field: Field, kind: Kind) -> bool {
+    match field {
+        Field::Text | Field::Html | Field::Url | Field::Redirect | Field::Canonical => kind == Kind::Text,
+        Field::Id => matches!(kind, Kind::Text | Kind::Uuid | Kind::Signed | Kind::Unsigned),
+        Field::Time => kind != Kind::Uuid,
+        Field::Popularity => matches!(kind, Kind::Signed | Kind::Unsigned | Kind::Float),
+    }
+}
+
+fn called(field: Field) -> &'static str {
+    match field {
+        Field::Text | Field::Html => "text: it is not a column of text",
+        Field::Id => "id: it is neither text nor whole numbers",
+        Field::Url | Field::Redirect | Field::Canonical => "address: it is not a column of text",
+        Field::Time => "time: it has no times",
+        Field::Popularity => "popularity: it has no numbers",
+    }
+}
+
+/// What a column holds; nothing if it is nothing that a page has.
+fn kind(column: &ColumnDescriptor) -> Option<Kind> {
+    let (logical, converted) = (column.logical_type_ref(), column.converted_type());
+    if matches!(logical, Some(LogicalType::Decimal(_))) || converted == ConvertedType::DECIMAL {
+        return None;
+    }
+    let unsigned = matches!(
+        converted,
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+    );
+    Some(match column.physical_type() {
+        Type::BYTE_ARRAY => Kind::Text,
+        Type::FIXED_LEN_BYTE_ARRAY if matches!(logical, Some(LogicalType::Uuid)) => Kind::Uuid,
+        Type::INT32 if converted == ConvertedType::DATE => Kind::Days,
+        Type::INT32 | Type::INT64 if unsigned => Kind::Unsigned,
+        Type::INT64 => match (logical, converted) {
+            (Some(LogicalType::Timestamp(time)), _) => Kind::Time(per_second(&time.unit)),
+            (_, ConvertedType::TIMESTAMP_MILLIS) => Kind::Time(1_000),
+            (_, ConvertedType::TIMESTAMP_MICROS) => Kind::Time(1_000_000),
+            _ => Kind::Signed,
+        },
+        Type::INT32 => Kind::Signed,
+        Type::INT96 => Kind::OldTime,
+        Type::FLOAT | Type::DOUBLE => Kind::Float,
+        Type::BOOLEAN | Type::FIXED_LEN_BYTE_ARRAY => return None,
+    })
+}
+
+fn per_second(unit: &TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::MILLIS => 1_000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => 1_000_000_000,
+    }
+}
+
+/// Most columns that an error lists.
+const SHOWN: usize = 20;
+
+fn wrong(what: String, schema: &SchemaDescriptor) -> ParquetError {
+    let fields = schema.root_schema().get_fields();
+    let mut shown: Vec<String> =
+        fields.iter().take(SHOWN).map(|field| format!("`{}`", field.name())).collect();
+    if fields.len() > SHOWN {
+        shown.push(format!("{} more", fields.len() - SHOWN));
+    }
+    ParquetError::General(format!("{what}; its columns are {}", shown.join(", ")))
+}

@@ -1,0 +1,233 @@
+//! The stores of a job, and what is in them.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::path::Path;
+use object_store::{
+    BackoffConfig, ClientOptions, Error as StoreError, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt,
+    RetryConfig,
+};
+
+use super::address::{Address, Scheme, Wanted, parse};
+use super::blocks::RemoteBlocks;
+use super::object::{Object, reason, version};
+use super::reader::RemoteReader;
+use super::runtime::begin;
+use crate::error::{Error, Result};
+
+/// Most objects below one address.
+const MOST_OBJECTS: usize = 1_000_000;
+
+/// A file in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RemoteFile {
+    pub address: String,
+    pub bytes: u64,
+    /// Changes when the file does.
+    pub version: String,
+}
+
+/// The stores of a job, each connected to once.
+pub(crate) struct Stores {
+    settings: Vec<(String, String)>,
+    known: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+}
+
+impl Stores {
+    /// `settings` are credentials and the like, under the names of the usual environment variables
+    /// (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, ...). The engine does not read the environment; its caller may.
+    pub(crate) fn new(settings: impl IntoIterator<Item = (String, String)>) -> Stores {
+        Stores { settings: settings.into_iter().collect(), known: Mutex::default() }
+    }
+
+    /// The files that an address stands for, by address: one object, all below a `/`, or those that match a pattern.
+    pub(crate) fn list(&self, input: &str) -> Result<Vec<RemoteFile>> {
+        let wrong = |what: String| Error::Input(input.into(), what);
+        let address = parse(input).map_err(wrong)?;
+        let store = self.store(&address).map_err(|error| wrong(reason(address.scheme, &error)))?;
+        let asked = address.clone();
+        let work = async move {
+            match &asked.wanted {
+                Wanted::Object(key) => one(&*store, &asked, key).await.map(|file| vec![file]),
+                Wanted::Below(prefix) | Wanted::Matching(prefix, _) => below(&*store, &asked, prefix).await,
+            }
+        };
+        let found =
+            begin(work).and_then(|pending| pending.wait()).map_err(|error| wrong(error.to_string()))?;
+        let mut files = found.map_err(wrong)?;
+        files.sort_by(|a, b| a.address.cmp(&b.address));
+        Ok(files)
+    }
+
+    /// A reader of a file, front to back.
+    pub(crate) fn read(&self, file: &RemoteFile) -> io::Result<RemoteReader> {
+        RemoteReader::new(self.object(file)?)
+    }
+
+    /// A reader of a file, at any place.
+    pub(crate) fn blocks(&self, file: &RemoteFile) -> io::Result<RemoteBlocks> {
+        Ok(RemoteBlocks::new(self.object(file)?))
+    }
+
+    fn object(&self, file: &RemoteFile) -> io::Result<Arc<Object>> {
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+        let (address, key) = self.exact(&file.address).map_err(invalid)?;
+        let store = self.store(&address).map_err(|error| invalid(reason(address.scheme, &error)))?;
+        Ok(Arc::new(Object {
+            scheme: address.scheme,
+            store,
+            path: Path::parse(key).map_err(|error| invalid(error.to_string()))?,
+            bytes: file.bytes,
+            version: file.version.clone(),
+            tag: OnceLock::new(),
+        }))
+    }
+
+    /// The address of a file that was listed: its key may hold what looks like a pattern.
+    fn exact(&self, address: &str) -> Result<(Address, String), String> {
+        let parts = address.splitn(4, '/').collect::<Vec<_>>();
+        match parts.as_slice() {
+            [scheme, "", bucket, key] if !scheme.starts_with("http") => {
+                Ok((parse(&format!("{scheme}//{bucket}/"))?, (*key).to_owned()))
+            }
+            _ => Ok((parse(address)?, String::new())),
+        }
+    }
+
+    fn store(&self, address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
+        let name = format!("{:?} {}", address.scheme, address.bucket);
+        if let Some(store) = self.known().get(&name) {
+            return Ok(store.clone());
+        }
+        let store = self.connect(address)?;
+        self.known().insert(name, store.clone());
+        Ok(store)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<dyn ObjectStore>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connect(&self, address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
+        // Clients need the cryptography that starting the runtime installs.
+        begin(async {})
+            .map_err(|source| StoreError::Generic { store: "runtime", source: Box::new(source) })?;
+        let bucket = &address.bucket;
+        Ok(match address.scheme {
+            Scheme::S3 => {
+                let builder = AmazonS3Builder::new().with_client_options(client());
+                let builder =
+                    self.settings("AWS_").fold(builder, |builder, (key, value)| match key.parse() {
+                        Ok(key) => builder.with_config(key, value),
+                        Err(_) => builder,
+                    });
+                Arc::new(builder.with_bucket_name(bucket).with_retry(retries()).build()?)
+            }
+            Scheme::Google => {
+                let builder = GoogleCloudStorageBuilder::new().with_client_options(client());
+                let builder =
+                    self.settings("GOOGLE_").fold(builder, |builder, (key, value)| match key.parse() {
+                        Ok(key) => builder.with_config(key, value),
+                        Err(_) => builder,
+                    });
+                Arc::new(builder.with_bucket_name(bucket).with_retry(retries()).build()?)
+            }
+            Scheme::Azure => {
+                let builder = MicrosoftAzureBuilder::new().with_client_options(client());
+                let builder =
+                    self.settings("AZURE_").fold(builder, |builder, (key, value)| match key.parse() {
+                        Ok(key) => builder.with_config(key, value),
+                        Err(_) => builder,
+                    });
+                Arc::new(builder.with_container_name(bucket).with_retry(retries()).build()?)
+            }
+            Scheme::Http | Scheme::Https => {
+                // Where http is not allowed, a redirect from https to it fails.
+                let options = client().with_allow_http(address.scheme == Scheme::Http);
+                let builder = HttpBuilder::new().with_url(bucket).with_client_options(options);
+                Arc::new(builder.with_retry(retries()).build()?)
+            }
+        })
+    }
+
+    /// The settings of one kind of store, in lower case as its builder wants them.
+    fn settings(&self, prefix: &'static str) -> impl Iterator<Item = (String, &str)> {
+        let of_kind = self.settings.iter().filter(move |(key, _)| key.starts_with(prefix));
+        of_kind.map(|(key, value)| (key.to_ascii_lowercase(), value.as_str()))
+    }
+}
+
+fn client() -> ClientOptions {
+    ClientOptions::new()
+        .with_connect_timeout(Duration::from_secs(10))
+        .with_read_timeout(Duration::from_secs(30))
+        .with_timeout(Duration::from_secs(120))
+}
+
+fn retries() -> RetryConfig {
+    RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(100),
+            max_backoff: Duration::from_secs(3),
+            base: 2.0,
+        },
+        max_retries: 4,
+        retry_timeout: Duration::from_secs(60),
+    }
+}
+
+async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<RemoteFile, String> {
+    let path = Path::parse(key).map_err(|error| error.to_string())?;
+    match store.head(&path).await {
+        Ok(meta) => Ok(file(address, key, &meta)),
+        Err(StoreError::NotFound { .. }) if !address.scheme.is_web() => {
+            Err(missing(store, address, path).await)
+        }
+        Err(error) if address.scheme.is_web() => {
+            // Addresses that are signed for reading only refuse the question, and answer it along with a byte.
+            let first = store.get_opts(&path, GetOptions::new().with_range(Some(0..1))).await;
+            first.map(|answer| file(address, key, &answer.meta)).map_err(|_| reason(address.scheme, &error))
+        }
+        Err(error) => Err(reason(address.scheme, &error)),
+    }
+}
+
+/// Why there is no such object: the answer to a question about one object does not say.
+async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> String {
+    match store.list(Some(&path)).try_next().await {
+        Ok(Some(_)) => "it is a folder: end the address with / to take all objects below it".into(),
+        Ok(None) => "there is no such object".into(),
+        Err(error) => reason(address.scheme, &error),
+    }
+}
+
+async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Result<Vec<RemoteFile>, String> {
+    let path = Path::parse(prefix).map_err(|error| error.to_string())?;
+    let mut found = store.list(Some(&path));
+    let mut files = Vec::new();
+    while let Some(meta) = found.try_next().await.map_err(|error| reason(address.scheme, &error))? {
+        let key = meta.location.as_ref();
+        if address.takes(key) {
+            files.push(file(address, key, &meta));
+        }
+        if files.len() > MOST_OBJECTS {
+            return Err(format!("more than {MOST_OBJECTS} objects: give a narrower address"));
+        }
+    }
+    if files.is_empty() {
+        return Err("nothing matches it".into());
+    }
+    Ok(files)
+}
+
+fn file(address: &Address, key: &str, meta: &ObjectMeta) -> RemoteFile {
+    RemoteFile { address: address.of(key), bytes: meta.size, version: version(meta) }
+}

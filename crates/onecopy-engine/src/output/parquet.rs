@@ -1,0 +1,206 @@
+//! Kept rows of a Parquet file, as a Parquet file of the same schema.
+//!
+//! Copied column by column as values and levels, below any idea of what they mean: nested columns, odd types and
+//! bytes that are no text pass through as they are, and memory holds a few pages of one column.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
+use parquet::column::writer::ColumnWriterImpl;
+use parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+    Int96Type,
+};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+
+use crate::ingest::{guarded, open_parquet};
+
+/// About how many bytes are copied at a time.
+const BATCH_BYTES: i64 = 1 << 20;
+/// Most rows that are copied at a time.
+const BATCH_ROWS: i64 = 1024;
+
+/// Writes the rows of `source` that `keep` wants, by their number from zero, to `target`. Schema, metadata, the
+/// compression of each column and the row groups stay what they were; a row group of which nothing stays goes. Says
+/// how many rows were written.
+pub(crate) fn write_kept<R: ChunkReader + 'static>(
+    source: R,
+    target: File,
+    keep: impl Fn(u64) -> bool,
+) -> io::Result<u64> {
+    let source = open_parquet(source)?;
+    let target = guarded(|| {
+        let schema = source.metadata().file_metadata().schema_descr().root_schema_ptr();
+        let mut writer = SerializedFileWriter::new(target, schema, Arc::new(properties(source.metadata())))?;
+        let (mut first, mut written) = (0, 0);
+        for number in 0..source.num_row_groups() {
+            let group = source.get_row_group(number)?;
+            let rows = u64::try_from(group.metadata().num_rows())?;
+            let kept = (first..first + rows).filter(|&row| keep(row)).count() as u64;
+            if kept > 0 {
+                copy_group(&*group, &mut writer, &|row| keep(first + row))?;
+            }
+            first += rows;
+            written += kept;
+        }
+        Ok((writer.into_inner()?, written))
+    });
+    let (file, written) = target?;
+    file.sync_data()?;
+    Ok(written)
+}
+
+/// How the source was written, as far as a file says.
+fn properties(source: &ParquetMetaData) -> WriterProperties {
+    let about = source.file_metadata();
+    let mut properties = WriterProperties::builder()
+        .set_key_value_metadata(about.key_value_metadata().cloned())
+        .set_sorting_columns(source.row_groups().first().and_then(|group| group.sorting_columns().cloned()));
+    for column in source.row_groups().first().map_or(&[][..], RowGroupMetaData::columns) {
+        let compression = match column.compression() {
+            // Its framing was never specified; this is the same algorithm with one that is.
+            Compression::LZ4 => Compression::LZ4_RAW,
+            other => other,
+        };
+        properties = properties.set_column_compression(column.column_path().clone(), compression);
+    }
+    properties.build()
+}
+
+fn copy_group(
+    group: &dyn RowGroupReader,
+    writer: &mut SerializedFileWriter<File>,
+    keep: &dyn Fn(u64) -> bool,
+) -> Result<()> {
+    let mut target = writer.next_row_group()?;
+    for leaf in 0..group.num_columns() {
+        let mut column = target.next_column()?.ok_or_else(too_few)?;
+        let rows = group.metadata().num_rows();
+        let row_bytes = group.metadata().column(leaf).uncompressed_size() / rows.max(1);
+        let batch = (BATCH_BYTES / row_bytes.max(1)).clamp(1, BATCH_ROWS) as usize;
+        let copied = copy_column(group.get_column_reader(leaf)?, &mut column, batch, keep)?;
+        if i64::try_from(copied)? != rows {
+            return Err(too_few());
+        }
+        column.close()?;
+    }
+    target.close()?;
+    Ok(())
+}
+
+fn too_few() -> ParquetError {
+    ParquetError::General("a column has not as many values as there are rows".into())
+}
+
+fn copy_column(
+    reader: ColumnReader,
+    column: &mut SerializedColumnWriter,
+    batch: usize,
+    keep: &dyn Fn(u64) -> bool,
+) -> Result<u64> {
+    match reader {
+        ColumnReader::BoolColumnReader(_) => copy::<BoolType>(reader, column, batch, keep),
+        ColumnReader::Int32ColumnReader(_) => copy::<Int32Type>(reader, column, batch, keep),
+        ColumnReader::Int64ColumnReader(_) => copy::<Int64Type>(reader, column, batch, keep),
+        ColumnReader::Int96ColumnReader(_) => copy::<Int96Type>(reader, column, batch, keep),
+        ColumnReader::FloatColumnReader(_) => copy::<FloatType>(reader, column, batch, keep),
+        ColumnReader::DoubleColumnReader(_) => copy::<DoubleType>(reader, column, batch, keep),
+        ColumnReader::ByteArrayColumnReader(_) => copy::<ByteArrayType>(reader, column, batch, keep),
+        ColumnReader::FixedLenByteArrayColumnReader(_) => {
+            copy::<FixedLenByteArrayType>(reader, column, batch, keep)
+        }
+    }
+}
+
+/// Copies a column, `batch` rows at a time. Says how many rows it had.
+fn copy<T: DataType>(
+    reader: ColumnReader,
+    column: &mut SerializedColumnWriter,
+    batch: usize,
+    keep: &dyn Fn(u64) -> bool,
+) -> Result<u64> {
+    let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
+    let writer: &mut ColumnWriterImpl<T> = column.typed::<T>();
+    let most = writer.get_descriptor().max_def_level();
+    let nested = writer.get_descriptor().max_rep_level() > 0;
+    let mut rows = Rows::<T>::default();
+    let mut row = 0;
+    loop {
+        rows.clear();
+        let (read, ..) = reader.read_records(
+            batch,
+            Some(&mut rows.defined),
+            Some(&mut rows.repeated),
+            &mut rows.values,
+        )?;
+        if read == 0 {
+            return Ok(row);
+        }
+        rows.retain(most, |nth| keep(row + nth));
+        let defined = (most > 0).then_some(&rows.defined[..]);
+        let repeated = nested.then_some(&rows.repeated[..]);
+        if !rows.values.is_empty() || defined.is_some_and(|levels| !levels.is_empty()) {
+            writer.write_batch(&rows.values, defined, repeated)?;
+        }
+        row += read as u64;
+    }
+}
+
+/// Some rows of a column: its values, and the levels that say which are null and where a row begins.
+struct Rows<T: DataType> {
+    values: Vec<T::T>,
+    defined: Vec<i16>,
+    repeated: Vec<i16>,
+}
+
+impl<T: DataType> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() }
+    }
+}
+
+impl<T: DataType> Rows<T> {
+    fn clear(&mut self) {
+        self.values.clear();
+        self.defined.clear();
+        self.repeated.clear();
+    }
+
+    /// Leaves the rows that `keep` wants, by their number here. `most` is the level of a value that is there.
+    fn retain(&mut self, most: i16, keep: impl Fn(u64) -> bool) {
+        if most == 0 {
+            let mut nth = 0..;
+            self.values.retain(|_| nth.next().is_some_and(&keep));
+            return;
+        }
+        // A level is a value or a null; a row begins where nothing is repeated.
+        let starts = |at: usize| self.repeated.get(at).is_none_or(|&level| level == 0);
+        let mut rows = 0;
+        let mut kept = false;
+        let wanted: Vec<bool> = (0..self.defined.len())
+            .map(|at| {
+                if starts(at) {
+                    kept = keep(rows);
+                    rows += 1;
+                }
+                kept
+            })
+            .collect();
+        let mut of_values = self.defined.iter().zip(&wanted).filter(|(level, _)| **level == most);
+        self.values.retain(|_| of_values.next().is_none_or(|(_, wanted)| *wanted));
+        let mut each = wanted.iter();
+        self.defined.retain(|_| each.next().is_none_or(|wanted| *wanted));
+        let mut each = wanted.iter();
+        self.repeated.retain(|_| each.next().is_none_or(|wanted| *wanted));
+    }
+}
+
+#[cfg(test)]
+mod tests;
