@@ -88,7 +88,7 @@ const KANA_SHARE: u32 = 20;
 const WORDS_NEEDED: u32 = 3;
 const LEAD_PERCENT: u32 = 115;
 /// How often one word counts: a name that is repeated, such as `numpy.ma`, is no text in French.
-const REPETITIONS: u8 = 3;
+const REPETITIONS: u8 = 2;
 /// Languages between which trigrams decide in doubt.
 const CANDIDATES: usize = 5;
 /// Bytes whose trigrams are counted in doubt.
@@ -183,7 +183,9 @@ impl Sample {
         candidates.sort_by_key(|language| std::cmp::Reverse(self.votes[usize::from(language.to_u8())]));
         candidates.truncate(CANDIDATES);
         let most = self.votes[usize::from(candidates.first()?.to_u8())];
-        candidates.retain(|language| 2 * self.votes[usize::from(language.to_u8())] >= most);
+        // Two at least: trigrams that can only say one thing say nothing.
+        let close = |language: &&Language| 2 * self.votes[usize::from(language.to_u8())] >= most;
+        candidates.truncate(candidates.iter().take_while(close).count().max(2));
         (most >= WORD_VOTE).then(|| by_trigrams(canonical, &candidates))?
     }
 

@@ -101,7 +101,7 @@ pub(super) struct Compiled {
     prefixes: Vec<Box<[u8]>>,
     aliases: Hosts<Box<[u8]>>,
     index_files: Vec<Box<[u8]>>,
-    dropped: Names,
+    tracking: Names,
     sessions: Names,
     sessions_if_long: Names,
     hosts: Hosts<CompiledHost>,
@@ -120,7 +120,7 @@ impl Compiled {
             prefixes: written.host_prefixes.iter().map(|prefix| lower(prefix)).collect(),
             aliases: Hosts::default(),
             index_files: written.index_files.iter().map(|name| lower(name)).collect(),
-            dropped: Names::of(&[&written.tracking_parameters[..], &written.session_parameters].concat()),
+            tracking: Names::of(&written.tracking_parameters),
             sessions: Names::of(&written.session_parameters),
             sessions_if_long: Names::of(&written.session_parameters_if_long),
             hosts: Hosts::default(),
@@ -210,7 +210,7 @@ impl Compiled {
 
     /// Whether `name=value` of a query belongs to the identity.
     pub(super) fn counts(&self, parameter: &[u8], own: Option<&CompiledHost>) -> bool {
-        let (name, value) = name_and_value(parameter);
+        let (name, _) = name_and_value(parameter);
         if let Some(own) = own {
             match &own.keep {
                 Some(keep) => return keep.contains(name),
@@ -218,8 +218,7 @@ impl Compiled {
                 None => {}
             }
         }
-        let visit = value.len() >= LONG_VALUE_BYTES && self.sessions_if_long.contains(name);
-        !(visit || self.dropped.contains(name))
+        !(self.is_session(parameter) || self.tracking.contains(name))
     }
 }
 

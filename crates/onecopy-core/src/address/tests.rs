@@ -68,6 +68,7 @@ fn addresses_of_different_pages() {
         ("http://site.example/#!/a", "http://site.example/"),
         ("http://site.example/index.html.bak", "http://site.example/"),
         ("http://site.example/;v=1", "http://site.example/;v=2"),
+        ("http://site.example/;s=1", "http://site.example/;s=2"),
         ("https://www.youtube.com/watch?v=1", "https://www.youtube.com/watch?v=2"),
         ("ftp://site.example/a", "http://site.example/a"),
     ] {
