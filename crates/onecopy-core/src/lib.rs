@@ -29,6 +29,7 @@
 
 mod candidate;
 mod canonical;
+mod charset;
 mod config;
 mod group;
 mod hash;
@@ -42,6 +43,7 @@ mod winner;
 
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
+pub use charset::decode;
 pub use config::{
     CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
     WinnerRule,
