@@ -9,13 +9,16 @@ mod fields;
 mod inputs;
 mod packing;
 mod record;
+mod warc;
 
 pub(crate) use chunks::{Chunk, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
-pub(crate) use packing::{Packing, open, write, zstd_window};
+pub(crate) use packing::{Packing, open, sniff, write, zstd_window};
 pub(crate) use record::{Record, Text, read_document, read_line};
+#[allow(unused_imports, reason = "the batch engine takes pages from WARC files with these")]
+pub(crate) use warc::{Body, Meaning, Origin, Refers, WarcChunks, WarcRecord, is_warc, meaning, records};
 
 use serde::Serialize;
 

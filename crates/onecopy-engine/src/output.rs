@@ -3,6 +3,8 @@
 mod kept;
 mod lists;
 mod names;
+#[allow(dead_code, reason = "the writer of kept pages takes it up with WARC inputs")]
+mod warc;
 
 pub(crate) use kept::KeptWriter;
 pub(crate) use lists::{Lists, write_lists};
