@@ -2,12 +2,11 @@
 
 import sys
 
-from fastwarc.stream_io import FileStream
 from fastwarc.warc import ArchiveIterator
 
 for path in sys.argv[1:]:
     records = bytes_read = 0
-    for record in ArchiveIterator(FileStream(path, "rb"), parse_http=True):
+    for record in ArchiveIterator(path, parse_http=True):
         records += 1
         bytes_read += len(record.reader.read())
     print(f"{path}: {records} records, {bytes_read} bytes")

@@ -12,6 +12,7 @@ mod measure;
 mod peers;
 mod scale;
 mod table;
+mod warc;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -30,6 +31,7 @@ enum Command {
     Audit(audit::Args),
     Peers(peers::Args),
     Scale(scale::Args),
+    Warc(warc::Args),
     #[command(hide = true)]
     Child(measure::child::Args),
 }
@@ -40,6 +42,7 @@ fn main() -> Result<()> {
         Command::Audit(args) => audit::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
+        Command::Warc(args) => warc::run(&args),
         Command::Child(args) => measure::child::run(&args),
     }
 }

@@ -61,6 +61,11 @@ pub(crate) struct Refers<'a> {
 /// Says what `record` is to us.
 pub(crate) fn meaning<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
     match record.kind {
+        RecordKind::Response | RecordKind::Resource | RecordKind::Conversion
+            if record.field("warc-segment-number").is_some() =>
+        {
+            segment()
+        }
         RecordKind::Response | RecordKind::ArcRecord => response(record, limits),
         RecordKind::Resource | RecordKind::Conversion => resource(record, limits),
         RecordKind::Revisit => {
@@ -75,11 +80,13 @@ pub(crate) fn meaning<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'
         RecordKind::Request => Meaning::Skip("a request"),
         RecordKind::Warcinfo | RecordKind::ArcHeader => Meaning::Skip("a description of the file"),
         RecordKind::Metadata => Meaning::Skip("metadata"),
-        RecordKind::Continuation => {
-            Meaning::Reject("part of a record in several segments, which are not put together".into())
-        }
+        RecordKind::Continuation => segment(),
         RecordKind::Unknown => Meaning::Skip("a record of unknown type"),
     }
+}
+
+fn segment<'a>() -> Meaning<'a> {
+    Meaning::Reject("part of a record in several segments, which are not put together".into())
 }
 
 fn without_brackets(text: Cow<'_, str>) -> Cow<'_, str> {

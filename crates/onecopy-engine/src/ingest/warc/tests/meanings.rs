@@ -81,6 +81,9 @@ fn other_records_are_what_they_are() {
         told(&record("response", "WARC-Target-URI: dns:a.example\r\n", "1970")),
         "skip an answer of DNS"
     );
+    for (kind, field) in [("response", "WARC-Segment-Number: 1\r\n"), ("continuation", "")] {
+        assert!(told(&record(kind, field, "w")).starts_with("reject part of a record in several segments"));
+    }
     assert_eq!(told(&record("odd", "", "w")), "skip a record of unknown type");
     let revisit = told(&record(
         "revisit",
