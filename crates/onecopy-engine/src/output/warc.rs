@@ -4,7 +4,7 @@
 //! The same removal gives the same bytes in every run: ids are made of what they stand for, and there is no date of
 //! writing.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,7 +12,7 @@ use memchr::memmem;
 use onecopy_core::Kind;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::ingest::{Packing, WarcRecord};
+use crate::ingest::{Packing, WarcRecord, records};
 
 /// The profile of a revisit whose payload is the winner's, byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -119,17 +119,19 @@ impl<W: Write> RecordWriter<W> {
         RecordWriter { out, packing, packed: Vec::new() }
     }
 
-    /// Writes one record, as its bytes stand.
+    /// Writes one record as its bytes stand, and the line ends behind it that it lacks.
     pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
+        let ends = missing_ends(record);
         self.packed.clear();
         match self.packing {
-            Packing::Plain => return self.out.write_all(record),
+            Packing::Plain => return self.out.write_all(record).and_then(|()| self.out.write_all(ends)),
             Packing::Gzip => {
                 let mut encoder = GzEncoder::new(&mut self.packed, Compression::default());
                 encoder.write_all(record)?;
+                encoder.write_all(ends)?;
                 encoder.finish()?;
             }
-            Packing::Zstd => zstd::stream::copy_encode(record, &mut self.packed, 0)?,
+            Packing::Zstd => zstd::stream::copy_encode(record.chain(ends), &mut self.packed, 0)?,
         }
         self.out.write_all(&self.packed)
     }
@@ -140,12 +142,22 @@ impl<W: Write> RecordWriter<W> {
     }
 }
 
+/// The line ends that a record lacks: two of them in WARC, one in ARC. Other readers stop where they are missing.
+fn missing_ends(record: &[u8]) -> &'static [u8] {
+    let Some(Ok(found)) = records(record).next().map(|item| item.record) else { return b"" };
+    let behind = record.get(found.block_end()..).unwrap_or_default();
+    match (behind.iter().filter(|&&byte| byte == b'\n').count(), found.is_arc()) {
+        (0, true) => b"\n",
+        (0, false) => b"\r\n\r\n",
+        (1, false) => b"\r\n",
+        _ => b"",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use super::*;
-    use crate::ingest::{Meaning, meaning, records};
+    use crate::ingest::{Meaning, meaning};
     use crate::job::Limits;
 
     const RECORD: &str = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://b.example/\r\n\
@@ -212,6 +224,19 @@ mod tests {
                 Packing::Zstd => first = zstd::decode_all(&bytes[..one]).unwrap(),
             }
             assert_eq!((String::from_utf8(first).unwrap().as_str(), bytes.len()), (RECORD, 2 * one));
+        }
+    }
+
+    #[test]
+    fn line_ends_that_a_record_lacks_are_added() {
+        let bare = RECORD.trim_end();
+        let arc = "http://a.example/ 1.2.3.4 20240501120000 text/html 2\nxy";
+        for (record, wanted) in
+            [(bare, RECORD), (&RECORD[..RECORD.len() - 2], RECORD), (arc, &format!("{arc}\n"))]
+        {
+            let mut writer = RecordWriter::new(Vec::new(), Packing::Plain);
+            writer.write(record.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(writer.into_inner()).unwrap(), wanted);
         }
     }
 }

@@ -167,6 +167,16 @@ impl<'a> WarcRecord<'a> {
         })
     }
 
+    /// Where its block ends, counted from its start: only line ends come behind.
+    pub(crate) fn block_end(&self) -> usize {
+        self.header.len() + self.block.len()
+    }
+
+    /// Whether it is of an ARC file.
+    pub(crate) fn is_arc(&self) -> bool {
+        matches!(self.kind, RecordKind::ArcHeader | RecordKind::ArcRecord)
+    }
+
     /// The length that the header gives, right or not.
     #[cfg(test)]
     pub(crate) fn length(&self) -> Option<u64> {
