@@ -1,3 +1,5 @@
+//! Pages in many charsets, with right labels, wrong ones and none.
+
 use encoding_rs::{BIG5, EUC_KR, GB18030, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
 use proptest::prelude::*;
 

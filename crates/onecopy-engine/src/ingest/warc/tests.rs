@@ -1,3 +1,5 @@
+//! What the tests of this folder share: records written by hand, and streams that stutter.
+
 mod conformance;
 mod meanings;
 mod streams;
