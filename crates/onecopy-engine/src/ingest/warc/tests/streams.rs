@@ -43,6 +43,25 @@ fn lengths_that_lie_cost_what_they_hide() {
 }
 
 #[test]
+fn a_length_that_ends_within_another_record_is_found_out() {
+    let good = record("response", "", "good");
+    let stream = "WARC/1.0\r\nContent-Length: 100\r\n\r\nfar too long\r\n\r\n".to_owned() + &good.repeat(4);
+    for chunk in [1, 150, 1_000_000] {
+        assert_eq!(found(stream.as_bytes(), chunk, 1_000), ["far too long", "good", "good", "good", "good"]);
+    }
+    // It ends where the next record does, and there no record starts: wherever chunks are cut, both are found.
+    let length = "abc\r\n\r\n".len() + good.len() - 4;
+    let stream = format!("WARC/1.0\r\nContent-Length: {length}\r\n\r\nabc\r\n\r\n{good}garbage\n{good}");
+    for chunk in 1..300 {
+        assert_eq!(
+            found(stream.as_bytes(), chunk, 1_000),
+            ["abc", "good", "lost garbage\n", "good"],
+            "{chunk}"
+        );
+    }
+}
+
+#[test]
 fn arc_files_are_read_too() {
     let line = |length: &str| format!("http://a.example/ 1.2.3.4 20080509190241 text/html {length}\n");
     let text = format!(
