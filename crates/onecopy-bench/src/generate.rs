@@ -8,6 +8,7 @@ mod page;
 pub mod random;
 mod shuffle;
 mod vocabulary;
+pub mod warc;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -71,6 +72,12 @@ pub fn write_file(corpus: Corpus, path: &Path) -> Result<()> {
 /// Writes the pages of `corpus` as JSON Lines.
 fn write(corpus: Corpus, out: impl Write) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, out);
+    for_each_page(corpus, |line| Ok(out.write_all(line)?))?;
+    Ok(out.flush()?)
+}
+
+/// Hands on every page of `corpus`, as a line of JSON.
+fn for_each_page(corpus: Corpus, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let press = Press::new(corpus.seed);
     let total = corpus.pages + corpus.giant;
     let shuffle = Shuffle::new(corpus.seed, total);
@@ -83,9 +90,9 @@ fn write(corpus: Corpus, out: impl Write) -> Result<()> {
         };
         line.clear();
         press.print(position, &recipe, &mut line);
-        out.write_all(&line)?;
+        take(&line)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// Reads "250", "10k", "1.5m" or "2g" as a number of pages.

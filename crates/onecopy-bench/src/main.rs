@@ -13,6 +13,7 @@ mod mirrors;
 mod peers;
 mod scale;
 mod table;
+mod warc;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -32,6 +33,7 @@ enum Command {
     Peers(peers::Args),
     Scale(scale::Args),
     Mirrors(mirrors::Args),
+    Warc(warc::Args),
     #[command(hide = true)]
     Child(measure::child::Args),
 }
@@ -43,6 +45,7 @@ fn main() -> Result<()> {
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Mirrors(args) => mirrors::run(&args),
+        Command::Warc(args) => warc::run(&args),
         Command::Child(args) => measure::child::run(&args),
     }
 }

@@ -17,10 +17,10 @@ use crate::audit::{Audit, Truth, audit, read_removed};
 use crate::jsonl;
 use crate::measure::{self, Cost};
 use crate::table::{Table, count, megabytes};
-pub use install::onecopy;
-use install::{Ready, Workshop};
-use machine::Machine;
-use roster::{Kind, Peer};
+use install::Ready;
+pub use install::{Workshop, onecopy, warc_census};
+pub use machine::Machine;
+pub use roster::{Kind, Peer};
 
 /// Measures onecopy and other tools side by side, and audits each.
 ///

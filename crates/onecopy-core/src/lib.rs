@@ -30,6 +30,7 @@
 mod address;
 mod candidate;
 mod canonical;
+mod charset;
 mod config;
 mod group;
 mod hash;
@@ -47,6 +48,7 @@ mod winner;
 pub use address::{AddressRules, host, identity, resolve};
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
+pub use charset::decode;
 pub use config::{
     CanonicalRules, Case, Config, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,

@@ -13,17 +13,20 @@ mod parquet;
 mod record;
 #[allow(dead_code)]
 mod remote;
+mod warc;
 
 pub(crate) use chunks::{Chunk, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
-pub(crate) use packing::{Packing, open, write, zstd_window};
+pub(crate) use packing::{Packing, open, sniff, write, zstd_window};
 #[allow(unused_imports)]
 pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{LinkKind, Record, Text, read_document, read_line};
 #[allow(unused_imports)]
 pub(crate) use remote::{RemoteBlocks, RemoteFile, RemoteReader, Stores, is_remote, is_transport};
+#[allow(unused_imports, reason = "the batch engine takes pages from WARC files with these")]
+pub(crate) use warc::{Body, Meaning, Origin, Refers, WarcChunks, WarcRecord, is_warc, meaning, records};
 
 use serde::Serialize;
 

@@ -10,6 +10,7 @@
 //! ```
 
 mod batch;
+mod census;
 mod error;
 mod explain;
 mod ingest;
@@ -21,6 +22,7 @@ mod progress;
 mod report;
 
 pub use batch::{Outcome, dedup};
+pub use census::{Census, census};
 pub use error::{Error, Result};
 pub use explain::{Explanation, Fate, PageFacts, explain};
 pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits};

@@ -83,6 +83,14 @@ pub fn onecopy(named: Option<&Path>) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// This workspace's reader of WARC files by itself, built in release.
+pub fn warc_census() -> Result<PathBuf> {
+    let root = workspace_root();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    finish(cargo(&root).args(["--package", "onecopy-engine", "--example", "warc_census"]))?;
+    Ok(target.join("release").join("examples").join("warc_census"))
+}
+
 /// Runs a step of an installation to its end; a failure is told in its own last words.
 fn finish(step: &mut Command) -> Result<()> {
     let name = step.get_program().to_string_lossy().into_owned();

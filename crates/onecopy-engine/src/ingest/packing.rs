@@ -1,7 +1,10 @@
 //! Compression: opening and writing plain, gzip and zstd files alike.
+//!
+//! A `.warc.zst` may begin with the dictionary that all its frames need, in a skippable frame of its own kind; the
+//! dictionary may itself be compressed.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +27,13 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 /// No file is a bomb before it has grown to this.
 const HARMLESS_BYTES: u64 = 64 << 20;
 
+/// What a frame with a dictionary begins with.
+const DICTIONARY_MAGIC: [u8; 4] = 0x184d_2a5d_u32.to_le_bytes();
+/// What a frame with data begins with.
+const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+/// The largest dictionary that is accepted. Those of archives have a megabyte.
+const DICTIONARY_BYTES: u64 = 16 << 20;
+
 /// A reader of what a file holds, and a counter of the bytes that were taken from the file itself.
 pub(crate) type Opened = (Box<dyn Read + Send>, Arc<AtomicU64>);
 
@@ -36,12 +46,61 @@ pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<
         Packing::Plain => return Ok((Box::new(file), taken)),
         Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 17, file))),
         Packing::Zstd => {
-            let mut decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(1 << 17, file))?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-            Box::new(decoder)
+            let mut file = BufReader::with_capacity(1 << 17, file);
+            match dictionary(&mut file) {
+                Ok(dictionary) => {
+                    let mut decoder = zstd::Decoder::with_dictionary(file, &dictionary)?;
+                    decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                    Box::new(decoder)
+                }
+                Err(error) if error.raw_os_error().is_some() => return Err(error),
+                Err(error) => Box::new(Damaged(error.to_string())),
+            }
         }
     };
     Ok((Box::new(Guarded { inner, packed: taken.clone(), unpacked: 0, expansion }), taken))
+}
+
+/// How a file that begins with `head` is compressed, or why it cannot be read.
+pub(crate) fn sniff(head: &[u8]) -> Result<Packing, &'static str> {
+    match head {
+        [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Packing::Zstd),
+        [0x04 | 0x02, 0x22 | 0x21, 0x4d | 0x4c, 0x18, ..] => {
+            Err("compressed by LZ4, which is not read: unpack it first (lz4 -d)")
+        }
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => {
+            Err("a ZIP or WACZ file, which is not read: unpack it and give the files inside")
+        }
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => {
+            Err("compressed by XZ, which is not read: unpack it first (xz -d)")
+        }
+        [b'B', b'Z', b'h', ..] => Err("compressed by bzip2, which is not read: unpack it first (bzip2 -d)"),
+        _ => Ok(Packing::Plain),
+    }
+}
+
+/// The dictionary that a zstd file begins with; empty if there is none. `file` is then behind it.
+fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    // A file in a buffer that was never read gives its first bytes in one piece, or it is shorter than a frame.
+    if !file.fill_buf()?.starts_with(&DICTIONARY_MAGIC) {
+        return Ok(Vec::new());
+    }
+    let mut head = [0; 8];
+    file.read_exact(&mut head)?;
+    let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+    let refused = || io::Error::other("its dictionary is too large: refused");
+    if u64::from(length) > DICTIONARY_BYTES {
+        return Err(refused());
+    }
+    let mut held = vec![0; length as usize];
+    file.read_exact(&mut held)?;
+    if !held.starts_with(&ZSTD_MAGIC) {
+        return Ok(held);
+    }
+    let mut unpacked = Vec::new();
+    zstd::Decoder::with_buffer(held.as_slice())?.take(DICTIONARY_BYTES + 1).read_to_end(&mut unpacked)?;
+    if unpacked.len() as u64 > DICTIONARY_BYTES { Err(refused()) } else { Ok(unpacked) }
 }
 
 /// How much memory unpacking a zstd file takes: the window of its first frame (RFC 8878, 3.1.1.1).
@@ -112,6 +171,15 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// A file that is damaged before its first byte: it opens, as any damaged file does, and fails while reading.
+struct Damaged(String);
+
+impl Read for Damaged {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other(self.0.clone()))
+    }
+}
+
 /// Refuses to unpack a bomb.
 struct Guarded<R> {
     inner: R,
@@ -154,5 +222,49 @@ mod tests {
         assert!(zstd_window(&path).unwrap() < 1 << 24);
         std::fs::write(&path, b"(\xb5/\xfd").unwrap();
         assert_eq!(zstd_window(&path).unwrap(), 0);
+    }
+
+    fn opened(bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        std::fs::write(&path, bytes).unwrap();
+        let mut out = Vec::new();
+        let read = open(&path, sniff(bytes).unwrap(), 1_000)?.0.read_to_end(&mut out);
+        read.map(|_| out)
+    }
+
+    #[test]
+    fn a_dictionary_serves_all_frames() {
+        let words: Vec<u8> = (0..2_000).flat_map(|n| format!("word{n} ").into_bytes()).collect();
+        let frame = |text: &[u8]| {
+            let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 3, &words).unwrap();
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (one, two) = (frame(&words[..5_000]), frame(&words[3_000..]));
+        assert!(one.len() < 100, "the dictionary is not used: {}", one.len());
+        let packed = zstd::encode_all(words.as_slice(), 3).unwrap();
+        for dictionary in [&words, &packed] {
+            let length = (dictionary.len() as u32).to_le_bytes();
+            let file = [&DICTIONARY_MAGIC, &length[..], dictionary, &one, &two].concat();
+            assert_eq!(opened(&file).unwrap(), [&words[..5_000], &words[3_000..]].concat());
+            assert!(opened(&file[..dictionary.len()]).is_err());
+        }
+        let mut huge = [DICTIONARY_MAGIC, [0xff; 4]].concat();
+        assert!(opened(&huge).unwrap_err().to_string().contains("too large"));
+        huge.truncate(6);
+        assert!(opened(&huge).is_err());
+    }
+
+    #[test]
+    fn other_packings_are_named() {
+        for (head, word) in
+            [(&b"\x04\x22\x4d\x18"[..], "LZ4"), (b"PK\x03\x04", "WACZ"), (b"\xfd7zXZ\0", "XZ")]
+        {
+            assert!(sniff(head).unwrap_err().contains(word));
+        }
+        assert_eq!(sniff(b"\x5d\x2a\x4d\x18"), Ok(Packing::Zstd));
+        assert_eq!((sniff(b"WARC/1.0"), sniff(b"")), (Ok(Packing::Plain), Ok(Packing::Plain)));
+        assert_eq!(opened(b"").unwrap(), b"");
     }
 }

@@ -337,7 +337,8 @@ fn a_connection_that_always_breaks_is_given_up() {
     // The lines stop, rather than counting as damaged.
     let stores = Stores::new([]);
     let reader = stores.read(&stores.list(&address).unwrap()[0]).unwrap();
-    let error = LineChunks::new(reader, 100, 100).next(Vec::new()).unwrap_err();
+    let error =
+        LineChunks::new(reader, 100, 100, crate::parallel::Gate::new(1)).next(Vec::new()).unwrap_err();
     assert!(is_transport(&error), "{error}");
 }
 

@@ -1,0 +1,94 @@
+//! What a file of the WARC family holds, counted: a look before a run, and what readers are compared by.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{At, Error, Result};
+use crate::ingest::{Meaning, Packing, Trouble, WarcChunks, is_warc, meaning, open, records, sniff};
+use crate::job::Limits;
+use crate::parallel::Gate;
+
+/// Bytes of a file, unpacked, by which it is told what it is.
+const HEAD_BYTES: u64 = 32 << 10;
+/// Bytes of a chunk: it changes no count.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// The records of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Records by the word that the format has for them.
+    pub records: BTreeMap<&'static str, u64>,
+    /// Records that are pages.
+    pub pages: u64,
+    /// Bytes of those pages, unpacked, with their tags.
+    pub page_bytes: u64,
+    /// Records that lead elsewhere.
+    pub redirects: u64,
+    /// Records that the archive itself calls copies.
+    pub revisits: u64,
+    /// Why pages cannot be judged, and how many of each. Numbers in a reason are left out.
+    pub rejected: BTreeMap<String, u64>,
+    /// The same for stretches of the file that are no record.
+    pub lost: BTreeMap<String, u64>,
+}
+
+/// Counts what is in the file at `path`, compressed or not. A file of another kind is an error.
+pub fn census(path: &Path, limits: &Limits) -> Result<Census> {
+    let packing = packing_of(path)?;
+    let (reader, _) = open(path, packing, limits.expansion).at("read", path)?;
+    let mut chunks = WarcChunks::new(reader, CHUNK_BYTES, limits.page_bytes, Gate::new(1));
+    let (mut census, mut spare) = (Census::default(), Vec::new());
+    while let Some(chunk) = chunks.next(spare).at("read", path)? {
+        for item in records(&chunk.bytes) {
+            match item.record {
+                Ok(record) => {
+                    *census.records.entry(record.kind.as_str()).or_default() += 1;
+                    census.count(meaning(&record, limits));
+                }
+                Err(reason) => census.lose(&reason),
+            }
+        }
+        match &chunk.trouble {
+            Some(Trouble::Overlong) => census.lose("longer than the limit"),
+            Some(Trouble::Corrupt(what)) => census.lose(what),
+            None => {}
+        }
+        spare = chunk.bytes;
+    }
+    Ok(census)
+}
+
+impl Census {
+    fn count(&mut self, meaning: Meaning) {
+        match meaning {
+            Meaning::Page { body, .. } => {
+                self.pages += 1;
+                self.page_bytes += body.bytes.len() as u64;
+            }
+            Meaning::Redirect { .. } => self.redirects += 1,
+            Meaning::Revisit { .. } => self.revisits += 1,
+            Meaning::Skip(_) => {}
+            Meaning::Reject(reason) => *self.rejected.entry(reason).or_default() += 1,
+        }
+    }
+
+    fn lose(&mut self, reason: &str) {
+        let reason = reason.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        *self.lost.entry(reason.into()).or_default() += 1;
+    }
+}
+
+/// How a file is compressed, if it is of the WARC family.
+fn packing_of(path: &Path) -> Result<Packing> {
+    let refused = |reason: &str| Error::Input(path.display().to_string(), reason.into());
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(16).read_to_end(&mut head)).at("read", path)?;
+    let packing = sniff(&head).map_err(refused)?;
+    head.clear();
+    let (reader, _) = open(path, packing, u64::MAX).at("read", path)?;
+    // What comes before damage is enough.
+    let _ = reader.take(HEAD_BYTES).read_to_end(&mut head);
+    if is_warc(&head) { Ok(packing) } else { Err(refused("not a WARC or ARC file")) }
+}

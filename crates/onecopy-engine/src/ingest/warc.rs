@@ -1,0 +1,255 @@
+//! Files of the WARC family: WARC 0.17 to 1.1, WET and WAT, and ARC 1.0.
+//!
+//! `WarcChunks` cuts the unpacked stream into chunks of whole records, `records` goes through those of a chunk, and
+//! `meaning` says what a record is to us. Records keep their bytes as they stand, so that what is kept can be written
+//! as it was. What belongs to no record stays in the chunk and becomes a rejection; a record that is too long, or cut
+//! off by the end of the file, is left out and reported as the chunk's trouble.
+
+mod arc;
+mod frame;
+mod header;
+mod http;
+mod marker;
+mod meaning;
+mod records;
+mod sniff;
+#[cfg(test)]
+mod tests;
+mod unpack;
+
+pub(crate) use meaning::{Body, Meaning, Origin, Refers, meaning};
+pub(crate) use records::{WarcRecord, records};
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+
+use memchr::memchr;
+
+use self::frame::{Step, frame};
+use super::chunks::{Chunk, Trouble};
+use crate::parallel::{Gate, Permit};
+
+/// A block holds the page and the HTTP header before it, which does not count as page.
+const HTTP_HEADER_BYTES: usize = 64 << 10;
+/// What is read at a time to look for the next record.
+const SEEK_BYTES: usize = 128 << 10;
+
+/// Whether a file that begins with `head`, unpacked, is of the WARC family.
+pub(crate) fn is_warc(head: &[u8]) -> bool {
+    marker::likely(head.trim_ascii_start(), true) == marker::Sure::Yes
+}
+
+/// Cuts an unpacked stream into chunks of whole records.
+///
+/// Where the cuts fall depends on the bytes and the sizes alone; every chunk but the last ends where a record starts.
+pub(crate) struct WarcChunks<R> {
+    reader: R,
+    chunk_bytes: usize,
+    /// The longest block that is held in memory.
+    limit: usize,
+    /// What was read beyond the last chunk.
+    carry: Vec<u8>,
+    next: u32,
+    /// What to do before the next chunk.
+    pending: Pending,
+    /// No more bytes will come.
+    whole: bool,
+    /// Why, if the stream ended in damage.
+    damage: Option<String>,
+    ended: bool,
+    large: Arc<Gate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Pending {
+    Nothing,
+    /// Pass over so many bytes.
+    Skip(u64),
+    /// Pass over everything up to the next record. What it begins with is none.
+    Seek,
+}
+
+impl<R: Read> WarcChunks<R> {
+    pub(crate) fn new(reader: R, chunk_bytes: usize, page_bytes: usize, large: Arc<Gate>) -> WarcChunks<R> {
+        WarcChunks {
+            reader,
+            chunk_bytes,
+            limit: page_bytes + HTTP_HEADER_BYTES,
+            carry: Vec::new(),
+            next: 0,
+            pending: Pending::Nothing,
+            whole: false,
+            damage: None,
+            ended: false,
+            large,
+        }
+    }
+
+    /// The next chunk, or nothing at the end. Fails only where the system does. `spare` is a buffer to fill.
+    pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
+        if self.ended {
+            return Ok(None);
+        }
+        spare.clear();
+        let mut bytes = spare;
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Nothing => bytes.append(&mut self.carry),
+            Pending::Skip(count) => self.skip(count, &mut bytes)?,
+            Pending::Seek => self.seek(&mut bytes)?,
+        }
+        let mut permit = None;
+        let (end, trouble) = self.fill(&mut bytes, &mut permit)?;
+        self.carry.extend_from_slice(&bytes[end..]);
+        bytes.truncate(end);
+        if bytes.is_empty() && trouble.is_none() {
+            return Ok(None);
+        }
+        let chunk = Chunk { index: self.next, bytes, trouble, permit };
+        self.next += 1;
+        Ok(Some(chunk))
+    }
+
+    /// Reads until `bytes` begin with a chunk of whole records; says where it ends, and what is wrong behind it.
+    /// One for which more than a usual chunk must be read passes the gate first.
+    fn fill(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        permit: &mut Option<Permit>,
+    ) -> io::Result<(usize, Option<Trouble>)> {
+        let mut at = 0;
+        self.read_to(bytes, self.chunk_bytes)?;
+        loop {
+            if at == bytes.len() {
+                if !self.whole && at < self.chunk_bytes {
+                    self.read_to(bytes, self.chunk_bytes)?;
+                    continue;
+                } else if !self.whole {
+                    // Full to the byte. What follows may be lost and then belongs here, so it must be looked at.
+                    self.read_to(bytes, at + 512)?;
+                    continue;
+                }
+                return Ok((at, self.finish()));
+            }
+            match frame(&bytes[at..], self.whole, self.limit) {
+                Step::Need(count) => {
+                    if at + count > 2 * self.chunk_bytes && permit.is_none() {
+                        *permit = Some(self.large.enter());
+                    }
+                    self.read_to(bytes, at + count)?;
+                }
+                Step::Record(frame) => {
+                    let last = at + frame.end == bytes.len() && self.whole;
+                    if last && self.is_cut(&frame) {
+                        bytes.truncate(at);
+                        return Ok((at, Some(self.cut(&frame))));
+                    }
+                    if at > 0 && at + frame.end > self.chunk_bytes {
+                        return Ok((at, None));
+                    }
+                    at += frame.end;
+                }
+                Step::Adrift => {
+                    self.pending = Pending::Seek;
+                    return Ok((at + self.limit, Some(Trouble::Overlong)));
+                }
+                Step::Lost(count) => at += count,
+                Step::Overlong(end) => {
+                    self.pending = Pending::Skip(end);
+                    return Ok((at, Some(Trouble::Overlong)));
+                }
+                Step::Endless => {
+                    self.pending = Pending::Seek;
+                    return Ok((at, Some(Trouble::Overlong)));
+                }
+            }
+        }
+    }
+
+    /// Whether the last record of the stream is not all there. In a damaged file, one without a length is not.
+    fn is_cut(&self, frame: &frame::Frame) -> bool {
+        frame.missing > 0 || !frame.headed || (!frame.promised && self.damage.is_some())
+    }
+
+    fn cut(&mut self, frame: &frame::Frame) -> Trouble {
+        self.ended = true;
+        let what = match (self.damage.take(), frame.missing) {
+            (Some(damage), _) => damage,
+            (None, 0) => "the file ends within the header of a record".into(),
+            (None, missing) => format!("the file ends {missing} bytes before its last record does"),
+        };
+        Trouble::Corrupt(what)
+    }
+
+    fn finish(&mut self) -> Option<Trouble> {
+        self.ended = true;
+        self.damage.take().map(Trouble::Corrupt)
+    }
+
+    /// Passes over `count` bytes; `bytes` then holds what was read of those behind them.
+    fn skip(&mut self, count: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let held = self.carry.len();
+        if count < held as u64 {
+            bytes.extend_from_slice(&self.carry[count as usize..]);
+            self.carry.clear();
+            return Ok(());
+        }
+        let mut left = count - held as u64;
+        self.carry.clear();
+        while left > 0 && !self.whole {
+            bytes.clear();
+            let wanted = left.min(SEEK_BYTES as u64) as usize;
+            self.read_to(bytes, wanted)?;
+            left -= bytes.len() as u64;
+        }
+        bytes.clear();
+        Ok(())
+    }
+
+    /// Passes over everything up to the next record, which `bytes` then begin with. What is held does not start one.
+    fn seek(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        bytes.append(&mut self.carry);
+        loop {
+            let line = memchr(b'\n', bytes).map(|end| end + 1);
+            match line.map_or(Ok(None), |line| marker::find(bytes, line, self.whole)) {
+                Ok(Some(start)) => {
+                    bytes.drain(..start);
+                    return Ok(());
+                }
+                Ok(None) => bytes.clear(),
+                // With the newline before it, which makes it a start.
+                Err(maybe) => drop(bytes.drain(..maybe - 1)),
+            }
+            if self.whole {
+                return Ok(());
+            }
+            let wanted = bytes.len() + SEEK_BYTES;
+            self.read_to(bytes, wanted)?;
+        }
+    }
+
+    /// Reads until `bytes` has `wanted` bytes or the stream ends.
+    fn read_to(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<()> {
+        let mut length = bytes.len();
+        if self.whole || length >= wanted {
+            return Ok(());
+        }
+        bytes.resize(wanted, 0);
+        while length < wanted && !self.whole {
+            match self.reader.read(&mut bytes[length..]) {
+                Ok(0) => self.whole = true,
+                Ok(n) => length += n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.raw_os_error().is_some() => {
+                    self.ended = true;
+                    return Err(error);
+                }
+                Err(error) => {
+                    self.whole = true;
+                    self.damage = Some(error.to_string());
+                }
+            }
+        }
+        bytes.truncate(length);
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! The header of a record: where it ends, and how long it says that the record is.
+//!
+//! Crawlers leave lines out and put blank ones in, so a header ends at the blank line behind its Content-Length, and
+//! without one where a line cannot be a field.
+
+use memchr::memchr;
+
+use super::arc;
+use super::marker::{self, Sure};
+
+/// A longer header is none.
+pub(super) const HEADER_BYTES: usize = 64 << 10;
+
+/// What the header says of the record's frame. Places count from the record's start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Where the block begins.
+    pub block: usize,
+    /// How long it should be.
+    pub length: Option<u64>,
+    /// Whether all of the header is there.
+    pub complete: bool,
+}
+
+/// What came of reading a header.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Read(Header),
+    /// More bytes are needed to tell.
+    Open,
+    /// It does not end.
+    Endless,
+}
+
+/// Reads the header that `bytes` begin with, WARC's or ARC's. `whole` says that no more bytes will come.
+pub(super) fn read(bytes: &[u8], whole: bool) -> Outcome {
+    if bytes.starts_with(b"WARC/") {
+        return Scan { bytes, whole, at: 0, length: None }.run();
+    }
+    let line = match memchr(b'\n', &bytes[..bytes.len().min(arc::LINE_BYTES + 2)]) {
+        Some(end) => &bytes[..end],
+        None if whole => bytes,
+        None => return Outcome::Open,
+    };
+    let length = arc::parse(trimmed(line)).and_then(|line| line.length);
+    Outcome::Read(Header { block: (line.len() + 1).min(bytes.len()), length, complete: true })
+}
+
+struct Scan<'a> {
+    bytes: &'a [u8],
+    whole: bool,
+    at: usize,
+    length: Option<u64>,
+}
+
+impl Scan<'_> {
+    fn run(mut self) -> Outcome {
+        // The version line says nothing that we need.
+        let mut first = true;
+        loop {
+            let rest = &self.bytes[self.at..];
+            let end = match memchr(b'\n', rest) {
+                _ if self.at > HEADER_BYTES => return Outcome::Endless,
+                Some(end) => end,
+                None if rest.len() > HEADER_BYTES => return Outcome::Endless,
+                None if self.whole => return self.ended(self.bytes.len(), false),
+                None => return Outcome::Open,
+            };
+            let line = trimmed(&rest[..end]);
+            if !first {
+                match self.line(line, self.at + end + 1) {
+                    Next::Field => {}
+                    Next::Block(block) => return self.ended(block, true),
+                    Next::Open => return Outcome::Open,
+                }
+            }
+            first = false;
+            self.at += end + 1;
+        }
+    }
+
+    fn ended(&self, block: usize, complete: bool) -> Outcome {
+        Outcome::Read(Header { block, length: self.length, complete })
+    }
+
+    /// What a line means; `next` is where the one behind it starts.
+    fn line(&mut self, line: &[u8], next: usize) -> Next {
+        if line.is_empty() {
+            return self.blank(next);
+        }
+        if self.length.is_none()
+            && let Some(value) = value_of(line, b"content-length")
+        {
+            self.length = arc::number(value);
+        }
+        let foreign = line.starts_with(b"HTTP/") || line.starts_with(b"<");
+        if self.length.is_some() && foreign {
+            return Next::Block(self.at);
+        }
+        match line.starts_with(b"WARC/").then(|| marker::sure(&self.bytes[self.at..], self.whole)) {
+            Some(Sure::Yes) => Next::Block(self.at),
+            Some(Sure::Unknown) => Next::Open,
+            _ => Next::Field,
+        }
+    }
+
+    /// A blank line ends the header, unless the length is still to come and more fields follow.
+    fn blank(&self, next: usize) -> Next {
+        let rest = &self.bytes[next..];
+        if self.length.is_some() {
+            return Next::Block(next);
+        }
+        let fields: [&[u8]; 3] = [b"warc-", b"content-type:", b"content-length:"];
+        let follows =
+            |name: &&[u8]| rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name));
+        if fields.iter().any(follows) {
+            Next::Field
+        } else if rest.len() < 16 && !self.whole {
+            Next::Open
+        } else {
+            Next::Block(next)
+        }
+    }
+}
+
+enum Next {
+    Field,
+    Block(usize),
+    Open,
+}
+
+/// A line without its carriage return.
+pub(super) fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The value of a field, if the line is one of that name. `name` is in lower case.
+pub(super) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (head, rest) = line.split_at_checked(name.len())?;
+    if !head.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(text: &str) -> (usize, Option<u64>) {
+        match read(text.as_bytes(), true) {
+            Outcome::Read(Header { block, length, .. }) => (block, length),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn headers_end_where_the_block_begins() {
+        for (head, rest, length) in [
+            ("WARC/1.0\r\ncontent-length : 5\r\n\r\n", "hello", Some(5)),
+            ("WARC/0.18\nWARC-Type: response\nContent-Length: 5\n\n", "\n\nabc", Some(5)),
+            ("WARC/1.0\r\nWARC-Type: x\r\n\r\nContent-Length: 3\r\n\r\n", "abc", Some(3)),
+            ("WARC/1.0\r\nWARC-Type: x\r\n\r\n", "abc", None),
+            ("WARC/1.0\r\nContent-Length: 12\r\n", "HTTP/1.1 200 OK\r\n\r\n", Some(12)),
+            ("WARC/1.0\r\nWARC-Target-URI: http://a\nb\r\nContent-Length: 1\r\n\r\n", "x", Some(1)),
+            ("WARC/1.0\r\nWARC-Type: x\r\n", "WARC/1.0\r\nWARC-Type: y\r\n\r\n", None),
+            ("WARC/1.0\r\nContent-Length: -1\r\n\r\n", "abc", None),
+            ("WARC/1.0\r\nContent-", "", None),
+            ("http://a.example/ 1.2.3.4 20080509190241 text/html 3\n", "abc", Some(3)),
+        ] {
+            assert_eq!(block(&format!("{head}{rest}")), (head.len(), length), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_does_not_end_is_none() {
+        let long = format!("WARC/1.0\r\n{}", "a: b\r\n".repeat(HEADER_BYTES / 5));
+        assert_eq!(read(long.as_bytes(), true), Outcome::Endless);
+        assert_eq!(
+            read(&[b"WARC/1.0\r\n", &*vec![b'a'; HEADER_BYTES + 9]].concat(), false),
+            Outcome::Endless
+        );
+        assert_eq!(read(b"WARC/1.0\r\nContent-Len", false), Outcome::Open);
+    }
+}

@@ -1,0 +1,158 @@
+//! Records of WARC files as they are written: kept ones as they were, removed ones as `revisit` records that name
+//! the page which stays, so that nothing of the crawl's history is lost.
+//!
+//! The same removal gives the same bytes in every run: ids are made of what they stand for, and there is no date of
+//! writing.
+
+use std::io::{self, Read, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use memchr::memmem;
+use onecopy_core::Kind;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::ingest::{Packing, WarcRecord, records};
+
+/// The profile of a revisit whose payload is the winner's, byte for byte (WARC 1.1, 6.7.2).
+pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+/// The profile of a revisit whose text resembles the winner's, or equals it in other bytes (`docs/FORMAT.md`).
+pub(crate) const NEAR_PROFILE: &str = "urn:onecopy:revisit:near-duplicate";
+
+/// The page that stays for a removed one. Whatever is not known is not there.
+#[derive(Clone, Debug)]
+pub(crate) struct Winner<'a> {
+    pub uri: Option<&'a str>,
+    /// As it stands in the winner's record.
+    pub date: Option<&'a str>,
+    /// With its brackets.
+    pub id: Option<&'a str>,
+    pub payload_digest: Option<&'a str>,
+    pub kind: Kind,
+    pub similarity: f64,
+}
+
+/// Writes to `out` the revisit record that stands for `record`, a response or another page.
+pub(crate) fn revisit(record: &WarcRecord, winner: &Winner, out: &mut Vec<u8>) {
+    let block = http_header(record.block);
+    let digest = record.text("warc-payload-digest");
+    let identical = digest.as_deref().is_some_and(|digest| Some(digest) == winner.payload_digest);
+    let mut field = |name: &str, value: &str| {
+        // A line end in a value would begin another field.
+        let clean = |c: char| if c.is_control() { ' ' } else { c };
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b": ");
+        out.extend(value.chars().map(clean).collect::<String>().bytes());
+        out.extend_from_slice(b"\r\n");
+    };
+    field("WARC/1.1\r\nWARC-Type", "revisit");
+    field("WARC-Record-ID", &revisit_id(record));
+    for (name, kept) in [
+        ("WARC-Target-URI", record.uri()),
+        ("WARC-Date", record.text("warc-date").map(|date| w3c_date(&date).into())),
+        ("WARC-Payload-Digest", digest),
+        ("WARC-IP-Address", record.text("warc-ip-address")),
+        ("WARC-Warcinfo-ID", record.text("warc-warcinfo-id")),
+    ] {
+        kept.iter().for_each(|value| field(name, value));
+    }
+    field("WARC-Profile", if identical { IDENTICAL_PROFILE } else { NEAR_PROFILE });
+    for (name, of_winner) in [
+        ("WARC-Refers-To", winner.id.map(str::to_owned)),
+        ("WARC-Refers-To-Target-URI", winner.uri.map(str::to_owned)),
+        ("WARC-Refers-To-Date", winner.date.map(w3c_date)),
+    ] {
+        of_winner.iter().for_each(|value| field(name, value));
+    }
+    field("Onecopy-Kind", winner.kind.as_str());
+    field("Onecopy-Similarity", &format!("{}", winner.similarity));
+    if !block.is_empty() {
+        field("Content-Type", "application/http; msgtype=response");
+    }
+    field("Content-Length", &block.len().to_string());
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(block);
+    out.extend_from_slice(b"\r\n\r\n");
+}
+
+/// The header of an HTTP response with its blank line; nothing if the block is none.
+fn http_header(block: &[u8]) -> &[u8] {
+    if !block.starts_with(b"HTTP/") {
+        return b"";
+    }
+    let ends = [&b"\r\n\r\n"[..], b"\n\n"].map(|end| memmem::find(block, end).map(|at| at + end.len()));
+    &block[..ends.into_iter().flatten().min().unwrap_or(block.len())]
+}
+
+/// A UUID of the version for hashes of one's own choice (RFC 9562, 5.8), made of the removed record's id, else of
+/// the record.
+fn revisit_id(record: &WarcRecord) -> String {
+    let seed = record.field("warc-record-id").unwrap_or(record.block);
+    let mut bytes = xxh3_128(&[b"onecopy revisit of ", seed].concat()).to_be_bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// A date as WARC wants it. ARC has fourteen digits.
+fn w3c_date(date: &str) -> String {
+    let date = date.trim();
+    match date.get(..14).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(d) => {
+            format!("{}-{}-{}T{}:{}:{}Z", &d[..4], &d[4..6], &d[6..8], &d[8..10], &d[10..12], &d[12..])
+        }
+        None => date.to_owned(),
+    }
+}
+
+/// Writes records as archives want them: each in a gzip member or zstd frame of its own, so that it can be read from
+/// its place alone.
+pub(crate) struct RecordWriter<W> {
+    out: W,
+    packing: Packing,
+    packed: Vec<u8>,
+}
+
+impl<W: Write> RecordWriter<W> {
+    pub(crate) fn new(out: W, packing: Packing) -> RecordWriter<W> {
+        RecordWriter { out, packing, packed: Vec::new() }
+    }
+
+    /// Writes one record as its bytes stand, and the line ends behind it that it lacks.
+    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
+        let ends = missing_ends(record);
+        self.packed.clear();
+        match self.packing {
+            Packing::Plain => return self.out.write_all(record).and_then(|()| self.out.write_all(ends)),
+            Packing::Gzip => {
+                let mut encoder = GzEncoder::new(&mut self.packed, Compression::default());
+                encoder.write_all(record)?;
+                encoder.write_all(ends)?;
+                encoder.finish()?;
+            }
+            Packing::Zstd => zstd::stream::copy_encode(record.chain(ends), &mut self.packed, 0)?,
+        }
+        self.out.write_all(&self.packed)
+    }
+
+    /// The writer below.
+    pub(crate) fn into_inner(self) -> W {
+        self.out
+    }
+}
+
+/// The line ends that a record lacks: two of them in WARC, one in ARC. Other readers stop where they are missing.
+fn missing_ends(record: &[u8]) -> &'static [u8] {
+    let Some(Ok(found)) = records(record).next().map(|item| item.record) else { return b"" };
+    let behind = record.get(found.block_end()..).unwrap_or_default();
+    match (behind.iter().filter(|&&byte| byte == b'\n').count(), found.is_arc()) {
+        (0, true) => b"\n",
+        (0, false) => b"\r\n\r\n",
+        (1, false) => b"\r\n",
+        _ => b"",
+    }
+}
+
+#[cfg(test)]
+mod tests;

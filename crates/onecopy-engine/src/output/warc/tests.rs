@@ -1,0 +1,128 @@
+//! Revisits and packed records, read back by ourselves and by others.
+
+use super::*;
+use crate::ingest::{Meaning, meaning};
+use crate::job::Limits;
+
+const RECORD: &str = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://b.example/\r\n\
+    WARC-Date: 2024-05-01T12:00:00Z\r\nWARC-Record-ID: <urn:uuid:2>\r\nWARC-Payload-Digest: sha1:ABC\r\n\
+    Content-Type: application/http; msgtype=response\r\nContent-Length: 46\r\n\r\n\
+    HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nxy\r\n\r\n";
+
+fn winner(payload_digest: &str) -> Winner<'_> {
+    Winner {
+        uri: Some("http://a.example/\r\nX: y"),
+        date: Some("20240430120000"),
+        id: Some("<urn:uuid:1>"),
+        payload_digest: Some(payload_digest),
+        kind: Kind::Near,
+        similarity: 0.875,
+    }
+}
+
+fn written(payload_digest: &str) -> String {
+    let record = records(RECORD.as_bytes()).next().unwrap().record.unwrap();
+    let mut out = Vec::new();
+    revisit(&record, &winner(payload_digest), &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn a_revisit_names_the_page_that_stays() {
+    let near = written("sha1:DEF");
+    let items: Vec<_> = records(near.as_bytes()).collect();
+    assert_eq!((items.len(), items[0].range.clone()), (1, 0..near.len()));
+    let record = items[0].record.as_ref().unwrap();
+    assert_eq!(record.block, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
+    let Meaning::Revisit { origin, refers } = meaning(record, &Limits::default()) else { panic!("{near}") };
+    assert_eq!(origin.uri.as_deref(), Some("http://b.example/"));
+    assert_eq!(refers.uri.as_deref(), Some("http://a.example/  X: y"));
+    assert_eq!(refers.time, Some(1_714_478_400));
+    assert_eq!((refers.id.as_deref(), refers.profile.as_deref()), (Some("<urn:uuid:1>"), Some(NEAR_PROFILE)));
+    assert_eq!(near, written("sha1:DEF"), "the same bytes each time");
+    assert!(near.contains("Onecopy-Similarity: 0.875\r\n"));
+}
+
+#[test]
+fn only_equal_payloads_are_called_identical() {
+    assert!(written("sha1:ABC").contains(IDENTICAL_PROFILE));
+    assert!(!written("sha1:abc").contains(IDENTICAL_PROFILE));
+}
+
+#[test]
+fn each_record_is_packed_by_itself() {
+    for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
+        let mut writer = RecordWriter::new(Vec::new(), packing);
+        writer.write(RECORD.as_bytes()).unwrap();
+        let one = writer.out.len();
+        writer.write(RECORD.as_bytes()).unwrap();
+        let (bytes, mut first) = (writer.into_inner(), Vec::new());
+        match packing {
+            Packing::Plain => first.extend_from_slice(&bytes[..one]),
+            Packing::Gzip => drop(flate2::bufread::GzDecoder::new(&bytes[..one]).read_to_end(&mut first)),
+            Packing::Zstd => first = zstd::decode_all(&bytes[..one]).unwrap(),
+        }
+        assert_eq!((String::from_utf8(first).unwrap().as_str(), bytes.len()), (RECORD, 2 * one));
+    }
+}
+
+#[test]
+fn line_ends_that_a_record_lacks_are_added() {
+    let bare = RECORD.trim_end();
+    let arc = "http://a.example/ 1.2.3.4 20240501120000 text/html 2\nxy";
+    for (record, wanted) in
+        [(bare, RECORD), (&RECORD[..RECORD.len() - 2], RECORD), (arc, &format!("{arc}\n"))]
+    {
+        let mut writer = RecordWriter::new(Vec::new(), Packing::Plain);
+        writer.write(record.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(writer.into_inner()).unwrap(), wanted);
+    }
+}
+
+/// What `readers.py` prints of two records and a revisit, for each reader.
+const READ_BACK: &str = "response http://b.example/ None\n\
+    revisit http://b.example/ http://a.example/  X: y\n\
+    response http://b.example/ None\n";
+
+/// A Python with the packages, below the folder of builds; or why there is none.
+fn python() -> Result<std::path::PathBuf, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = program.ancestors().nth(2).ok_or("no folder of builds")?.join("warc-readers.venv");
+    let python = folder.join("bin").join("python");
+    let run = |command: &mut std::process::Command| match command.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    if !python.exists() {
+        run(std::process::Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    }
+    let install = ["-m", "pip", "install", "--quiet", "warcio==1.8.1", "FastWARC==1.1.0"];
+    run(std::process::Command::new(&python).args(install))?;
+    Ok(python)
+}
+
+#[test]
+#[ignore = "installs Python packages"]
+fn others_read_what_is_written() {
+    let python = match python() {
+        Ok(python) => python,
+        Err(reason) => return eprintln!("skipped: no Python with warcio and FastWARC: {reason}"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (packing, name) in [(Packing::Plain, "x.warc"), (Packing::Gzip, "x.warc.gz")] {
+        let mut writer = RecordWriter::new(Vec::new(), packing);
+        for record in [RECORD.trim_end(), &written("sha1:DEF"), RECORD] {
+            writer.write(record.as_bytes()).unwrap();
+        }
+        let path = folder.path().join(name);
+        std::fs::write(&path, writer.into_inner()).unwrap();
+        let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/output/warc/readers.py");
+        for reader in ["warcio", "fastwarc"] {
+            let output =
+                std::process::Command::new(&python).arg(&script).arg(reader).arg(&path).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(String::from_utf8_lossy(&output.stdout), READ_BACK, "{reader} {name} {said}");
+        }
+    }
+}
