@@ -33,7 +33,6 @@ use std::time::Instant;
 use crate::error::Result;
 use crate::job::Job;
 use crate::output::{KeptWriter, Lists};
-use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::report::{Report, usage};
 
@@ -78,9 +77,7 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
     }
     let inputs = &work.run.inputs;
     let (segments, decisions) = decide::decide(job, &work, progress)?;
-    let large = Gate::new(work.budget.large_pages);
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress, large }
-        .write(job.threads)?;
+    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
     let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold: job.config.threshold };
     let counts = lists.write(&work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();

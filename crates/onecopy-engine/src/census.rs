@@ -52,7 +52,7 @@ pub fn census(path: &Path, limits: &Limits) -> Result<Census> {
         }
         match &chunk.trouble {
             Some(Trouble::Overlong) => census.lose("longer than the limit"),
-            Some(Trouble::Corrupt(what)) => census.lose(what),
+            Some(Trouble::Corrupt(what) | Trouble::Refused(what)) => census.lose(what),
             None => {}
         }
         spare = chunk.bytes;

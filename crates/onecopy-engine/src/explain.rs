@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Feed, FieldNames, Piece, Source, Text, lines, lots, read_document, read_line};
+use crate::ingest::{
+    Chunk, Feed, FieldNames, Format, Opener, Piece, Source, Stores, Text, lines, lots, read_document,
+    read_line, read_record, records,
+};
 use crate::parallel::Gate;
 
 /// Groups of more pages are not searched for a chain.
@@ -76,14 +79,15 @@ pub enum Fate {
     },
 }
 
-/// Says why the pages named `a` and `b` of the finished run in `out` were or were not joined.
-pub fn explain(out: &Path, a: &str, b: &str) -> Result<Explanation> {
+/// Says why the pages named `a` and `b` of the finished run in `out` were or were not joined. `environment` is as in
+/// [`Job::environment`](crate::Job::environment).
+pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -> Result<Explanation> {
     let run = Run::finished(out)?;
     let fates = [fate(out, a)?, fate(out, b)?];
     let members = shared_group(out, a, b)?;
     let mut wanted = vec![a.to_owned(), b.to_owned()];
     wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
-    let found = find(&run, &wanted)?;
+    let found = find(&run, &wanted, environment)?;
     let get = |name: &str| {
         found
             .get(name)
@@ -224,22 +228,28 @@ fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
 }
 
 /// Reads the inputs of a run again, in order, for the pages that are wanted.
-fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
+fn find(run: &Run, wanted: &[String], environment: &[(String, String)]) -> Result<HashMap<String, Again>> {
     let sources = &run.inputs.sources;
-    if let Some(gone) = sources.iter().find(|source| !source.path.exists()) {
+    if let Some(gone) = sources.iter().find(|source| source.version.is_none() && !source.path.exists()) {
         let reason =
             "the input is no longer there, and explaining reads it again (standard input is not kept)";
         return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
     }
     let lots = lots(sources, run.chunk_bytes as u64);
-    let feed = Feed::new(sources, &lots, &run.limits, run.chunk_bytes, Gate::new(1));
-    let mut finder = Finder { run, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
+    let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1));
+    let feed = Feed::new(sources, &lots, &opener);
+    let mut finder =
+        Finder { run, opener: &opener, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
         match piece {
-            Piece::Lines { source, chunk, .. } => {
-                finder.lines(&sources[source as usize].name, &chunk, lines_before.entry(source).or_default());
+            Piece::Chunk { source: number, chunk, .. } => {
+                let (source, before) = (&sources[number as usize], lines_before.entry(number).or_default());
+                match source.format {
+                    Format::Records(_) => finder.records(&source.name, &chunk, before),
+                    _ => finder.lines(&source.name, &chunk, before),
+                }
             }
             Piece::Documents { sources: numbers, .. } => {
                 finder.documents(&sources[numbers.start as usize..numbers.end as usize])?;
@@ -251,6 +261,7 @@ fn find(run: &Run, wanted: &[String]) -> Result<HashMap<String, Again>> {
 
 struct Finder<'a> {
     run: &'a Run,
+    opener: &'a Opener,
     wanted: &'a [String],
     names: FieldNames,
     found: HashMap<String, Again>,
@@ -268,11 +279,22 @@ impl Finder<'_> {
         *number += u64::from(chunk.trouble.is_some());
     }
 
+    fn records(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
+        for item in records(&chunk.bytes) {
+            *number += 1;
+            let page = item.record.and_then(|record| read_record(&record, &self.run.limits));
+            if let Ok(Some(record)) = page {
+                let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
+                self.take(name, &record.text);
+            }
+        }
+        *number += u64::from(chunk.trouble.is_some());
+    }
+
     fn documents(&mut self, sources: &[Source]) -> Result<()> {
-        let (limit, mut bytes) = (self.run.limits.page_bytes, Vec::new());
+        let mut bytes = Vec::new();
         for source in sources {
-            let read =
-                read_document(&source.path, source.format, limit, &mut bytes).at("read", &source.path)?;
+            let read = read_document(source, self.opener, &mut bytes).at("read", &source.path)?;
             if let Ok(record) = read {
                 self.take(source.name.clone(), &record.text);
             }

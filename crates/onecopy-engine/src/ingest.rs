@@ -6,27 +6,26 @@
 mod chunks;
 mod feed;
 mod fields;
+mod format;
 mod inputs;
+mod opener;
 mod packing;
-#[allow(dead_code)]
 mod parquet;
 mod record;
-#[allow(dead_code)]
 mod remote;
 mod warc;
 
-pub(crate) use chunks::{Chunk, LineChunks, Trouble, lines};
+pub(crate) use chunks::{Chunk, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
-pub(crate) use inputs::{Format, Inputs, Lot, Source, lots, plan};
+pub(crate) use format::Format;
+pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
+pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, write, zstd_window};
-#[allow(unused_imports)]
-pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
+pub(crate) use parquet::{guarded, open_parquet};
 pub(crate) use record::{LinkKind, Record, Text, read_document, read_line};
-#[allow(unused_imports)]
-pub(crate) use remote::{RemoteBlocks, RemoteFile, RemoteReader, Stores, is_remote, is_transport};
-#[allow(unused_imports, reason = "the batch engine takes pages from WARC files with these")]
-pub(crate) use warc::{Body, Meaning, Origin, Refers, WarcChunks, WarcRecord, is_warc, meaning, records};
+pub(crate) use remote::Stores;
+pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
 
 use serde::Serialize;
 

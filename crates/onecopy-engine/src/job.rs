@@ -20,6 +20,11 @@ pub struct Job {
     pub fields: Fields,
     /// What is refused.
     pub limits: Limits,
+    /// What becomes of removed records in WARC files.
+    pub removed_records: RemovedRecords,
+    /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
+    /// kept with the results.
+    pub environment: Vec<(String, String)>,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,
     /// How many threads to use. Changes the speed, never the answer.
@@ -37,6 +42,8 @@ impl Job {
             config: Config::default(),
             fields: Fields::default(),
             limits: Limits::default(),
+            removed_records: RemovedRecords::default(),
+            environment: Vec::new(),
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             overwrite: false,
@@ -98,6 +105,17 @@ pub struct Fields {
     pub redirect: Option<String>,
     /// The address that the page gives as its own.
     pub canonical: Option<String>,
+}
+
+/// What becomes of the records of removed pages where the input is an archive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemovedRecords {
+    /// A `revisit` record names the page that stays.
+    #[default]
+    Revisit,
+    /// They are left out.
+    LeaveOut,
 }
 
 /// What is refused, so that no input can exhaust the machine.

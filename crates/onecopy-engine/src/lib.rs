@@ -25,7 +25,7 @@ pub use batch::{Outcome, dedup};
 pub use census::{Census, census};
 pub use error::{Error, Result};
 pub use explain::{Explanation, Fate, PageFacts, explain};
-pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits};
+pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RemovedRecords};
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, MirrorRules};
 pub use progress::{Progress, Silent, Stage};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use onecopy_core::{AddressRules, Case, Config, Numbering, Punctuation, Replicas, Unit, WinnerRule};
-use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules, RemovedRecords};
 
 use crate::size::Size;
 
@@ -91,7 +91,8 @@ Examples:
 
 #[derive(ClapArgs)]
 pub struct DedupArgs {
-    /// Files, folders, glob patterns, or - for standard input (JSON Lines, plain or .gz or .zst; .html; .txt)
+    /// Files, folders, glob patterns, addresses (s3://, gs://, az://, https://), or - for standard input: JSON Lines, WARC,
+    /// WET, ARC, each also .gz or .zst; Parquet; .html; .txt
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// The folder for the results; made if it is not there
@@ -116,6 +117,9 @@ pub struct DedupArgs {
     /// Rules for which addresses name the same page, in place of those that `onecopy rules` prints
     #[arg(long, value_name = "FILE")]
     pub address_rules: Option<PathBuf>,
+    /// What becomes of removed records in WARC files
+    #[arg(long, value_enum, default_value_t)]
+    pub removed_records: RemovedArg,
     /// The most memory to use, such as 512M or 4G; the rest goes to disk. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
@@ -249,6 +253,15 @@ pub enum UnitArg {
     Chars,
 }
 
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum RemovedArg {
+    /// A revisit record names the page that stays
+    #[default]
+    Revisit,
+    /// They are left out
+    LeaveOut,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum WinnerArg {
     /// The more popular page
@@ -297,6 +310,13 @@ impl From<WinnerArg> for WinnerRule {
     }
 }
 
+/// Settings of object stores: the variables that their own tools use.
+pub fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
 fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
     std::fs::read_to_string(path)
         .map_err(|error| anyhow::anyhow!("cannot read {what} from {}: {error}", path.display()))
@@ -318,6 +338,11 @@ impl DedupArgs {
         };
         job.limits =
             Limits { page_bytes: self.limits.max_page.0 as usize, expansion: self.limits.max_expansion };
+        job.removed_records = match self.removed_records {
+            RemovedArg::Revisit => RemovedRecords::Revisit,
+            RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
+        };
+        job.environment = environment();
         job.memory_bytes = self.memory.0;
         job.threads = self.threads.unwrap_or(job.threads);
         job.overwrite = self.overwrite;

@@ -6,7 +6,7 @@
 use super::contents::BYTES_A_PAGE;
 use super::read::BYTES_A_BYTE;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Format, Packing, Source, zstd_window};
+use crate::ingest::{Packing, Source, Stores, zstd_window};
 use crate::job::Job;
 
 /// What each part may take, in bytes unless said otherwise.
@@ -31,8 +31,8 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The shares of a job. What unpacking takes is set aside first.
-    pub(crate) fn of(job: &Job, sources: &[Source]) -> Result<Budget> {
-        let windows = windows(job, sources)?;
+    pub(crate) fn of(job: &Job, sources: &[Source], stores: &Stores) -> Result<Budget> {
+        let windows = windows(job, sources, stores)?;
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - windows;
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 2 << 20);
@@ -63,10 +63,10 @@ impl Budget {
 }
 
 /// What the zstd files that are open at once may take to unpack: at most half of the limit.
-fn windows(job: &Job, sources: &[Source]) -> Result<u64> {
+fn windows(job: &Job, sources: &[Source], stores: &Stores) -> Result<u64> {
     let mut windows = Vec::new();
-    for source in sources.iter().filter(|source| source.format == Format::Lines(Packing::Zstd)) {
-        windows.push((zstd_window(&source.path).at("read", &source.path)?, source));
+    for source in sources.iter().filter(|source| source.format.packing() == Packing::Zstd) {
+        windows.push((source.open(stores).and_then(zstd_window).at("read", &source.path)?, source));
     }
     windows.sort_by_key(|(window, _)| std::cmp::Reverse(*window));
     // Small windows are within the shares of all else.

@@ -17,11 +17,11 @@ use super::segments::{Collector, Segments};
 use super::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, LinkKind, Piece, Record, Rejection, Source, Trouble, lines, read_document,
-    read_line,
+    Chunk, Feed, FieldNames, Format, LinkKind, Opener, Piece, Record, Rejection, Source, Trouble, lines,
+    read_document, read_line, read_record, records,
 };
 use crate::job::Job;
-use crate::parallel::{Gate, for_each, on_each};
+use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
 
 /// Reads all sources into segments, counting shingles on the way. Chunks that `collector` has are not read again.
@@ -32,13 +32,14 @@ pub(crate) fn read(
     progress: &dyn Progress,
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
-    let shared = Shared { job, sources, names: FieldNames::new(&job.fields), seen: Seen::new(budget.seen) };
+    let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
+    let shared = Shared { job, sources, opener: &work.opener, names, seen };
     let counters = Counters::new(budget.rarity_bits);
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
     let collector =
         recount(collector, &shared.seen, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
-    let feed = Feed::new(sources, &work.lots, &job.limits, budget.chunk, Gate::new(budget.large_pages));
+    let feed = Feed::new(sources, &work.lots, &work.opener);
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
     on_each(job.threads, |failed| {
@@ -69,7 +70,7 @@ pub(crate) fn read(
                     reader.sketches = sketches;
                 }
             }
-            if let Piece::Lines { chunk: Chunk { bytes, permit: None, .. }, .. } = piece {
+            if let Piece::Chunk { chunk: Chunk { bytes, permit: None, .. }, .. } = piece {
                 spare = bytes;
             }
             progress.advance(bytes);
@@ -106,6 +107,7 @@ pub(super) const BYTES_A_BYTE: u64 = 16;
 struct Shared<'a> {
     job: &'a Job,
     sources: &'a [Source],
+    opener: &'a Opener,
     names: FieldNames,
     seen: Seen,
 }
@@ -145,7 +147,7 @@ impl<'a> PageReader<'a> {
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
         self.ranks.clear();
         let mut segment = match piece {
-            Piece::Lines { lot, source, chunk } => self.lines(*lot, *source, chunk),
+            Piece::Chunk { lot, source, chunk } => self.chunk(*lot, *source, chunk),
             Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone())?,
         };
         self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
@@ -157,8 +159,45 @@ impl<'a> PageReader<'a> {
         Ok(segment)
     }
 
-    fn lines(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
+    fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
         let mut segment = Segment { lot, chunk: chunk.index, ..Default::default() };
+        match self.shared.sources[source as usize].format {
+            Format::Records(_) => self.records(source, chunk, &mut segment),
+            _ => self.lines(source, chunk, &mut segment),
+        }
+        if let Some(trouble) = &chunk.trouble {
+            let reason = match trouble {
+                Trouble::Overlong => self.overlong(),
+                Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
+                Trouble::Refused(what) => what.clone(),
+            };
+            segment.rejected.push(Rejection { source, line: segment.lines, reason });
+            segment.lines += 1;
+        }
+        segment
+    }
+
+    /// Adds the pages of an archive's records. Records that hold no page are counted only.
+    fn records(&mut self, source: u32, chunk: &Chunk, segment: &mut Segment) {
+        for item in records(&chunk.bytes) {
+            let number = segment.lines;
+            segment.lines += 1;
+            let (start, length) = (item.range.start as u32, item.range.len() as u32);
+            let place = Row { source, line: number, start, length, ..Row::default() };
+            let page = item.record.and_then(|record| read_record(&record, &self.shared.job.limits));
+            let bytes = &chunk.bytes[item.range];
+            let judged = match page {
+                Ok(Some(record)) => self.page(place, &record, bytes, segment),
+                Ok(None) => Ok(()),
+                Err(reason) => Err(reason),
+            };
+            if let Err(reason) = judged {
+                segment.rejected.push(Rejection { source, line: number, reason });
+            }
+        }
+    }
+
+    fn lines(&mut self, source: u32, chunk: &Chunk, segment: &mut Segment) {
         for (start, line) in lines(&chunk.bytes) {
             let number = segment.lines;
             segment.lines += 1;
@@ -177,20 +216,11 @@ impl<'a> PageReader<'a> {
             } else {
                 read_line(line, &self.shared.names)
             };
-            let judged = record.and_then(|record| self.page(place, &record, line, &mut segment));
+            let judged = record.and_then(|record| self.page(place, &record, line, segment));
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: number, reason });
             }
         }
-        if let Some(trouble) = &chunk.trouble {
-            let reason = match trouble {
-                Trouble::Overlong => self.overlong(),
-                Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
-            };
-            segment.rejected.push(Rejection { source, line: segment.lines, reason });
-            segment.lines += 1;
-        }
-        segment
     }
 
     fn overlong(&self) -> String {
@@ -205,9 +235,7 @@ impl<'a> PageReader<'a> {
         let mut bytes = Vec::new();
         for number in sources {
             let source = &self.shared.sources[number as usize];
-            let limit = self.shared.job.limits.page_bytes;
-            let record =
-                read_document(&source.path, source.format, limit, &mut bytes).at("read", &source.path)?;
+            let record = read_document(source, self.shared.opener, &mut bytes).at("read", &source.path)?;
             let place = Row { source: number, line: segment.lines, ..Row::default() };
             segment.lines += 1;
             let judged = record.and_then(|record| {

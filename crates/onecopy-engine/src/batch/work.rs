@@ -6,6 +6,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use onecopy_core::Config;
 use serde::{Deserialize, Serialize};
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::spool::spool;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, lots, plan};
-use crate::job::{Fields, Job, Limits};
+use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
+use crate::job::{Fields, Job, Limits, RemovedRecords};
+use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::report::Report;
 
@@ -25,6 +27,7 @@ pub(crate) struct Run {
     pub config: Config,
     pub fields: Fields,
     pub limits: Limits,
+    pub removed_records: RemovedRecords,
     pub inputs: Inputs,
     /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
     pub chunk_bytes: usize,
@@ -36,6 +39,8 @@ pub(crate) struct Work {
     /// The sources as they are handed out.
     pub lots: Vec<Lot>,
     pub budget: Budget,
+    /// What opens the sources.
+    pub opener: Opener,
     /// Whether an earlier run is continued.
     pub continued: bool,
     folder: PathBuf,
@@ -83,16 +88,18 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let out = &job.out;
     let spool =
         if job.inputs.iter().any(|input| input == "-") { Some(spool(folder, progress)?) } else { None };
-    let inputs = plan(&job.inputs, spool.as_deref(), out)?;
+    let stores = Stores::new(job.environment.iter().cloned());
+    let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
     if inputs.sources.is_empty() && inputs.refused.is_empty() {
         return Err(Error::Input(job.inputs.join(" "), "there is nothing to read".into()));
     }
-    let budget = Budget::of(job, &inputs.sources)?;
+    let budget = Budget::of(job, &inputs.sources, &stores)?;
     let run = Run {
         version: env!("CARGO_PKG_VERSION").into(),
         config: job.config.clone(),
         fields: job.fields.clone(),
         limits: job.limits.clone(),
+        removed_records: job.removed_records,
         inputs,
         chunk_bytes: budget.chunk,
     };
@@ -108,8 +115,9 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let (run, continued) = continue_or_begin(run, folder)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
+    let opener = run.opener(stores, Gate::new(budget.large_pages));
     let (folder, out) = (folder.to_owned(), out.clone());
-    Ok(Found::Work(Box::new(Work { run, lots, budget, continued, folder, out, _lock: lock })))
+    Ok(Found::Work(Box::new(Work { run, lots, budget, opener, continued, folder, out, _lock: lock })))
 }
 
 /// Takes away a folder that nothing was done in.
@@ -181,6 +189,12 @@ fn write(path: &Path, value: &impl Serialize) -> Result<()> {
 }
 
 impl Run {
+    /// What opens the sources of the run.
+    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>) -> Opener {
+        let (fields, limits) = (self.fields.clone(), self.limits.clone());
+        Opener { stores, fields, limits, chunk_bytes: self.chunk_bytes, large }
+    }
+
     fn equals(&self, other: &Run) -> bool {
         *self == Run { chunk_bytes: self.chunk_bytes, ..other.clone() }
     }

@@ -30,6 +30,21 @@ pub(crate) enum Trouble {
     Overlong,
     /// The compressed file is damaged from here on.
     Corrupt(String),
+    /// The file cannot be read at all.
+    Refused(String),
+}
+
+/// A source that is cut into chunks.
+pub(crate) trait Chunks: Send {
+    /// The next chunk, or nothing at the end. Fails only where the system or the network does. `spare` is a buffer to
+    /// fill, such as that of a chunk which is done with: fresh memory costs more than reading.
+    fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>>;
+}
+
+impl<R: Read + Send> Chunks for LineChunks<R> {
+    fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>> {
+        LineChunks::next(self, spare)
+    }
 }
 
 /// The lines of a chunk: where each starts, and its bytes without the newline. Blank lines are counted too.

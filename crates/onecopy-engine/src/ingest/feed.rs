@@ -3,22 +3,20 @@
 //! A source has one reader, which whoever comes next takes forward by a chunk; so one large file, even a compressed
 //! one, keeps all threads busy, and at most one chunk a thread is in memory.
 
-use std::io::Read;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use super::chunks::{Chunk, LineChunks};
-use super::inputs::{Format, Lot, Source};
-use super::packing::open;
+use super::chunks::{Chunk, Chunks};
+use super::inputs::{Lot, Source};
+use super::opener::Opener;
 use crate::error::{At, Result};
-use crate::job::Limits;
-use crate::parallel::{Gate, Permit};
+use crate::parallel::Permit;
 
 /// Something to read.
 pub(crate) enum Piece {
-    /// Lines of a source.
-    Lines { lot: u32, source: u32, chunk: Chunk },
+    /// Lines or records of a source.
+    Chunk { lot: u32, source: u32, chunk: Chunk },
     /// Sources that are one page each. A large one comes alone, and with a permit.
     Documents { lot: u32, sources: Range<u32>, permit: Option<Permit> },
 }
@@ -27,7 +25,7 @@ impl Piece {
     /// The bytes of a piece that needs much memory; of others, nothing.
     pub(crate) fn large_bytes(&self, sources: &[Source]) -> Option<u64> {
         match self {
-            Piece::Lines { chunk, .. } => chunk.permit.as_ref().map(|_| chunk.bytes.len() as u64),
+            Piece::Chunk { chunk, .. } => chunk.permit.as_ref().map(|_| chunk.bytes.len() as u64),
             Piece::Documents { sources: range, permit, .. } => {
                 permit.as_ref().map(|_| sources[range.start as usize].bytes)
             }
@@ -37,7 +35,7 @@ impl Piece {
     /// The lot and the chunk that this is.
     pub(crate) fn place(&self) -> (u32, u32) {
         match self {
-            Piece::Lines { lot, chunk, .. } => (*lot, chunk.index),
+            Piece::Chunk { lot, chunk, .. } => (*lot, chunk.index),
             Piece::Documents { lot, .. } => (*lot, 0),
         }
     }
@@ -47,36 +45,24 @@ impl Piece {
 pub(crate) struct Feed<'a> {
     sources: &'a [Source],
     lots: &'a [Lot],
-    limits: &'a Limits,
-    chunk_bytes: usize,
-    large: Arc<Gate>,
+    opener: &'a Opener,
     readers: Vec<Mutex<Reader>>,
     ended: Vec<AtomicBool>,
 }
 
-type Lines = LineChunks<Box<dyn Read + Send>>;
-
 enum Reader {
     Unopened,
-    /// The lines, how much of the file was read, and how much of that is reported.
-    Open(Lines, Arc<AtomicU64>, u64),
+    /// The chunks, how much of the file was read, and how much of that is reported.
+    Open(Box<dyn Chunks>, Arc<AtomicU64>, u64),
     Ended,
 }
 
 impl<'a> Feed<'a> {
-    pub(crate) fn new(
-        sources: &'a [Source],
-        lots: &'a [Lot],
-        limits: &'a Limits,
-        chunk_bytes: usize,
-        large: Arc<Gate>,
-    ) -> Feed<'a> {
+    pub(crate) fn new(sources: &'a [Source], lots: &'a [Lot], opener: &'a Opener) -> Feed<'a> {
         Feed {
             sources,
             lots,
-            limits,
-            chunk_bytes,
-            large,
+            opener,
             readers: lots.iter().map(|_| Mutex::new(Reader::Unopened)).collect(),
             ended: lots.iter().map(|_| AtomicBool::new(false)).collect(),
         }
@@ -113,18 +99,19 @@ impl<'a> Feed<'a> {
         mut reader: MutexGuard<Reader>,
         spare: &mut Vec<u8>,
     ) -> Result<Option<(Piece, u64)>> {
-        if let (Reader::Unopened, Lot::Lines(source)) = (&*reader, &self.lots[lot]) {
-            let (lines, taken) = self.open(*source)?;
-            *reader = Reader::Open(lines, taken, 0);
+        if let (Reader::Unopened, Lot::Stream(source)) = (&*reader, &self.lots[lot]) {
+            let source = &self.sources[*source as usize];
+            let (chunks, taken) = self.opener.chunks(source).at("read", &source.path)?;
+            *reader = Reader::Open(chunks, taken, 0);
         }
         let lot_number = lot as u32;
         let piece = match (&mut *reader, &self.lots[lot]) {
-            (Reader::Open(lines, taken, reported), &Lot::Lines(source)) => {
+            (Reader::Open(chunks, taken, reported), &Lot::Stream(source)) => {
                 let chunk =
-                    lines.next(std::mem::take(spare)).at("read", &self.sources[source as usize].path)?;
+                    chunks.next(std::mem::take(spare)).at("read", &self.sources[source as usize].path)?;
                 let taken = taken.load(Ordering::Relaxed);
                 let bytes = taken - std::mem::replace(reported, taken);
-                chunk.map(|chunk| (Piece::Lines { lot: lot_number, source, chunk }, bytes))
+                chunk.map(|chunk| (Piece::Chunk { lot: lot_number, source, chunk }, bytes))
             }
             (Reader::Unopened, Lot::Documents(sources)) => {
                 *reader = Reader::Ended;
@@ -132,7 +119,7 @@ impl<'a> Feed<'a> {
                 drop(reader);
                 let bytes =
                     self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
-                let permit = (bytes > self.chunk_bytes as u64).then(|| self.large.enter());
+                let permit = (bytes > self.opener.chunk_bytes as u64).then(|| self.opener.large.enter());
                 let sources = sources.clone();
                 return Ok(Some((Piece::Documents { lot: lot_number, sources, permit }, bytes)));
             }
@@ -143,14 +130,5 @@ impl<'a> Feed<'a> {
             self.ended[lot].store(true, Ordering::Relaxed);
         }
         Ok(piece)
-    }
-
-    fn open(&self, source: u32) -> Result<(Lines, Arc<AtomicU64>)> {
-        let source = &self.sources[source as usize];
-        let Format::Lines(packing) = source.format else {
-            unreachable!("only files of lines are cut into chunks")
-        };
-        let (reader, taken) = open(&source.path, packing, self.limits.expansion).at("read", &source.path)?;
-        Ok((LineChunks::new(reader, self.chunk_bytes, self.limits.page_bytes, self.large.clone()), taken))
     }
 }

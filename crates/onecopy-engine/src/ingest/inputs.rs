@@ -4,13 +4,14 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::packing::Packing;
+use super::format::{Format, by_content, by_name};
+use super::remote::{RemoteFile, Stores, is_remote};
 use crate::error::{At, Error, Result};
 
 /// One input file.
@@ -24,17 +25,24 @@ pub(crate) struct Source {
     pub bytes: u64,
     /// Nanoseconds since 1970 of its last change: a changed file is not continued.
     pub modified_ns: u64,
+    /// For a file in an object store, whose path is its address: what changes when it does.
+    pub version: Option<String>,
 }
 
-/// What an input file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Format {
-    /// JSON Lines: a page a line.
-    Lines(Packing),
-    /// One page, HTML.
-    Html,
-    /// One page, text.
-    Text,
+impl Source {
+    /// The file in an object store that this is.
+    pub(crate) fn remote(&self) -> Option<RemoteFile> {
+        let version = self.version.clone()?;
+        Some(RemoteFile { address: self.path.display().to_string(), bytes: self.bytes, version })
+    }
+
+    /// Its bytes, as they are.
+    pub(crate) fn open(&self, stores: &Stores) -> io::Result<Box<dyn Read + Send>> {
+        match self.remote() {
+            Some(file) => Ok(Box::new(stores.read(&file)?)),
+            None => Ok(Box::new(File::open(&self.path)?)),
+        }
+    }
 }
 
 /// The sources of a job, and the files that were found but cannot be read.
@@ -47,12 +55,13 @@ pub(crate) struct Inputs {
 
 /// Finds the sources of `inputs`, in their order, those of a folder by name. `spool` is where standard input was
 /// put, `out` is never read.
-pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path) -> Result<Inputs> {
-    let mut finder =
-        Finder { found: Inputs::default(), seen: HashSet::new(), out: fs::canonicalize(out).ok() };
+pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path, stores: &Stores) -> Result<Inputs> {
+    let out = fs::canonicalize(out).ok();
+    let mut finder = Finder { found: Inputs::default(), seen: HashSet::new(), out };
     for input in inputs {
         match (input.as_str(), spool) {
             ("-", Some(spool)) => finder.file(spool, "stdin".into(), Asked::ByName)?,
+            (address, _) if is_remote(address) => finder.remote(address, stores.list(address)?)?,
             _ => finder.input(input)?,
         }
     }
@@ -141,18 +150,19 @@ impl Finder {
             return Ok(());
         }
         let format = match (by_name(&name), asked) {
+            (Some(format), _) => Ok(format),
             (None, Asked::ByName) => by_content(path)?,
-            (format, _) => format,
+            (None, Asked::ByFolder) => Err(UNKNOWN),
         };
-        let Some(format) = format else {
-            let reason = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, each also .gz or .zst; .html, .htm, .txt)";
-            return match asked {
-                Asked::ByName => Err(Error::Input(path.display().to_string(), reason.into())),
-                Asked::ByFolder => {
-                    self.found.refused.push((name, reason.into()));
-                    Ok(())
-                }
-            };
+        let format = match (format, asked) {
+            (Ok(format), _) => format,
+            (Err(reason), Asked::ByName) => {
+                return Err(Error::Input(path.display().to_string(), reason.into()));
+            }
+            (Err(reason), Asked::ByFolder) => {
+                self.found.refused.push((name, reason.into()));
+                return Ok(());
+            }
         };
         let facts = fs::metadata(path).at("read", path)?;
         let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -162,43 +172,47 @@ impl Finder {
             format,
             bytes: facts.len(),
             modified_ns: modified.map_or(0, |age| age.as_nanos() as u64),
+            version: None,
         });
+        Ok(())
+    }
+
+    /// Takes what an address of an object store stands for. What a file holds is told by its name alone.
+    fn remote(&mut self, input: &str, files: Vec<RemoteFile>) -> Result<()> {
+        if files.is_empty() {
+            return Err(Error::Input(input.into(), "there is nothing at this address".into()));
+        }
+        let alone = files.len() == 1;
+        for RemoteFile { address, bytes, version } in files {
+            let name =
+                address.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("input").to_owned();
+            match by_name(name.split('?').next().unwrap_or_default()) {
+                None if alone => return Err(Error::Input(address, UNKNOWN.into())),
+                None => self.found.refused.push((name, UNKNOWN.into())),
+                Some(format) => {
+                    let (path, version) = (PathBuf::from(address), Some(version));
+                    if self.seen.insert(path.clone()) {
+                        self.found.sources.push(Source {
+                            path,
+                            name,
+                            format,
+                            bytes,
+                            modified_ns: 0,
+                            version,
+                        });
+                    }
+                }
+            }
+        }
         Ok(())
     }
 }
 
+/// Said of a file that is none of ours.
+const UNKNOWN: &str = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, .warc, .wet, .arc, each also .gz or .zst; .parquet; .html, .htm, .txt)";
+
 fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| "input".into(), |name| name.to_string_lossy().into_owned())
-}
-
-fn by_name(name: &str) -> Option<Format> {
-    let name = name.to_ascii_lowercase();
-    let (stem, packing) = match name.rsplit_once('.') {
-        Some((stem, "gz")) => (stem, Packing::Gzip),
-        Some((stem, "zst" | "zstd")) => (stem, Packing::Zstd),
-        _ => (name.as_str(), Packing::Plain),
-    };
-    match (stem.rsplit_once('.')?.1, packing) {
-        ("jsonl" | "ndjson" | "jl" | "json", packing) => Some(Format::Lines(packing)),
-        ("html" | "htm" | "xhtml", Packing::Plain) => Some(Format::Html),
-        ("txt" | "text", Packing::Plain) => Some(Format::Text),
-        _ => None,
-    }
-}
-
-/// For a file whose name says nothing: what its first bytes say.
-fn by_content(path: &Path) -> Result<Option<Format>> {
-    let mut head = Vec::new();
-    File::open(path).and_then(|file| file.take(4_096).read_to_end(&mut head)).at("read", path)?;
-    let first = head.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte));
-    Ok(match (head.as_slice(), first) {
-        ([0x1f, 0x8b, ..], _) => Some(Format::Lines(Packing::Gzip)),
-        ([0x28, 0xb5, 0x2f, 0xfd, ..], _) => Some(Format::Lines(Packing::Zstd)),
-        (_, Some(b'{')) => Some(Format::Lines(Packing::Plain)),
-        (_, Some(b'<')) => Some(Format::Html),
-        ([], _) => Some(Format::Lines(Packing::Plain)),
-        _ => None,
-    })
 }
 
 /// Gives sources that would be written under one name more of their path: as much as tells all of them apart.
@@ -238,10 +252,10 @@ fn is_plain(part: &str) -> bool {
     !matches!(part, "/" | "." | ".." | "")
 }
 
-/// Sources as they are handed out: a file of lines by itself, small files by the dozen.
+/// Sources as they are handed out: a file of many pages by itself, files of one page by the dozen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lot {
-    Lines(u32),
+    Stream(u32),
     Documents(std::ops::Range<u32>),
 }
 
@@ -253,14 +267,14 @@ pub(crate) fn lots(sources: &[Source], bytes: u64) -> Vec<Lot> {
     let mut lots = Vec::new();
     let mut at = 0;
     while at < sources.len() {
-        if matches!(sources[at].format, Format::Lines(_)) {
-            lots.push(Lot::Lines(at as u32));
+        if !sources[at].format.is_document() {
+            lots.push(Lot::Stream(at as u32));
             at += 1;
             continue;
         }
         let start = at;
         let mut sum = 0;
-        while at < sources.len() && !matches!(sources[at].format, Format::Lines(_)) {
+        while at < sources.len() && sources[at].format.is_document() {
             sum += sources[at].bytes;
             if at > start && (sum > bytes || (at - start) as u32 == DOCUMENTS) {
                 break;
@@ -275,21 +289,11 @@ pub(crate) fn lots(sources: &[Source], bytes: u64) -> Vec<Lot> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::Packing;
 
     fn source(path: &str, format: Format) -> Source {
         let name = path.rsplit('/').next().expect("a part").to_owned();
-        Source { path: path.into(), name, format, bytes: 10, modified_ns: 0 }
-    }
-
-    #[test]
-    fn names_tell_the_format() {
-        assert_eq!(by_name("a.jsonl"), Some(Format::Lines(Packing::Plain)));
-        assert_eq!(by_name("A.NDJSON.GZ"), Some(Format::Lines(Packing::Gzip)));
-        assert_eq!(by_name("x.json.zst"), Some(Format::Lines(Packing::Zstd)));
-        assert_eq!(by_name("x.html"), Some(Format::Html));
-        assert_eq!(by_name("x.html.gz"), None);
-        assert_eq!(by_name("x.gz"), None);
-        assert_eq!(by_name("README"), None);
+        Source { path: path.into(), name, format, bytes: 10, modified_ns: 0, version: None }
     }
 
     #[test]
@@ -310,10 +314,10 @@ mod tests {
             source("c.jsonl", lines),
             source("d.txt", Format::Text),
         ];
-        assert_eq!(lots(&sources, 100), [Lot::Documents(0..2), Lot::Lines(2), Lot::Documents(3..4)]);
+        assert_eq!(lots(&sources, 100), [Lot::Documents(0..2), Lot::Stream(2), Lot::Documents(3..4)]);
         assert_eq!(
             lots(&sources, 10),
-            [Lot::Documents(0..1), Lot::Documents(1..2), Lot::Lines(2), Lot::Documents(3..4)]
+            [Lot::Documents(0..1), Lot::Documents(1..2), Lot::Stream(2), Lot::Documents(3..4)]
         );
     }
 }

@@ -40,8 +40,13 @@ pub(crate) type Opened = (Box<dyn Read + Send>, Arc<AtomicU64>);
 /// Opens a file and undoes its compression: all members of a gzip file, all frames of a zstd file.
 /// Fails while reading, with no system error, if it is corrupt or grows by more than `expansion`.
 pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<Opened> {
+    unpack(Box::new(File::open(path)?), packing, expansion)
+}
+
+/// Undoes the compression of what `file` yields, as [`open`] does.
+pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u64) -> io::Result<Opened> {
     let taken = Arc::new(AtomicU64::new(0));
-    let file = Counted { inner: File::open(path)?, bytes: taken.clone() };
+    let file = Counted { inner: file, bytes: taken.clone() };
     let inner: Box<dyn Read + Send> = match packing {
         Packing::Plain => return Ok((Box::new(file), taken)),
         Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 17, file))),
@@ -104,9 +109,9 @@ fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 /// How much memory unpacking a zstd file takes: the window of its first frame (RFC 8878, 3.1.1.1).
-pub(crate) fn zstd_window(path: &Path) -> io::Result<u64> {
+pub(crate) fn zstd_window(file: impl Read) -> io::Result<u64> {
     let mut head = Vec::new();
-    File::open(path)?.take(18).read_to_end(&mut head)?;
+    file.take(18).read_to_end(&mut head)?;
     let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, ref rest @ ..] = head.as_slice() else { return Ok(0) };
     if descriptor & 0x20 == 0 {
         let window = rest.first().copied().unwrap_or(0);
@@ -216,12 +221,12 @@ mod tests {
             encoder.window_log(log).unwrap();
             encoder.write_all(&vec![b' '; size]).unwrap();
             std::fs::write(&path, encoder.finish().unwrap()).unwrap();
-            assert_eq!(zstd_window(&path).unwrap(), 1 << log);
+            assert_eq!(zstd_window(File::open(&path).unwrap()).unwrap(), 1 << log);
         }
         std::fs::write(&path, zstd::encode_all(&b"short"[..], 1).unwrap()).unwrap();
-        assert!(zstd_window(&path).unwrap() < 1 << 24);
+        assert!(zstd_window(File::open(&path).unwrap()).unwrap() < 1 << 24);
         std::fs::write(&path, b"(\xb5/\xfd").unwrap();
-        assert_eq!(zstd_window(&path).unwrap(), 0);
+        assert_eq!(zstd_window(File::open(&path).unwrap()).unwrap(), 0);
     }
 
     fn opened(bytes: &[u8]) -> io::Result<Vec<u8>> {

@@ -18,7 +18,7 @@ use parquet::file::reader::{ChunkReader, FileReader};
 use self::cells::Cells;
 use self::columns::{Column, choose};
 pub(crate) use self::guard::{ParquetFile, guarded, open_parquet};
-use super::chunks::{Chunk, Trouble};
+use super::chunks::{Chunk, Chunks, Trouble};
 use super::remote::is_transport;
 use crate::job::{Fields, Limits};
 
@@ -48,6 +48,12 @@ enum Row {
     Overlong,
     /// There was none.
     End,
+}
+
+impl<R: ChunkReader + 'static> Chunks for ParquetChunks<R> {
+    fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>> {
+        ParquetChunks::next(self, spare)
+    }
 }
 
 impl<R: ChunkReader + 'static> ParquetChunks<R> {

@@ -4,19 +4,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 use onecopy_core::{
-    Canonical, CanonicalRules, canonicalise, canonicalise_json, head, html_to_text, parse_time, resolve,
-    unescape, unix_seconds,
+    Canonical, CanonicalRules, canonicalise, canonicalise_json, decode, head, html_to_text, parse_time,
+    resolve, unescape, unix_seconds,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fields::{FIELDS, Field, FieldNames};
-use super::inputs::Format;
+use super::format::Format;
+use super::inputs::Source;
+use super::opener::Opener;
 
 /// The parts of a page, read from a record.
 #[derive(Default)]
@@ -122,22 +122,21 @@ pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames) -> Result<Record
 
 /// Reads a file that is one page; `bytes` then holds it. The outer error is the system's.
 pub(crate) fn read_document<'a>(
-    path: &Path,
-    format: Format,
-    page_bytes: usize,
+    source: &Source,
+    opener: &Opener,
     bytes: &'a mut Vec<u8>,
 ) -> std::io::Result<Result<Record<'a>, String>> {
-    let file = File::open(path)?;
+    let page_bytes = opener.limits.page_bytes;
     bytes.clear();
     // Room for all of it at once: growing by doubling would take twice as much.
-    bytes.reserve_exact((file.metadata()?.len() as usize).min(page_bytes) + 1);
-    file.take(page_bytes as u64 + 1).read_to_end(bytes)?;
+    bytes.reserve_exact((source.bytes as usize).min(page_bytes) + 1);
+    opener.bytes(source)?.take(page_bytes as u64 + 1).read_to_end(bytes)?;
     if bytes.len() > page_bytes {
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = decode(bytes, None, source.format == Format::Html);
     let mut record = Record::default();
-    match format {
+    match source.format {
         Format::Html => record.html(&text),
         _ => record.text = Text::Plain(text),
     }

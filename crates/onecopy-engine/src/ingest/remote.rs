@@ -14,7 +14,7 @@ mod store;
 mod tests;
 
 pub(crate) use address::is_remote;
-pub(crate) use blocks::RemoteBlocks;
+
 pub(crate) use object::is_transport;
-pub(crate) use reader::RemoteReader;
+
 pub(crate) use store::{RemoteFile, Stores};

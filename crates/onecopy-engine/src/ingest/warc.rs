@@ -11,13 +11,15 @@ mod header;
 mod http;
 mod marker;
 mod meaning;
+mod page;
 mod records;
 mod sniff;
 #[cfg(test)]
 mod tests;
 mod unpack;
 
-pub(crate) use meaning::{Body, Meaning, Origin, Refers, meaning};
+pub(crate) use meaning::{Meaning, meaning};
+pub(crate) use page::read_record;
 pub(crate) use records::{WarcRecord, records};
 
 use std::io::{self, ErrorKind, Read};
@@ -26,7 +28,7 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use self::frame::{Step, frame};
-use super::chunks::{Chunk, Trouble};
+use super::chunks::{Chunk, Chunks, Trouble};
 use crate::parallel::{Gate, Permit};
 
 /// A block holds the page and the HTTP header before it, which does not count as page.
@@ -67,6 +69,12 @@ enum Pending {
     Skip(u64),
     /// Pass over everything up to the next record. What it begins with is none.
     Seek,
+}
+
+impl<R: Read + Send> Chunks for WarcChunks<R> {
+    fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>> {
+        WarcChunks::next(self, spare)
+    }
 }
 
 impl<R: Read> WarcChunks<R> {

@@ -1,18 +1,23 @@
 //! Kept pages, in the input's own files and format: records as they were, byte for byte.
 
+mod records;
+
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use onecopy_core::Decision;
 
+use self::records::Records;
+use super::parquet::write_kept;
+use super::warc::RecordWriter;
 use crate::batch::{Decisions, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
-use crate::ingest::{Format, LineChunks, Lot, Source, open, write};
-use crate::parallel::{Gate, for_each};
+use crate::ingest::{Chunk, Format, Lot, Packing, Source, write};
+use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
 
 /// Writes the kept pages below `kept/` in the results folder. Files that an earlier run finished are left.
@@ -21,7 +26,6 @@ pub(crate) struct KeptWriter<'a> {
     pub segments: &'a Segments,
     pub decisions: &'a Decisions,
     pub progress: &'a dyn Progress,
-    pub large: Arc<Gate>,
 }
 
 /// The segments of each lot.
@@ -44,7 +48,7 @@ impl KeptWriter<'_> {
         let ranges = ranges(lots.len(), self.segments);
         let no_state = || ();
         for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
-            Lot::Lines(source) => self.lines(&sources[*source as usize], ranges[lot].clone(), lot),
+            Lot::Stream(source) => self.stream(&sources[*source as usize], ranges[lot].clone(), lot),
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
@@ -55,41 +59,110 @@ impl KeptWriter<'_> {
         self.work.results().join("kept")
     }
 
-    fn lines(&self, source: &Source, segments: Range<usize>, lot: usize) -> Result<()> {
+    /// Writes what stays of a source of many pages, aside and then by rename.
+    fn stream(&self, source: &Source, segments: Range<usize>, lot: usize) -> Result<()> {
         let target = self.kept().join(&source.name);
         if target.exists() {
             self.progress.advance(source.bytes);
             return Ok(());
         }
         check_unchanged(source)?;
-        let Format::Lines(packing) = source.format else { unreachable!("a lot of lines is a file of lines") };
-        let limits = &self.work.run.limits;
-        let (reader, taken) = open(&source.path, packing, limits.expansion).at("read", &source.path)?;
-        let mut chunks =
-            LineChunks::new(reader, self.work.run.chunk_bytes, limits.page_bytes, self.large.clone());
         let aside = self.work.folder().join(format!("kept-{lot}.part"));
-        let mut out = write(File::create(&aside).at("create", &aside)?, packing).at("write", &aside)?;
-        let (mut reported, mut spare, mut gathered) = (0, Vec::new(), Vec::new());
+        let file = File::create(&aside).at("create", &aside)?;
+        match source.format {
+            Format::Parquet => {
+                if !self.rows(source, segments, file, &aside)? {
+                    return fs::remove_file(&aside).at("delete", &aside);
+                }
+            }
+            Format::Records(packing) => self.records(source, segments, file, packing, &aside)?,
+            format => self.lines(source, segments, file, format.packing(), &aside)?,
+        }
+        make_parent(&target)?;
+        fs::rename(&aside, &target).at("create", &target)
+    }
+
+    fn lines(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        file: File,
+        packing: Packing,
+        aside: &Path,
+    ) -> Result<()> {
+        let mut out = write(file, packing).at("write", aside)?;
+        let mut gathered = Vec::new();
+        self.chunks(source, segments, |segment, first, chunk| {
+            // Gathered first: the system takes one large piece far quicker than many small ones.
+            gathered.clear();
+            for range in kept_ranges(segment, first, self.decisions, &chunk.bytes) {
+                gathered.extend_from_slice(chunk.bytes.get(range).ok_or_else(|| changed(source))?);
+            }
+            out.write_all(&gathered).at("write", aside)
+        })?;
+        out.finish().at("write", aside)
+    }
+
+    fn records(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        file: File,
+        packing: Packing,
+        aside: &Path,
+    ) -> Result<()> {
+        let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, file), packing);
+        let mut records = Records { kept: self, aside, out };
+        self.chunks(source, segments, |segment, first, chunk| records.write(segment, first, chunk))?;
+        records.finish()
+    }
+
+    /// Reads a source again, chunk by chunk, each with the segment that was made of it and its first page.
+    fn chunks(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        mut each: impl FnMut(&Segment, u32, &Chunk) -> Result<()>,
+    ) -> Result<()> {
+        let (mut chunks, taken) = self.work.opener.chunks(source).at("read", &source.path)?;
+        let (mut reported, mut spare) = (0, Vec::new());
         for number in segments {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
             let chunk = chunks.next(spare).at("read", &source.path)?.ok_or_else(|| changed(source))?;
-            let segment = self.segments.load(number)?;
-            // Gathered first: the system takes one large piece far quicker than many small ones.
-            gathered.clear();
-            let first = self.segments.first_page(number);
-            for range in kept_ranges(&segment, first, self.decisions, &chunk.bytes) {
-                gathered.extend_from_slice(chunk.bytes.get(range).ok_or_else(|| changed(source))?);
-            }
-            out.write_all(&gathered).at("write", &aside)?;
+            each(&*self.segments.load(number)?, self.segments.first_page(number), &chunk)?;
             let taken = taken.load(std::sync::atomic::Ordering::Relaxed);
             self.progress.advance(taken - std::mem::replace(&mut reported, taken));
             spare = if chunk.permit.is_none() { chunk.bytes } else { Vec::new() };
         }
-        out.finish().at("write", &aside)?;
-        make_parent(&target)?;
-        fs::rename(&aside, &target).at("create", &target)
+        Ok(())
+    }
+
+    /// Writes the rows of a Parquet file that stay; says whether there is such a file at all.
+    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<bool> {
+        let mut kept = HashSet::new();
+        let mut before = 0;
+        for number in segments {
+            let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+            let stays =
+                (first..).zip(&segment.rows).filter(|(page, _)| self.decisions.of(*page) == Decision::Kept);
+            kept.extend(stays.map(|(_, row)| before + u64::from(row.line)));
+            before += u64::from(segment.lines);
+        }
+        let keep = |row: u64| kept.contains(&row);
+        let written = match source.remote() {
+            Some(remote) => {
+                self.work.opener.stores.blocks(&remote).and_then(|blocks| write_kept(blocks, file, keep))
+            }
+            None => File::open(&source.path).and_then(|input| write_kept(input, file, keep)),
+        };
+        self.progress.advance(source.bytes);
+        match written {
+            // What was refused when it was read has no page that could be kept.
+            Err(error) if error.kind() == ErrorKind::InvalidData && kept.is_empty() => Ok(false),
+            written => written.map(|_| true).at("write", aside),
+        }
     }
 
     fn documents(&self, sources: &[Source], segments: Range<usize>) -> Result<()> {
@@ -104,7 +177,9 @@ impl KeptWriter<'_> {
                     check_unchanged(source)?;
                     let target = self.kept().join(&source.name);
                     make_parent(&target)?;
-                    fs::copy(&source.path, &target).at("write", &target)?;
+                    let mut from = self.work.opener.bytes(source).at("read", &source.path)?;
+                    let mut to = File::create(&target).at("create", &target)?;
+                    io::copy(&mut from, &mut to).at("write", &target)?;
                 }
             }
         }
@@ -138,6 +213,10 @@ fn make_parent(target: &Path) -> Result<()> {
 
 /// Records are found again by their place, so their file must be what it was.
 fn check_unchanged(source: &Source) -> Result<()> {
+    if source.version.is_some() {
+        // Reading from a store fails by itself if the file is no longer the same.
+        return Ok(());
+    }
     let facts = fs::metadata(&source.path).at("read", &source.path)?;
     let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let same =

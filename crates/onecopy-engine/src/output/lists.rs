@@ -160,7 +160,8 @@ impl Lists<'_> {
 fn place(source: &Source, number: u64) -> (Option<u64>, Option<u64>) {
     match source.format {
         Format::Lines(_) => (Some(number), None),
-        _ => (None, Some(0)),
+        Format::Records(_) | Format::Parquet => (None, Some(number)),
+        Format::Html | Format::Text => (None, Some(0)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use onecopy_engine::{Explanation, Fate, PageFacts, explain};
 
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, environment};
 use crate::commands::print;
 use crate::size::count;
 
@@ -15,7 +15,7 @@ const PASSAGES: usize = 5;
 const PASSAGE: usize = 160;
 
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
-    let explanation = explain(&args.dir, &args.a, &args.b)?;
+    let explanation = explain(&args.dir, &args.a, &args.b, &environment())?;
     if args.json {
         print(&(serde_json::to_string_pretty(&explanation)? + "\n"));
     } else {

@@ -20,7 +20,9 @@ use s3s::service::S3ServiceBuilder;
 use tempfile::TempDir;
 
 use super::*;
-use crate::ingest::{LineChunks, ParquetChunks, Trouble};
+use crate::ingest::Trouble;
+use crate::ingest::chunks::LineChunks;
+use crate::ingest::parquet::ParquetChunks;
 use crate::job::{Fields, Limits};
 
 const LARGE: usize = 20 << 20;

@@ -1,0 +1,110 @@
+//! What an input file holds: told by its name, else by how it begins.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::packing::{Packing, sniff, unpack};
+use super::warc::is_warc;
+use crate::error::{At, Result};
+
+/// What an input file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Format {
+    /// JSON Lines: a page a line.
+    Lines(Packing),
+    /// WARC, WET or ARC: a page a record.
+    Records(Packing),
+    /// Parquet: a page a row.
+    Parquet,
+    /// One page, HTML.
+    Html,
+    /// One page, text.
+    Text,
+}
+
+impl Format {
+    /// Whether the file is one page.
+    pub(crate) fn is_document(self) -> bool {
+        matches!(self, Format::Html | Format::Text)
+    }
+
+    /// How the file is compressed, if that is for us to undo.
+    pub(crate) fn packing(self) -> Packing {
+        match self {
+            Format::Lines(packing) | Format::Records(packing) => packing,
+            Format::Parquet | Format::Html | Format::Text => Packing::Plain,
+        }
+    }
+}
+
+/// What the name of a file says.
+pub(crate) fn by_name(name: &str) -> Option<Format> {
+    let name = name.to_ascii_lowercase();
+    let (stem, packing) = match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Packing::Gzip),
+        Some((stem, "zst" | "zstd")) => (stem, Packing::Zstd),
+        _ => (name.as_str(), Packing::Plain),
+    };
+    match (stem.rsplit_once('.')?.1, packing) {
+        ("jsonl" | "ndjson" | "jl" | "json", packing) => Some(Format::Lines(packing)),
+        ("warc" | "wet" | "wat" | "arc", packing) => Some(Format::Records(packing)),
+        ("parquet" | "pq", Packing::Plain) => Some(Format::Parquet),
+        ("html" | "htm" | "xhtml", Packing::Plain) => Some(Format::Html),
+        ("txt" | "text", Packing::Plain) => Some(Format::Text),
+        _ => None,
+    }
+}
+
+/// Bytes of a file, unpacked, by which it is told what it is.
+const HEAD_BYTES: u64 = 32 << 10;
+
+/// For a file whose name says nothing: what its first bytes say, or why it is not read.
+pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'static str>> {
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).at("read", path)?;
+    if head.starts_with(b"PAR1") {
+        return Ok(Ok(Format::Parquet));
+    }
+    let packing = match sniff(&head) {
+        Ok(packing) => packing,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut plain = Vec::new();
+    if let Ok((reader, _)) = unpack(Box::new(std::io::Cursor::new(head)), packing, u64::MAX) {
+        // A file that is cut here cannot be unpacked to its end, which does not matter.
+        let _ = reader.take(HEAD_BYTES).read_to_end(&mut plain);
+    }
+    let first = plain.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte));
+    Ok(match (first, packing) {
+        _ if is_warc(&plain) => Ok(Format::Records(packing)),
+        (Some(b'{') | None, _) => Ok(Format::Lines(packing)),
+        (Some(b'<'), Packing::Plain) => Ok(Format::Html),
+        _ => Err(
+            "its name and its beginning do not tell what it holds: name it .jsonl, .warc.gz, .parquet, .html or .txt, as it is",
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_format() {
+        assert_eq!(by_name("a.jsonl"), Some(Format::Lines(Packing::Plain)));
+        assert_eq!(by_name("A.NDJSON.GZ"), Some(Format::Lines(Packing::Gzip)));
+        assert_eq!(by_name("x.json.zst"), Some(Format::Lines(Packing::Zstd)));
+        assert_eq!(by_name("CC-MAIN.warc.gz"), Some(Format::Records(Packing::Gzip)));
+        assert_eq!(by_name("x.warc.wet.gz"), Some(Format::Records(Packing::Gzip)));
+        assert_eq!(by_name("x.arc"), Some(Format::Records(Packing::Plain)));
+        assert_eq!(by_name("x.parquet"), Some(Format::Parquet));
+        assert_eq!(by_name("x.parquet.gz"), None);
+        assert_eq!(by_name("x.html"), Some(Format::Html));
+        assert_eq!(by_name("x.html.gz"), None);
+        assert_eq!(by_name("x.gz"), None);
+        assert_eq!(by_name("README"), None);
+    }
+}

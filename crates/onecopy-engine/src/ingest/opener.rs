@@ -1,0 +1,97 @@
+//! Opens sources, whatever they hold and wherever they are.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
+use super::format::Format;
+use super::inputs::Source;
+use super::packing::unpack;
+use super::parquet::ParquetChunks;
+use super::remote::Stores;
+use super::warc::WarcChunks;
+use crate::job::{Fields, Limits};
+use crate::parallel::Gate;
+
+/// Opens the sources of a run.
+pub(crate) struct Opener {
+    pub stores: Stores,
+    pub fields: Fields,
+    pub limits: Limits,
+    /// Where chunks are cut.
+    pub chunk_bytes: usize,
+    /// What pages pass that are larger than a chunk.
+    pub large: Arc<Gate>,
+}
+
+/// The chunks of a source, and a counter of the bytes that were taken from it.
+pub(crate) type OpenedChunks = (Box<dyn Chunks>, Arc<AtomicU64>);
+
+impl Opener {
+    /// The bytes of a source as they are.
+    pub(crate) fn bytes(&self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
+        source.open(&self.stores)
+    }
+
+    /// The chunks of a source that holds many pages.
+    pub(crate) fn chunks(&self, source: &Source) -> io::Result<OpenedChunks> {
+        if source.format == Format::Parquet {
+            return self.rows(source);
+        }
+        let (reader, taken) = unpack(self.bytes(source)?, source.format.packing(), self.limits.expansion)?;
+        let (chunk, page, large) = (self.chunk_bytes, self.limits.page_bytes, self.large.clone());
+        Ok(match source.format {
+            Format::Records(_) => (Box::new(WarcChunks::new(reader, chunk, page, large)), taken),
+            _ => (Box::new(LineChunks::new(reader, chunk, page, large)), taken),
+        })
+    }
+
+    fn rows(&self, source: &Source) -> io::Result<OpenedChunks> {
+        let (fields, limits, chunk) = (&self.fields, &self.limits, self.chunk_bytes);
+        let opened: io::Result<Box<dyn Chunks>> = match source.remote() {
+            Some(file) => ParquetChunks::open(self.stores.blocks(&file)?, fields, limits, chunk).map(boxed),
+            None => ParquetChunks::open(File::open(&source.path)?, fields, limits, chunk).map(boxed),
+        };
+        let chunks = match opened {
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                Box::new(Refused(Some(error.to_string())))
+            }
+            opened => opened?,
+        };
+        // Rows are not read front to back: all of the file counts as taken when they are through.
+        let taken = Arc::new(AtomicU64::new(0));
+        Ok((Box::new(Whole { chunks, bytes: source.bytes, taken: taken.clone() }), taken))
+    }
+}
+
+fn boxed(chunks: impl Chunks + 'static) -> Box<dyn Chunks> {
+    Box::new(chunks)
+}
+
+/// A file that is none of its kind: one piece, with the reason.
+struct Refused(Option<String>);
+
+impl Chunks for Refused {
+    fn next(&mut self, _: Vec<u8>) -> io::Result<Option<Chunk>> {
+        Ok(self.0.take().map(|reason| Chunk { trouble: Some(Trouble::Refused(reason)), ..Chunk::default() }))
+    }
+}
+
+/// Counts a file once it was read.
+struct Whole {
+    chunks: Box<dyn Chunks>,
+    bytes: u64,
+    taken: Arc<AtomicU64>,
+}
+
+impl Chunks for Whole {
+    fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>> {
+        let chunk = self.chunks.next(spare)?;
+        if chunk.is_none() {
+            self.taken.store(self.bytes, Ordering::Relaxed);
+        }
+        Ok(chunk)
+    }
+}

@@ -1,0 +1,59 @@
+//! A record of an archive → one page's parts, as a line of JSON gives them.
+
+use std::borrow::Cow;
+
+use onecopy_core::decode;
+
+use super::meaning::{Body, Meaning, Origin, Refers, meaning};
+use super::records::WarcRecord;
+use crate::ingest::record::{Archived, LinkKind, Record, Text};
+use crate::job::Limits;
+
+/// The page that a record holds, or the place that it points at; nothing for a record that is neither. Says why if it
+/// cannot be judged.
+pub(crate) fn read_record<'a>(
+    record: &WarcRecord<'a>,
+    limits: &Limits,
+) -> Result<Option<Record<'a>>, String> {
+    let date = record.text("warc-date").unwrap_or_default();
+    match meaning(record, limits) {
+        Meaning::Page { origin, body } => {
+            let mut page = of(origin, date);
+            page.body(&body);
+            Ok(Some(page))
+        }
+        Meaning::Redirect { from, to, time } => {
+            let links = vec![(LinkKind::Redirect, to)];
+            Ok(Some(Record { url: Some(from), time, links, ..Record::default() }))
+        }
+        Meaning::Revisit { origin, refers } => revisit(of(origin, date), refers).map(Some),
+        Meaning::Skip(_) => Ok(None),
+        Meaning::Reject(reason) => Err(reason),
+    }
+}
+
+fn of<'a>(origin: Origin<'a>, date: Cow<'a, str>) -> Record<'a> {
+    let id = origin.id.unwrap_or_default();
+    let digest = origin.payload_digest.unwrap_or_default();
+    let archived = Some(Archived { date, id, digest });
+    Record { url: origin.uri, time: origin.time, archived, ..Record::default() }
+}
+
+/// A revisit that does not say what it is a copy of means an earlier visit to its own address.
+fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, String> {
+    let Some(to) = refers.uri.or_else(|| page.url.clone()) else {
+        return Err("a revisit that does not say of what".into());
+    };
+    page.links.push((LinkKind::Revisit, to.into_owned()));
+    Ok(page)
+}
+
+impl Record<'_> {
+    fn body(&mut self, body: &Body) {
+        let text = decode(&body.bytes, body.charset.as_deref(), body.html);
+        match body.html {
+            true => self.html(&text),
+            false => self.text = Text::Plain(text.into_owned().into()),
+        }
+    }
+}

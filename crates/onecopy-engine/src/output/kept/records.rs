@@ -1,0 +1,77 @@
+//! Kept records of an archive: all that was there, but removed pages are revisits or are left out.
+//!
+//! An archive is more than its pages: what was not judged (images, requests, redirects, failures) stays as it was.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use onecopy_core::{Decision, Kind, PageId};
+
+use super::KeptWriter;
+use crate::batch::{Segment, facts};
+use crate::error::{At, Result};
+use crate::ingest::{Chunk, WarcRecord, records};
+use crate::job::RemovedRecords;
+use crate::output::warc::{RecordWriter, Winner, revisit};
+
+/// Writes the records of one file.
+pub(super) struct Records<'a> {
+    pub kept: &'a KeptWriter<'a>,
+    pub aside: &'a Path,
+    pub out: RecordWriter<BufWriter<File>>,
+}
+
+impl Records<'_> {
+    /// Writes what stays of a chunk, of which `segment` was made; `first` is the segment's first page.
+    pub(super) fn write(&mut self, segment: &Segment, first: PageId, chunk: &Chunk) -> Result<()> {
+        let pages = (first..).zip(&segment.rows).filter(|(_, row)| !row.silent);
+        let pages: HashMap<u32, PageId> = pages.map(|(page, row)| (row.line, page)).collect();
+        for (number, item) in (0..).zip(records(&chunk.bytes)) {
+            // What is no record is listed as rejected, and would make the file one that others cannot read.
+            let Ok(record) = item.record else { continue };
+            let decision = pages.get(&number).map_or(Decision::Kept, |&page| self.kept.decisions.of(page));
+            match decision {
+                Decision::Removed { .. } if self.leaves_out(&record) => {}
+                Decision::Removed { winner, similarity, kind } => {
+                    let revisit = self.revisit(&record, winner, similarity, kind)?;
+                    self.out.write(&revisit).at("write", self.aside)?;
+                }
+                _ => self.out.write(&chunk.bytes[item.range]).at("write", self.aside)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// ARC files know no revisits.
+    fn leaves_out(&self, record: &WarcRecord) -> bool {
+        self.kept.work.run.removed_records == RemovedRecords::LeaveOut || record.is_arc()
+    }
+
+    /// The record that stands for a removed one.
+    fn revisit(&self, record: &WarcRecord, winner: PageId, similarity: f64, kind: Kind) -> Result<Vec<u8>> {
+        let (_, name) = self.kept.segments.page(winner)?;
+        let name: String = serde_json::from_slice(&name).unwrap_or_default();
+        let facts = self.kept.segments.facts(winner)?;
+        let facts = facts::read(&facts);
+        let known = |part| Some(part).filter(|part: &&str| !part.is_empty());
+        let winner = Winner {
+            uri: known(facts.url).or(known(&name)),
+            date: known(facts.date),
+            id: known(facts.id),
+            payload_digest: known(facts.digest),
+            kind,
+            similarity,
+        };
+        let mut out = Vec::new();
+        revisit(record, &winner, &mut out);
+        Ok(out)
+    }
+
+    /// Hands the file on to disk.
+    pub(super) fn finish(self) -> Result<()> {
+        let mut out = self.out.into_inner();
+        out.flush().and_then(|()| out.get_ref().sync_data()).at("write", self.aside)
+    }
+}
