@@ -32,6 +32,7 @@ mod canonical;
 mod config;
 mod group;
 mod hash;
+pub mod html;
 mod measure;
 mod page;
 pub mod reference;
