@@ -6,12 +6,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test, a panic is the report"))]
 
 mod audit;
+mod extract;
 mod generate;
 mod jsonl;
 mod measure;
 mod peers;
 mod scale;
 mod table;
+mod train;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -30,6 +32,7 @@ enum Command {
     Audit(audit::Args),
     Peers(peers::Args),
     Scale(scale::Args),
+    Train(train::Args),
     #[command(hide = true)]
     Child(measure::child::Args),
 }
@@ -40,6 +43,7 @@ fn main() -> Result<()> {
         Command::Audit(args) => audit::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
+        Command::Train(args) => train::run(&args),
         Command::Child(args) => measure::child::run(&args),
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! Any text is accepted. A canonical text is its tokens, one space between them; where each token ends is kept, so
 //! that shingling need not look for words again. What decides whether a character belongs to a word is in
-//! `letters`, the fast pass in `fold`, what happens under the rarer rules in `tokens`; HTML is turned into text in `html`.
+//! `letters`, the fast pass in `fold`, what happens under the rarer rules in `tokens`.
 
 mod fold;
-mod html;
 mod json;
 mod letters;
 mod simd;
@@ -15,7 +14,6 @@ use crate::config::{CanonicalRules, Case, Numbering, Punctuation};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
 use fold::{Written, fold};
-pub use html::html_to_text;
 pub use json::unescape;
 
 /// The text of a page as it is compared. Reuse one for many pages: its buffers only grow.

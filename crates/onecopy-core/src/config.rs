@@ -74,6 +74,19 @@ pub struct CanonicalRules {
     pub stop_words: Vec<String>,
 }
 
+/// Which text of an HTML page is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// All text that a reader sees, menus and footers too. Pages that share a template look more alike.
+    All,
+    /// The main content only: without templates, navigation and advertisements.
+    Main,
+    /// The main content, or all text where too little main content is found, as in short pages and lists.
+    #[default]
+    Auto,
+}
+
 /// Whether letter case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -32,7 +32,7 @@ mod canonical;
 mod config;
 mod group;
 mod hash;
-pub mod html;
+mod html;
 mod measure;
 mod page;
 pub mod reference;
@@ -42,13 +42,16 @@ mod verify;
 mod winner;
 
 pub use candidate::{Rarity, count, keys};
-pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
+pub use canonical::{Canonical, canonicalise, canonicalise_json, unescape};
 pub use config::{
-    CanonicalRules, Case, Config, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
+    CanonicalRules, Case, Config, Content, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
     WinnerRule,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
+#[doc(hidden)]
+pub use html::describe_blocks;
+pub use html::html_to_text;
 pub use measure::{containment, resemblance};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use shingle::{shingle, unshared};

@@ -147,9 +147,4 @@ impl Tag {
     pub fn is_hidden(self) -> bool {
         matches!(self, Tag::Svg | Tag::Template | Tag::Object)
     }
-
-    /// Whether it has nothing inside.
-    pub fn is_void(self) -> bool {
-        matches!(self, Tag::Br | Tag::Hr | Tag::Void)
-    }
 }

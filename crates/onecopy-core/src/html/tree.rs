@@ -122,12 +122,12 @@ impl Builder {
                 self.linked = Attributes::new(open.attributes).any(|(name, _)| name.eq_ignore_ascii_case(b"href"));
                 self.block.count.links += u32::from(self.linked);
             }
-            Tag::Span | Tag::Inline | Tag::Raw => {}
+            Tag::Span | Tag::Inline => {}
             Tag::Br => {
                 self.breaks = self.breaks.saturating_add(1);
                 end_line(&mut self.tree.text);
             }
-            Tag::Void => end_line(&mut self.tree.text),
+            Tag::Void | Tag::Raw => end_line(&mut self.tree.text),
             Tag::Hr => self.end_block(),
             tag if tag.is_hidden() => end_line(&mut self.tree.text),
             tag => {
@@ -141,8 +141,8 @@ impl Builder {
     fn close(&mut self, tag: Tag) {
         match tag {
             Tag::A => self.linked = false,
-            Tag::Span | Tag::Inline | Tag::Raw => {}
-            Tag::Br | Tag::Void => end_line(&mut self.tree.text),
+            Tag::Span | Tag::Inline => {}
+            Tag::Br | Tag::Void | Tag::Raw => end_line(&mut self.tree.text),
             Tag::Body | Tag::Html => self.end_block(),
             tag => {
                 self.end_block();

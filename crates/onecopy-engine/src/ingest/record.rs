@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use onecopy_core::{
-    Canonical, CanonicalRules, canonicalise, canonicalise_json, html_to_text, parse_time, unescape,
+    Canonical, CanonicalRules, Content, canonicalise, canonicalise_json, html_to_text, parse_time, unescape,
     unix_seconds,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -87,7 +87,7 @@ pub(crate) fn read_document<'a>(
 /// The text that a reader sees of a page of HTML.
 fn visible<'a>(html: &str) -> Text<'a> {
     let mut text = String::new();
-    html_to_text(html, &mut text);
+    html_to_text(html, Content::All, &mut text);
     Text::Plain(text.into())
 }
 
