@@ -30,6 +30,7 @@ struct Cli {
 enum Command {
     Generate(generate::Args),
     Audit(audit::Args),
+    Extract(extract::Args),
     Peers(peers::Args),
     Scale(scale::Args),
     Train(train::Args),
@@ -41,6 +42,7 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Generate(args) => generate::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Extract(args) => extract::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Train(args) => train::run(&args),

@@ -28,11 +28,13 @@ pub struct Args {
     /// Test on pages not seen in training, in this many parts; then on each set by the others
     #[arg(long, default_value_t = 0, value_name = "PARTS")]
     folds: u64,
-    #[arg(long, default_value_t = 120)]
+    /// Trees of the model
+    #[arg(long, default_value_t = 150)]
     trees: usize,
-    #[arg(long, default_value_t = 5)]
-    depth: usize,
 }
+
+/// Questions in a tree; onecopy reads the model by it.
+const DEPTH: usize = 5;
 
 /// A page as the model sees it.
 struct Sample {
@@ -51,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
         let dumped = features(set, &args.work)?;
         samples.extend(read_samples(set, index, &dumped)?);
     }
-    let settings = Settings { trees: args.trees, depth: args.depth, rate: 0.12, calm: 4.0 };
+    let settings = Settings { trees: args.trees, depth: DEPTH, rate: 0.12, calm: 4.0 };
     if args.folds > 0 {
         let fold = |sample: &Sample| sample.group % args.folds;
         report("parts", &sets, &cross(&samples, args.folds, fold, &settings));
@@ -65,7 +67,8 @@ pub fn run(args: &Args) -> Result<()> {
     report("seen in training", &sets, &scores);
     if let Some(path) = &args.write {
         let width = chosen.first().map_or(0, |sample| sample.values.len() / sample.labels.len().max(1));
-        std::fs::write(path, source(&model, width)).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(path, source(&model, width))
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
@@ -78,7 +81,8 @@ struct Dumped {
 }
 
 fn read_samples(set: &Set, index: usize, path: &Path) -> Result<Vec<Sample>> {
-    let gold: HashMap<&str, &crate::extract::Page> = set.pages.iter().map(|page| (page.id.as_str(), page)).collect();
+    let gold: HashMap<&str, &crate::extract::Page> =
+        set.pages.iter().map(|page| (page.id.as_str(), page)).collect();
     let mut samples = vec![];
     for line in BufReader::new(std::fs::File::open(path)?).lines() {
         let dumped: Dumped = serde_json::from_str(&line?)?;
@@ -89,7 +93,14 @@ fn read_samples(set: &Set, index: usize, path: &Path) -> Result<Vec<Sample>> {
         let blocks: Vec<Vec<u64>> = dumped.texts.iter().map(|text| words(text)).collect();
         let labels = align(&blocks, &page.gold);
         let group = xxhash_rust::xxh3::xxh3_64(page.group.as_bytes());
-        samples.push(Sample { set: index, group, values: dumped.features.concat(), blocks, labels, gold: page.gold_bag() });
+        samples.push(Sample {
+            set: index,
+            group,
+            values: dumped.features.concat(),
+            blocks,
+            labels,
+            gold: page.gold_bag(),
+        });
     }
     Ok(samples)
 }
@@ -106,7 +117,8 @@ fn cross(
     let sets = samples.iter().map(|sample| sample.set + 1).max().unwrap_or(0);
     let mut scores = vec![[Score::default(); SHIFTS.len()]; sets];
     for part in 0..parts {
-        let (tested, seen): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|sample| part_of(sample) == part);
+        let (tested, seen): (Vec<&Sample>, Vec<&Sample>) =
+            samples.iter().partition(|sample| part_of(sample) == part);
         let model = fit(&seen, settings);
         tested.iter().for_each(|sample| judge(&model, sample, &mut scores));
     }
@@ -156,12 +168,16 @@ fn report(what: &str, sets: &[Set], scores: &[[Score; SHIFTS.len()]]) {
 /// The model as Rust.
 fn source(model: &Model, width: usize) -> String {
     let head = "//! The trees of the model of main content.\n//!\n//! Made by `onecopy-bench train`; not to be edited.\n";
-    let questions: Vec<String> =
-        model.trees.iter().flat_map(|tree| &tree.questions).map(|(number, above)| format!("({number}, {above}),")).collect();
+    let questions: Vec<String> = model
+        .trees
+        .iter()
+        .flat_map(|tree| &tree.questions)
+        .map(|(number, above)| format!("({number}, {above}),"))
+        .collect();
     let leaves: Vec<String> =
         model.trees.iter().flat_map(|tree| &tree.leaves).map(|leaf| format!("{leaf},")).collect();
     format!(
-        "{head}\n/// How many features the model was trained on.\npub const WIDTH: usize = {width};\n\n\
+        "{head}\n/// How many features the model was trained on.\n#[cfg(test)]\npub const WIDTH: usize = {width};\n\n\
          /// Of each tree, level by level: which feature must be above which number.\n\
          #[rustfmt::skip]\npub static QUESTIONS: [(u8, i16); {}] = [\n{}];\n\n\
          /// Of each tree, a number for each way to answer its questions.\n\

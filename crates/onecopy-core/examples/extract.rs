@@ -28,7 +28,8 @@ fn main() {
         writeln!(writer, "{answer}").expect("the disk has room");
     }
     if setting != "features" {
-        writeln!(writer, "{}", json!({ "cpu_seconds": cpu_seconds, "failed": 0 })).expect("the disk has room");
+        writeln!(writer, "{}", json!({ "cpu_seconds": cpu_seconds, "failed": 0 }))
+            .expect("the disk has room");
     }
 }
 
@@ -56,5 +57,8 @@ fn features(html: &str) -> serde_json::Value {
 /// The CPU time of this process so far, in seconds.
 fn cpu() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the system counts time");
-    [usage.user_time(), usage.system_time()].iter().map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6).sum()
+    [usage.user_time(), usage.system_time()]
+        .iter()
+        .map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6)
+        .sum()
 }

@@ -44,8 +44,8 @@ mod winner;
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, unescape};
 pub use config::{
-    CanonicalRules, Case, Config, Content, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit,
-    WinnerRule,
+    CanonicalRules, Case, Config, Content, Numbering, Punctuation, Replicas, SHINGLE_LENGTH_LIMIT,
+    ShingleRules, Unit, WinnerRule,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};

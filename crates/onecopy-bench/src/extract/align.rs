@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn short_blocks_are_placed_between_long_ones() {
-        let blocks = ["Home", "one two three four five", "Home", "six seven eight nine ten", "Home"].map(words);
+        let blocks =
+            ["Home", "one two three four five", "Home", "six seven eight nine ten", "Home"].map(words);
         let gold = words("one two three four five home six seven eight nine ten");
         assert_eq!(align(&blocks, &gold), [0.0, 1.0, 1.0, 1.0, 0.0]);
     }

@@ -95,7 +95,9 @@ impl Binned {
 
     fn leaf(&self, cuts: &[(usize, u8)], row: usize) -> usize {
         let levels = cuts.iter().enumerate();
-        levels.fold(0, |leaf, (level, (number, bin))| leaf | usize::from(self.columns[*number][row] > *bin) << level)
+        levels.fold(0, |leaf, (level, (number, bin))| {
+            leaf | usize::from(self.columns[*number][row] > *bin) << level
+        })
     }
 
     fn questions(&self, cuts: &[(usize, u8)]) -> Vec<(usize, i32)> {

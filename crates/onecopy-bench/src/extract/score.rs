@@ -38,7 +38,8 @@ impl Bag {
     }
 
     fn shared(&self, other: &Bag) -> u64 {
-        let shared = |(word, count): (&u64, &u32)| u64::from(*count.min(other.counts.get(word).unwrap_or(&0)));
+        let shared =
+            |(word, count): (&u64, &u32)| u64::from(*count.min(other.counts.get(word).unwrap_or(&0)));
         self.counts.iter().map(shared).sum()
     }
 }

@@ -70,8 +70,12 @@ pub fn count(text: &str, linked: bool) -> Count {
         previous = class;
     }
     let last = bytes.trim_ascii_end();
-    count.ended = last.ends_with(b".") || last.ends_with(b"!") || last.ends_with(b"?")
-        || last.ends_with("。".as_bytes()) || last.ends_with(b".\"") || last.ends_with(".”".as_bytes());
+    count.ended = last.ends_with(b".")
+        || last.ends_with(b"!")
+        || last.ends_with(b"?")
+        || last.ends_with("。".as_bytes())
+        || last.ends_with(b".\"")
+        || last.ends_with(".”".as_bytes());
     if linked {
         count.linked = count.words;
     }
@@ -93,7 +97,8 @@ impl Count {
     }
 
     fn mark(&mut self, byte: u8, next: Option<&u8>) {
-        let before_space = next.is_none_or(|next| matches!(CLASSES[*next as usize], Class::Space | Class::Mark));
+        let before_space =
+            next.is_none_or(|next| matches!(CLASSES[*next as usize], Class::Space | Class::Mark));
         match byte {
             b'.' | b'!' | b'?' if before_space => self.stops += 1,
             b',' | b';' => self.commas += 1,

@@ -11,8 +11,10 @@ use super::words::TitleWords;
 const OWN: usize = 67;
 /// How many numbers describe a block.
 pub const FEATURES: usize = OWN + HINTS;
-/// A block in numbers.
-pub type Features = [i32; FEATURES];
+/// A power of two, so that no feature number is out of bounds.
+pub const ROOM: usize = 128;
+/// A block in numbers; those behind [`FEATURES`] are zero.
+pub type Features = [i32; ROOM];
 
 /// What is known about each box, found from the outside in.
 struct Boxes {
@@ -26,11 +28,11 @@ struct Boxes {
     row: Vec<(u32, Amount)>,
 }
 
-/// Describes every block of `tree`, in order, to `visit`.
+/// Describes every block of `tree` but its title, in order, to `visit`.
 pub fn describe(tree: &Tree, mut visit: impl FnMut(usize, &Features)) {
     let page = Page::new(tree);
-    let mut features = [0; FEATURES];
-    for index in 0..tree.blocks.len() {
+    let mut features = [0; ROOM];
+    for index in (0..tree.blocks.len()).filter(|index| tree.title != Some(*index)) {
         page.block(index, &mut features);
         visit(index, &features);
     }
@@ -65,14 +67,8 @@ impl<'a> Page<'a> {
         let is_h1 = |block: &Block| tree.nodes[block.node as usize].tag == Tag::H1;
         let heading = tree.blocks.iter().position(is_h1);
         let has = |tag: Tag| tree.nodes.iter().filter(|node| node.tag == tag).count().min(1000) as i32;
-        let facts = [
-            has(Tag::P),
-            has(Tag::Article),
-            has(Tag::Main),
-            has(Tag::H1),
-            has(Tag::Td),
-            has(Tag::Div),
-        ];
+        let facts =
+            [has(Tag::P), has(Tag::Article), has(Tag::Main), has(Tag::H1), has(Tag::Td), has(Tag::Div)];
         let mut page = Page {
             tree,
             sums,
@@ -130,7 +126,7 @@ impl<'a> Page<'a> {
         put(&self.around(block.node));
         put(&self.page());
         debug_assert_eq!(at, OWN);
-        for (feature, distance) in features[OWN..].iter_mut().zip(node.distance) {
+        for (feature, distance) in features[OWN..FEATURES].iter_mut().zip(node.distance) {
             *feature = i32::from(distance);
         }
     }
@@ -148,7 +144,8 @@ impl<'a> Page<'a> {
         let before = self.sums.of(&(0..index as u32));
         let distance = |to: u32| if to == NONE { 500 } else { (index as i32 - to as i32).abs().min(500) };
         let (back, ahead) = (self.prose_before[index], self.prose_behind[index]);
-        let from_heading = self.heading.map_or(-500, |heading| (index as i32 - heading as i32).clamp(-400, 400));
+        let from_heading =
+            self.heading.map_or(-500, |heading| (index as i32 - heading as i32).clamp(-400, 400));
         let common = |other: u32| if other == NONE { -1 } else { self.common(index, other as usize) };
         [
             index.min(2000) as i32,

@@ -17,7 +17,11 @@ pub fn push_text(text: &str, out: &mut String) {
             && let Some((character, length)) = entity::decode(&bytes[at..])
         {
             // A decoded line break or space is white space like any other.
-            if character.is_ascii_whitespace() { space(out) } else { out.push(character) }
+            if character.is_ascii_whitespace() {
+                space(out)
+            } else {
+                out.push(character)
+            }
             at += length;
         } else {
             let end = plain_end(bytes, at + 1);
@@ -33,7 +37,7 @@ fn plain_end(bytes: &[u8], from: usize) -> usize {
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'&' => break,
-            b' ' if !bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()) => break,
+            b' ' if bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace) => break,
             b'\t' | b'\n' | b'\r' | 0x0c => break,
             _ => at += 1,
         }

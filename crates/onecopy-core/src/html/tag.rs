@@ -80,10 +80,10 @@ impl Tag {
             b"tr" => Tag::Tr,
             b"ul" => Tag::Ul,
             b"script" | b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" => Tag::Raw,
-            b"abbr" | b"b" | b"bdi" | b"bdo" | b"cite" | b"code" | b"data" | b"dfn" | b"em" | b"font" | b"i"
-            | b"kbd" | b"mark" | b"q" | b"s" | b"samp" | b"small" | b"strong" | b"sub" | b"sup" | b"time"
-            | b"tt" | b"u" | b"var" | b"wbr" | b"acronym" | b"big" | b"del" | b"ins" | b"nobr" | b"strike"
-            | b"text" => Tag::Inline,
+            b"abbr" | b"b" | b"bdi" | b"bdo" | b"cite" | b"code" | b"data" | b"dfn" | b"em" | b"font"
+            | b"i" | b"kbd" | b"mark" | b"q" | b"s" | b"samp" | b"small" | b"strong" | b"sub" | b"sup"
+            | b"time" | b"tt" | b"u" | b"var" | b"wbr" | b"acronym" | b"big" | b"del" | b"ins" | b"nobr"
+            | b"strike" | b"text" => Tag::Inline,
             b"img" | b"input" | b"link" | b"meta" | b"area" | b"base" | b"col" | b"embed" | b"param"
             | b"source" | b"track" | b"frame" | b"keygen" => Tag::Void,
             _ => Tag::rarely(name),

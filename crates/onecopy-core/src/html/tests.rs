@@ -53,7 +53,18 @@ fn broken_markup_is_read_to_its_end() {
 
 #[test]
 fn depth_and_length_do_no_harm() {
-    for piece in ["<div>", "<a href=x>", "<li><ul>", "<p><table><td>", "</div>", "<", "<!--", "&", "<td></section>", "\""] {
+    for piece in [
+        "<div>",
+        "<a href=x>",
+        "<li><ul>",
+        "<p><table><td>",
+        "</div>",
+        "<",
+        "<!--",
+        "&",
+        "<td></section>",
+        "\"",
+    ] {
         let html = format!("<section>{}", piece.repeat(100_000));
         for content in [Content::All, Content::Main, Content::Auto] {
             text(&html, content);
@@ -89,7 +100,10 @@ fn main_content_is_the_article() {
     let main = text(&html, Content::Main);
     assert!(PARAGRAPHS.iter().all(|paragraph| main.contains(paragraph)), "{main}");
     for template in ["Weather", "Ferry sold", "Most read", "All rights reserved", "Privacy"] {
-        assert!(!main.contains(template) && text(&html, Content::All).contains(template), "{template}: {main}");
+        assert!(
+            !main.contains(template) && text(&html, Content::All).contains(template),
+            "{template}: {main}"
+        );
     }
     assert_eq!(text(&html, Content::Auto), main);
 }
@@ -119,11 +133,59 @@ fn words(text: &str) -> HashMap<&str, i32> {
 /// Pages put together from pieces that matter to the scanner and the tree.
 fn pages() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "<p>", "</p>", "<div class=nav>", "<div id='main'>", "</div>", "<table>", "<tr>", "<td>", "</td>", "</table>",
-        "<ul>", "<li>", "</ul>", "<a href=x>", "</a>", "<b>", "</b>", "<br>", "<hr>", "<script>", "</script>", "<svg>",
-        "</svg>", "<title>", "</title>", "<body>", "</body>", "<h1>", "</h1>", "<!--", "-->", "<", ">", "\"", "'", "=",
-        "/", " ", "&amp;", "&#32;", "&", ";", "\0", "word", " One sentence, with ten words and more, stands here. ",
-        "中文", "é", "\u{a0}", "<x-y>", "</x-y>", "<img alt='>'>", "<p title=\"", "\n",
+        "<p>",
+        "</p>",
+        "<div class=nav>",
+        "<div id='main'>",
+        "</div>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</td>",
+        "</table>",
+        "<ul>",
+        "<li>",
+        "</ul>",
+        "<a href=x>",
+        "</a>",
+        "<b>",
+        "</b>",
+        "<br>",
+        "<hr>",
+        "<script>",
+        "</script>",
+        "<svg>",
+        "</svg>",
+        "<title>",
+        "</title>",
+        "<body>",
+        "</body>",
+        "<h1>",
+        "</h1>",
+        "<!--",
+        "-->",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "=",
+        "/",
+        " ",
+        "&amp;",
+        "&#32;",
+        "&",
+        ";",
+        "\0",
+        "word",
+        " One sentence, with ten words and more, stands here. ",
+        "中文",
+        "é",
+        "\u{a0}",
+        "<x-y>",
+        "</x-y>",
+        "<img alt='>'>",
+        "<p title=\"",
+        "\n",
     ]);
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }

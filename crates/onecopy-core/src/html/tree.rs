@@ -119,7 +119,8 @@ impl Builder {
     fn open(&mut self, open: &Open<'_>) {
         match open.tag {
             Tag::A => {
-                self.linked = Attributes::new(open.attributes).any(|(name, _)| name.eq_ignore_ascii_case(b"href"));
+                self.linked =
+                    Attributes::new(open.attributes).any(|(name, _)| name.eq_ignore_ascii_case(b"href"));
                 self.block.count.links += u32::from(self.linked);
             }
             Tag::Span | Tag::Inline => {}
@@ -163,7 +164,9 @@ impl Builder {
         match tag {
             Tag::Li => self.pop_to(|open| open == Tag::Li, &[Tag::Ul, Tag::Ol, Tag::Td, Tag::Table]),
             Tag::Dt | Tag::Dd => self.pop_to(|open| matches!(open, Tag::Dt | Tag::Dd), &[Tag::Dl, Tag::Td]),
-            Tag::Td | Tag::Th => self.pop_to(|open| matches!(open, Tag::Td | Tag::Th), &[Tag::Tr, Tag::Table]),
+            Tag::Td | Tag::Th => {
+                self.pop_to(|open| matches!(open, Tag::Td | Tag::Th), &[Tag::Tr, Tag::Table])
+            }
             Tag::Tr => self.pop_to(|open| open == Tag::Tr, &[Tag::Table]),
             Tag::Tbody => self.pop_to(|open| open == Tag::Tbody, &[Tag::Table]),
             Tag::Option => self.pop_to(|open| open == Tag::Option, &[Tag::Select]),
@@ -287,7 +290,8 @@ fn describe(tag: Tag, attributes: &[u8]) -> (Hints, u32) {
             hints |= hint::of_name(value);
         } else if is(b"id") || is(b"role") || is(b"itemprop") {
             hints |= hint::of_name(value);
-        } else if is(b"hidden") || (is(b"aria-hidden") && value == b"true") || (is(b"style") && hides(value)) {
+        } else if is(b"hidden") || (is(b"aria-hidden") && value == b"true") || (is(b"style") && hides(value))
+        {
             hints |= Hint::Hidden.bit();
         }
     }
