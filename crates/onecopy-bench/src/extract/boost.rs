@@ -182,7 +182,7 @@ fn best_cut(
     let count = bins.tops[number].len();
     let mut gains = vec![0.0; count.saturating_sub(1)];
     for cells in sums.chunks(256) {
-        let total = cells[..count].iter().fold([0.0; 2], |sum, cell| plus(sum, cell));
+        let total = cells[..count].iter().fold([0.0; 2], plus);
         let mut left = [0.0; 2];
         for (gain, cell) in gains.iter_mut().zip(cells) {
             left = plus(left, cell);

@@ -20,9 +20,11 @@ pub struct Tool {
     script: Option<(&'static str, &'static [&'static str])>,
 }
 
-const TRAFILATURA: Option<(&str, &[&str])> = Some(("extract_trafilatura.py", &["trafilatura"]));
+const TRAFILATURA: Option<(&str, &[&str])> =
+    Some(("extract_trafilatura.py", &["trafilatura", "lxml", "lxml_html_clean"]));
 const RESILIPARSE: Option<(&str, &[&str])> = Some(("extract_resiliparse.py", &["resiliparse"]));
-const READABILITY: Option<(&str, &[&str])> = Some(("extract_readability.py", &["readability-lxml", "lxml"]));
+const READABILITY: Option<(&str, &[&str])> =
+    Some(("extract_readability.py", &["readability-lxml", "lxml", "lxml_html_clean"]));
 
 /// Every tool. Those with the setting `all` keep all text; the others choose the main content.
 pub const TOOLS: [Tool; 10] = [
