@@ -103,3 +103,19 @@ pub fn extract(ready: &Ready, input: &Path, out: &Path, setting: &str) -> Result
     ensure!(output.status.success(), "it failed: {}", said.lines().last().unwrap_or("it said nothing"));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_has_its_script_and_every_package_its_version() {
+        let pins = std::fs::read_to_string(peers_folder().join("requirements.txt")).unwrap();
+        for (script, packages) in TOOLS.iter().filter_map(|tool| tool.script) {
+            assert!(peers_folder().join(script).exists(), "{script}");
+            for package in packages {
+                assert!(pins.contains(&format!("\n{package}==")), "{package} is not pinned");
+            }
+        }
+    }
+}
