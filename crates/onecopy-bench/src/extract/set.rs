@@ -58,6 +58,7 @@ impl Set {
             if let (Some(html), Some(gold), true) = (record.html, gold, is_first) {
                 let site = record.id.split_once('_').map(|(site, _)| site.to_owned());
                 let group = record.service.or(site).unwrap_or_else(|| record.id.clone());
+                let html = unwrapped(&html).to_owned();
                 pages.push(Page { id: record.id, html, gold: words(&gold), group });
             }
         }
@@ -72,6 +73,15 @@ impl Set {
     }
 }
 
+/// CleanEval put each page between lines of its own, `<text id=...>` and `</text>`, which mislead parsers.
+fn unwrapped(html: &str) -> &str {
+    let trimmed = html.trim();
+    match trimmed.split_once('\n') {
+        Some((first, rest)) if first.starts_with("<text id=") => rest.strip_suffix("</text>").unwrap_or(rest),
+        _ => html,
+    }
+}
+
 fn records(folder: &Path, name: &str) -> Result<Option<Vec<Record>>> {
     let candidates = [folder.join(name), folder.join(format!("{name}.zst"))];
     let Some(path): Option<&PathBuf> = candidates.iter().find(|path| path.exists()) else { return Ok(None) };
@@ -80,4 +90,18 @@ fn records(folder: &Path, name: &str) -> Result<Option<Vec<Record>>> {
         serde_json::from_str(&line).with_context(|| format!("{} has a line that is no page", path.display()))
     };
     jsonl::open(path)?.lines().map(parse).collect::<Result<_>>().map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_taken_out_of_their_wrappers() {
+        assert_eq!(
+            unwrapped("\n<text id=\"u\" title=\"a > b\"> \n<html>x</html></text>\n"),
+            "<html>x</html>"
+        );
+        assert_eq!(unwrapped(" <html>\nx"), " <html>\nx");
+    }
 }
