@@ -6,7 +6,7 @@
 mod join;
 mod pairs;
 mod removed;
-mod shingle;
+pub mod shingle;
 mod truth;
 
 use std::path::PathBuf;

@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test, a panic is the report"))]
 
 mod audit;
+mod extract;
 mod generate;
 mod jsonl;
 mod measure;
@@ -13,6 +14,7 @@ mod mirrors;
 mod peers;
 mod scale;
 mod table;
+mod train;
 mod warc;
 
 use anyhow::Result;
@@ -30,10 +32,12 @@ struct Cli {
 enum Command {
     Generate(generate::Args),
     Audit(audit::Args),
+    Extract(extract::Args),
     Peers(peers::Args),
     Scale(scale::Args),
     Mirrors(mirrors::Args),
     Warc(warc::Args),
+    Train(train::Args),
     #[command(hide = true)]
     Child(measure::child::Args),
 }
@@ -42,10 +46,12 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Generate(args) => generate::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Extract(args) => extract::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Mirrors(args) => mirrors::run(&args),
         Command::Warc(args) => warc::run(&args),
+        Command::Train(args) => train::run(&args),
         Command::Child(args) => measure::child::run(&args),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Speed without errors means nothing, so every tool is audited. A tool that fails is listed with its reason.
 
-mod install;
-mod machine;
+pub mod install;
+pub mod machine;
 mod roster;
 
 use std::fs;

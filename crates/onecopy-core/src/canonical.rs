@@ -2,10 +2,10 @@
 //!
 //! Any text is accepted. A canonical text is its tokens, one space between them; where each token ends is kept, so
 //! that shingling need not look for words again. What decides whether a character belongs to a word is in
-//! `letters`, the fast pass in `fold`, words of scripts without spaces in `segment`, what happens under the rarer rules in `tokens`; HTML is turned into text in `html`.
+//! `letters`, the fast pass in `fold`, words of scripts without spaces in `segment`, what happens under the rarer rules
+//! in `tokens`.
 
 mod fold;
-mod html;
 mod json;
 mod letters;
 mod segment;
@@ -16,7 +16,6 @@ use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
 use fold::{Written, fold};
-pub use html::html_to_text;
 pub use json::unescape;
 use segment::Census;
 

@@ -14,6 +14,8 @@ use crate::address::AddressRules;
 pub struct Config {
     /// Pages at least this similar are duplicates. Higher: fewer pages removed. In (0, 1].
     pub threshold: f64,
+    /// Which text of an HTML page is compared.
+    pub content: Content,
     /// How a page's text becomes the text that is compared.
     pub canonical: CanonicalRules,
     /// How the compared text is cut into shingles.
@@ -31,6 +33,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             threshold: 0.8,
+            content: Content::default(),
             canonical: CanonicalRules::default(),
             shingles: ShingleRules::default(),
             winner: vec![
@@ -135,6 +138,19 @@ pub struct CanonicalRules {
     pub words: Words,
     /// Words that are left out, given in the case that [`CanonicalRules::case`] leaves them in.
     pub stop_words: Vec<String>,
+}
+
+/// Which text of an HTML page is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// All text that a reader sees, menus and footers too. Pages that share a template look more alike.
+    All,
+    /// The main content only: without templates, navigation and advertisements.
+    Main,
+    /// The main content, or all text where too little main content is found, as in short pages and lists.
+    #[default]
+    Auto,
 }
 
 /// Whether letter case matters.

@@ -35,6 +35,7 @@ mod config;
 mod group;
 mod hash;
 mod head;
+mod html;
 mod language;
 mod measure;
 mod page;
@@ -47,15 +48,18 @@ mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
 pub use candidate::{Rarity, count, keys};
-pub use canonical::{Canonical, canonicalise, canonicalise_json, html_to_text, unescape};
+pub use canonical::{Canonical, canonicalise, canonicalise_json, unescape};
 pub use charset::decode;
 pub use config::{
-    CanonicalRules, Case, Config, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
+    CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
+#[doc(hidden)]
+pub use html::describe_blocks;
+pub use html::html_to_text;
 pub use language::{Language, language};
 pub use measure::{containment, resemblance};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};

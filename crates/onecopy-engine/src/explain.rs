@@ -271,7 +271,7 @@ impl Finder<'_> {
     fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
         for (_, line) in lines(&chunk.bytes) {
             *number += 1;
-            if let Ok(record) = read_line(line, &self.names) {
+            if let Ok(record) = read_line(line, &self.names, self.opener.content) {
                 let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
                 self.take(name, &record.text);
             }
@@ -282,7 +282,8 @@ impl Finder<'_> {
     fn records(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
         for item in records(&chunk.bytes) {
             *number += 1;
-            let page = item.record.and_then(|record| read_record(&record, &self.run.limits));
+            let page =
+                item.record.and_then(|record| read_record(&record, &self.run.limits, self.opener.content));
             if let Ok(Some(record)) = page {
                 let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
                 self.take(name, &record.text);

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use onecopy_core::{AddressRules, Case, Config, Numbering, Punctuation, Replicas, Unit, WinnerRule};
+use onecopy_core::{
+    AddressRules, Case, Config, Content, Numbering, Punctuation, Replicas, Unit, WinnerRule, Words,
+};
 use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules, RemovedRecords};
 
 use crate::size::Size;
@@ -172,6 +174,12 @@ pub struct FieldArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "What counts as text")]
 pub struct TextArgs {
+    /// Which text of HTML pages is compared
+    #[arg(long, value_enum, default_value_t)]
+    pub content: ContentArg,
+    /// What a word is in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese)
+    #[arg(long, value_enum, default_value_t)]
+    pub words: WordsArg,
     /// Tell upper from lower case
     #[arg(long)]
     pub keep_case: bool,
@@ -251,6 +259,28 @@ pub enum UnitArg {
     Words,
     /// Characters
     Chars,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum ContentArg {
+    /// The main content where it can be told, else all text
+    #[default]
+    Auto,
+    /// Without navigation, templates and ads
+    Main,
+    /// All that a reader sees
+    All,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum WordsArg {
+    /// Runs of letters where they are short enough to compare, else words by dictionary
+    #[default]
+    Auto,
+    /// Runs of letters
+    Runs,
+    /// Words by dictionary
+    Segmented,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -362,6 +392,16 @@ impl DedupArgs {
         config.shingles.unit = match self.unit {
             UnitArg::Words => Unit::Words,
             UnitArg::Chars => Unit::Chars,
+        };
+        config.content = match self.text.content {
+            ContentArg::Auto => Content::Auto,
+            ContentArg::Main => Content::Main,
+            ContentArg::All => Content::All,
+        };
+        config.canonical.words = match self.text.words {
+            WordsArg::Auto => Words::Auto,
+            WordsArg::Runs => Words::Runs,
+            WordsArg::Segmented => Words::Segmented,
         };
         if self.text.count_replicas {
             config.shingles.replicas = Replicas::Count;

@@ -29,7 +29,7 @@ pub fn shingles(text: &str) -> Vec<u64> {
 
 /// Python's `\w`: letters, numbers and the underscore, but no combining marks.
 /// Rust's `is_alphanumeric` differs: it takes vowel signs for letters.
-fn is_word(letter: char) -> bool {
+pub fn is_word(letter: char) -> bool {
     if letter.is_ascii() {
         return letter.is_ascii_alphanumeric() || letter == '_';
     }

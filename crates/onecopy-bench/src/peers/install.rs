@@ -24,7 +24,7 @@ pub struct Ready {
 }
 
 /// The folder of scripts and projects, in the source tree: this program is never installed elsewhere.
-fn peers_folder() -> PathBuf {
+pub fn peers_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
 }
 
@@ -55,7 +55,7 @@ impl Workshop {
     }
 
     /// A Python with `packages` in it, at the pinned versions. Each peer has its own: they disagree on theirs.
-    fn python(&self, packages: &[&str], key: &str) -> Result<PathBuf> {
+    pub fn python(&self, packages: &[&str], key: &str) -> Result<PathBuf> {
         let environment = self.work.join(format!("{key}.venv"));
         let python = environment.join("bin").join("python");
         if !python.exists() {
@@ -75,8 +75,7 @@ pub fn onecopy(named: Option<&Path>) -> Result<PathBuf> {
         return program.canonicalize().with_context(|| format!("cannot find {}", program.display()));
     }
     let root = workspace_root();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let program = target.join("release").join("onecopy");
+    let program = target(&root).join("release").join("onecopy");
     if !program.exists() {
         finish(cargo(&root).args(["--package", "onecopy"]))?;
     }
@@ -86,9 +85,19 @@ pub fn onecopy(named: Option<&Path>) -> Result<PathBuf> {
 /// This workspace's reader of WARC files by itself, built in release.
 pub fn warc_census() -> Result<PathBuf> {
     let root = workspace_root();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     finish(cargo(&root).args(["--package", "onecopy-engine", "--example", "warc_census"]))?;
-    Ok(target.join("release").join("examples").join("warc_census"))
+    Ok(target(&root).join("release").join("examples").join("warc_census"))
+}
+
+/// The program of onecopy that turns HTML into text, built anew when its source changed.
+pub fn extract_program() -> Result<PathBuf> {
+    let root = workspace_root();
+    finish(cargo(&root).args(["--package", "onecopy-core", "--example", "extract"]))?;
+    Ok(target(&root).join("release").join("examples").join("extract"))
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// Runs a step of an installation to its end; a failure is told in its own last words.

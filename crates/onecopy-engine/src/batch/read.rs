@@ -184,7 +184,9 @@ impl<'a> PageReader<'a> {
             segment.lines += 1;
             let (start, length) = (item.range.start as u32, item.range.len() as u32);
             let place = Row { source, line: number, start, length, ..Row::default() };
-            let page = item.record.and_then(|record| read_record(&record, &self.shared.job.limits));
+            let page = item
+                .record
+                .and_then(|record| read_record(&record, &self.shared.job.limits, self.shared.opener.content));
             let bytes = &chunk.bytes[item.range];
             let judged = match page {
                 Ok(Some(record)) => self.page(place, &record, bytes, segment),
@@ -214,7 +216,7 @@ impl<'a> PageReader<'a> {
             let record = if line.len() > self.shared.job.limits.page_bytes {
                 Err(self.overlong())
             } else {
-                read_line(line, &self.shared.names)
+                read_line(line, &self.shared.names, self.shared.opener.content)
             };
             let judged = record.and_then(|record| self.page(place, &record, line, segment));
             if let Err(reason) = judged {

@@ -192,7 +192,7 @@ impl Run {
     /// What opens the sources of the run.
     pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { stores, fields, limits, chunk_bytes: self.chunk_bytes, large }
+        Opener { stores, fields, limits, content: self.config.content, chunk_bytes: self.chunk_bytes, large }
     }
 
     fn equals(&self, other: &Run) -> bool {

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use onecopy_core::Content;
+
 use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
 use super::format::Format;
 use super::inputs::Source;
@@ -20,6 +22,8 @@ pub(crate) struct Opener {
     pub stores: Stores,
     pub fields: Fields,
     pub limits: Limits,
+    /// Which text of HTML is wanted.
+    pub content: Content,
     /// Where chunks are cut.
     pub chunk_bytes: usize,
     /// What pages pass that are larger than a chunk.

@@ -7,8 +7,8 @@ use std::fmt;
 use std::io::Read;
 
 use onecopy_core::{
-    Canonical, CanonicalRules, canonicalise, canonicalise_json, decode, head, html_to_text, parse_time,
-    resolve, unescape, unix_seconds,
+    Canonical, CanonicalRules, Content, canonicalise, canonicalise_json, decode, head, html_to_text,
+    parse_time, resolve, unescape, unix_seconds,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -82,9 +82,9 @@ impl Text<'_> {
 
 impl Record<'_> {
     /// Takes its text and its links from a page of HTML.
-    pub(crate) fn html(&mut self, html: &str) {
-        let mut text = String::with_capacity(html.len());
-        html_to_text(html, &mut text);
+    pub(crate) fn html(&mut self, html: &str, content: Content) {
+        let mut text = String::new();
+        html_to_text(html, content, &mut text);
         self.text = Text::Plain(text.into());
         let head = head(html, self.url.as_deref());
         self.links.extend(head.refresh.map(|to| (LinkKind::Redirect, to)));
@@ -109,7 +109,11 @@ impl Record<'_> {
 }
 
 /// Reads a line of JSON Lines; says why if it cannot be judged.
-pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames) -> Result<Record<'a>, String> {
+pub(crate) fn read_line<'a>(
+    line: &'a [u8],
+    names: &FieldNames,
+    content: Content,
+) -> Result<Record<'a>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let text = std::str::from_utf8(line)
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
@@ -117,7 +121,7 @@ pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames) -> Result<Record
     let mut found = Found::default();
     let parsed = Parts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
-    found.record(names)
+    found.record(names, content)
 }
 
 /// Reads a file that is one page; `bytes` then holds it. The outer error is the system's.
@@ -137,7 +141,7 @@ pub(crate) fn read_document<'a>(
     let text = decode(bytes, None, source.format == Format::Html);
     let mut record = Record::default();
     match source.format {
-        Format::Html => record.html(&text),
+        Format::Html => record.html(&text, opener.content),
         _ => record.text = Text::Plain(text),
     }
     Ok(Ok(record))
@@ -159,7 +163,7 @@ impl<'a> Found<'a> {
         self.values[field as usize].map(|(_, raw)| raw)
     }
 
-    fn record(&self, names: &FieldNames) -> Result<Record<'a>, String> {
+    fn record(&self, names: &FieldNames, content: Content) -> Result<Record<'a>, String> {
         // A signal of a wrong type is one that is not there: it must not cost the page.
         let mut record = Record {
             id: self.get(Field::Id).map_or(Ok(""), id)?,
@@ -172,10 +176,10 @@ impl<'a> Found<'a> {
         record.link(LinkKind::Canonical, self.get(Field::Canonical));
         match (self.get(Field::Text), self.get(Field::Html)) {
             (Some(raw), _) => match string_inside(raw, "text")? {
-                raw if looks_like_html(raw) => record.html(&unescape(raw)),
+                raw if looks_like_html(raw) => record.html(&unescape(raw), content),
                 raw => record.text = Text::Json(raw),
             },
-            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?)),
+            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), content),
             (None, None) if record.links.iter().any(|(kind, _)| *kind == LinkKind::Redirect) => {}
             (None, None) => {
                 return Err(format!("no text: none of the fields {} is there", names.text_names()));
@@ -290,7 +294,7 @@ mod tests {
     use crate::job::Fields;
 
     fn read(line: &str) -> Result<Record<'_>, String> {
-        read_line(line.as_bytes(), &FieldNames::new(&Fields::default()))
+        read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), Content::All)
     }
 
     fn words(line: &str) -> String {
@@ -344,7 +348,7 @@ mod tests {
             let Err(found) = read(line) else { panic!("{line} was read") };
             assert!(found.contains(reason), "{line}: {found}");
         }
-        let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()));
+        let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()), Content::All);
         assert_eq!(invalid.err(), Some("invalid UTF-8 at byte 9".into()));
     }
 

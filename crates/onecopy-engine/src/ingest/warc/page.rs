@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use onecopy_core::decode;
+use onecopy_core::{Content, decode};
 
 use super::meaning::{Body, Meaning, Origin, Refers, meaning};
 use super::records::WarcRecord;
@@ -14,12 +14,13 @@ use crate::job::Limits;
 pub(crate) fn read_record<'a>(
     record: &WarcRecord<'a>,
     limits: &Limits,
+    content: Content,
 ) -> Result<Option<Record<'a>>, String> {
     let date = record.text("warc-date").unwrap_or_default();
     match meaning(record, limits) {
         Meaning::Page { origin, body } => {
             let mut page = of(origin, date);
-            page.body(&body);
+            page.body(&body, content);
             Ok(Some(page))
         }
         Meaning::Redirect { from, to, time } => {
@@ -49,10 +50,10 @@ fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, Strin
 }
 
 impl Record<'_> {
-    fn body(&mut self, body: &Body) {
+    fn body(&mut self, body: &Body, content: Content) {
         let text = decode(&body.bytes, body.charset.as_deref(), body.html);
         match body.html {
-            true => self.html(&text),
+            true => self.html(&text, content),
             false => self.text = Text::Plain(text.into_owned().into()),
         }
     }

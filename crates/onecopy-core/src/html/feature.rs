@@ -1,0 +1,316 @@
+//! What is known about a block, as numbers: itself, its neighbours, its boxes, its place, its page.
+
+use super::block::{Block, Count};
+use super::hint::HINTS;
+use super::sums::{Amount, Sums, prose, share};
+use super::tag::Tag;
+use super::tree::Tree;
+use super::words::TitleWords;
+
+/// Numbers that describe a block, besides the distances of its hints.
+const OWN: usize = 67;
+/// How many numbers describe a block.
+pub const FEATURES: usize = OWN + HINTS;
+/// A power of two, so that no feature number is out of bounds.
+pub const ROOM: usize = 128;
+/// A block in numbers; those behind [`FEATURES`] are zero.
+pub type Features = [i32; ROOM];
+
+/// What is known about each box, found from the outside in.
+struct Boxes {
+    /// What is in it.
+    amount: Vec<Amount>,
+    /// The outermost box around it, or itself, that holds less than a quarter of the prose of the page.
+    branch: Vec<u32>,
+    /// The innermost box around it, or itself, that has two like it before or behind it.
+    item: Vec<u32>,
+    /// How many boxes are in the row of like boxes that it is in, and the blocks of that row.
+    row: Vec<(u32, Amount)>,
+}
+
+/// Describes every block of `tree` but its title, in order, to `visit`.
+pub fn describe(tree: &Tree, mut visit: impl FnMut(usize, &Features)) {
+    let page = Page::new(tree);
+    let mut features = [0; ROOM];
+    for index in (0..tree.blocks.len()).filter(|index| tree.title != Some(*index)) {
+        page.block(index, &mut features);
+        visit(index, &features);
+    }
+}
+
+struct Page<'a> {
+    tree: &'a Tree,
+    sums: Sums,
+    all: Amount,
+    boxes: Boxes,
+    title: TitleWords,
+    /// The innermost boxes that hold half, 70 and 90 % of the prose.
+    holders: [u32; 3],
+    /// The first block in a first heading after which prose comes.
+    heading: Option<usize>,
+    /// For each block, the nearest block of prose before and behind it.
+    prose_before: Vec<u32>,
+    prose_behind: Vec<u32>,
+    facts: [i32; 6],
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'a> Page<'a> {
+    fn new(tree: &'a Tree) -> Page<'a> {
+        let sums = Sums::new(&tree.blocks);
+        let all = sums.all();
+        let boxes = Boxes::new(tree, &sums);
+        let holders = [500, 700, 900].map(|part| holder(tree, &boxes, all.prose, part));
+        let title = tree.title.map(|title| &tree.text[tree.blocks[title].text.clone()]);
+        let title = TitleWords::new(title.unwrap_or_default());
+        let is_h1 = |block: &Block| tree.nodes[block.node as usize].tag == Tag::H1;
+        let heading = tree.blocks.iter().position(is_h1);
+        let has = |tag: Tag| tree.nodes.iter().filter(|node| node.tag == tag).count().min(1000) as i32;
+        let facts =
+            [has(Tag::P), has(Tag::Article), has(Tag::Main), has(Tag::H1), has(Tag::Td), has(Tag::Div)];
+        let mut page = Page {
+            tree,
+            sums,
+            all,
+            boxes,
+            title,
+            holders,
+            heading,
+            prose_before: vec![],
+            prose_behind: vec![],
+            facts,
+        };
+        page.find_prose();
+        page
+    }
+
+    fn find_prose(&mut self) {
+        let blocks = &self.tree.blocks;
+        let is_prose = |index: usize| prose(&blocks[index].count) >= 20;
+        let mut last = NONE;
+        self.prose_before = (0..blocks.len())
+            .map(|index| {
+                let before = last;
+                if is_prose(index) {
+                    last = index as u32;
+                }
+                before
+            })
+            .collect();
+        self.prose_behind = vec![NONE; blocks.len()];
+        last = NONE;
+        for index in (0..blocks.len()).rev() {
+            self.prose_behind[index] = last;
+            if is_prose(index) {
+                last = index as u32;
+            }
+        }
+    }
+
+    fn block(&self, index: usize, features: &mut Features) {
+        let block = &self.tree.blocks[index];
+        let node = &self.tree.nodes[block.node as usize];
+        let mut at = 0;
+        let mut put = |values: &[i32]| {
+            features[at..at + values.len()].copy_from_slice(values);
+            at += values.len();
+        };
+        put(&own(&block.count));
+        put(&kind(node.tag));
+        put(&[self.title.share_in(&self.tree.text[block.text.clone()], block.count.words)]);
+        for offset in [-2, -1, 1, 2] {
+            put(&self.neighbour(index, offset));
+        }
+        put(&self.place(index));
+        put(&self.around(block.node));
+        put(&self.page());
+        debug_assert_eq!(at, OWN);
+        for (feature, distance) in features[OWN..FEATURES].iter_mut().zip(node.distance) {
+            *feature = i32::from(distance);
+        }
+    }
+
+    fn neighbour(&self, index: usize, offset: isize) -> [i32; 3] {
+        let neighbour = index.checked_add_signed(offset).and_then(|index| self.tree.blocks.get(index));
+        neighbour.map_or([-1; 3], |block| {
+            let Count { words, linked, stops, .. } = block.count;
+            [words.min(1000) as i32, share(linked, words), stops.min(100) as i32]
+        })
+    }
+
+    fn place(&self, index: usize) -> [i32; 9] {
+        let count = self.tree.blocks.len();
+        let before = self.sums.of(&(0..index as u32));
+        let distance = |to: u32| if to == NONE { 500 } else { (index as i32 - to as i32).abs().min(500) };
+        let (back, ahead) = (self.prose_before[index], self.prose_behind[index]);
+        let from_heading =
+            self.heading.map_or(-500, |heading| (index as i32 - heading as i32).clamp(-400, 400));
+        let common = |other: u32| if other == NONE { -1 } else { self.common(index, other as usize) };
+        [
+            index.min(2000) as i32,
+            (count - index).min(2000) as i32,
+            share(before.words, self.all.words),
+            share(before.prose, self.all.prose),
+            distance(back),
+            distance(ahead),
+            from_heading,
+            common(back),
+            common(ahead),
+        ]
+    }
+
+    /// How many boxes up the innermost box is that holds both blocks.
+    fn common(&self, index: usize, other: usize) -> i32 {
+        let other = other as u32;
+        let mut node = self.tree.blocks[index].node;
+        for levels in 0..12 {
+            if self.tree.nodes[node as usize].blocks.contains(&other) {
+                return levels;
+            }
+            node = self.tree.nodes[node as usize].parent;
+        }
+        12
+    }
+
+    fn around(&self, node: u32) -> [i32; 20] {
+        let nodes = &self.tree.nodes;
+        let parent = nodes[node as usize].parent;
+        let grandparent = nodes[parent as usize].parent;
+        let branch = self.boxes.branch[node as usize];
+        let item = self.boxes.item[node as usize];
+        let (length, row) = self.boxes.row[item as usize];
+        let [own, outer, outermost] =
+            [node, parent, grandparent].map(|node| self.boxes.amount[node as usize]);
+        let stem = self.boxes.amount[branch as usize];
+        let inside = |holder: u32| {
+            let holder = &nodes[holder as usize];
+            let range = &nodes[node as usize].blocks;
+            i32::from(holder.blocks.start <= range.start && range.end <= holder.blocks.end)
+        };
+        let depth = i32::from(nodes[node as usize].depth);
+        let wide = |words: u32| words.min(20_000) as i32;
+        [
+            wide(own.words),
+            share(own.linked, own.words),
+            wide(outer.words),
+            share(outer.linked, outer.words),
+            share(outer.prose, self.all.prose),
+            wide(outermost.words),
+            share(outermost.linked, outermost.words),
+            share(outermost.prose, self.all.prose),
+            wide(stem.words),
+            share(stem.linked, stem.words),
+            share(stem.prose, self.all.prose),
+            stem.blocks.min(1000) as i32,
+            depth - i32::from(nodes[branch as usize].depth),
+            inside(self.holders[0]),
+            inside(self.holders[1]),
+            inside(self.holders[2]),
+            depth - i32::from(nodes[self.holders[1] as usize].depth),
+            length.min(200) as i32,
+            (row.words / length.max(1)).min(1000) as i32,
+            share(row.linked, row.words),
+        ]
+    }
+
+    fn page(&self) -> [i32; 11] {
+        let all = self.all;
+        let most = self.boxes.amount[self.holders[1] as usize];
+        let wide = |words: u32| words.min(20_000) as i32;
+        let [p, article, main, h1, td, div] = self.facts;
+        [
+            wide(all.words),
+            share(all.linked, all.words),
+            share(all.prose, all.words),
+            all.blocks.min(2000) as i32,
+            share(most.words, all.words),
+            p,
+            article,
+            main,
+            h1,
+            td,
+            div,
+        ]
+    }
+}
+
+fn own(count: &Count) -> [i32; 10] {
+    [
+        count.words.min(1000) as i32,
+        share(count.linked, count.words),
+        (count.letters * 10 / count.words.max(1)).min(300) as i32,
+        share(count.capitals, count.words),
+        share(count.numbers, count.words),
+        count.stops.min(100) as i32,
+        count.commas.min(100) as i32,
+        count.bars.min(20) as i32,
+        i32::from(count.ended),
+        count.links.min(50) as i32,
+    ]
+}
+
+/// What the box of a block is, as questions with yes or no.
+fn kind(tag: Tag) -> [i32; 4] {
+    let heading = match tag {
+        Tag::H1 => 1,
+        Tag::H2 => 2,
+        Tag::H3 => 3,
+        Tag::H4 | Tag::H5 | Tag::H6 => 4,
+        Tag::Title => 9,
+        _ => 0,
+    };
+    let is = |yes: bool| i32::from(yes);
+    [
+        heading,
+        is(tag == Tag::P),
+        is(matches!(tag, Tag::Div | Tag::Other | Tag::Section | Tag::Article | Tag::Body)),
+        is(matches!(tag, Tag::Dd | Tag::Dt)),
+    ]
+}
+
+/// The innermost box that holds `part` thousandths of the prose of the page.
+fn holder(tree: &Tree, boxes: &Boxes, prose: u32, part: i32) -> u32 {
+    let holds = |node: &usize| share(boxes.amount[*node].prose, prose) >= part;
+    let deepest = (0..tree.nodes.len()).filter(holds).max_by_key(|node| tree.nodes[*node].depth);
+    deepest.unwrap_or(0) as u32
+}
+
+impl Boxes {
+    fn new(tree: &Tree, sums: &Sums) -> Boxes {
+        let nodes = &tree.nodes;
+        let amount: Vec<Amount> = nodes.iter().map(|node| sums.of(&node.blocks)).collect();
+        let (row_of, mut row) = rows(tree, &amount);
+        let mut branch = vec![0; nodes.len()];
+        let mut item = vec![0; nodes.len()];
+        let enough = amount[0].prose / 4;
+        for (index, node) in nodes.iter().enumerate().skip(1) {
+            let parent = node.parent as usize;
+            let outer = branch[parent] as usize;
+            branch[index] = if amount[outer].prose >= enough { index as u32 } else { outer as u32 };
+            let in_row = row[row_of[index] as usize].0 >= 3;
+            item[index] = if in_row { index as u32 } else { item[parent] };
+        }
+        for index in 0..nodes.len() {
+            row[index] = row[row_of[index] as usize];
+        }
+        Boxes { amount, branch, item, row }
+    }
+}
+
+/// For each box the first of its row of like boxes; for each first one, how long the row is and what is in it.
+fn rows(tree: &Tree, amount: &[Amount]) -> (Vec<u32>, Vec<(u32, Amount)>) {
+    let mut first: Vec<u32> = (0..tree.nodes.len() as u32).collect();
+    let mut row = vec![(0, Amount::default()); tree.nodes.len()];
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let before = &tree.nodes[node.before as usize];
+        if node.before as usize != index && before.name == node.name && before.tag == node.tag {
+            first[index] = first[node.before as usize];
+        }
+        let (length, sum) = &mut row[first[index] as usize];
+        *length += 1;
+        sum.words += amount[index].words;
+        sum.linked += amount[index].linked;
+    }
+    (first, row)
+}

@@ -1,0 +1,205 @@
+//! What of a page becomes text, under each choice of content.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn text(html: &str, content: Content) -> String {
+    let mut out = String::new();
+    html_to_text(html, content, &mut out);
+    out
+}
+
+fn check(html: &str, expected: &str) {
+    assert_eq!(text(html, Content::All).replace('\n', " ").trim_end(), expected, "{html}");
+    assert_eq!(tree::grow(html).text, text(html, Content::All), "{html}");
+}
+
+#[test]
+fn text_is_what_a_reader_sees() {
+    check("<title>T</title><p>one <b>bo</b>ld</p><p>two</p>", "T one bold two");
+    check("a<script>var x = '<p>';</script><style>p{}</style>b", "a b");
+    check("<td>a</td><td>b</td>&amp;&eacute;&#x4e2d;", "a b &é中");
+    check("<!-- no --><template><p>hidden</p></template>seen", "seen");
+    check("<svg><title>x</title><svg>y</svg>z</svg>seen<svg/>too", "seen too");
+    check("one\n\t two&#10;&nbsp;three", "one two \u{a0}three");
+    check("<select><option>a<option>b</select>", "a b");
+    assert_eq!(text("<p> a\n b </p>\n<p>c<br>d</p>", Content::All), "a b\nc\nd\n");
+}
+
+#[test]
+fn text_is_appended_on_a_line_of_its_own() {
+    let mut out = "before".to_owned();
+    html_to_text("<p>after", Content::Auto, &mut out);
+    assert_eq!(out, "before\nafter\n");
+}
+
+#[test]
+fn broken_markup_is_read_to_its_end() {
+    check("<p>open <b>all <i>the way", "open all the way");
+    check("a < b <", "a < b <");
+    check("a </> b </ c> d", "a </> b d");
+    check("<script>never closed", "");
+    check("a<!-- never closed", "a");
+    check("a<!-->b<!--->c<!-- -- -->d<!--x--!>e", "abcde");
+    check("a<!doctype x>b<?php y ?>c<![CDATA[z]]>d", "abcd");
+    check("<a title=\"1 > 0\" x='>'>a</a><i \"q>b</i>", "ab");
+    check("a<p class=\"never closed>b", "a");
+    check("<p>a</div></section></b>b</p></body>c", "a b c");
+    check("a\0b<p\0>c</p\0>d", "a\0b c d");
+}
+
+#[test]
+fn depth_and_length_do_no_harm() {
+    for piece in [
+        "<div>",
+        "<a href=x>",
+        "<li><ul>",
+        "<p><table><td>",
+        "</div>",
+        "<",
+        "<!--",
+        "&",
+        "<td></section>",
+        "\"",
+    ] {
+        let html = format!("<section>{}", piece.repeat(100_000));
+        for content in [Content::All, Content::Main, Content::Auto] {
+            text(&html, content);
+        }
+    }
+    check(&format!("{}x{}y", "<div>".repeat(100_000), "</div>".repeat(100_000)), "x y");
+}
+
+/// A page of news as sites build them, with `body` as the article.
+fn news(body: &str) -> String {
+    format!(
+        "<html><head><title>Bridge opens after nine years - The Daily Lantern</title></head><body>
+        <div class=header><a href=/>The Daily Lantern</a></div>
+        <ul id=nav><li><a href=/n>News</a><li><a href=/s>Sport</a><li><a href=/w>Weather</a></ul>
+        <div id=main><div class=article><h1>Bridge opens after nine years</h1>{body}</div>
+        <div class=related><h3>More stories</h3><ul><li><a href=/1>Council argues about paint</a>
+        <li><a href=/2>Ferry sold to a museum</a><li><a href=/3>Ten bridges to see this summer</a></ul></div></div>
+        <div class=sidebar><h4>Most read</h4><a href=/4>Dog finds its way home</a></div>
+        <div id=footer><p>Copyright 2026 The Daily Lantern. All rights reserved. <a href=/p>Privacy</a></p></div>"
+    )
+}
+
+const PARAGRAPHS: [&str; 4] = [
+    "The bridge over the river Ansel opened on Monday, nine years after the first stone was laid, and two thousand people walked across it in the rain.",
+    "\"We had stopped believing in it,\" said Mara Olden, who has run the ferry since 1998, and who was the first to cross.",
+    "The bridge cost four times what had been planned. The council says that the ground was softer than anyone had known, and that the work had to stop twice.",
+    "From next week buses will use it, and the ferry will make its last trip on Sunday, at noon, with a band on board.",
+];
+
+#[test]
+fn main_content_is_the_article() {
+    let html = news(&PARAGRAPHS.map(|paragraph| format!("<p>{paragraph}</p>")).concat());
+    let main = text(&html, Content::Main);
+    assert!(PARAGRAPHS.iter().all(|paragraph| main.contains(paragraph)), "{main}");
+    for template in ["Weather", "Ferry sold", "Most read", "All rights reserved", "Privacy"] {
+        assert!(
+            !main.contains(template) && text(&html, Content::All).contains(template),
+            "{template}: {main}"
+        );
+    }
+    assert_eq!(text(&html, Content::Auto), main);
+}
+
+#[test]
+fn articles_of_old_pages_need_no_paragraphs() {
+    let html = news(&PARAGRAPHS.join("<br><br>\n"));
+    let main = text(&html, Content::Main);
+    assert!(PARAGRAPHS.iter().all(|paragraph| main.contains(paragraph)), "{main}");
+    assert!(!main.contains("Weather"), "{main}");
+}
+
+#[test]
+fn a_page_with_too_little_main_content_is_taken_whole() {
+    let list = "<ul><li><a href=/1>Council argues about paint</a><li><a href=/2>Ferry sold</a></ul>";
+    for html in [list, "<p>Only a few words.</p>", "<form><label>Name<input></label></form>", ""] {
+        assert_eq!(text(html, Content::Auto), text(html, Content::All));
+    }
+}
+
+fn words(text: &str) -> HashMap<&str, i32> {
+    let mut words = HashMap::new();
+    text.split_whitespace().for_each(|word| *words.entry(word).or_default() += 1);
+    words
+}
+
+/// Pages put together from pieces that matter to the scanner and the tree.
+fn pages() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "<p>",
+        "</p>",
+        "<div class=nav>",
+        "<div id='main'>",
+        "</div>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</td>",
+        "</table>",
+        "<ul>",
+        "<li>",
+        "</ul>",
+        "<a href=x>",
+        "</a>",
+        "<b>",
+        "</b>",
+        "<br>",
+        "<hr>",
+        "<script>",
+        "</script>",
+        "<svg>",
+        "</svg>",
+        "<title>",
+        "</title>",
+        "<body>",
+        "</body>",
+        "<h1>",
+        "</h1>",
+        "<!--",
+        "-->",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "=",
+        "/",
+        " ",
+        "&amp;",
+        "&#32;",
+        "&",
+        ";",
+        "\0",
+        "word",
+        " One sentence, with ten words and more, stands here. ",
+        "中文",
+        "é",
+        "\u{a0}",
+        "<x-y>",
+        "</x-y>",
+        "<img alt='>'>",
+        "<p title=\"",
+        "\n",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn main_content_is_part_of_all_text(html in prop_oneof![pages(), any::<String>()]) {
+        let all = text(&html, Content::All);
+        prop_assert_eq!(&tree::grow(&html).text, &all);
+        let all = words(&all);
+        for content in [Content::Main, Content::Auto] {
+            for (word, count) in words(&text(&html, content)) {
+                prop_assert!(count <= all.get(word).copied().unwrap_or(0), "{:?} in {:?}", word, content);
+            }
+        }
+    }
+}
