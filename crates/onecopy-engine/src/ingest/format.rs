@@ -83,7 +83,7 @@ pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'st
         (Some(b'{') | None, _) => Ok(Format::Lines(packing)),
         (Some(b'<'), Packing::Plain) => Ok(Format::Html),
         _ => Err(
-            "its name and its beginning do not tell what it holds: name it .jsonl, .warc.gz, .parquet, .html or .txt, as it is",
+            "not a kind of file that onecopy reads, by its name and its beginning: name it .jsonl, .warc.gz, .parquet, .html or .txt, as it is",
         ),
     })
 }
