@@ -104,9 +104,6 @@ fn measure_web(args: &Args, program: &Path, web: &Web, seed: u64) -> Result<(Ver
         let mut dedup = Command::new(program);
         dedup.arg("dedup").arg(&input).arg("--out").arg(&out).arg("--quiet");
         measure::run(&dedup, &args.work.join("mirrors.log"))?;
-        if !out.join("pages.jsonl").exists() {
-            press::join_groups(web, &out)?;
-        }
     }
     let log = args.work.join("mirrors.log");
     let mut command = Command::new(program);

@@ -83,6 +83,7 @@ pub enum Fate {
 /// [`Job::environment`](crate::Job::environment).
 pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -> Result<Explanation> {
     let run = Run::finished(out)?;
+    check_judged(out, [a, b])?;
     let fates = [fate(out, a)?, fate(out, b)?];
     let members = shared_group(out, a, b)?;
     let mut wanted = vec![a.to_owned(), b.to_owned()];
@@ -207,6 +208,24 @@ fn fate(out: &Path, page: &str) -> Result<Fate> {
         !met
     })?;
     Ok(fate)
+}
+
+/// Refuses pages that the run does not know, or that it rejected.
+fn check_judged(out: &Path, names: [&str; 2]) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Page {
+        page: serde_json::Value,
+    }
+    let mut missing = names.to_vec();
+    each_line(&out.join("pages.jsonl"), |line: Page| {
+        let name = plain(&line.page);
+        missing.retain(|wanted| *wanted != name);
+        !missing.is_empty()
+    })?;
+    let Some(name) = missing.first() else { return Ok(()) };
+    let remedy =
+        "see pages.jsonl for those that were, and rejected.jsonl for the reasons why others were not";
+    Err(Error::NotFound(format!("page `{name}` is not among the pages that were judged: {remedy}")))
 }
 
 /// The members of the group that both pages are in, its winner first; none if they are in none.

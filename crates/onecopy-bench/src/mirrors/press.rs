@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
 
 use super::web::{Web, WebPage};
 use crate::generate::{Edit, Host, Press, Recipe};
@@ -42,27 +41,6 @@ pub fn write_known(web: &Web, path: &Path) -> Result<()> {
     contents.sort_unstable();
     let group = |page: &WebPage| contents.binary_search(&page.content).ok().map(|number| number as u64 + 1);
     write(path, |out| write_list(web, group, out))
-}
-
-/// Writes the list of pages of a run that wrote none, from the run's groups.
-pub fn join_groups(web: &Web, out: &Path) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Group {
-        group: u64,
-        members: Vec<String>,
-    }
-    let path = out.join("groups.jsonl");
-    let file = File::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
-    let mut groups: Vec<Option<u64>> = vec![None; web.pages.len()];
-    for line in BufReader::new(file).lines() {
-        let group: Group = serde_json::from_str(&line?).context("groups.jsonl is not as expected")?;
-        for member in group.members {
-            let number: usize = member.trim_start_matches('p').parse().context("an id that is not ours")?;
-            *groups.get_mut(number).context("an id that is not ours")? = Some(group.group);
-        }
-    }
-    let mut next = groups.into_iter();
-    write(&out.join("pages.jsonl"), |out| write_list(web, |_| next.next().flatten(), out))
 }
 
 fn write_list(web: &Web, mut group: impl FnMut(&WebPage) -> Option<u64>, out: &mut dyn Write) -> Result<()> {

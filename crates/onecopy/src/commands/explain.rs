@@ -59,6 +59,16 @@ fn fate(page: &PageFacts) -> String {
 }
 
 fn verdict(found: &Explanation) -> String {
+    let redirects = |page: &PageFacts| matches!(&page.fate, Fate::Removed { kind, .. } if kind == "redirect");
+    let pointing = [&found.a, &found.b].into_iter().find(|page| redirects(page));
+    if let Some(page) = pointing.filter(|_| !found.exact && !found.alike) {
+        let group = if found.group_winner.is_some() {
+            "they are in one group"
+        } else {
+            "they are in no common group"
+        };
+        return format!("{} redirects: it stands for the page that it leads to, and {group}.", page.name);
+    }
     match (found.exact, found.alike, &found.group_winner) {
         (true, ..) => "They are exact duplicates: their canonical texts are equal.".into(),
         (_, true, _) => "They are near-duplicates: their similarity reaches the threshold.".into(),

@@ -173,3 +173,23 @@ fn pages_from_a_pipe_are_gone_and_explain_says_so() {
     let failed = explain(&out, "a", "b").fail(1);
     failed.says(&["standard input"]);
 }
+
+#[test]
+fn a_redirect_stands_for_its_end_and_a_rejected_page_is_not_called_kept() {
+    let folder = tempdir().expect("a folder");
+    let lines = format!(
+        "{}\n{}\n{}\n",
+        json!({"id": "old", "url": "http://a.example/old", "redirect": "/new"}),
+        json!({"id": "new", "url": "http://a.example/new", "text": window(0)}),
+        json!({"id": "lost", "url": "http://a.example/lost", "redirect": "/nowhere"}),
+    );
+    let out = folder.path().join("out");
+    dedup(&write_file(folder.path(), "in.jsonl", lines), &out).arg("--quiet").succeed();
+    let said = explain(&out, "old", "new").succeed().stdout;
+    assert!(
+        said.contains("old redirects: it stands for the page that it leads to, and they are in one group"),
+        "{said}"
+    );
+    let said = explain(&out, "lost", "new").fail(1).stderr;
+    assert!(said.contains("`lost` is not among the pages that were judged"), "{said}");
+}

@@ -26,30 +26,7 @@ fn finished() -> TempDir {
     page("http://a.example/docs/changed".into(), topic("before"));
     page("https://b.example/copy/changed".into(), topic("after"));
     dedup(&write_file(folder.path(), "in.jsonl", lines), &folder.path().join("out")).succeed();
-    let out = folder.path().join("out");
-    if !out.join("pages.jsonl").exists() {
-        list_pages(folder.path(), &out);
-    }
     folder
-}
-
-/// Makes `pages.jsonl` from the input and the groups.
-fn list_pages(folder: &Path, out: &Path) {
-    let read = |path: &Path| -> Vec<Value> {
-        let text = std::fs::read_to_string(path).expect("the file is there");
-        text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
-    };
-    let groups = read(&out.join("groups.jsonl"));
-    let mut list = String::new();
-    for page in read(&folder.join("in.jsonl")) {
-        let mut line = json!({"page": page["id"], "url": page["url"], "language": "en"});
-        let has = |group: &&Value| group["members"].as_array().expect("members").contains(&page["id"]);
-        if let Some(group) = groups.iter().find(has) {
-            line["group"] = group["group"].clone();
-        }
-        writeln!(list, "{line}").expect("memory takes it");
-    }
-    write_file(out, "pages.jsonl", list);
 }
 
 fn mirrors(folder: &Path) -> Call {
