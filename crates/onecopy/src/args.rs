@@ -47,7 +47,8 @@ Examples:
 const DEDUP_EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean
-  onecopy dedup 'crawl/*.jsonl.zst' --out clean --memory 512M
+  onecopy dedup 'crawl/*.warc.gz' --out clean --memory 512M
+  onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
 
