@@ -70,10 +70,14 @@ impl Decisions {
         let Some(PageEnd { end: End::Page(target), revisit, .. }) = self.end(page) else {
             return Decision::Rejected;
         };
-        let kind = if revisit { Kind::Exact } else { Kind::Redirect };
-        match self.of(target) {
-            Decision::Removed { winner, similarity, .. } => Decision::Removed { winner, similarity, kind },
-            _ => Decision::Removed { winner: target, similarity: 1.0, kind },
+        // A revisit is the page that it is a copy of, so it went for the same reason.
+        match (self.of(target), revisit) {
+            (removed @ Decision::Removed { .. }, true) => removed,
+            (Decision::Removed { winner, similarity, .. }, false) => {
+                Decision::Removed { winner, similarity, kind: Kind::Redirect }
+            }
+            (_, true) => Decision::Removed { winner: target, similarity: 1.0, kind: Kind::Exact },
+            (_, false) => Decision::Removed { winner: target, similarity: 1.0, kind: Kind::Redirect },
         }
     }
 

@@ -122,28 +122,32 @@ impl Lists<'_> {
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
-            // Of several links of a page one is enough to say why.
-            for links in segment.links.chunk_by(|a, b| a.row == b.row) {
-                let mut reasons =
-                    links.iter().filter_map(|link| Some((link, self.nowhere(first + link.row, link)?)));
-                let Some((link, reason)) = reasons.next() else { continue };
-                let row = &segment.rows[link.row as usize];
-                let source = &self.inputs.sources[row.source as usize];
-                let (line_number, record) = place(source, names.line(number, row.line));
-                line(&RejectedLine { source: &source.name, line: line_number, record, reason: &reason })?;
-            }
-            for rejection in &segment.rejected {
-                let source = &self.inputs.sources[rejection.source as usize];
-                let (line_number, record) = place(source, names.line(number, rejection.line));
-                let reason = &rejection.reason;
+            // In the order of the input, wherever chunks were cut.
+            let mut reasons: Vec<(u32, u32, &str)> =
+                segment.rejected.iter().map(|it| (it.line, it.source, it.reason.as_str())).collect();
+            let nowhere = self.nowhere(&segment, first);
+            reasons.extend(nowhere.iter().map(|(row, reason)| (row.line, row.source, reason.as_str())));
+            reasons.sort_by_key(|&(line, source, _)| (source, line));
+            for (number_in_chunk, source, reason) in reasons {
+                let source = &self.inputs.sources[source as usize];
+                let (line_number, record) = place(source, names.line(number, number_in_chunk));
                 line(&RejectedLine { source: &source.name, line: line_number, record, reason })?;
             }
         }
         out.finish()
     }
 
-    /// Why a page that only says where it is was not judged; nothing if it was.
-    fn nowhere(&self, page: PageId, link: &Link) -> Option<String> {
+    /// The pages of a segment that only say where they are and lead nowhere, and why each was not judged. Of several
+    /// links of a page one is enough to say it.
+    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, String)> {
+        let links = segment.links.chunk_by(|a, b| a.row == b.row);
+        let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
+        let found = links.filter_map(|links| links.iter().find_map(reason));
+        found.map(|(row, reason)| (&segment.rows[row], reason)).collect()
+    }
+
+    /// Why a page that a link leads from was not judged; nothing if it was.
+    fn reason(&self, page: PageId, link: &Link) -> Option<String> {
         let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
         let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
         let what = match end.end {

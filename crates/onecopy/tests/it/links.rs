@@ -220,3 +220,21 @@ fn the_order_of_links_and_pages_changes_nothing() {
     b.sort();
     assert_eq!(a, b);
 }
+
+#[test]
+fn rejected_pages_are_listed_in_the_order_of_the_input_wherever_chunks_are_cut() {
+    let mut records = vec![json!({"url": "http://a.example/", "text": topic("1")})];
+    records.extend((0..8_000).map(|number| match number % 2 {
+        0 => {
+            json!({"url": format!("http://a.example/{number}"), "redirect": format!("/nowhere/{number:060}")})
+        }
+        _ => json!({"url": format!("http://a.example/{number}"), "text": number}),
+    }));
+    let lines = |flags: &str| {
+        let (_folder, out) = run(&[records.clone()], flags);
+        json_lines(&out.join("rejected.jsonl")).iter().map(|line| line["line"].as_u64()).collect::<Vec<_>>()
+    };
+    let few = lines("--threads 1 --memory 4G");
+    assert!(few.is_sorted() && few.len() == 8_000);
+    assert_eq!(few, lines("--threads 16 --memory 64M"));
+}
