@@ -52,9 +52,8 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
         Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 17, file))),
         Packing::Zstd => {
             let mut file = BufReader::with_capacity(1 << 17, file);
-            match dictionary(&mut file) {
-                Ok(dictionary) => {
-                    let mut decoder = zstd::Decoder::with_dictionary(file, &dictionary)?;
+            match dictionary(&mut file).and_then(|dictionary| zstd::Decoder::with_dictionary(file, &dictionary)) {
+                Ok(mut decoder) => {
                     decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                     Box::new(decoder)
                 }
@@ -259,6 +258,13 @@ mod tests {
         assert!(opened(&huge).unwrap_err().to_string().contains("too large"));
         huge.truncate(6);
         assert!(opened(&huge).is_err());
+    }
+
+    #[test]
+    fn a_damaged_dictionary_is_met_while_reading() {
+        let file = [&DICTIONARY_MAGIC, &12u32.to_le_bytes()[..], b"\x37\xa4\x30\xecdamaged!", b"x"].concat();
+        let (mut reader, _) = unpack(Box::new(io::Cursor::new(file)), Packing::Zstd, 1_000).unwrap();
+        assert!(reader.read(&mut [0; 9]).unwrap_err().raw_os_error().is_none());
     }
 
     #[test]
