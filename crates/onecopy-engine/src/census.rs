@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use crate::error::{At, Error, Result};
-use crate::ingest::{Meaning, Packing, Trouble, WarcChunks, is_warc, meaning, open, records, sniff};
+use crate::ingest::{Meaning, Packing, Trouble, WarcChunks, is_warc, meaning, open, records, sniff, unpack};
 use crate::job::Limits;
 use crate::parallel::Gate;
 
@@ -38,9 +38,21 @@ pub struct Census {
 pub fn census(path: &Path, limits: &Limits) -> Result<Census> {
     let packing = packing_of(path)?;
     let (reader, _) = open(path, packing, limits.expansion).at("read", path)?;
-    let mut chunks = WarcChunks::new(reader, CHUNK_BYTES, limits.page_bytes, Gate::new(1));
+    count(reader, CHUNK_BYTES, limits).at("read", path)
+}
+
+/// The same for bytes of any kind, in chunks of any size: what the fuzzer calls.
+#[doc(hidden)]
+pub fn census_of(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> io::Result<Census> {
+    let packing = sniff(bytes).map_err(|reason| io::Error::new(ErrorKind::Unsupported, reason))?;
+    let (reader, _) = unpack(Box::new(Cursor::new(bytes.to_vec())), packing, limits.expansion)?;
+    count(reader, chunk_bytes, limits)
+}
+
+fn count(reader: impl Read, chunk_bytes: usize, limits: &Limits) -> io::Result<Census> {
+    let mut chunks = WarcChunks::new(reader, chunk_bytes, limits.page_bytes, Gate::new(1));
     let (mut census, mut spare) = (Census::default(), Vec::new());
-    while let Some(chunk) = chunks.next(spare).at("read", path)? {
+    while let Some(chunk) = chunks.next(spare)? {
         for item in records(&chunk.bytes) {
             match item.record {
                 Ok(record) => {

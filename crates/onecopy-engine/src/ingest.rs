@@ -21,7 +21,7 @@ pub(crate) use fields::FieldNames;
 pub(crate) use format::Format;
 pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use opener::Opener;
-pub(crate) use packing::{Packing, open, sniff, write, zstd_window};
+pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
 pub(crate) use parquet::{guarded, open_parquet};
 pub(crate) use record::{LinkKind, Record, Text, read_document, read_line};
 pub(crate) use remote::Stores;

@@ -22,6 +22,8 @@ mod progress;
 mod report;
 
 pub use batch::{Outcome, dedup};
+#[doc(hidden)]
+pub use census::census_of;
 pub use census::{Census, census};
 pub use error::{Error, Result};
 pub use explain::{Explanation, Fate, PageFacts, explain};

@@ -39,11 +39,15 @@ impl<'a> Parts<'a> {
 pub(super) fn split(url: &str) -> Option<Parts<'_>> {
     let (secure, rest) = without_scheme(url)?;
     // All bytes, without stopping at the first that is odd: so it is done for many bytes at once.
-    if url.bytes().fold(false, |odd, byte| odd | (byte < b' ') | (byte == b'\\')) {
+    if url.bytes().fold(false, |odd, byte| odd | (byte < b' ')) {
         return None;
     }
     let (rest, fragment) = cut(rest, b'#');
     let (rest, query) = cut(rest, b'?');
+    // In a query or a fragment it is a character as any other.
+    if memchr::memchr(b'\\', rest.as_bytes()).is_some() {
+        return None;
+    }
     let (authority, path) = rest.split_at(memchr::memchr(b'/', rest.as_bytes()).unwrap_or(rest.len()));
     let (user, host) = match memchr::memrchr(b'@', authority.as_bytes()) {
         Some(at) => (Some(&authority[..at]), &authority[at + 1..]),

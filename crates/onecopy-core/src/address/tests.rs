@@ -182,6 +182,7 @@ fn hosts_are_found() {
         ("http://Site.example:80/a@b", Some("Site.example")),
         ("https://u:p@site.example?q", Some("site.example")),
         ("http://[::1]:8080/", Some("[::1]")),
+        ("http://site.example/?a\\b#c\\d", Some("site.example")),
         ("http://", None),
         ("ftp://site.example/", None),
         ("", None),
@@ -194,7 +195,7 @@ fn hosts_are_found() {
 fn addresses() -> impl Strategy<Value = String> {
     let host = "(www\\.|m\\.)?[a-zA-Z]{1,8}\\.(com|co\\.uk|example|youtube\\.com)\\.?(:(80|443|8080))?";
     let segment = "([a-zA-Z0-9._~-]|%[0-9a-fA-F]{2}|;jsessionid=1|;|\\.\\.?/|index\\.html/|[é '\"%]){0,4}";
-    let parameter = "(utm_id|a|b|sid|v|PHPSESSID)(=([a-z0-9]|%[0-9a-f]{2}|[ é'+%]){0,18})?";
+    let parameter = "(utm_id|a|b|sid|v|PHPSESSID)(=([a-z0-9]|%[0-9a-f]{2}|[ é'+%\\\\]){0,18})?";
     let (path, query) = (format!("(/{segment}){{0,4}}/?"), format!("(\\?({parameter}&?){{0,4}})?"));
     prop::string::string_regex(&format!("https?://{host}{path}{query}(#!?[a-z]{{0,2}})?")).unwrap()
 }

@@ -24,6 +24,8 @@ pub(crate) enum Packing {
 
 /// The widest zstd window that is accepted: 128 MiB, as `zstd --long=27` makes.
 const ZSTD_WINDOW_LOG: u32 = 27;
+/// What is unpacked at a time.
+const PIECE_BYTES: usize = 32 << 10;
 /// No file is a bomb before it has grown to this.
 const HARMLESS_BYTES: u64 = 64 << 20;
 
@@ -52,9 +54,10 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
         Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 17, file))),
         Packing::Zstd => {
             let mut file = BufReader::with_capacity(1 << 17, file);
-            match dictionary(&mut file) {
-                Ok(dictionary) => {
-                    let mut decoder = zstd::Decoder::with_dictionary(file, &dictionary)?;
+            match dictionary(&mut file)
+                .and_then(|dictionary| zstd::Decoder::with_dictionary(file, &dictionary))
+            {
+                Ok(mut decoder) => {
                     decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                     Box::new(decoder)
                 }
@@ -63,6 +66,7 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
             }
         }
     };
+    let inner = BufReader::with_capacity(PIECE_BYTES, inner);
     Ok((Box::new(Guarded { inner, packed: taken.clone(), unpacked: 0, expansion }), taken))
 }
 
@@ -185,9 +189,10 @@ impl Read for Damaged {
     }
 }
 
-/// Refuses to unpack a bomb.
+/// Refuses to unpack a bomb. Unpacks piece by piece, whatever is asked for: a piece with damage in it is lost, and
+/// which one that is must not depend on where chunks are cut.
 struct Guarded<R> {
-    inner: R,
+    inner: BufReader<R>,
     packed: Arc<AtomicU64>,
     unpacked: u64,
     expansion: u64,
@@ -195,8 +200,19 @@ struct Guarded<R> {
 
 impl<R: Read> Read for Guarded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer)?;
-        self.unpacked += n as u64;
+        if self.inner.buffer().is_empty() {
+            self.unpacked += self.inner.fill_buf()?.len() as u64;
+            self.check()?;
+        }
+        let n = self.inner.buffer().len().min(buffer.len());
+        buffer[..n].copy_from_slice(&self.inner.buffer()[..n]);
+        self.inner.consume(n);
+        Ok(n)
+    }
+}
+
+impl<R> Guarded<R> {
+    fn check(&self) -> io::Result<()> {
         let allowed = self.packed.load(Ordering::Relaxed).saturating_mul(self.expansion);
         if self.unpacked > HARMLESS_BYTES && self.unpacked > allowed {
             return Err(io::Error::other(format!(
@@ -204,7 +220,7 @@ impl<R: Read> Read for Guarded<R> {
                 self.expansion
             )));
         }
-        Ok(n)
+        Ok(())
     }
 }
 
@@ -259,6 +275,39 @@ mod tests {
         assert!(opened(&huge).unwrap_err().to_string().contains("too large"));
         huge.truncate(6);
         assert!(opened(&huge).is_err());
+    }
+
+    #[test]
+    fn a_damaged_dictionary_is_met_while_reading() {
+        let file = [&DICTIONARY_MAGIC, &12u32.to_le_bytes()[..], b"\x37\xa4\x30\xecdamaged!", b"x"].concat();
+        let (mut reader, _) = unpack(Box::new(io::Cursor::new(file)), Packing::Zstd, 1_000).unwrap();
+        assert!(reader.read(&mut [0; 9]).unwrap_err().raw_os_error().is_none());
+    }
+
+    #[test]
+    fn damage_costs_the_same_however_it_is_read() {
+        let mut state = 1u32;
+        let noise = |_| {
+            state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
+            b'a' + (state >> 28) as u8
+        };
+        let text: Vec<u8> = (0..300_000).map(noise).collect();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&text).unwrap();
+        let mut packed = encoder.finish().unwrap();
+        let middle = packed.len() / 2;
+        packed[middle..middle + 64].fill(0xff);
+        let got = [1, 1_000, 1 << 20].map(|size| {
+            let (mut reader, _) =
+                unpack(Box::new(io::Cursor::new(packed.clone())), Packing::Gzip, 99).unwrap();
+            let (mut got, mut buffer) = (Vec::new(), vec![0; size]);
+            while let Ok(n @ 1..) = reader.read(&mut buffer) {
+                got.extend_from_slice(&buffer[..n]);
+            }
+            got
+        });
+        assert!(got[0].len() > 90_000 && text.starts_with(&got[0][..90_000]), "{}", got[0].len());
+        assert!(got[0] == got[1] && got[1] == got[2]);
     }
 
     #[test]

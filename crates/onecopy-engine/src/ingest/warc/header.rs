@@ -59,7 +59,8 @@ impl Scan<'_> {
         let mut first = true;
         loop {
             let rest = &self.bytes[self.at..];
-            let end = match memchr(b'\n', rest) {
+            // Not further, however much is there: the answer must not depend on that.
+            let end = match memchr(b'\n', &rest[..rest.len().min(HEADER_BYTES + 1)]) {
                 _ if self.at > HEADER_BYTES => return Outcome::Endless,
                 Some(end) => end,
                 None if rest.len() > HEADER_BYTES => return Outcome::Endless,
@@ -97,10 +98,11 @@ impl Scan<'_> {
         if self.length.is_some() && foreign {
             return Next::Block(self.at);
         }
-        match line.starts_with(b"WARC/").then(|| marker::sure(&self.bytes[self.at..], self.whole)) {
-            Some(Sure::Yes) => Next::Block(self.at),
-            Some(Sure::Unknown) => Next::Open,
-            _ => Next::Field,
+        // Of either format: where a header that never ends is lost, it is lost up to the next record of either.
+        match marker::sure(&self.bytes[self.at..], self.whole) {
+            Sure::Yes => Next::Block(self.at),
+            Sure::Unknown => Next::Open,
+            Sure::No => Next::Field,
         }
     }
 

@@ -62,6 +62,24 @@ fn a_length_that_ends_within_another_record_is_found_out() {
 }
 
 #[test]
+fn a_header_without_end_is_the_same_whatever_the_chunk() {
+    let good = record("response", "", "good");
+    let arc = "http://a.example/ 1.2.3.4 20080509190241 text/html 3\none\n";
+    let (fields, long) = ("a: b\n".repeat(20_000), "x".repeat(70_000));
+    for (rest, wanted) in [
+        (format!("{arc}{fields}"), vec!["", "one", "lost", "good"]),
+        (format!("Content-Length: 3\n<{long}\n"), vec!["lost", "good"]),
+    ] {
+        let stream = format!("WARC/1.0\nWARC-Type: response\n{rest}{good}");
+        for chunk in [1, 100, 90_000, 1_000_000] {
+            let found = found(stream.as_bytes(), chunk, 1 << 20);
+            let short: Vec<&str> = found.iter().map(|f| if f.len() > 99 { &f[..4] } else { f }).collect();
+            assert_eq!(short, wanted, "{rest:.60} {chunk}");
+        }
+    }
+}
+
+#[test]
 fn arc_files_are_read_too() {
     let line = |length: &str| format!("http://a.example/ 1.2.3.4 20080509190241 text/html {length}\n");
     let text = format!(
