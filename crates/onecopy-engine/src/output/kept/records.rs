@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use onecopy_core::{Decision, Kind, PageId};
@@ -12,8 +12,9 @@ use onecopy_core::{Decision, Kind, PageId};
 use super::KeptWriter;
 use crate::batch::{Segment, facts};
 use crate::error::{At, Result};
-use crate::ingest::{Chunk, WarcRecord, records};
+use crate::ingest::{Chunk, Chunks, Copied, WarcRecord, records};
 use crate::job::RemovedRecords;
+use crate::output::lists::shown;
 use crate::output::warc::{RecordWriter, Winner, revisit};
 
 /// Writes the records of one file.
@@ -44,6 +45,19 @@ impl Records<'_> {
         Ok(())
     }
 
+    /// Copies the record that was too long for the last chunk: it could not be judged, so it stays. Of one that is
+    /// cut off by the end of its file nothing is left, as of any other.
+    pub(super) fn overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
+        let end = self.out.get_mut().stream_position().at("write", self.aside)?;
+        let copied = self.out.stream(|out| chunks.overlong(out)).at("write", self.aside)?;
+        if let Copied::Whole { .. } = copied {
+            return Ok(());
+        }
+        let out = self.out.get_mut();
+        let back = out.seek(SeekFrom::Start(end)).and_then(|_| out.get_ref().set_len(end));
+        back.at("write", self.aside)
+    }
+
     /// ARC files know no revisits.
     fn leaves_out(&self, record: &WarcRecord) -> bool {
         self.kept.work.run.removed_records == RemovedRecords::LeaveOut || record.is_arc()
@@ -62,7 +76,7 @@ impl Records<'_> {
             id: known(facts.id),
             payload_digest: known(facts.digest),
             kind,
-            similarity,
+            similarity: shown(similarity, self.kept.work.run.config.threshold),
         };
         let mut out = Vec::new();
         revisit(record, &winner, &mut out);
