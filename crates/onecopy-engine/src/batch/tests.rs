@@ -137,6 +137,7 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
     let work::Found::Work(mut work) = work::open(job, &Silent).unwrap() else { panic!("the folder is new") };
     work.run.chunk_bytes = squeeze.chunk;
     work.budget.chunk = work.run.chunk_bytes;
+    work.opener.chunk_bytes = work.run.chunk_bytes;
     if let Some(entries) = squeeze.tight {
         work.budget =
             budget::Budget { segments: 0, seen: 3, rarity_bits: 5, sort: 0, entries, ..work.budget };
