@@ -13,6 +13,7 @@ use crate::pages::{Random, corpus_lines, gzip, topic, window, write_file, zstand
 use crate::program::{Finished, dedup};
 use crate::results::{
     assert_memory_within, assert_same_answer, files_below, json_lines, plain, rejected, removed, report,
+    unpacked,
 };
 use crate::warc::{
     DATE, PACKINGS, arc_header, arc_record, block, field, html, http_block, id, packed, page, record,
@@ -258,7 +259,7 @@ fn arc_stays_arc() {
         assert_eq!(fates(&out), [(COPY.into(), ONE.into(), "exact".into())], "{name}");
         assert_eq!(counts(&out), [4, 2, 1, 1], "{name}");
         let expected = [0, 1, 3, 4].map(|number| records[number].clone()).concat();
-        assert!(crate::results::unpacked(&out.join("kept").join(name)) == expected, "{name}");
+        assert!(unpacked(&out.join("kept").join(name)) == expected, "{name}");
     }
 }
 
@@ -372,15 +373,36 @@ fn records_over_the_page_limit_stay_in_the_archive() {
 }
 
 #[test]
-fn a_record_over_the_page_limit_that_is_cut_is_left_out() {
+fn of_a_record_over_the_page_limit_that_is_cut_stays_what_is_there() {
     let large = page("http://large.example/", &"large ".repeat(100_000));
-    let input = [page(ONE, &window(0)), large[..large.len() - 90_000].to_vec()];
-    for name in ["cut.warc", "cut.warc.gz"] {
+    let (one, other) = (page(ONE, &window(0)), page("http://e.example/", &topic("e")));
+    // Cut off by the end of the file, or not as long as it says.
+    let inputs =
+        [vec![one.clone(), large[..large.len() - 90_000].to_vec()], vec![one, lying(&other, 1 << 40), other]];
+    for input in inputs {
+        for name in ["cut.warc", "cut.warc.gz"] {
+            let (_folder, out) = run(&input, name, "--max-page 100K");
+            let found = reasons(&out);
+            assert_eq!(counts(&out), [3, 1, 0, 2], "{name}: {found:?}");
+            assert!(
+                found[0].contains("--max-page") && found[1].contains("the file ends"),
+                "{name}: {found:?}"
+            );
+            assert!(unpacked(&out.join("kept").join(name)) == input.concat(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_record_without_a_length_that_never_ends_is_left_out_alone() {
+    let large = page("http://large.example/", &"large ".repeat(100_000));
+    let endless =
+        String::from_utf8(large).expect("text").replace("Content-Length", "Content-Breadth").into_bytes();
+    let input = [page(ONE, &window(0)), endless, page("http://e.example/", &topic("e"))];
+    for name in ["endless.warc", "endless.warc.gz", "endless.warc.zst"] {
         let (_folder, out) = run(&input, name, "--max-page 100K");
-        let found = reasons(&out);
-        assert_eq!(counts(&out), [3, 1, 0, 2], "{name}: {found:?}");
-        assert!(found[0].contains("--max-page") && found[1].contains("the file ends"), "{name}: {found:?}");
-        assert!(kept(&out, name) == input[..1], "{name}");
+        assert_eq!(counts(&out), [3, 2, 0, 1], "{name}: {:?}", reasons(&out));
+        assert!(kept(&out, name) == [input[0].clone(), input[2].clone()], "{name}");
     }
 }
 
@@ -463,16 +485,16 @@ fn large_records_on_many_threads_keep_the_limit() {
         });
         write(folder.path(), &format!("in/{number}.warc.gz"), &records.collect::<Vec<_>>());
     }
+    // Ten times the page limit.
+    let overlong = page("http://4.example/", &"large ".repeat(7 << 20));
+    write(folder.path(), "in/4.warc.gz", &[overlong, page("http://4.example/small", &topic("small"))]);
     let out = folder.path().join("out");
     dedup(&folder.path().join("in"), &out).args("--memory 64M --threads 8 --quiet").succeed();
-    assert_eq!(counts(&out), [16, 16, 0, 0]);
+    assert_eq!(counts(&out), [18, 17, 0, 1]);
     assert_memory_within(&out, 64 << 20);
-    for number in 0..4 {
+    for number in 0..5 {
         let name = format!("{number}.warc.gz");
-        assert!(
-            crate::results::unpacked(&out.join("kept").join(&name))
-                == crate::results::unpacked(&folder.path().join("in").join(&name))
-        );
+        assert!(unpacked(&out.join("kept").join(&name)) == unpacked(&folder.path().join("in").join(&name)));
     }
 }
 

@@ -45,14 +45,15 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// Copies the record that was too long for the last chunk: it could not be judged, so it stays. Of one that is
-    /// cut off by the end of its file nothing is left, as of any other.
+    /// Copies the record that was too long for the last chunk: it could not be judged, so it stays. If the file ends
+    /// before it does, what is there stays: a length that lies may have other records behind it.
     pub(super) fn overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
         let end = self.out.get_mut().stream_position().at("write", self.aside)?;
         let copied = self.out.stream(|out| chunks.overlong(out)).at("write", self.aside)?;
-        if let Copied::Whole { .. } = copied {
+        if copied != Copied::Nothing {
             return Ok(());
         }
+        // Takes back the empty gzip member.
         let out = self.out.get_mut();
         let back = out.seek(SeekFrom::Start(end)).and_then(|_| out.get_ref().set_len(end));
         back.at("write", self.aside)
