@@ -7,9 +7,10 @@ mod results; //   reading an output folder
 mod warc; //      archives made of records, packed in every way, and a strict reader of them
 
 // What they prove.
-mod archives; //  WARC, WET and ARC: pages found in any record, an output that is whole, damage that costs nothing else
+mod archives; //  WARC, WET and ARC: pages are found in any record, and what is kept is an archive as it was
 mod choices; //   flags decide who wins, which fields are read and what counts as text
 mod contract; //  the result files: their fields, their counts, and that nothing disappears
+mod damage; //    damaged and overlong records of archives cost nothing but themselves
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records are the input's own bytes in the input's own format, from files, folders and pipes
 mod help; //      help names every default, completions exist, wrong calls end with 2
