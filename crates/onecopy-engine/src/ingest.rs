@@ -15,7 +15,7 @@ mod record;
 mod remote;
 mod warc;
 
-pub(crate) use chunks::{Chunk, Trouble, lines};
+pub(crate) use chunks::{Chunk, Chunks, Copied, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use format::Format;

@@ -12,6 +12,7 @@ use super::segments::{Collector, Segments};
 use super::work::Work;
 use super::{connect, rank, read, settle};
 use crate::error::{Error, Result};
+use crate::ingest::Format;
 use crate::job::Job;
 use crate::output::Lists;
 use crate::progress::Progress;
@@ -24,7 +25,7 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let (segments, counters) = read::read(job, work, collector, progress)?;
     let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
     if nothing {
-        return Err(Error::Input(job.inputs.join(" "), "nothing was read: there is no record in it".into()));
+        return Err(Error::Input(job.inputs.join(" "), why_nothing(work, &segments)));
     }
     budget.check_pages(segments.pages())?;
     let saved = folder.join("decisions");
@@ -37,6 +38,17 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let decisions = settling.markets(by_rules, progress)?;
     decisions.save(&saved)?;
     Ok((segments, decisions))
+}
+
+/// Why there is no page to judge: an archive may have thousands of records and none.
+fn why_nothing(work: &Work, segments: &Segments) -> String {
+    let mut sources = work.run.inputs.sources.iter();
+    match (0..segments.len()).map(|segment| u64::from(segments.place(segment).2)).sum::<u64>() {
+        count if count > 0 && sources.any(|source| matches!(source.format, Format::Records(_))) => format!(
+            "nothing to judge: {count} records of other kinds, such as metadata and requests, and no page; give the WARC or WET files, not WAT"
+        ),
+        _ => "nothing was read: there is no record in it".into(),
+    }
 }
 
 fn no_rejections(segments: &Segments) -> Result<bool> {

@@ -3,7 +3,7 @@
 //! On disk it is words of 64 bits in this machine's byte order, since it never outlives the run: a header, the rows,
 //! the names, the rejections, the ranks, the sketches; each part padded to a whole word.
 
-use onecopy_core::Fingerprint;
+use onecopy_core::{Fingerprint, Kind};
 
 use super::links::Link;
 use crate::ingest::Rejection;
@@ -39,6 +39,13 @@ impl Row {
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         Fingerprint(self.fingerprint)
+    }
+
+    /// The kind of a removal, knowing what the winner's address comes to: near copies at one address are of a kind of
+    /// their own.
+    pub(crate) fn kind(&self, kind: Kind, winner_identity: u64) -> Kind {
+        let same_address = self.identity != 0 && self.identity == winner_identity;
+        if kind == Kind::Near && same_address { Kind::Url } else { kind }
     }
 
     fn to_words(self) -> [u64; Row::WORDS] {

@@ -3,7 +3,7 @@
 //! Where the cuts fall depends on the bytes and the chunk size alone. A line over the page limit is passed over
 //! without being held in memory, and damage in a compressed file ends it: both are reported in the line's place.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
@@ -39,6 +39,23 @@ pub(crate) trait Chunks: Send {
     /// The next chunk, or nothing at the end. Fails only where the system or the network does. `spare` is a buffer to
     /// fill, such as that of a chunk which is done with: fresh memory costs more than reading.
     fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>>;
+
+    /// Copies to `out`, as it stands, the record that was too long for the last chunk. Only archives need it: lines
+    /// that cannot be judged are left out of what is kept.
+    fn overlong(&mut self, _out: &mut dyn Write) -> io::Result<Copied> {
+        Ok(Copied::Nothing)
+    }
+}
+
+/// What was copied of a record that is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// There is none, or nobody knows where it ends.
+    Nothing,
+    /// All of it, with the line ends behind it.
+    Whole { line_ends: usize, arc: bool },
+    /// What is there: the file ends before it does.
+    Cut,
 }
 
 impl<R: Read + Send> Chunks for LineChunks<R> {

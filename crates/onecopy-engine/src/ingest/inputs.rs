@@ -184,8 +184,7 @@ impl Finder {
         }
         let alone = files.len() == 1;
         for RemoteFile { address, bytes, version } in files {
-            let name =
-                address.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("input").to_owned();
+            let name = remote_name(input, &address);
             match by_name(name.split('?').next().unwrap_or_default()) {
                 None if alone => return Err(Error::Input(address, UNKNOWN.into())),
                 None => self.found.refused.push((name, UNKNOWN.into())),
@@ -205,6 +204,17 @@ impl Finder {
             }
         }
         Ok(())
+    }
+}
+
+/// The name of a file in a store: its path below the folder that was asked for, else the end of its address.
+fn remote_name(input: &str, address: &str) -> String {
+    let below = address.strip_prefix(input).filter(|_| input.ends_with('/'));
+    // Part of a key may be empty, or climb out of the output folder; the end of an address may be both.
+    let is_name = |part: &str| !matches!(part, "" | "." | "..");
+    match below.filter(|below| below.split('/').all(is_name)) {
+        Some(below) => below.to_owned(),
+        None => address.rsplit('/').next().filter(|name| is_name(name)).unwrap_or("input").to_owned(),
     }
 }
 

@@ -14,6 +14,8 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use super::remote::is_transport;
+
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Packing {
@@ -61,7 +63,7 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
                     decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                     Box::new(decoder)
                 }
-                Err(error) if error.raw_os_error().is_some() => return Err(error),
+                Err(error) if error.raw_os_error().is_some() || is_transport(&error) => return Err(error),
                 Err(error) => Box::new(Damaged(error.to_string())),
             }
         }
@@ -137,8 +139,8 @@ pub(crate) fn write(file: File, packing: Packing) -> io::Result<Box<dyn Finish +
     let file = BufWriter::with_capacity(1 << 18, file);
     Ok(match packing {
         Packing::Plain => Box::new(file),
-        Packing::Gzip => Box::new(GzEncoder::new(file, Compression::default())),
-        Packing::Zstd => Box::new(zstd::Encoder::new(file, 0)?),
+        Packing::Gzip => Box::new(Even::new(GzEncoder::new(file, Compression::default()))),
+        Packing::Zstd => Box::new(Even::new(zstd::Encoder::new(file, 0)?)),
     })
 }
 
@@ -163,6 +165,46 @@ impl Finish for GzEncoder<BufWriter<File>> {
 impl Finish for zstd::Encoder<'static, BufWriter<File>> {
     fn finish(self: Box<Self>) -> io::Result<()> {
         Finish::finish(Box::new(zstd::Encoder::finish(*self)?))
+    }
+}
+
+/// Hands on blocks of one size, whatever it is given: what a compressor makes of some bytes may depend on the pieces
+/// in which they come, and those depend on the memory limit.
+struct Even<W> {
+    out: W,
+    held: Vec<u8>,
+}
+
+/// The size of those blocks.
+const EVEN_BYTES: usize = 64 << 10;
+
+impl<W> Even<W> {
+    fn new(out: W) -> Even<W> {
+        Even { out, held: Vec::with_capacity(EVEN_BYTES) }
+    }
+}
+
+impl<W: Write> Write for Even<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = bytes.len().min(EVEN_BYTES - self.held.len());
+        self.held.extend_from_slice(&bytes[..n]);
+        if self.held.len() == EVEN_BYTES {
+            self.out.write_all(&self.held)?;
+            self.held.clear();
+        }
+        Ok(n)
+    }
+
+    /// Does nothing: a block that is not full would make the blocks uneven.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W: Finish> Finish for Even<W> {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.out.write_all(&self.held)?;
+        Finish::finish(Box::new(self.out))
     }
 }
 

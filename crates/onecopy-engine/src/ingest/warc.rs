@@ -3,7 +3,8 @@
 //! `WarcChunks` cuts the unpacked stream into chunks of whole records, `records` goes through those of a chunk, and
 //! `meaning` says what a record is to us. Records keep their bytes as they stand, so that what is kept can be written
 //! as it was. What belongs to no record stays in the chunk and becomes a rejection; a record that is too long, or cut
-//! off by the end of the file, is left out and reported as the chunk's trouble.
+//! off by the end of the file, is left out and reported as the chunk's trouble. One that is too long can still be
+//! copied, piece by piece, before the next chunk is asked for.
 
 mod arc;
 mod frame;
@@ -22,13 +23,14 @@ pub(crate) use meaning::{Meaning, meaning};
 pub(crate) use page::read_record;
 pub(crate) use records::{WarcRecord, records};
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 use memchr::memchr;
 
-use self::frame::{Step, frame};
-use super::chunks::{Chunk, Chunks, Trouble};
+use self::frame::{BLANK_BYTES, Step, frame};
+use super::chunks::{Chunk, Chunks, Copied, Trouble};
+use super::remote::is_transport;
 use crate::parallel::{Gate, Permit};
 
 /// A block holds the page and the HTTP header before it, which does not count as page.
@@ -75,6 +77,16 @@ impl<R: Read + Send> Chunks for WarcChunks<R> {
     fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         WarcChunks::next(self, spare)
     }
+
+    fn overlong(&mut self, out: &mut dyn Write) -> io::Result<Copied> {
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Skip(count) => self.pass(count, out),
+            pending => {
+                self.pending = pending;
+                Ok(Copied::Nothing)
+            }
+        }
+    }
 }
 
 impl<R: Read> WarcChunks<R> {
@@ -102,7 +114,10 @@ impl<R: Read> WarcChunks<R> {
         let mut bytes = spare;
         match std::mem::replace(&mut self.pending, Pending::Nothing) {
             Pending::Nothing => bytes.append(&mut self.carry),
-            Pending::Skip(count) => self.skip(count, &mut bytes)?,
+            Pending::Skip(count) => {
+                self.pass(count, &mut io::sink())?;
+                bytes.append(&mut self.carry);
+            }
             Pending::Seek => self.seek(&mut bytes)?,
         }
         let mut permit = None;
@@ -140,8 +155,12 @@ impl<R: Read> WarcChunks<R> {
             }
             match frame(&bytes[at..], self.whole, self.limit) {
                 Step::Need(count) => {
-                    if at + count > 2 * self.chunk_bytes && permit.is_none() {
-                        *permit = Some(self.large.enter());
+                    if at + count > 2 * self.chunk_bytes {
+                        // Read here, it would be held over to the next chunk, which has no permit for it.
+                        if at > 0 && marker::likely(&bytes[at..], self.whole) == marker::Sure::Yes {
+                            return Ok((at, None));
+                        }
+                        permit.get_or_insert_with(|| self.large.enter());
                     }
                     self.read_to(bytes, at + count)?;
                 }
@@ -193,24 +212,33 @@ impl<R: Read> WarcChunks<R> {
         self.damage.take().map(Trouble::Corrupt)
     }
 
-    /// Passes over `count` bytes; `bytes` then holds what was read of those behind them.
-    fn skip(&mut self, count: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-        let held = self.carry.len();
-        if count < held as u64 {
-            bytes.extend_from_slice(&self.carry[count as usize..]);
-            self.carry.clear();
-            return Ok(());
+    /// Passes over `count` bytes and the line ends behind them, which all go to `out`. What was read of those behind
+    /// is then held over.
+    fn pass(&mut self, count: u64, out: &mut dyn Write) -> io::Result<Copied> {
+        let arc = !self.carry.starts_with(b"WARC/");
+        let mut piece = std::mem::take(&mut self.carry);
+        let mut left = count;
+        loop {
+            let here = left.min(piece.len() as u64) as usize;
+            out.write_all(&piece[..here])?;
+            left -= here as u64;
+            piece.drain(..here);
+            if left == 0 || self.whole {
+                break;
+            }
+            self.read_to(&mut piece, left.min(SEEK_BYTES as u64) as usize)?;
         }
-        let mut left = count - held as u64;
-        self.carry.clear();
-        while left > 0 && !self.whole {
-            bytes.clear();
-            let wanted = left.min(SEEK_BYTES as u64) as usize;
-            self.read_to(bytes, wanted)?;
-            left -= bytes.len() as u64;
+        if left > 0 {
+            self.damage
+                .get_or_insert_with(|| format!("the file ends {left} bytes before its last record does"));
+            return Ok(Copied::Cut);
         }
-        bytes.clear();
-        Ok(())
+        self.read_to(&mut piece, BLANK_BYTES)?;
+        let blanks = frame::blanks(&piece);
+        let line_ends = piece[..blanks].iter().filter(|&&byte| byte == b'\n').count();
+        out.write_all(&piece[..blanks])?;
+        self.carry = piece.split_off(blanks);
+        Ok(Copied::Whole { line_ends, arc })
     }
 
     /// Passes over everything up to the next record, which `bytes` then begin with. What is held does not start one.
@@ -247,7 +275,7 @@ impl<R: Read> WarcChunks<R> {
                 Ok(0) => self.whole = true,
                 Ok(n) => length += n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.raw_os_error().is_some() => {
+                Err(error) if error.raw_os_error().is_some() || is_transport(&error) => {
                     self.ended = true;
                     return Err(error);
                 }

@@ -16,7 +16,7 @@ use super::parquet::write_kept;
 use super::warc::RecordWriter;
 use crate::batch::{Decisions, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Format, Lot, Packing, Source, write};
+use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write};
 use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
 
@@ -92,7 +92,7 @@ impl KeptWriter<'_> {
     ) -> Result<()> {
         let mut out = write(file, packing).at("write", aside)?;
         let mut gathered = Vec::new();
-        self.chunks(source, segments, |segment, first, chunk| {
+        self.chunks(source, segments, |segment, first, chunk, _| {
             // Gathered first: the system takes one large piece far quicker than many small ones.
             gathered.clear();
             for range in kept_ranges(segment, first, self.decisions, &chunk.bytes) {
@@ -113,16 +113,23 @@ impl KeptWriter<'_> {
     ) -> Result<()> {
         let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, file), packing);
         let mut records = Records { kept: self, aside, out };
-        self.chunks(source, segments, |segment, first, chunk| records.write(segment, first, chunk))?;
+        self.chunks(source, segments, |segment, first, chunk, rest| {
+            records.write(segment, first, chunk)?;
+            match chunk.trouble {
+                Some(Trouble::Overlong) => records.overlong(rest),
+                _ => Ok(()),
+            }
+        })?;
         records.finish()
     }
 
-    /// Reads a source again, chunk by chunk, each with the segment that was made of it and its first page.
+    /// Reads a source again, chunk by chunk, each with the segment that was made of it, its first page, and the chunks
+    /// that are still to come.
     fn chunks(
         &self,
         source: &Source,
         segments: Range<usize>,
-        mut each: impl FnMut(&Segment, u32, &Chunk) -> Result<()>,
+        mut each: impl FnMut(&Segment, u32, &Chunk, &mut dyn Chunks) -> Result<()>,
     ) -> Result<()> {
         let (mut chunks, taken) = self.work.opener.chunks(source).at("read", &source.path)?;
         let (mut reported, mut spare) = (0, Vec::new());
@@ -131,7 +138,7 @@ impl KeptWriter<'_> {
                 return Err(Error::Stopped);
             }
             let chunk = chunks.next(spare).at("read", &source.path)?.ok_or_else(|| changed(source))?;
-            each(&*self.segments.load(number)?, self.segments.first_page(number), &chunk)?;
+            each(&*self.segments.load(number)?, self.segments.first_page(number), &chunk, &mut *chunks)?;
             let taken = taken.load(std::sync::atomic::Ordering::Relaxed);
             self.progress.advance(taken - std::mem::replace(&mut reported, taken));
             spare = if chunk.permit.is_none() { chunk.bytes } else { Vec::new() };

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Decision, End, Kind, Language, PageId};
+use onecopy_core::{Decision, End, Language, PageId};
 
 use super::names::Names;
 use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
@@ -53,8 +53,7 @@ impl Lists<'_> {
                     continue;
                 };
                 let (winner, identity) = names.and_identity(winner)?;
-                let same_address = kind == Kind::Near && row.identity != 0 && row.identity == identity;
-                let kind = if same_address { Kind::Url } else { kind };
+                let kind = row.kind(kind, identity);
                 counts.remove(kind, similarity);
                 let page = names.as_json(number, row, segment.name(i));
                 let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
@@ -202,7 +201,7 @@ impl fmt::Display for PageLine<'_> {
 
 /// A similarity to five places, unless that would make it look like another: 1 is said of equal sets only, and nothing
 /// below the threshold of a removed page.
-fn shown(similarity: f64, threshold: f64) -> f64 {
+pub(super) fn shown(similarity: f64, threshold: f64) -> f64 {
     let rounded = (similarity * 1e5).round() / 1e5;
     if (rounded == 1.0 && similarity < 1.0) || rounded < threshold { similarity } else { rounded }
 }

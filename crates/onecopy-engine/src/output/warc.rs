@@ -12,7 +12,7 @@ use memchr::memmem;
 use onecopy_core::Kind;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::ingest::{Packing, WarcRecord, records};
+use crate::ingest::{Copied, Packing, WarcRecord, records};
 
 /// The profile of a revisit whose payload is the winner's, byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -29,6 +29,7 @@ pub(crate) struct Winner<'a> {
     pub id: Option<&'a str>,
     pub payload_digest: Option<&'a str>,
     pub kind: Kind,
+    /// As it is shown in the list of removed pages.
     pub similarity: f64,
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn revisit(record: &WarcRecord, winner: &Winner, out: &mut Vec<u8>) {
         of_winner.iter().for_each(|value| field(name, value));
     }
     field("Onecopy-Kind", winner.kind.as_str());
-    field("Onecopy-Similarity", &format!("{}", winner.similarity));
+    field("Onecopy-Similarity", &format!("{:?}", winner.similarity));
     if !block.is_empty() {
         field("Content-Type", "application/http; msgtype=response");
     }
@@ -114,6 +115,9 @@ pub(crate) struct RecordWriter<W> {
     packed: Vec<u8>,
 }
 
+/// A buffer that has grown beyond this is not held on to: there is one for each file that is being written.
+const PACKED_BYTES: usize = 256 << 10;
+
 impl<W: Write> RecordWriter<W> {
     pub(crate) fn new(out: W, packing: Packing) -> RecordWriter<W> {
         RecordWriter { out, packing, packed: Vec::new() }
@@ -133,7 +137,37 @@ impl<W: Write> RecordWriter<W> {
             }
             Packing::Zstd => zstd::stream::copy_encode(record.chain(ends), &mut self.packed, 0)?,
         }
+        if self.packed.capacity() > PACKED_BYTES {
+            return self.out.write_all(&std::mem::take(&mut self.packed));
+        }
         self.out.write_all(&self.packed)
+    }
+
+    /// Writes one record that is not held in memory: `copy` puts it there piece by piece.
+    pub(crate) fn stream(
+        &mut self,
+        copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
+    ) -> io::Result<Copied> {
+        match self.packing {
+            Packing::Plain => copied(&mut self.out, copy),
+            Packing::Gzip => {
+                let mut encoder = GzEncoder::new(&mut self.out, Compression::default());
+                let result = copied(&mut encoder, copy)?;
+                encoder.finish()?;
+                Ok(result)
+            }
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(&mut self.out, 0)?;
+                let result = copied(&mut encoder, copy)?;
+                encoder.finish()?;
+                Ok(result)
+            }
+        }
+    }
+
+    /// The writer below, for whoever takes back what was written.
+    pub(crate) fn get_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// The writer below.
@@ -142,11 +176,27 @@ impl<W: Write> RecordWriter<W> {
     }
 }
 
+/// Copies a record and the line ends that it lacks.
+fn copied(
+    out: &mut dyn Write,
+    copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
+) -> io::Result<Copied> {
+    let result = copy(out)?;
+    if let Copied::Whole { line_ends, arc } = result {
+        out.write_all(lacking(line_ends, arc))?;
+    }
+    Ok(result)
+}
+
 /// The line ends that a record lacks: two of them in WARC, one in ARC. Other readers stop where they are missing.
 fn missing_ends(record: &[u8]) -> &'static [u8] {
     let Some(Ok(found)) = records(record).next().map(|item| item.record) else { return b"" };
     let behind = record.get(found.block_end()..).unwrap_or_default();
-    match (behind.iter().filter(|&&byte| byte == b'\n').count(), found.is_arc()) {
+    lacking(behind.iter().filter(|&&byte| byte == b'\n').count(), found.is_arc())
+}
+
+fn lacking(line_ends: usize, arc: bool) -> &'static [u8] {
+    match (line_ends, arc) {
         (0, true) => b"\n",
         (0, false) => b"\r\n\r\n",
         (1, false) => b"\r\n",

@@ -4,10 +4,13 @@
 mod pages; //     texts whose similarity is known, and corpora made from a seed
 mod program; //   starting the program, following what it says, stopping it
 mod results; //   reading an output folder
+mod warc; //      archives made of records, packed in every way, and a strict reader of them
 
 // What they prove.
+mod archives; //  WARC, WET and ARC: pages are found in any record, and what is kept is an archive as it was
 mod choices; //   flags decide who wins, which fields are read and what counts as text
 mod contract; //  the result files: their fields, their counts, and that nothing disappears
+mod damage; //    damaged and overlong records of archives cost nothing but themselves
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records are the input's own bytes in the input's own format, from files, folders and pipes
 mod help; //      help names every default, completions exist, wrong calls end with 2
@@ -18,5 +21,7 @@ mod machine; //   a full disk, folders that cannot be written, huge lines, decom
 mod memory; //    memory, threads and the order of the input change no answer, and the limit is kept
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod oracle; //    on real pages, the answer is the one that comparing all pairs gives
+mod readers; //   other people's readers of WARC and Parquet find in kept files what they should
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
+mod stores; //    object stores and web servers give the answer that local files give, or a clear error
 mod tidy; //      the rules of style that a machine can check

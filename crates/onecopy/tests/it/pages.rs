@@ -52,7 +52,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Bytes as one zstd frame.
-fn zstandard(bytes: &[u8]) -> Vec<u8> {
+pub fn zstandard(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).expect("memory takes it")
 }
 

@@ -17,12 +17,13 @@ const LIMIT: Duration = Duration::from_secs(150);
 pub struct Call {
     args: Vec<OsString>,
     folder: Option<PathBuf>,
+    variables: Vec<(String, String)>,
     stdout: Option<Stdio>,
 }
 
 /// The program with arguments.
 pub fn onecopy<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Call {
-    Call { args: args.into_iter().map(Into::into).collect(), folder: None, stdout: None }
+    Call { args: args.into_iter().map(Into::into).collect(), ..Call::default() }
 }
 
 /// `onecopy dedup INPUT --out OUT`.
@@ -49,6 +50,12 @@ impl Call {
         self
     }
 
+    /// An environment variable that it sees.
+    pub fn variable(mut self, name: &str, value: &str) -> Call {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
     /// Where standard output goes instead of to us.
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Call {
         self.stdout = Some(stdout.into());
@@ -60,6 +67,7 @@ impl Call {
         let mut command = Command::new(env!("CARGO_BIN_EXE_onecopy"));
         command
             .args(&self.args)
+            .envs(self.variables.drain(..))
             .stdin(Stdio::piped())
             .stdout(self.stdout.take().unwrap_or_else(Stdio::piped))
             .stderr(Stdio::piped());

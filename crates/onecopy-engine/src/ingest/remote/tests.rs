@@ -23,6 +23,7 @@ use super::*;
 use crate::ingest::Trouble;
 use crate::ingest::chunks::LineChunks;
 use crate::ingest::parquet::ParquetChunks;
+use crate::ingest::warc::WarcChunks;
 use crate::job::{Fields, Limits};
 
 const LARGE: usize = 20 << 20;
@@ -341,6 +342,10 @@ fn a_connection_that_always_breaks_is_given_up() {
     let reader = stores.read(&stores.list(&address).unwrap()[0]).unwrap();
     let error =
         LineChunks::new(reader, 100, 100, crate::parallel::Gate::new(1)).next(Vec::new()).unwrap_err();
+    assert!(is_transport(&error), "{error}");
+    let reader = stores.read(&stores.list(&address).unwrap()[0]).unwrap();
+    let error =
+        WarcChunks::new(reader, 100, 100, crate::parallel::Gate::new(1)).next(Vec::new()).unwrap_err();
     assert!(is_transport(&error), "{error}");
 }
 

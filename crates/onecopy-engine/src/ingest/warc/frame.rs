@@ -11,7 +11,7 @@ use super::header::{self, Header, Outcome};
 use super::marker::{self, Sure};
 
 /// Line ends behind a record that belong to it: two as a rule, some writers put more.
-const BLANK_BYTES: usize = 4 << 10;
+pub(super) const BLANK_BYTES: usize = 4 << 10;
 /// What is read behind a record to see whether another starts there.
 const GLANCE_BYTES: usize = 8 << 10;
 
@@ -141,7 +141,8 @@ fn lost(bytes: &[u8], whole: bool, limit: usize) -> Step {
     }
 }
 
-fn blanks(bytes: &[u8]) -> usize {
+/// How many line ends there are, in bytes.
+pub(super) fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take(BLANK_BYTES).take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
 }
 

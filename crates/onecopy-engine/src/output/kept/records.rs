@@ -4,16 +4,17 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use onecopy_core::{Decision, Kind, PageId};
 
 use super::KeptWriter;
-use crate::batch::{Segment, facts};
+use crate::batch::{Row, Segment, facts};
 use crate::error::{At, Result};
-use crate::ingest::{Chunk, WarcRecord, records};
+use crate::ingest::{Chunk, Chunks, Copied, WarcRecord, records};
 use crate::job::RemovedRecords;
+use crate::output::lists::shown;
 use crate::output::warc::{RecordWriter, Winner, revisit};
 
 /// Writes the records of one file.
@@ -27,15 +28,19 @@ impl Records<'_> {
     /// Writes what stays of a chunk, of which `segment` was made; `first` is the segment's first page.
     pub(super) fn write(&mut self, segment: &Segment, first: PageId, chunk: &Chunk) -> Result<()> {
         let pages = (first..).zip(&segment.rows).filter(|(_, row)| !row.silent);
-        let pages: HashMap<u32, PageId> = pages.map(|(page, row)| (row.line, page)).collect();
+        let pages: HashMap<u32, (PageId, &Row)> = pages.map(|(page, row)| (row.line, (page, row))).collect();
         for (number, item) in (0..).zip(records(&chunk.bytes)) {
             // What is no record is listed as rejected, and would make the file one that others cannot read.
             let Ok(record) = item.record else { continue };
-            let decision = pages.get(&number).map_or(Decision::Kept, |&page| self.kept.decisions.of(page));
-            match decision {
-                Decision::Removed { .. } if self.leaves_out(&record) => {}
-                Decision::Removed { winner, similarity, kind } => {
-                    let revisit = self.revisit(&record, winner, similarity, kind)?;
+            let page = pages.get(&number);
+            let decision = page.map_or(Decision::Kept, |&(page, _)| self.kept.decisions.of(page));
+            match (decision, page) {
+                (Decision::Removed { .. }, _) if self.leaves_out(&record) => {}
+                // A page that sends its reader on is no copy of where it sends them.
+                (Decision::Removed { winner, similarity, kind }, Some((_, row)))
+                    if kind != Kind::Redirect =>
+                {
+                    let revisit = self.revisit(&record, row, winner, similarity, kind)?;
                     self.out.write(&revisit).at("write", self.aside)?;
                 }
                 _ => self.out.write(&chunk.bytes[item.range]).at("write", self.aside)?,
@@ -44,14 +49,36 @@ impl Records<'_> {
         Ok(())
     }
 
+    /// Copies the record that was too long for the last chunk: it could not be judged, so it stays. If the file ends
+    /// before it does, what is there stays: a length that lies may have other records behind it.
+    pub(super) fn overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
+        let end = self.out.get_mut().stream_position().at("write", self.aside)?;
+        let copied = self.out.stream(|out| chunks.overlong(out)).at("write", self.aside)?;
+        if copied != Copied::Nothing {
+            return Ok(());
+        }
+        // Takes back the empty gzip member.
+        let out = self.out.get_mut();
+        let back = out.seek(SeekFrom::Start(end)).and_then(|_| out.get_ref().set_len(end));
+        back.at("write", self.aside)
+    }
+
     /// ARC files know no revisits.
     fn leaves_out(&self, record: &WarcRecord) -> bool {
         self.kept.work.run.removed_records == RemovedRecords::LeaveOut || record.is_arc()
     }
 
     /// The record that stands for a removed one.
-    fn revisit(&self, record: &WarcRecord, winner: PageId, similarity: f64, kind: Kind) -> Result<Vec<u8>> {
-        let (_, name) = self.kept.segments.page(winner)?;
+    fn revisit(
+        &self,
+        record: &WarcRecord,
+        row: &Row,
+        winner: PageId,
+        similarity: f64,
+        kind: Kind,
+    ) -> Result<Vec<u8>> {
+        let (winner_row, name) = self.kept.segments.page(winner)?;
+        let kind = row.kind(kind, winner_row.identity);
         let name: String = serde_json::from_slice(&name).unwrap_or_default();
         let facts = self.kept.segments.facts(winner)?;
         let facts = facts::read(&facts);
@@ -62,7 +89,7 @@ impl Records<'_> {
             id: known(facts.id),
             payload_digest: known(facts.digest),
             kind,
-            similarity,
+            similarity: shown(similarity, self.kept.work.run.config.threshold),
         };
         let mut out = Vec::new();
         revisit(record, &winner, &mut out);
