@@ -84,10 +84,15 @@ fn write(parts: &Parts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
 /// Writes the host that `host` is another name of. `false`: nothing is left of it.
 fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    let host = if written.drop_trailing_dot { host.trim_end_matches('.') } else { host };
+    // A host with an empty label is no name, and what is left of it could be another host: `0x7f..` is not 127.
+    let is_name = !host.contains("..");
+    let host = if written.drop_trailing_dot && is_name { host.trim_end_matches('.') } else { host };
     out.extend_from_slice(host.as_bytes());
     if written.ignore_host_case {
         out[start..].make_ascii_lowercase();
+    }
+    if !is_name {
+        return true;
     }
     while let Some(prefix) = compiled.host_prefix(&out[start..]) {
         out.drain(start..start + prefix);

@@ -200,6 +200,17 @@ fn addresses() -> impl Strategy<Value = String> {
     prop::string::string_regex(&format!("https?://{host}{path}{query}(#!?[a-z]{{0,2}})?")).unwrap()
 }
 
+#[test]
+fn a_host_with_an_empty_label_stays_as_it_is() {
+    for address in ["http://0x7f../", "http://www../", "http://www..site.example/", "http://site.example../"]
+    {
+        let (mut once, mut twice) = (String::new(), String::new());
+        assert!(identity(address, &AddressRules::default(), &mut once), "{address}");
+        assert!(identity(&once, &AddressRules::default(), &mut twice), "{address}");
+        assert_eq!((once.as_str(), twice.as_str()), (address, address));
+    }
+}
+
 proptest! {
     #[test]
     fn the_identity_of_an_identity_is_itself(url in prop_oneof![addresses(), "(https?:/{0,2})?\\PC{0,40}", any::<String>()]) {

@@ -49,7 +49,13 @@ pub(super) fn sure(bytes: &[u8], whole: bool) -> Sure {
     let name = line.iter().take(64).take_while(is_name).count();
     let gap = line[name..].iter().take(8).take_while(|byte| **byte == b' ').count();
     match line.get(name + gap) {
-        Some(byte) => answer(name > 0 && *byte == b':'),
+        // A line that opens a record of ARC is no field, though it begins like one.
+        Some(b':') if name > 0 => match arc_line(line, whole) {
+            Sure::Yes => Sure::No,
+            Sure::No => Sure::Yes,
+            Sure::Unknown => Sure::Unknown,
+        },
+        Some(_) => Sure::No,
         None => open(whole),
     }
 }
@@ -101,6 +107,7 @@ mod tests {
             ("WARC/1.0\r\nWARC-Type: response\r\n", Sure::Yes, Sure::Yes),
             ("WARC/0.18\nContent-Length: 3\n", Sure::Yes, Sure::Yes),
             ("WARC/1.0\r\n\r\n", Sure::Yes, Sure::No),
+            ("WARC/1.0\r\nhttp://a.example/ 1.2.3.4 20080509190241 text/html 3\n", Sure::Yes, Sure::No),
             ("WARC/1.0 is a format", Sure::Yes, Sure::No),
             ("WARC/x", Sure::No, Sure::No),
             ("http://a.example/ 1.2.3.4 20080509190241 text/html 3\n", Sure::Yes, Sure::Yes),
