@@ -6,14 +6,18 @@
 use serde::{Deserialize, Serialize};
 
 use crate::address::AddressRules;
+use crate::method::{METHODS, method};
 
 /// What counts as a duplicate and which copy is kept. Two runs with the same `Config` over the same pages
 /// give the same answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {
-    /// Pages at least this similar are duplicates. Higher: fewer pages removed. In (0, 1].
-    pub threshold: f64,
+    /// How pages are compared: a method's name, and its parameters where they are not the usual ones, as in
+    /// `simhash:distance=4`.
+    pub method: String,
+    /// Pages at least this similar are duplicates. Higher: fewer pages removed. In (0, 1]; the method's own if not given.
+    pub threshold: Option<f64>,
     /// Which text of an HTML page is compared.
     pub content: Content,
     /// How a page's text becomes the text that is compared.
@@ -32,7 +36,8 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            threshold: 0.8,
+            method: METHODS[0].name.into(),
+            threshold: None,
             content: Content::default(),
             canonical: CanonicalRules::default(),
             shingles: ShingleRules::default(),
@@ -52,12 +57,6 @@ impl Default for Config {
 impl Config {
     /// Says what is wrong with the configuration and how to mend it, before any page is read.
     pub fn check(&self) -> Result<(), String> {
-        if !(self.threshold > 0.0 && self.threshold <= 1.0) {
-            return Err(format!(
-                "threshold {} is out of range: give a value above 0 and up to 1, such as 0.8",
-                self.threshold
-            ));
-        }
         if self.shingles.length == 0 || self.shingles.length > SHINGLE_LENGTH_LIMIT {
             return Err(format!(
                 "a shingle of {} tokens makes no sense: give a length from 1 to {SHINGLE_LENGTH_LIMIT}, such as 5",
@@ -80,7 +79,7 @@ impl Config {
                 self.markets.len()
             ));
         }
-        Ok(())
+        method(self).map(|_| ())
     }
 }
 

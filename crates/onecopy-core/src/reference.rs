@@ -7,27 +7,30 @@ use crate::canonical::{Canonical, canonicalise};
 use crate::config::Config;
 use crate::group::group;
 use crate::hash::digest;
-use crate::measure::resemblance;
+use crate::method::{Desk, Method, Subject, method};
 use crate::page::{Decision, Kind, Page, PageId};
-use crate::sketch::{Sketch, sketch};
 use crate::winner::{Contender, rank};
 
-/// What becomes of each page, and the group that it is in (by its best page). Pages without text are alike.
+/// What becomes of each page, and the group that it is in (by its best page). Pages of one canonical text are alike,
+/// whatever the method says. The configuration must have been checked.
 pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
-    let sets: Vec<(Vec<u64>, Canonical)> = pages.iter().map(|page| shingles(page, config)).collect();
+    let method = method(config).expect("a configuration that was checked");
+    let sketches: Vec<(Vec<u64>, Canonical)> =
+        pages.iter().map(|page| sketch(page, &*method, config)).collect();
     let mut order: Vec<usize> = (0..pages.len()).collect();
-    order.sort_by_cached_key(|&p| rank_of(&pages[p], &sets[p].1, config));
+    order.sort_by_cached_key(|&p| rank_of(&pages[p], &sketches[p].1, config));
     let mut decisions = vec![Decision::Kept; pages.len()];
     let mut pairs = Vec::new();
     for (place, &page) in order.iter().enumerate() {
         for (best, &other) in order[..place].iter().enumerate() {
-            let similarity = similarity(&sets[page].0, &sets[other].0);
-            if similarity < config.threshold {
+            let exact = sketches[page].1.as_bytes() == sketches[other].1.as_bytes();
+            let similarity =
+                if exact { 1.0 } else { similarity(&*method, &sketches[page].0, &sketches[other].0) };
+            if similarity < method.threshold() {
                 continue;
             }
             pairs.push((best as u32, place as u32));
             if decisions[page] == Decision::Kept && decisions[other] == Decision::Kept {
-                let exact = sets[page].1.as_bytes() == sets[other].1.as_bytes();
                 let kind = if exact { Kind::Exact } else { Kind::Near };
                 decisions[page] = Decision::Removed { winner: other as PageId, similarity, kind };
             }
@@ -41,17 +44,16 @@ pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
     (decisions, group_of)
 }
 
-/// The resemblance of two sets of shingles, by the book.
-fn similarity(a: &[u64], b: &[u64]) -> f64 {
-    let shared = a.iter().filter(|&shingle| b.contains(shingle)).count();
-    resemblance(shared, a.len(), b.len())
+fn similarity(method: &dyn Method, a: &[u64], b: &[u64]) -> f64 {
+    method.similarity(method.score(a, b), (a.len(), b.len()))
 }
 
-fn shingles(page: &Page, config: &Config) -> (Vec<u64>, Canonical) {
-    let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
+fn sketch(page: &Page, method: &dyn Method, config: &Config) -> (Vec<u64>, Canonical) {
+    let (mut canonical, mut out) = (Canonical::default(), Vec::new());
     canonicalise(page.text, &config.canonical, &mut canonical);
-    sketch(&canonical, &config.shingles, &mut out);
-    (out.shingles().to_vec(), canonical)
+    let subject = Subject { canonical: &canonical, text: page.text, links: &[] };
+    method.sketch(&subject, &mut Desk::default(), &mut out);
+    (out, canonical)
 }
 
 fn rank_of(page: &Page, canonical: &Canonical, config: &Config) -> Vec<u8> {

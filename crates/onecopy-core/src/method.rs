@@ -1,0 +1,169 @@
+//! A method: how pages are sketched, keyed and compared.
+//!
+//! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
+//! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
+
+mod jaccard;
+mod parameters;
+
+use std::fmt::Debug;
+
+use crate::candidate::Rarity;
+use crate::canonical::Canonical;
+use crate::config::Config;
+use crate::sketch::Sketch;
+
+use parameters::Parameters;
+
+/// How pages are sketched, keyed and compared.
+pub trait Method: Debug + Send + Sync {
+    /// Pages at least this similar are duplicates. In (0, 1].
+    fn threshold(&self) -> f64;
+
+    /// What [`Method::sketch`] looks at beside the canonical text.
+    fn looks_at(&self) -> LooksAt {
+        LooksAt::default()
+    }
+
+    /// Appends the sketch of a page to `out`: at least one word for a page with tokens.
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>);
+
+    /// Whether [`Method::keys`] asks how rare the words of sketches are. If so, a word's leading bits say which one it is,
+    /// and a sketch has each once.
+    fn asks_rarity(&self) -> bool {
+        false
+    }
+
+    /// Appends the keys of a sketch to `out`, each once: hashes, of which pages that are alike share one at least. A key
+    /// has a number beside it for [`Method::may`]; among keys of one page, it falls in one order of keys for all pages.
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>);
+
+    /// Whether two pages that share a key can be alike, if it is the first in the order that they share. Larger numbers
+    /// beside the keys never turn a yes into a no.
+    fn may(&self, _a: Held, _b: Held) -> bool {
+        true
+    }
+
+    /// What the similarity of two sketches is made of: the same whichever comes first.
+    fn score(&self, a: &[u64], b: &[u64]) -> u32;
+
+    /// The similarity that a score stands for, given the words of both sketches. In [0, 1].
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64;
+
+    /// The score of two sketches if they are at least as similar as the threshold. May end early what cannot be.
+    fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        let score = self.score(a, b);
+        (self.similarity(score, (a.len(), b.len())) >= self.threshold()).then_some(score)
+    }
+
+    /// Whether one minus the similarity is a metric: no way round is shorter than the straight one.
+    fn is_metric(&self) -> bool {
+        false
+    }
+
+    /// How candidates are found.
+    fn search(&self) -> Search {
+        Search::Keys
+    }
+
+    /// The exact method that this one stands in for. `None` if it is exact itself.
+    fn stands_for(&self) -> Option<Box<dyn Method>> {
+        None
+    }
+
+    /// The chance that two of `pages` pages are found, if the method that this one stands for says that they are
+    /// `similarity` alike.
+    fn chance(&self, _similarity: f64, _pages: u64) -> f64 {
+        1.0
+    }
+}
+
+/// What a method may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The text that is compared.
+    pub canonical: &'a Canonical,
+    /// The text before it was made canonical. Empty unless [`Method::looks_at`] asks for it.
+    pub text: &'a str,
+    /// Hashes of the addresses that the page links to, in its order. Empty unless [`Method::looks_at`] asks for them.
+    pub links: &'a [u64],
+}
+
+/// What a method looks at beside the canonical text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LooksAt {
+    /// The text before it was made canonical.
+    pub text: bool,
+    /// The addresses that the page links to.
+    pub links: bool,
+}
+
+/// A page that holds a key.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// The words in its sketch.
+    pub size: u32,
+    /// The number beside the key.
+    pub rest: u32,
+}
+
+/// How candidates are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Pages that share a key.
+    Keys,
+    /// Pages of one set. Pages that share a key are in one set, and sets that share a page are one, unless it would have
+    /// more than `limit` pages.
+    Sets {
+        /// The most pages of a set.
+        limit: u32,
+    },
+    /// Pages at most `window` places apart when the first words of their sketches are sorted, rotated by every multiple
+    /// of `step` bits.
+    Neighbours {
+        /// Bits between two rotations.
+        step: u32,
+        /// Places that are looked at behind each page.
+        window: u32,
+    },
+}
+
+/// What a thread keeps between pages, so that buffers are made once.
+#[derive(Clone, Debug, Default)]
+pub struct Desk {
+    pub(crate) sketch: Sketch,
+    pub(crate) counts: Vec<u8>,
+    /// Room for whatever a method hashes.
+    pub(crate) words: Vec<u64>,
+    /// Room for a part of a page.
+    pub(crate) part: Canonical,
+}
+
+/// A method's name, what it is, and how it is made.
+pub struct MethodEntry {
+    /// The name by which it is chosen.
+    pub name: &'static str,
+    /// A line for people.
+    pub about: &'static str,
+    make: fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>,
+}
+
+/// All methods, the default first.
+pub const METHODS: &[MethodEntry] =
+    &[MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make }];
+
+/// Makes the method that `config` chooses, or says what is wrong with the choice.
+pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
+    let mut parameters = Parameters::parse(&config.method)?;
+    let Some(entry) = METHODS.iter().find(|entry| entry.name == parameters.name()) else {
+        let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
+        return Err(format!(
+            "there is no method {:?}: choose one of {}",
+            parameters.name(),
+            names.join(", ")
+        ));
+    };
+    let method = (entry.make)(&mut parameters, config)?;
+    parameters.finish()?;
+    Ok(method)
+}

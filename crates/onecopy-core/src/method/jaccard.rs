@@ -1,0 +1,63 @@
+//! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
+
+use super::parameters::Parameters;
+use super::{Desk, Held, Method, Subject};
+use crate::candidate::{Rarity, keys};
+use crate::config::{Config, ShingleRules};
+use crate::measure::resemblance;
+use crate::sketch::sketch;
+use crate::verify::{overlap, rests_allow, sizes_allow, verify};
+
+pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
+
+/// Sets of shingles, compared whole.
+#[derive(Debug)]
+struct Jaccard {
+    threshold: f64,
+    shingles: ShingleRules,
+}
+
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+    let threshold = parameters.threshold(config.threshold, 0.8)?;
+    Ok(Box::new(Jaccard { threshold, shingles: config.shingles.clone() }))
+}
+
+impl Method for Jaccard {
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        sketch(page.canonical, &self.shingles, &mut desk.sketch);
+        out.extend_from_slice(desk.sketch.shingles());
+    }
+
+    fn asks_rarity(&self) -> bool {
+        true
+    }
+
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    }
+
+    fn may(&self, a: Held, b: Held) -> bool {
+        rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold)
+            && sizes_allow(a.size as usize, b.size as usize, self.threshold)
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        overlap(a, b) as u32
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        resemblance(score as usize, sizes.0, sizes.1)
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        verify(a, b, self.threshold).map(|shared| shared as u32)
+    }
+
+    fn is_metric(&self) -> bool {
+        true
+    }
+}
