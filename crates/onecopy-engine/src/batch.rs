@@ -78,14 +78,15 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
     let inputs = &work.run.inputs;
     let (segments, decisions) = decide::decide(job, &work, progress)?;
     KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
-    let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold: job.config.threshold };
+    let lists =
+        Lists { segments: &segments, inputs, decisions: &decisions, threshold: work.method.threshold() };
     let counts = lists.write(&work.results())?;
     let (cpu_seconds, peak_memory_bytes) = usage();
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
-        method: "jaccard".into(),
-        threshold: job.config.threshold,
+        method: job.config.method.clone(),
+        threshold: work.method.threshold(),
         input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
         seconds: begun.elapsed().as_secs_f64(),
         cpu_seconds,

@@ -8,7 +8,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use onecopy_core::{Canonical, Config, Sketch, containment, overlap, resemblance, sketch, unshared, verify};
+use onecopy_core::{
+    Canonical, Config, Desk, Method, Sketch, Subject, containment, overlap, sketch, unshared,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
@@ -29,6 +31,8 @@ pub struct Explanation {
     pub a: PageFacts,
     /// The second page.
     pub b: PageFacts,
+    /// How they were compared.
+    pub method: String,
     /// How alike they are.
     pub similarity: f64,
     /// How alike pages must be to be duplicates.
@@ -96,23 +100,22 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
     };
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
-    let similarity = resemblance(shared, first.shingles().len(), second.shingles().len());
-    let alike = similarity >= run.config.threshold;
+    let method = run.method()?;
+    let exact = first.canonical.as_bytes() == second.canonical.as_bytes();
+    let similarity = if exact { 1.0 } else { first.similarity(second, &*method) };
+    let alike = similarity >= method.threshold();
     let [fate_a, fate_b] = fates;
     Ok(Explanation {
         a: facts(a, fate_a, first, second, shared, &run.config),
         b: facts(b, fate_b, second, first, shared, &run.config),
         similarity,
-        threshold: run.config.threshold,
+        method: run.config.method.clone(),
+        threshold: method.threshold(),
         alike,
-        exact: first.canonical.as_bytes() == second.canonical.as_bytes(),
+        exact,
         shared,
         shingle: run.config.shingles.length,
-        chain: if alike || members.is_empty() {
-            Vec::new()
-        } else {
-            chain(&found, a, b, run.config.threshold)
-        },
+        chain: if alike || members.is_empty() { Vec::new() } else { chain(&found, a, b, &*method) },
         group_winner: members.into_iter().next(),
     })
 }
@@ -120,19 +123,30 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
 /// A page that was read again.
 struct Again {
     canonical: Canonical,
-    sketch: Sketch,
+    /// Its shingles, which say what two pages share whatever the method.
+    shingles: Sketch,
+    /// What the method compares.
+    sketch: Vec<u64>,
 }
 
 impl Again {
-    fn new(text: &Text, config: &Config) -> Again {
-        let mut page = Again { canonical: Canonical::default(), sketch: Sketch::default() };
-        text.canonicalise(&config.canonical, &mut page.canonical);
-        sketch(&page.canonical, &config.shingles, &mut page.sketch);
-        page
+    fn new(text: &Text, config: &Config, method: &dyn Method) -> Again {
+        let mut canonical = Canonical::default();
+        text.canonicalise(&config.canonical, &mut canonical);
+        let (mut shingles, mut own) = (Sketch::default(), Vec::new());
+        sketch(&canonical, &config.shingles, &mut shingles);
+        let subject = Subject { canonical: &canonical, text: &text.plain(), links: &[] };
+        method.sketch(&subject, &mut Desk::default(), &mut own);
+        Again { canonical, shingles, sketch: own }
     }
 
     fn shingles(&self) -> &[u64] {
-        self.sketch.shingles()
+        self.shingles.shingles()
+    }
+
+    fn similarity(&self, other: &Again, method: &dyn Method) -> f64 {
+        let score = method.score(&self.sketch, &other.sketch);
+        method.similarity(score, (self.sketch.len(), other.sketch.len()))
     }
 }
 
@@ -148,15 +162,13 @@ fn facts(name: &str, fate: Fate, own: &Again, other: &Again, shared: usize, conf
 }
 
 /// Pages from `a` to `b`, each alike to the next; as few as can be.
-fn chain(pages: &HashMap<String, Again>, a: &str, b: &str, threshold: f64) -> Vec<String> {
+fn chain(pages: &HashMap<String, Again>, a: &str, b: &str, method: &dyn Method) -> Vec<String> {
     let pages: BTreeMap<&str, &Again> = pages.iter().map(|(name, page)| (name.as_str(), page)).collect();
     let mut before: HashMap<&str, &str> = HashMap::from([(a, a)]);
     let mut queue = VecDeque::from([a]);
     while let Some(at) = queue.pop_front() {
         for (&name, page) in &pages {
-            if !before.contains_key(name)
-                && verify(pages[at].shingles(), page.shingles(), threshold).is_some()
-            {
+            if !before.contains_key(name) && method.verify(&pages[at].sketch, &page.sketch).is_some() {
                 before.insert(name, at);
                 queue.push_back(name);
             }
@@ -257,8 +269,8 @@ fn find(run: &Run, wanted: &[String], environment: &[(String, String)]) -> Resul
     let lots = lots(sources, run.chunk_bytes as u64);
     let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1));
     let feed = Feed::new(sources, &lots, &opener);
-    let mut finder =
-        Finder { run, opener: &opener, wanted, names: FieldNames::new(&run.fields), found: HashMap::new() };
+    let (method, names) = (run.method()?, FieldNames::new(&run.fields));
+    let mut finder = Finder { run, method: &*method, opener: &opener, wanted, names, found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
@@ -280,6 +292,7 @@ fn find(run: &Run, wanted: &[String], environment: &[(String, String)]) -> Resul
 
 struct Finder<'a> {
     run: &'a Run,
+    method: &'a dyn Method,
     opener: &'a Opener,
     wanted: &'a [String],
     names: FieldNames,
@@ -324,7 +337,7 @@ impl Finder<'_> {
 
     fn take(&mut self, name: String, text: &Text) {
         if self.wanted.contains(&name) {
-            let page = Again::new(text, &self.run.config);
+            let page = Again::new(text, &self.run.config, self.method);
             self.found.entry(name).or_insert(page);
         }
     }

@@ -101,9 +101,12 @@ pub struct DedupArgs {
     /// The folder for the results; made if it is not there
     #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
-    /// Pages at least this similar are duplicates. Higher: fewer pages removed
-    #[arg(long, short, value_name = "0..1", default_value_t = Config::default().threshold)]
-    pub threshold: f64,
+    /// How pages are compared; `onecopy methods` lists the methods and their parameters
+    #[arg(long, value_name = "NAME[:PARAMETER=VALUE]...", default_value_t = Config::default().method)]
+    pub method: String,
+    /// Pages at least this similar are duplicates. Higher: fewer pages removed [default: the method's, 0.8 for the usual one]
+    #[arg(long, short, value_name = "0..1")]
+    pub threshold: Option<f64>,
     /// Tokens in a shingle. Higher: edits weigh more, so fewer pages removed
     #[arg(long, short = 'k', value_name = "K", default_value_t = Config::default().shingles.length)]
     pub shingle: usize,
@@ -381,7 +384,8 @@ impl DedupArgs {
     }
 
     fn config(&self) -> anyhow::Result<Config> {
-        let mut config = Config { threshold: self.threshold, ..Config::default() };
+        let mut config =
+            Config { method: self.method.clone(), threshold: self.threshold, ..Config::default() };
         config.winner = self.winner.iter().map(|&rule| rule.into()).collect();
         config.markets = self.market.iter().map(|market| market.trim_matches('.').to_lowercase()).collect();
         if let Some(path) = &self.address_rules {

@@ -2,8 +2,8 @@
 //!
 //! A content that stays and those that lost to it are a star, and a star is in one group. What is left is to find
 //! which stars a pair joins. One of its two contents was removed, for two that stay are never alike; and pairs inside
-//! a group are not looked at. One minus the Jaccard similarity is a metric, so the distance between the centres of two
-//! stars bounds the distance between all their contents from below: one comparison spares most of the others.
+//! a group are not looked at. Where one minus the similarity is a metric, the distance between the centres of two stars
+//! bounds the distance between all their contents from below: one comparison spares most of the others.
 
 use onecopy_core::Groups;
 
@@ -117,13 +117,13 @@ fn between(a: u32, b: u32, settled: &Settled) -> Open {
 /// Whether one of the pairs between two stars is alike.
 fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) -> Result<bool> {
     let mut least = 0.0;
-    if pairs.len() >= WORTH_A_BOUND {
+    if pairs.len() >= WORTH_A_BOUND && judge.method.is_metric() {
         let (a, b) = pairs[0].0;
         let apart = 1.0 - judge.similarity(a, b, desk)?;
         // What two contents must bridge together: d(a, b) >= d(centres) - d(a, centre) - d(b, centre).
-        least = apart - (1.0 - judge.threshold) - ROUNDING;
+        least = apart - (1.0 - judge.method.threshold()) - ROUNDING;
     }
-    let distance = |content: u32| settled.distance(content, &judge.contents.sizes);
+    let distance = |content: u32| 1.0 - settled.similarity(content, &judge.contents.sizes, judge.method);
     for &(_, (a, b)) in pairs {
         if distance(a) + distance(b) >= least && judge.compare(a, b, desk)?.is_some() {
             return Ok(true);

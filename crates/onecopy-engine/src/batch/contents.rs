@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use onecopy_core::{rests_allow, sizes_allow};
+use onecopy_core::{Held, Method};
 
 use super::runs::Holder;
 use super::segments::{Segments, SketchAt};
@@ -20,7 +20,7 @@ pub(crate) struct Contents {
     pub best_page: Vec<u32>,
     /// Where each content's sketch is.
     pub sketch_at: Vec<SketchAt>,
-    /// Shingles in each content's sketch.
+    /// Words in each content's sketch.
     pub sizes: Vec<u32>,
 }
 
@@ -31,11 +31,10 @@ pub(crate) const NO_CONTENT: u32 = u32::MAX;
 pub(crate) const BYTES_A_PAGE: u64 = 12;
 
 impl Contents {
-    /// Whether two contents that share a key may be alike, by their sizes and by what comes behind the key.
-    pub(crate) fn may(&self, a: Holder, b: Holder, threshold: f64) -> bool {
-        let sizes = (self.sizes[a[0] as usize], self.sizes[b[0] as usize]);
-        rests_allow((a[1], b[1]), sizes, threshold)
-            && sizes_allow(sizes.0 as usize, sizes.1 as usize, threshold)
+    /// Whether two contents that share a key may be alike, by their sizes and by the numbers beside the key.
+    pub(crate) fn may(&self, a: Holder, b: Holder, method: &dyn Method) -> bool {
+        let held = |[content, rest]: Holder| Held { size: self.sizes[content as usize], rest };
+        method.may(held(a), held(b))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -1,6 +1,6 @@
 //! From pages to decisions: the order of the stages between reading and writing.
 
-use onecopy_core::Rarity;
+use onecopy_core::{Method, Rarity};
 
 use super::contents::{Contents, contents, ranks};
 use super::decisions::Decisions;
@@ -34,7 +34,8 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     }
     let by_rules = rank::rank(&segments, budget.sort, progress)?;
     let links = links(&segments, &ranks(&by_rules, segments.pages()))?;
-    let settling = Settling { job, work, segments: &segments, rarity: &counters.finish(), links: &links };
+    let (rarity, method) = (&counters.finish(), &*work.method);
+    let settling = Settling { job, work, method, segments: &segments, rarity, links: &links };
     let decisions = settling.markets(by_rules, progress)?;
     decisions.save(&saved)?;
     Ok((segments, decisions))
@@ -64,6 +65,7 @@ fn no_rejections(segments: &Segments) -> Result<bool> {
 struct Settling<'a> {
     job: &'a Job,
     work: &'a Work,
+    method: &'a dyn Method,
     segments: &'a Segments,
     rarity: &'a Rarity,
     links: &'a Links,
@@ -89,7 +91,7 @@ impl Settling<'_> {
     /// Writes a market's winners and losers.
     fn write(&self, market: &str, decisions: &Decisions) -> Result<()> {
         let (segments, inputs) = (self.segments, &self.work.run.inputs);
-        let lists = Lists { segments, inputs, decisions, threshold: self.job.config.threshold };
+        let lists = Lists { segments, inputs, decisions, threshold: self.method.threshold() };
         lists.write_market(&self.work.results().join("markets").join(market))
     }
 
@@ -116,7 +118,7 @@ impl Settling<'_> {
 
     fn judge<'a>(&'a self, contents: &'a Contents) -> Judge<'a> {
         let threads = self.segments.threads(self.job.threads, self.work.budget.limit / 4);
-        Judge { segments: self.segments, contents, threshold: self.job.config.threshold, threads }
+        Judge { segments: self.segments, contents, method: self.method, threads }
     }
 
     /// Decides about pages that are given best first.
@@ -128,13 +130,13 @@ impl Settling<'_> {
             segments: self.segments,
             contents: &contents,
             rarity: self.rarity,
-            threshold: judge.threshold,
+            method: self.method,
             threads: judge.threads,
             folder,
         };
         let runs = finder.runs(budget, progress)?;
         let settled = settle::settle(&judge, &runs, budget, progress)?;
         let groups = connect::connect(&judge, &runs, &settled, progress)?;
-        Ok(Decisions::new(contents, settled, groups, &self.links.ends))
+        Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
     }
 }

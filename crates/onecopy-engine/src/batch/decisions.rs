@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
-use onecopy_core::{Decision, End, Groups, Kind, PageId, resemblance};
+use onecopy_core::{Decision, End, Groups, Kind, Method, PageId};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::{Contents, NO_CONTENT};
@@ -18,9 +18,9 @@ use crate::error::{At, Result};
 pub(crate) struct Decisions {
     of_page: Vec<u32>,
     best_page: Vec<u32>,
-    sizes: Vec<u32>,
     winner: Vec<u32>,
-    shared: Vec<u32>,
+    /// The similarity of each content and its winner, its bits in two halves.
+    similarity: Vec<u32>,
     group: Vec<u32>,
     /// Pages that stand for another, ascending: page, where it ends, how.
     ends: Vec<u32>,
@@ -35,11 +35,14 @@ impl Decisions {
         settled: Settled,
         mut groups: Groups,
         ends: &[PageEnd],
+        method: &dyn Method,
     ) -> Decisions {
         let group = (0..contents.len() as u32).map(|content| groups.find(content)).collect();
         let Contents { of_page, best_page, sizes, .. } = contents;
+        let similarity = |content: usize| settled.similarity(content as u32, &sizes, method);
+        let similarity = (0..best_page.len()).flat_map(|content| halves(similarity(content))).collect();
         let ends = ends.iter().flat_map(encode_end).collect();
-        Decisions { of_page, best_page, sizes, winner: settled.winner, shared: settled.shared, group, ends }
+        Decisions { of_page, best_page, winner: settled.winner, similarity, group, ends }
     }
 
     pub(crate) fn pages(&self) -> usize {
@@ -55,8 +58,7 @@ impl Decisions {
         let winner = self.winner[content] as usize;
         let best = self.best_page[winner];
         if winner != content {
-            let sizes = (self.sizes[content] as usize, self.sizes[winner] as usize);
-            let similarity = resemblance(self.shared[content] as usize, sizes.0, sizes.1);
+            let similarity = whole([self.similarity[2 * content], self.similarity[2 * content + 1]]);
             Decision::Removed { winner: best, similarity, kind: Kind::Near }
         } else if best != page {
             Decision::Removed { winner: best, similarity: 1.0, kind: Kind::Exact }
@@ -119,9 +121,9 @@ impl Decisions {
         grouped
     }
 
-    fn columns(&self) -> [&Vec<u32>; 7] {
-        let Decisions { of_page, best_page, sizes, winner, shared, group, ends } = self;
-        [of_page, best_page, sizes, winner, shared, group, ends]
+    fn columns(&self) -> [&Vec<u32>; 6] {
+        let Decisions { of_page, best_page, winner, similarity, group, ends } = self;
+        [of_page, best_page, winner, similarity, group, ends]
     }
 
     /// Writes the decisions aside, then renames: they are there whole or not at all.
@@ -153,15 +155,23 @@ impl Decisions {
             Some(Decisions {
                 of_page: column()?,
                 best_page: column()?,
-                sizes: column()?,
                 winner: column()?,
-                shared: column()?,
+                similarity: column()?,
                 group: column()?,
                 ends: column()?,
             })
         };
         Ok(columns())
     }
+}
+
+fn halves(similarity: f64) -> [u32; 2] {
+    let bits = similarity.to_bits();
+    [bits as u32, (bits >> 32) as u32]
+}
+
+fn whole([low, high]: [u32; 2]) -> f64 {
+    f64::from_bits(u64::from(low) | u64::from(high) << 32)
 }
 
 /// An end as numbers: how it ends and whether it is a revisit are in the last.
@@ -197,9 +207,8 @@ mod tests {
         Decisions {
             of_page: vec![0, 1, 0, 2, NO_CONTENT, NO_CONTENT, NO_CONTENT],
             best_page: vec![2, 1, 3],
-            sizes: vec![10, 9, 4],
             winner: vec![0, 0, 2],
-            shared: vec![10, 9, 4],
+            similarity: [1.0, 0.9, 1.0].into_iter().flat_map(halves).collect(),
             group: vec![0, 0, 2],
             ends: ends.iter().flat_map(encode_end).collect(),
         }

@@ -123,7 +123,7 @@ mod tests {
         }
         writer.finish().unwrap();
         let runs = runs.finish().unwrap();
-        let settled = Settled { winner: (0..5).collect(), shared: vec![10; 5] };
+        let settled = Settled { winner: (0..5).collect(), score: vec![0; 5] };
         let contents = Contents {
             of_page: vec![],
             best_page: vec![],
@@ -131,7 +131,8 @@ mod tests {
             sizes: vec![10, 10, 10, 10, 10],
         };
         let segments = Collector::open(folder.path(), 0).unwrap().finish().unwrap();
-        let judge = Judge { segments: &segments, contents: &contents, threshold: 0.8, threads: 1 };
+        let method = onecopy_core::method(&onecopy_core::Config::default()).unwrap();
+        let judge = Judge { segments: &segments, contents: &contents, method: &*method, threads: 1 };
         let mut index = Index::new(&runs, 0..5, &settled).unwrap();
         let mut found = Vec::new();
         index.keep(0);

@@ -1,6 +1,6 @@
 //! Compares contents by their whole sketches, many at a time.
 
-use onecopy_core::{overlap, resemblance, verify};
+use onecopy_core::Method;
 
 use super::contents::Contents;
 use super::runs::Holder;
@@ -12,7 +12,7 @@ use crate::parallel::for_each;
 pub(crate) struct Judge<'a> {
     pub segments: &'a Segments,
     pub contents: &'a Contents,
-    pub threshold: f64,
+    pub method: &'a dyn Method,
     pub threads: usize,
 }
 
@@ -26,21 +26,22 @@ pub(crate) struct Desk {
 impl Judge<'_> {
     /// Whether two contents that share a key may be alike, by their sizes and by what comes behind the key.
     pub(crate) fn may(&self, a: Holder, b: Holder) -> bool {
-        self.contents.may(a, b, self.threshold)
+        self.contents.may(a, b, self.method)
     }
 
-    /// If two contents are alike, how many shingles they share.
+    /// The score of two contents if they are alike.
     pub(crate) fn compare(&self, a: u32, b: u32, desk: &mut Desk) -> Result<Option<u32>> {
         let first = self.sketch(a, &mut desk.first)?;
         let second = self.sketch(b, &mut desk.second)?;
-        Ok(verify(first, second, self.threshold).map(|shared| shared as u32))
+        Ok(self.method.verify(first, second))
     }
 
     /// How alike two contents are, however little.
     pub(crate) fn similarity(&self, a: u32, b: u32, desk: &mut Desk) -> Result<f64> {
         let first = self.sketch(a, &mut desk.first)?;
         let second = self.sketch(b, &mut desk.second)?;
-        Ok(resemblance(overlap(first, second), first.len(), second.len()))
+        let score = self.method.score(first, second);
+        Ok(self.method.similarity(score, (first.len(), second.len())))
     }
 
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {

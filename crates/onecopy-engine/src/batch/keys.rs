@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use onecopy_core::{Rarity, keys};
+use onecopy_core::{Desk, Method, Rarity};
 
 use super::budget::Budget;
 use super::contents::{Contents, NO_CONTENT};
@@ -26,7 +26,7 @@ pub(crate) struct KeyFinder<'a> {
     pub segments: &'a Segments,
     pub contents: &'a Contents,
     pub rarity: &'a Rarity,
-    pub threshold: f64,
+    pub method: &'a dyn Method,
     pub threads: usize,
     pub folder: &'a Path,
 }
@@ -77,7 +77,7 @@ impl KeyFinder<'_> {
             let start = row.sketch_start as usize;
             let sketch = &sketches[start..start + row.sketch_size as usize];
             scratch.keys.clear();
-            keys(sketch, self.threshold, self.rarity, &mut scratch.counts, &mut scratch.keys);
+            self.method.keys(sketch, self.rarity, &mut scratch.desk, &mut scratch.keys);
             for &(key, rest) in &scratch.keys {
                 scratch.parts[(key >> (64 - PART_BITS)) as usize].push((key, [content, rest]));
             }
@@ -117,7 +117,7 @@ impl KeyFinder<'_> {
             return;
         }
         let all = run.clone();
-        let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.threshold);
+        let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);
         run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
     }
 }
@@ -126,7 +126,7 @@ impl KeyFinder<'_> {
 #[derive(Default)]
 struct Scratch {
     sketches: Vec<u64>,
-    counts: Vec<u8>,
+    desk: Desk,
     keys: Vec<(u64, u32)>,
     parts: [Vec<(u64, Holder)>; PARTS],
 }

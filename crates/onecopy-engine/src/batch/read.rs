@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use onecopy_core::{
-    Canonical, Contender, Language, Signals, Sketch, digest, identity, in_market, language, rank, sketch,
+    Canonical, Contender, Desk, Language, Method, Signals, Subject, digest, identity, in_market, language,
+    rank,
 };
 
 use super::counters::Counters;
@@ -33,12 +34,13 @@ pub(crate) fn read(
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
     let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
-    let shared = Shared { job, sources, opener: &work.opener, names, seen };
-    let counters = Counters::new(budget.rarity_bits);
+    let method = &*work.method;
+    let shared = Shared { job, method, sources, opener: &work.opener, names, seen };
+    let counters = Counters::new(if method.asks_rarity() { budget.rarity_bits } else { 0 });
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
     let collector =
-        recount(collector, &shared.seen, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
+        recount(collector, &shared, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
     let feed = Feed::new(sources, &work.lots, &work.opener);
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
@@ -63,7 +65,9 @@ pub(crate) fn read(
                     // Buffers are several times a page's size: those of a large one leave nothing behind.
                     reader = PageReader::new(&shared);
                 }
-                counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
+                if method.asks_rarity() {
+                    counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
+                }
                 collector.lock().expect("no thread panics with this lock").add(segment, &sketches)?;
                 if large.is_none() {
                     sketches.clear();
@@ -84,7 +88,7 @@ pub(crate) fn read(
 /// Counts the shingles and fingerprints of the segments that an earlier run left.
 fn recount(
     collector: Collector,
-    seen: &Seen,
+    shared: &Shared,
     counters: &Counters,
     threads: impl Fn(&Segments) -> usize,
 ) -> Result<Collector> {
@@ -92,9 +96,11 @@ fn recount(
     for_each(threads(&found), found.len(), Vec::new, |buffer, i| {
         let segment = found.load(i)?;
         for row in segment.rows.iter().filter(|row| row.sketch_size > 0) {
-            seen.has(row.fingerprint());
+            shared.seen.has(row.fingerprint());
         }
-        counters.add(&segment, found.sketches(i, buffer)?, i);
+        if shared.method.asks_rarity() {
+            counters.add(&segment, found.sketches(i, buffer)?, i);
+        }
         Ok(())
     })?;
     Ok(found.reopen())
@@ -106,6 +112,7 @@ pub(super) const BYTES_A_BYTE: u64 = 16;
 /// What all threads read pages with.
 struct Shared<'a> {
     job: &'a Job,
+    method: &'a dyn Method,
     sources: &'a [Source],
     opener: &'a Opener,
     names: FieldNames,
@@ -116,7 +123,7 @@ struct Shared<'a> {
 struct PageReader<'a> {
     shared: &'a Shared<'a>,
     canonical: Canonical,
-    sketch: Sketch,
+    desk: Desk,
     /// The sketches of the last segment that was read, to be taken out and given back empty.
     sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
@@ -137,7 +144,7 @@ impl<'a> PageReader<'a> {
         PageReader {
             shared,
             canonical: Canonical::default(),
-            sketch: Sketch::default(),
+            desk: Desk::default(),
             sketches: Vec::new(),
             ranks: Vec::new(),
             identity: String::new(),
@@ -271,8 +278,7 @@ impl<'a> PageReader<'a> {
         let fingerprint = self.canonical.fingerprint();
         // A page that turns out to stand for another is not compared, so nobody may count on its sketch.
         if !silent && (pointing || !self.shared.seen.has(fingerprint)) {
-            sketch(&self.canonical, &config.shingles, &mut self.sketch);
-            self.sketches.extend_from_slice(self.sketch.shingles());
+            self.sketch(record);
         }
         let own = self.address(record.url.as_deref());
         self.links(row, record, own, silent, segment);
@@ -293,6 +299,14 @@ impl<'a> PageReader<'a> {
             ..place
         });
         Ok(())
+    }
+
+    /// Appends the sketch of the page that was made canonical.
+    fn sketch(&mut self, record: &Record) {
+        let method = self.shared.method;
+        let text = if method.looks_at().text { record.text.plain() } else { "".into() };
+        let subject = Subject { canonical: &self.canonical, text: &text, links: &[] };
+        method.sketch(&subject, &mut self.desk, &mut self.sketches);
     }
 
     /// The hashes of an address; zeros for none.

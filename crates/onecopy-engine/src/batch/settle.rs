@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use onecopy_core::resemblance;
+use onecopy_core::Method;
 
 use super::budget::Budget;
 use super::index::Index;
@@ -20,8 +20,8 @@ use crate::progress::{Progress, Stage};
 pub(crate) struct Settled {
     /// A content that stays is its own winner.
     pub winner: Vec<u32>,
-    /// How many shingles it shares with its winner.
-    pub shared: Vec<u32>,
+    /// Its score with its winner; nothing if it stays.
+    pub score: Vec<u32>,
 }
 
 impl Settled {
@@ -29,16 +29,19 @@ impl Settled {
         self.winner[content as usize] == content
     }
 
-    /// One minus the similarity of a content and its winner.
-    pub(crate) fn distance(&self, content: u32, sizes: &[u32]) -> f64 {
+    /// The similarity of a content and its winner.
+    pub(crate) fn similarity(&self, content: u32, sizes: &[u32], method: &dyn Method) -> f64 {
+        if self.stays(content) {
+            return 1.0;
+        }
         let winner = self.winner[content as usize];
         let (own, other) = (sizes[content as usize] as usize, sizes[winner as usize] as usize);
-        1.0 - resemblance(self.shared[content as usize] as usize, own, other)
+        method.similarity(self.score[content as usize], (own, other))
     }
 
-    fn remove(&mut self, content: u32, (winner, shared): (u32, u32)) {
+    fn remove(&mut self, content: u32, (winner, score): (u32, u32)) {
         self.winner[content as usize] = winner;
-        self.shared[content as usize] = shared;
+        self.score[content as usize] = score;
     }
 }
 
@@ -51,8 +54,7 @@ pub(crate) fn settle(
 ) -> Result<Settled> {
     let contents = judge.contents.len();
     progress.begin(Stage::Settle, contents as u64);
-    let mut settled =
-        Settled { winner: (0..contents as u32).collect(), shared: judge.contents.sizes.clone() };
+    let mut settled = Settled { winner: (0..contents as u32).collect(), score: vec![0; contents] };
     for block in blocks(runs, contents, budget.entries)? {
         let index = Index::new(runs, block.clone(), &settled)?;
         let all: Vec<u32> = block.clone().filter(|&content| settled.stays(content)).collect();
@@ -129,7 +131,7 @@ impl Block<'_> {
     }
 }
 
-/// The first of `candidates` that is alike, and how many shingles they share.
+/// The first of `candidates` that is alike, and their score.
 fn first_alike(
     judge: &Judge,
     content: u32,
@@ -137,8 +139,8 @@ fn first_alike(
     desk: &mut Desk,
 ) -> Result<Option<(u32, u32)>> {
     for &candidate in candidates {
-        if let Some(shared) = judge.compare(candidate, content, desk)? {
-            return Ok(Some((candidate, shared)));
+        if let Some(score) = judge.compare(candidate, content, desk)? {
+            return Ok(Some((candidate, score)));
         }
     }
     Ok(None)
@@ -172,9 +174,9 @@ fn sweep_pairs(judge: &Judge, pairs: &mut Vec<(u32, u32)>, settled: &mut Settled
     pairs.sort_unstable();
     pairs.dedup();
     let found = judge.compare_all(pairs)?;
-    for (&(content, kept), shared) in pairs.iter().zip(found) {
-        if let Some(shared) = shared.filter(|_| kept < settled.winner[content as usize]) {
-            settled.remove(content, (kept, shared));
+    for (&(content, kept), score) in pairs.iter().zip(found) {
+        if let Some(score) = score.filter(|_| kept < settled.winner[content as usize]) {
+            settled.remove(content, (kept, score));
         }
     }
     pairs.clear();

@@ -158,7 +158,7 @@ fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String,
 
 fn configs() -> impl Strategy<Value = Config> {
     (prop_oneof![Just(0.8), Just(1.0), 0.05f64..1.0], 1usize..6).prop_map(|(threshold, length)| {
-        let mut config = Config { threshold, ..Config::default() };
+        let mut config = Config { threshold: Some(threshold), ..Config::default() };
         config.shingles.length = length;
         config
     })

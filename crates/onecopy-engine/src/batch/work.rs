@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use onecopy_core::Config;
+use onecopy_core::{Config, Method, method};
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
@@ -41,6 +41,7 @@ pub(crate) struct Work {
     pub budget: Budget,
     /// What opens the sources.
     pub opener: Opener,
+    pub method: Box<dyn Method>,
     /// Whether an earlier run is continued.
     pub continued: bool,
     folder: PathBuf,
@@ -116,8 +117,9 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
     let opener = run.opener(stores, Gate::new(budget.large_pages));
+    let method = run.method()?;
     let (folder, out) = (folder.to_owned(), out.clone());
-    Ok(Found::Work(Box::new(Work { run, lots, budget, opener, continued, folder, out, _lock: lock })))
+    Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
 }
 
 /// Takes away a folder that nothing was done in.
@@ -193,6 +195,11 @@ impl Run {
     pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
         Opener { stores, fields, limits, content: self.config.content, chunk_bytes: self.chunk_bytes, large }
+    }
+
+    /// How the run compares pages.
+    pub(crate) fn method(&self) -> Result<Box<dyn Method>> {
+        method(&self.config).map_err(Error::Config)
     }
 
     fn equals(&self, other: &Run) -> bool {

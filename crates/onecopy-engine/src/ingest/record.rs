@@ -78,6 +78,14 @@ impl Text<'_> {
             Text::Plain(text) => canonicalise(text, rules, out),
         }
     }
+
+    /// The text itself.
+    pub(crate) fn plain(&self) -> Cow<'_, str> {
+        match self {
+            Text::Json(raw) => Cow::Owned(unescape(raw)),
+            Text::Plain(text) => Cow::Borrowed(text),
+        }
+    }
 }
 
 impl Record<'_> {

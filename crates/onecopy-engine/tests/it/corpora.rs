@@ -256,7 +256,7 @@ fn parse(name: &str, text: &str) -> Case {
 fn set(setting: &str, config: &mut Config) {
     let (key, value) = setting.split_once(' ').expect("a setting has a value");
     match (key, value) {
-        ("threshold", value) => config.threshold = value.parse().expect("a threshold"),
+        ("threshold", value) => config.threshold = Some(value.parse().expect("a threshold")),
         ("k", value) => config.shingles.length = value.parse().expect("a number of tokens"),
         ("unit", "chars") => config.shingles.unit = Unit::Chars,
         ("replicas", "count") => config.shingles.replicas = Replicas::Count,

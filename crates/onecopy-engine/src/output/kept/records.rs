@@ -89,7 +89,7 @@ impl Records<'_> {
             id: known(facts.id),
             payload_digest: known(facts.digest),
             kind,
-            similarity: shown(similarity, self.kept.work.run.config.threshold),
+            similarity: shown(similarity, self.kept.work.method.threshold()),
         };
         let mut out = Vec::new();
         revisit(record, &winner, &mut out);
