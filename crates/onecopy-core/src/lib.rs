@@ -42,6 +42,7 @@ mod method;
 mod page;
 mod redirect;
 pub mod reference;
+mod search;
 mod shingle;
 mod sketch;
 mod verify;
@@ -63,9 +64,12 @@ pub use html::describe_blocks;
 pub use html::html_to_text;
 pub use language::{Language, language};
 pub use measure::{containment, resemblance};
-pub use method::{Desk, Held, LooksAt, METHODS, Method, MethodEntry, Search, Subject, method};
+pub use method::{
+    Desk, Held, LooksAt, METHODS, Method, MethodEntry, Search, Subject, method, usual_parameters,
+};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
+pub use search::{Sets, candidates, neighbours};
 pub use shingle::{shingle, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};

@@ -20,6 +20,9 @@ pub trait Method: Debug + Send + Sync {
     /// Pages at least this similar are duplicates. In (0, 1].
     fn threshold(&self) -> f64;
 
+    /// What the similarity is, for people, as in "resemblance of 5-word shingles".
+    fn measures(&self) -> String;
+
     /// What [`Method::sketch`] looks at beside the canonical text.
     fn looks_at(&self) -> LooksAt {
         LooksAt::default()
@@ -154,6 +157,19 @@ pub const METHODS: &[MethodEntry] =
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.
 pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
+    Ok(made(config)?.0)
+}
+
+/// A method's parameters and their usual values, in the order in which the method asks for them.
+pub fn usual_parameters(entry: &MethodEntry) -> Vec<(&'static str, String)> {
+    let config = Config { method: entry.name.into(), ..Config::default() };
+    made(&config).map_or_else(|_| Vec::new(), |(_, parameters)| parameters)
+}
+
+/// A method, and the parameters that it could have been given with their usual values.
+type Made = (Box<dyn Method>, Vec<(&'static str, String)>);
+
+fn made(config: &Config) -> Result<Made, String> {
     let mut parameters = Parameters::parse(&config.method)?;
     let Some(entry) = METHODS.iter().find(|entry| entry.name == parameters.name()) else {
         let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
@@ -164,6 +180,5 @@ pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
         ));
     };
     let method = (entry.make)(&mut parameters, config)?;
-    parameters.finish()?;
-    Ok(method)
+    Ok((method, parameters.finish()?))
 }

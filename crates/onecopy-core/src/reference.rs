@@ -9,6 +9,7 @@ use crate::group::group;
 use crate::hash::digest;
 use crate::method::{Desk, Method, Subject, method};
 use crate::page::{Decision, Kind, Page, PageId};
+use crate::search::candidates;
 use crate::winner::{Contender, rank};
 
 /// What becomes of each page, and the group that it is in (by its best page). Pages of one canonical text are alike,
@@ -19,6 +20,7 @@ pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
         pages.iter().map(|page| sketch(page, &*method, config)).collect();
     let mut order: Vec<usize> = (0..pages.len()).collect();
     order.sort_by_cached_key(|&p| rank_of(&pages[p], &sketches[p].1, config));
+    let compared = compared(&*method, &order, &sketches);
     let mut decisions = vec![Decision::Kept; pages.len()];
     let mut pairs = Vec::new();
     for (place, &page) in order.iter().enumerate() {
@@ -26,7 +28,7 @@ pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
             let exact = sketches[page].1.as_bytes() == sketches[other].1.as_bytes();
             let similarity =
                 if exact { 1.0 } else { similarity(&*method, &sketches[page].0, &sketches[other].0) };
-            if similarity < method.threshold() {
+            if similarity < method.threshold() || !(exact || compared(page, other)) {
                 continue;
             }
             pairs.push((best as u32, place as u32));
@@ -42,6 +44,31 @@ pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
         group_of[page] = order[groups.of(place as u32) as usize] as PageId;
     }
     (decisions, group_of)
+}
+
+/// Whether two pages are compared: all are, but for methods that look for candidates and may miss some. Those look among
+/// pages of different texts, best first.
+fn compared(
+    method: &dyn Method,
+    order: &[usize],
+    sketches: &[(Vec<u64>, Canonical)],
+) -> impl Fn(usize, usize) -> bool {
+    let mut texts: Vec<&[u8]> = Vec::new();
+    let mut number_of = vec![0; order.len()];
+    let mut first = Vec::new();
+    for &page in order {
+        let text = sketches[page].1.as_bytes();
+        number_of[page] = texts.iter().position(|&other| other == text).unwrap_or(texts.len()) as u32;
+        if number_of[page] as usize == texts.len() {
+            texts.push(text);
+            first.push(sketches[page].0.clone());
+        }
+    }
+    let candidates = candidates(method, &first);
+    move |a, b| {
+        let (a, b) = (number_of[a], number_of[b]);
+        candidates.as_ref().is_none_or(|pairs| pairs.binary_search(&(a.min(b), a.max(b))).is_ok())
+    }
 }
 
 fn similarity(method: &dyn Method, a: &[u64], b: &[u64]) -> f64 {

@@ -15,13 +15,16 @@ mod index;
 mod judge;
 mod keys;
 mod links;
+mod neighbours;
 mod order;
 mod rank;
 mod read;
+mod recall;
 mod runs;
 mod seen;
 mod segment;
 mod segments;
+mod sets;
 mod settle;
 mod slab;
 mod sorter;
@@ -76,17 +79,25 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
         progress.note("continuing the run that was stopped here");
     }
     let inputs = &work.run.inputs;
+    let mut recall = recall::expect(&work);
+    if let Some(recall) = &recall {
+        progress.note(&recall::sentence(recall));
+    }
     let (segments, decisions) = decide::decide(job, &work, progress)?;
     KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
     let lists =
         Lists { segments: &segments, inputs, decisions: &decisions, threshold: work.method.threshold() };
     let counts = lists.write(&work.results())?;
+    if let Some(recall) = &mut recall {
+        recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
+    }
     let (cpu_seconds, peak_memory_bytes) = usage();
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
+        recall,
         input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
         seconds: begun.elapsed().as_secs_f64(),
         cpu_seconds,

@@ -25,6 +25,8 @@ pub struct Job {
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Vec<(String, String)>,
+    /// How many pages an approximate method is tried on after the run; zero for none.
+    pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,
     /// How many threads to use. Changes the speed, never the answer.
@@ -44,6 +46,7 @@ impl Job {
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
             environment: Vec::new(),
+            recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             overwrite: false,
@@ -81,6 +84,8 @@ impl Job {
     }
 }
 
+/// How many pages an approximate method is tried on unless a number is given.
+pub const RECALL_PAGES: usize = 200;
 /// The memory limit unless one is given.
 pub const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
 /// The smallest memory limit that is accepted.

@@ -15,6 +15,9 @@ pub struct Report {
     pub method: String,
     /// Pages at least this similar are duplicates.
     pub threshold: f64,
+    /// What an approximate method finds of what it should; nothing for an exact one, which finds all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<Recall>,
     /// Bytes of input, as they are on disk.
     pub input_bytes: u64,
     /// How long it took.
@@ -31,6 +34,60 @@ pub struct Report {
     pub out_of_core: bool,
     /// The version of onecopy.
     pub version: String,
+}
+
+/// How much of what it should find an approximate method finds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recall {
+    /// What says which pairs it should find.
+    pub of: String,
+    /// How alike they are at least, by that.
+    pub threshold: f64,
+    /// What is expected, from the mathematics.
+    pub expected: Vec<Expected>,
+    /// What was found, of the pairs of some pages. `None` if it was not looked at.
+    pub measured: Option<Measured>,
+}
+
+/// The chance that a pair is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    /// How alike the two are.
+    pub similarity: f64,
+    /// The chance.
+    pub chance: f64,
+}
+
+/// What was found of the pairs of some pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Pages whose pairs were looked for.
+    pub pages: u64,
+    /// Pairs that are really alike.
+    pub pairs: u64,
+    /// Those of them that are in one group.
+    pub found: u64,
+    /// The share that was found; one if there was nothing to find.
+    pub recall: f64,
+    /// Where the recall of all pairs is, with 95 % confidence if pairs were independent.
+    pub interval: [f64; 2],
+}
+
+impl Measured {
+    /// The recall of `found` out of `pairs`, and its Wilson interval.
+    pub(crate) fn new(pages: u64, pairs: u64, found: u64) -> Measured {
+        const Z: f64 = 1.96;
+        let n = pairs as f64;
+        if pairs == 0 {
+            return Measured { pages, recall: 1.0, interval: [0.0, 1.0], ..Measured::default() };
+        }
+        let recall = found as f64 / n;
+        let scale = 1.0 + Z * Z / n;
+        let middle = (recall + Z * Z / (2.0 * n)) / scale;
+        let half = Z / scale * (recall * (1.0 - recall) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let interval = [(middle - half).max(0.0), (middle + half).min(1.0)];
+        Measured { pages, pairs, found, recall, interval }
+    }
 }
 
 /// Bins of the histogram of similarities: twentieths.
@@ -118,6 +175,16 @@ fn peak_memory() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn recall_has_its_interval() {
+        let measured = Measured::new(10, 20, 18);
+        assert_eq!(measured.recall, 0.9);
+        // By hand, and as in tables of Wilson's interval for 18 of 20.
+        assert!((measured.interval[0] - 0.699).abs() < 1e-3 && (measured.interval[1] - 0.972).abs() < 1e-3);
+        assert_eq!(Measured::new(10, 0, 0).interval, [0.0, 1.0]);
+        assert_eq!(Measured::new(10, 5, 5).interval[1], 1.0);
+    }
 
     #[test]
     fn groups_are_binned_by_doubling() {

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use onecopy_core::{
     AddressRules, Case, Config, Content, Numbering, Punctuation, Replicas, Unit, WinnerRule, Words,
 };
-use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules, RemovedRecords};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules, RECALL_PAGES, RemovedRecords};
 
 use crate::size::Size;
 
@@ -32,6 +32,9 @@ pub enum Command {
     /// Find hosts and folders of a finished run that mirror each other
     #[command(after_help = MIRRORS_EXAMPLES)]
     Mirrors(MirrorsArgs),
+    /// List the methods, how pages can be compared, and their parameters
+    #[command(after_help = METHODS_EXAMPLES)]
+    Methods,
     /// Print a completion script for a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -86,6 +89,11 @@ The score is the share of matched paths among those that both have, less what ch
 few, less what one side lacks. Pages that many hosts have count less. The most general prefixes
 that hold up are listed, with a few paths of each kind.";
 
+const METHODS_EXAMPLES: &str = "\
+Examples:
+  onecopy methods
+  onecopy dedup pages.jsonl --out clean --method lcs:m=9";
+
 const COMPLETION_EXAMPLES: &str = "\
 Examples:
   onecopy completions bash > ~/.local/share/bash-completion/completions/onecopy
@@ -129,6 +137,9 @@ pub struct DedupArgs {
     /// The most memory to use, such as 512M or 4G; the rest goes to disk. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
+    /// Pages whose duplicates are looked for exactly after the run, to measure the recall of an approximate method; 0 for none
+    #[arg(long, value_name = "N", default_value_t = RECALL_PAGES)]
+    pub recall_pages: usize,
     /// How many threads to use. Never changes the answer [default: one a core]
     #[arg(long, short = 'j', value_name = "N")]
     pub threads: Option<usize>,
@@ -377,6 +388,7 @@ impl DedupArgs {
             RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
         };
         job.environment = environment();
+        job.recall_pages = self.recall_pages;
         job.memory_bytes = self.memory.0;
         job.threads = self.threads.unwrap_or(job.threads);
         job.overwrite = self.overwrite;

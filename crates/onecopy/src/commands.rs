@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod dedup;
 pub mod explain;
+pub mod methods;
 pub mod mirrors;
 pub mod rules;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Kinds, Report, SIMILARITY_BINS};
+use onecopy_engine::{Kinds, Recall, Report, SIMILARITY_BINS};
 
 use crate::size::{count, human};
 
@@ -28,6 +28,9 @@ pub fn of(report: &Report, out: &Path) -> String {
     );
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
     row(&mut text, "groups", counts.groups, format!("the largest of {} pages", count(counts.largest_group)));
+    if let Some(recall) = &report.recall {
+        recalled(recall, &mut text);
+    }
     similarities(report, &mut text);
     group_sizes(report, &mut text);
     let _ = writeln!(
@@ -55,6 +58,24 @@ fn kinds(kinds: &Kinds) -> String {
         }
     }
     text
+}
+
+/// What an approximate method was expected to find, and what it found.
+fn recalled(recall: &Recall, text: &mut String) {
+    let Recall { of, threshold, expected, measured } = recall;
+    let chances = expected.iter().map(|at| format!("{:.0} % at {:.3}", 100.0 * at.chance, at.similarity));
+    let chances = chances.collect::<Vec<_>>().join(", ");
+    let _ = writeln!(text, "\n    recall  of pairs by {of}; expected {chances}");
+    let Some(measured) = measured else { return };
+    let [low, high] = measured.interval.map(|bound| 100.0 * bound);
+    let _ = writeln!(
+        text,
+        "            found {} of {} pairs from {threshold:.3} of {} pages: {:.1} % ({low:.1}-{high:.1} %)",
+        count(measured.found),
+        count(measured.pairs),
+        count(measured.pages),
+        100.0 * measured.recall
+    );
 }
 
 /// Removed pages by similarity, from the threshold up.

@@ -3,7 +3,7 @@
 use super::parameters::Parameters;
 use super::{Desk, Held, Method, Subject};
 use crate::candidate::{Rarity, keys};
-use crate::config::{Config, ShingleRules};
+use crate::config::{Config, ShingleRules, Unit};
 use crate::measure::resemblance;
 use crate::sketch::sketch;
 use crate::verify::{overlap, rests_allow, sizes_allow, verify};
@@ -25,6 +25,14 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
 impl Method for Jaccard {
     fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    fn measures(&self) -> String {
+        let unit = match self.shingles.unit {
+            Unit::Words => "word",
+            Unit::Chars => "character",
+        };
+        format!("resemblance of {}-{unit} shingles", self.shingles.length)
     }
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {

@@ -1,5 +1,6 @@
 //! What a method is told: `name:parameter=value:parameter=value`.
 
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -8,7 +9,8 @@ use std::str::FromStr;
 pub(crate) struct Parameters {
     name: String,
     given: Vec<(String, String)>,
-    known: Vec<&'static str>,
+    /// What was asked for, and the usual value of each.
+    known: Vec<(&'static str, String)>,
 }
 
 impl Parameters {
@@ -54,7 +56,7 @@ impl Parameters {
     }
 
     /// A number in `range`.
-    pub(crate) fn number<T: FromStr + PartialOrd + std::fmt::Display + Copy>(
+    pub(crate) fn number<T: FromStr + PartialOrd + Display + Copy>(
         &mut self,
         key: &'static str,
         usual: T,
@@ -78,17 +80,18 @@ impl Parameters {
         })
     }
 
-    fn value<T: FromStr>(&mut self, key: &'static str, usual: T) -> Result<T, String> {
-        self.known.push(key);
+    fn value<T: FromStr + Display>(&mut self, key: &'static str, usual: T) -> Result<T, String> {
+        self.known.push((key, usual.to_string()));
         let Some(place) = self.given.iter().position(|(given, _)| given == key) else { return Ok(usual) };
         let (_, value) = self.given.remove(place);
         value.parse().map_err(|_| format!("{}:{key}={value} is not a number", self.name))
     }
 
-    /// Refuses what no one took.
-    pub(crate) fn finish(self) -> Result<(), String> {
-        let Some((key, _)) = self.given.first() else { return Ok(()) };
-        let (name, known) = (&self.name, self.known.join(", "));
+    /// Refuses what no one took; says what could have been given, with the usual values.
+    pub(crate) fn finish(self) -> Result<Vec<(&'static str, String)>, String> {
+        let Some((key, _)) = self.given.first() else { return Ok(self.known) };
+        let known: Vec<&str> = self.known.iter().map(|known| known.0).collect();
+        let (name, known) = (&self.name, known.join(", "));
         Err(format!("method {name} has no parameter {key:?}: it has {known}"))
     }
 }
@@ -105,7 +108,7 @@ mod tests {
         assert_eq!(parameters.count("n", 3, 1..=64), Ok(3));
         assert_eq!(parameters.threshold(Some(0.2), 0.8), Ok(0.7));
         assert_eq!(parameters.word("search", &["a", "b"]), Ok("b"));
-        assert_eq!(parameters.finish(), Ok(()));
+        assert_eq!(parameters.finish().unwrap()[0], ("m", "7".to_owned()));
     }
 
     #[test]
@@ -115,7 +118,7 @@ mod tests {
             parameters.count("m", 7, 1..=64)?;
             parameters.threshold(None, 0.8)?;
             parameters.word("search", &["a", "b"])?;
-            parameters.finish()
+            parameters.finish().map(|_| ())
         };
         for choice in [
             "x:m",

@@ -1,14 +1,16 @@
 //! From pages to decisions: the order of the stages between reading and writing.
 
-use onecopy_core::{Method, Rarity};
+use onecopy_core::{Method, Rarity, Search};
 
 use super::contents::{Contents, contents, ranks};
 use super::decisions::Decisions;
 use super::judge::Judge;
 use super::keys::KeyFinder;
 use super::links::{Links, links};
+use super::neighbours::neighbours;
 use super::order::Preferences;
 use super::segments::{Collector, Segments};
+use super::sets::sets;
 use super::work::Work;
 use super::{connect, rank, read, settle};
 use crate::error::{Error, Result};
@@ -22,7 +24,7 @@ use crate::progress::Progress;
 pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<(Segments, Decisions)> {
     let (folder, budget) = (work.folder(), &work.budget);
     let collector = Collector::open(folder, budget.segments)?;
-    let (segments, counters) = read::read(job, work, collector, progress)?;
+    let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
     let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
     if nothing {
         return Err(Error::Input(job.inputs.join(" "), why_nothing(work, &segments)));
@@ -134,7 +136,11 @@ impl Settling<'_> {
             threads: judge.threads,
             folder,
         };
-        let runs = finder.runs(budget, progress)?;
+        let runs = match self.method.search() {
+            Search::Keys => finder.runs(budget, progress)?,
+            Search::Sets { limit } => sets(finder.runs(budget, progress)?, contents.len(), limit)?,
+            Search::Neighbours { step, window } => neighbours(&finder, (step, window), budget, progress)?,
+        };
         let settled = settle::settle(&judge, &runs, budget, progress)?;
         let groups = connect::connect(&judge, &runs, &settled, progress)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))

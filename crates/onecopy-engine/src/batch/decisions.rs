@@ -49,6 +49,16 @@ impl Decisions {
         self.of_page.len()
     }
 
+    /// The content that a page is; [`NO_CONTENT`] if it stands for another.
+    pub(crate) fn content_of(&self, page: PageId) -> u32 {
+        self.of_page[page as usize]
+    }
+
+    /// The group of a content.
+    pub(crate) fn group_of(&self, content: u32) -> u32 {
+        self.group[content as usize]
+    }
+
     /// What became of a page.
     pub(crate) fn of(&self, page: PageId) -> Decision {
         let content = self.of_page[page as usize] as usize;

@@ -64,27 +64,39 @@ impl KeyFinder<'_> {
         scratch: &mut Scratch,
         sorters: &[Mutex<Sorter<(u64, Holder)>>],
     ) -> Result<u64> {
+        let Scratch { sketches, desk, keys, parts } = scratch;
+        let pages = self.each_sketch(i, sketches, |content, sketch| {
+            keys.clear();
+            self.method.keys(sketch, self.rarity, desk, keys);
+            for &(key, rest) in &*keys {
+                parts[(key >> (64 - PART_BITS)) as usize].push((key, [content, rest]));
+            }
+        })?;
+        for (part, sorter) in parts.iter_mut().zip(sorters) {
+            sorter.lock().expect("no thread panics with this lock").extend(part)?;
+            part.clear();
+        }
+        Ok(pages)
+    }
+
+    /// Calls `each` with every content whose sketch is in a segment; says how many pages the segment has.
+    pub(crate) fn each_sketch(
+        &self,
+        i: usize,
+        buffer: &mut Vec<u64>,
+        mut each: impl FnMut(u32, &[u64]),
+    ) -> Result<u64> {
         let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
-        let sketches = self.segments.sketches(i, &mut scratch.sketches)?;
+        let sketches = self.segments.sketches(i, buffer)?;
         for (row, &content) in segment.rows.iter().zip(&self.contents.of_page[first..]) {
             if content == NO_CONTENT {
                 continue;
             }
             let at = self.contents.sketch_at[content as usize];
-            if row.sketch_size == 0 || (at.segment as usize, at.start) != (i, row.sketch_start) {
-                continue;
+            if row.sketch_size > 0 && (at.segment as usize, at.start) == (i, row.sketch_start) {
+                let start = row.sketch_start as usize;
+                each(content, &sketches[start..start + row.sketch_size as usize]);
             }
-            let start = row.sketch_start as usize;
-            let sketch = &sketches[start..start + row.sketch_size as usize];
-            scratch.keys.clear();
-            self.method.keys(sketch, self.rarity, &mut scratch.desk, &mut scratch.keys);
-            for &(key, rest) in &scratch.keys {
-                scratch.parts[(key >> (64 - PART_BITS)) as usize].push((key, [content, rest]));
-            }
-        }
-        for (part, sorter) in scratch.parts.iter_mut().zip(sorters) {
-            sorter.lock().expect("no thread panics with this lock").extend(part)?;
-            part.clear();
         }
         Ok(segment.rows.len() as u64)
     }

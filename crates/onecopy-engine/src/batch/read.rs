@@ -25,16 +25,16 @@ use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
 
-/// Reads all sources into segments, counting shingles on the way. Chunks that `collector` has are not read again.
+/// Reads all sources into segments, sketched by `method`, counting their words on the way. Chunks that `collector` has are not read again.
 pub(crate) fn read(
     job: &Job,
     work: &Work,
+    method: &dyn Method,
     collector: Collector,
     progress: &dyn Progress,
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
     let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
-    let method = &*work.method;
     let shared = Shared { job, method, sources, opener: &work.opener, names, seen };
     let counters = Counters::new(if method.asks_rarity() { budget.rarity_bits } else { 0 });
     let total = sources.iter().map(|source| source.bytes).sum();

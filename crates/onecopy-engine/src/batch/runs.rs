@@ -60,6 +60,12 @@ impl Runs {
         Ok(self)
     }
 
+    /// No runs yet, where these are: they are given up.
+    pub(crate) fn emptied(self) -> Runs {
+        let held: usize = self.parts.iter().map(|part| part.lock().map_or(0, |part| part.memory.len())).sum();
+        Runs::new(1, self.room.into_inner() + held, &self.folder)
+    }
+
     /// How many runs there are.
     pub(crate) fn len(&self) -> usize {
         self.runs

@@ -1,0 +1,165 @@
+//! Ways to candidates other than by shared keys, and all candidates of a few pages at once.
+
+use crate::candidate::{Rarity, count};
+use crate::group::Groups;
+use crate::method::{Desk, Method, Search};
+
+/// Perhaps-similar sets: pages that share a key are in one set, and sets that share a page are one, as far as a limit
+/// allows. Transitive only in part, so that a sentence which thousands of pages share cannot make one set of them all.
+#[derive(Clone, Debug)]
+pub struct Sets {
+    groups: Groups,
+    sizes: Vec<u32>,
+    limit: u32,
+}
+
+impl Sets {
+    /// `members` pages, each a set of its own.
+    pub fn new(members: usize, limit: u32) -> Sets {
+        Sets { groups: Groups::new(members), sizes: vec![1; members], limit }
+    }
+
+    /// Takes in the pages that share a key, ascending. The result depends on the order of calls: make it one that does
+    /// not depend on anything else.
+    pub fn join(&mut self, run: impl IntoIterator<Item = u32>) {
+        let mut run = run.into_iter();
+        let Some(first) = run.next() else { return };
+        for other in run {
+            let (a, b) = (self.groups.find(first), self.groups.find(other));
+            let together = self.sizes[a as usize].saturating_add(self.sizes[b as usize]);
+            if a != b && together <= self.limit {
+                self.groups.join(a, b);
+                self.sizes[a.min(b) as usize] = together;
+            }
+        }
+    }
+
+    /// The sets of two pages or more, each ascending, by their first page.
+    pub fn finish(mut self) -> Vec<Vec<u32>> {
+        let mut members: Vec<(u32, u32)> =
+            (0..self.sizes.len() as u32).map(|member| (self.groups.find(member), member)).collect();
+        members.retain(|&(set, _)| self.sizes[set as usize] > 1);
+        members.sort_unstable();
+        let sets = members.chunk_by(|a, b| a.0 == b.0);
+        sets.map(|set| set.iter().map(|&(_, member)| member).collect()).collect()
+    }
+}
+
+/// Calls `each` with pages whose words are at most `window` places apart in a sorted order, for the order of each
+/// rotation by a multiple of `step` bits. `words` are the words and their pages.
+pub fn neighbours(
+    words: &[(u64, u32)],
+    step: u32,
+    window: u32,
+    mut each: impl FnMut((u64, u32), (u64, u32)),
+) {
+    let mut rotated = Vec::with_capacity(words.len());
+    for rotation in (0..u64::BITS).step_by(step.max(1) as usize) {
+        rotated.clear();
+        rotated.extend(words.iter().map(|&(word, page)| (word.rotate_left(rotation), page)));
+        rotated.sort_unstable();
+        for (i, &a) in rotated.iter().enumerate() {
+            let end = (i + 1 + window as usize).min(rotated.len());
+            for &b in &rotated[i + 1..end] {
+                each(unrotated(a, rotation), unrotated(b, rotation));
+            }
+        }
+    }
+}
+
+fn unrotated((word, page): (u64, u32), rotation: u32) -> (u64, u32) {
+    (word.rotate_right(rotation), page)
+}
+
+/// The pairs that the method would compare, of a few pages with these sketches: ascending, each once. `None` if no pair
+/// that is alike can be missed, so that all pairs are as good.
+pub fn candidates(method: &dyn Method, sketches: &[Vec<u64>]) -> Option<Vec<(u32, u32)>> {
+    let mut pairs = match method.search() {
+        Search::Keys => return None,
+        Search::Sets { limit } => in_sets(method, sketches, limit),
+        Search::Neighbours { step, window } => {
+            let first = |(page, sketch): (usize, &Vec<u64>)| Some((*sketch.first()?, page as u32));
+            let words: Vec<_> = sketches.iter().enumerate().filter_map(first).collect();
+            let mut pairs = Vec::new();
+            neighbours(&words, step, window, |a, b| pairs.push((a.1.min(b.1), a.1.max(b.1))));
+            pairs
+        }
+    };
+    pairs.sort_unstable();
+    pairs.dedup();
+    Some(pairs)
+}
+
+fn in_sets(method: &dyn Method, sketches: &[Vec<u64>], limit: u32) -> Vec<(u32, u32)> {
+    let mut sets = Sets::new(sketches.len(), limit);
+    for run in shared_keys(method, sketches).chunk_by(|a, b| a.0 == b.0) {
+        sets.join(run.iter().map(|&(_, page)| page));
+    }
+    let pairs = |set: Vec<u32>| -> Vec<(u32, u32)> {
+        set.iter().enumerate().flat_map(|(i, &a)| set[i + 1..].iter().map(move |&b| (a, b))).collect()
+    };
+    sets.finish().into_iter().flat_map(pairs).collect()
+}
+
+/// All keys with their pages, sorted.
+fn shared_keys(method: &dyn Method, sketches: &[Vec<u64>]) -> Vec<(u64, u32)> {
+    const BITS: u32 = 16;
+    let mut counters = vec![0; 1 << BITS];
+    if method.asks_rarity() {
+        sketches.iter().for_each(|sketch| count(sketch, BITS, 0, &mut counters));
+    }
+    let rarity = Rarity::new(counters);
+    let (mut desk, mut keys, mut all) = (Desk::default(), Vec::new(), Vec::new());
+    for (page, sketch) in sketches.iter().enumerate() {
+        keys.clear();
+        method.keys(sketch, &rarity, &mut desk, &mut keys);
+        all.extend(keys.iter().map(|&(key, _)| (key, page as u32)));
+    }
+    all.sort_unstable();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_grow_over_shared_pages_up_to_the_limit() {
+        let mut sets = Sets::new(9, 4);
+        for run in [vec![0, 1], vec![4, 5], vec![1, 2], vec![2, 4], vec![2, 7], vec![5, 7]] {
+            sets.join(run);
+        }
+        // 0-1-2 cannot take in 4-5, which would make five; it takes 7, and then 5 cannot.
+        assert_eq!(sets.finish(), [vec![0, 1, 2, 7], vec![4, 5]]);
+    }
+
+    #[test]
+    fn taking_in_a_key_twice_changes_nothing() {
+        let runs = [vec![0u32, 1, 2], vec![2, 3], vec![3, 4, 5], vec![0, 5]];
+        let joined = |again: bool| {
+            let mut sets = Sets::new(6, 4);
+            for run in &runs {
+                sets.join(run.iter().copied());
+                if again {
+                    sets.join(runs[0].iter().copied());
+                }
+            }
+            sets.finish()
+        };
+        assert_eq!(joined(false), joined(true));
+    }
+
+    #[test]
+    fn a_rotation_brings_together_what_differs_in_a_leading_bit() {
+        let far = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), n as u32);
+        let mut words: Vec<(u64, u32)> = (10..200).map(far).collect();
+        words.extend([(0x0123_4567_89ab_cdef, 1), (0x8123_4567_89ab_cdef, 2)]);
+        let met = |step| {
+            let mut met = false;
+            neighbours(&words, step, 1, |a, b| met |= (a.1.min(b.1), a.1.max(b.1)) == (1, 2));
+            met
+        };
+        assert!(!met(64), "sorted as they are, the first bit parts them");
+        assert!(met(8));
+    }
+}

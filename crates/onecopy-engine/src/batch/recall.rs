@@ -1,0 +1,138 @@
+//! What an approximate method is expected to find, before the run, and what it found, after it.
+//!
+//! Some pages are picked by their fingerprints. All pages are read again and sketched by the exact method that the run's
+//! method stands for, and each is compared with the picked ones. Of the pairs that are really alike, those count as
+//! found whose pages are in one group.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use onecopy_core::Method;
+
+use super::contents::NO_CONTENT;
+use super::decisions::Decisions;
+use super::read::read;
+use super::segments::{Collector, Segments};
+use super::work::Work;
+use crate::error::{At, Result};
+use crate::job::Job;
+use crate::parallel::for_each;
+use crate::progress::Progress;
+use crate::report::{Expected, Measured, Recall};
+
+/// Bytes of input that a page is taken to have before any was read.
+const PAGE_BYTES: u64 = 8_000;
+
+/// What the method of a run is expected to find. Nothing to say if it is exact.
+pub(crate) fn expect(work: &Work) -> Option<Recall> {
+    let truth = work.method.stands_for()?;
+    let bytes: u64 = work.run.inputs.sources.iter().map(|source| source.bytes).sum();
+    let pages = (bytes / PAGE_BYTES).max(2);
+    let least = truth.threshold();
+    let similarities = [0.0, 0.25, 0.5, 0.75, 0.9].map(|share| least + share * (1.0 - least));
+    let expected =
+        similarities.map(|similarity| Expected { similarity, chance: work.method.chance(similarity, pages) });
+    let (of, threshold) = (truth.measures(), least);
+    Some(Recall { of, threshold, expected: expected.into(), measured: None })
+}
+
+/// The expectation in a sentence.
+pub(crate) fn sentence(recall: &Recall) -> String {
+    let chances: Vec<String> = recall
+        .expected
+        .iter()
+        .map(|expected| format!("{:.1} % at {:.3}", 100.0 * expected.chance, expected.similarity))
+        .collect();
+    format!("an approximate method: of pairs by {}, it is expected to find {}", recall.of, chances.join(", "))
+}
+
+/// What the run found of the pairs of `job.recall_pages` picked pages.
+pub(crate) fn measure(
+    job: &Job,
+    work: &Work,
+    segments: &Segments,
+    decisions: &Decisions,
+    progress: &dyn Progress,
+) -> Result<Option<Measured>> {
+    let Some(truth) = work.method.stands_for().filter(|_| job.recall_pages > 0) else { return Ok(None) };
+    let folder = work.folder().join("recall");
+    std::fs::create_dir_all(&folder).at("create", &folder)?;
+    let collector = Collector::open(&folder, work.budget.segments / 2)?;
+    let (again, _) = read(job, work, &*truth, collector, progress)?;
+    let picked = pick(segments, decisions, job.recall_pages)?;
+    let pairs = Pairs { truth: &*truth, again: &again, decisions };
+    let found = pairs.of(&picked, job.threads)?;
+    drop(again);
+    std::fs::remove_dir_all(&folder).at("delete", &folder)?;
+    let joined = found.iter().filter(|&&(a, b)| decisions.group_of(a) == decisions.group_of(b)).count();
+    Ok(Some(Measured::new(picked.len() as u64, found.len() as u64, joined as u64)))
+}
+
+/// The contents with the smallest fingerprints, ascending: a sample that does not depend on the order of the input.
+fn pick(segments: &Segments, decisions: &Decisions, count: usize) -> Result<Vec<u32>> {
+    let mut smallest: BTreeSet<(u128, u32)> = BTreeSet::new();
+    for i in 0..segments.len() {
+        let (segment, first) = (segments.load(i)?, segments.first_page(i));
+        for (row, page) in segment.rows.iter().zip(first..) {
+            let content = decisions.content_of(page);
+            if content != NO_CONTENT {
+                smallest.insert((row.fingerprint, content));
+                if smallest.len() > count {
+                    smallest.pop_last();
+                }
+            }
+        }
+    }
+    let mut picked: Vec<u32> = smallest.into_iter().map(|(_, content)| content).collect();
+    picked.sort_unstable();
+    Ok(picked)
+}
+
+/// Finds the pairs that are really alike.
+struct Pairs<'a> {
+    truth: &'a dyn Method,
+    /// The pages once more, sketched by `truth`.
+    again: &'a Segments,
+    decisions: &'a Decisions,
+}
+
+impl Pairs<'_> {
+    /// The pairs of contents of which one is `picked`, each once.
+    fn of(&self, picked: &[u32], threads: usize) -> Result<BTreeSet<(u32, u32)>> {
+        let samples = Mutex::new(Vec::new());
+        self.each(threads, |content, sketch| {
+            if picked.binary_search(&content).is_ok() {
+                samples.lock().expect("no thread panics with this lock").push((content, sketch.to_vec()));
+            }
+        })?;
+        let mut samples = samples.into_inner().expect("no thread panics with this lock");
+        // A content may have been sketched twice.
+        samples.sort_unstable();
+        samples.dedup_by_key(|sample| sample.0);
+        let found = Mutex::new(BTreeSet::new());
+        self.each(threads, |content, sketch| {
+            for (other, sample) in samples.iter().filter(|(other, _)| *other != content) {
+                if self.truth.verify(sample, sketch).is_some() {
+                    let pair = (content.min(*other), content.max(*other));
+                    found.lock().expect("no thread panics with this lock").insert(pair);
+                }
+            }
+        })?;
+        Ok(found.into_inner().expect("no thread panics with this lock"))
+    }
+
+    fn each(&self, threads: usize, each: impl Fn(u32, &[u64]) + Sync) -> Result<()> {
+        for_each(threads, self.again.len(), Vec::new, |buffer, i| {
+            let (segment, first) = (self.again.load(i)?, self.again.first_page(i));
+            let sketches = self.again.sketches(i, buffer)?;
+            for (row, page) in segment.rows.iter().zip(first..) {
+                let content = self.decisions.content_of(page);
+                if row.sketch_size > 0 && content != NO_CONTENT {
+                    let start = row.sketch_start as usize;
+                    each(content, &sketches[start..start + row.sketch_size as usize]);
+                }
+            }
+            Ok(())
+        })
+    }
+}
