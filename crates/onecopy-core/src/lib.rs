@@ -40,6 +40,7 @@ mod language;
 mod measure;
 mod method;
 mod page;
+mod rabin;
 mod redirect;
 pub mod reference;
 mod shingle;
