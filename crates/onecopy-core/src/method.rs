@@ -3,8 +3,13 @@
 //! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
+mod binomial;
+mod containment;
+mod cosine;
 mod jaccard;
 mod parameters;
+mod selection;
+mod shingles_b;
 
 use std::fmt::Debug;
 
@@ -149,8 +154,12 @@ pub struct MethodEntry {
 }
 
 /// All methods, the default first.
-pub const METHODS: &[MethodEntry] =
-    &[MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make }];
+pub const METHODS: &[MethodEntry] = &[
+    MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
+    MethodEntry { name: "containment", about: containment::ABOUT, make: containment::make },
+    MethodEntry { name: "cosine", about: cosine::ABOUT, make: cosine::make },
+    MethodEntry { name: "shingles-b", about: shingles_b::ABOUT, make: shingles_b::make },
+];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.
 pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
@@ -167,3 +176,6 @@ pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
     parameters.finish()?;
     Ok(method)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
 
 use super::parameters::Parameters;
+use super::selection;
 use super::{Desk, Held, Method, Subject};
 use crate::candidate::{Rarity, keys};
 use crate::config::{Config, ShingleRules};
@@ -19,7 +20,15 @@ struct Jaccard {
 
 pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
-    Ok(Box::new(Jaccard { threshold, shingles: config.shingles.clone() }))
+    if let Some(selection) = selection::parse(parameters)? {
+        return Ok(selection::make(selection, threshold, &config.shingles));
+    }
+    Ok(whole(threshold, &config.shingles))
+}
+
+/// The method without a selection.
+pub(super) fn whole(threshold: f64, shingles: &ShingleRules) -> Box<dyn Method> {
+    Box::new(Jaccard { threshold, shingles: shingles.clone() })
 }
 
 impl Method for Jaccard {
