@@ -150,8 +150,11 @@ pub struct MethodEntry {
     pub name: &'static str,
     /// A line for people.
     pub about: &'static str,
-    make: fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>,
+    make: Make,
 }
+
+/// Takes its parameters, and says what is wrong with them.
+type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>;
 
 /// All methods, the default first.
 pub const METHODS: &[MethodEntry] = &[

@@ -1,9 +1,10 @@
 //! Rabin fingerprints (Rabin 1981): bits as a polynomial over GF(2), and what is left of it after division by a fixed
 //! irreducible one.
 //!
-//! Two different strings of n bits share one with a chance of at most n / 2⁶³ over the choice of the polynomial. A window
-//! moves on without being read again. Fingerprints are linear, so what is to be spread evenly must be mixed afterwards.
-//! They start at 0: leading zeros do not count, so strings that are compared begin with something or are equally long.
+//! Two different strings of n bits share one with a chance of at most n / 2⁶³ over the choice of the polynomial. A
+//! window moves on without being read again. Fingerprints are linear, so what is to be spread evenly must be mixed
+//! afterwards. They start at 0: leading zeros do not count, so strings that are compared begin with something or are
+//! equally long.
 
 /// The terms below x⁶⁴ of an irreducible polynomial: the first at or behind the bytes `onecopyr`. Frozen, since
 /// fingerprints reach disk.
@@ -138,7 +139,7 @@ mod tests {
         (0..64).rev().fold(0, |sum, bit| shifted(sum, POLYNOMIAL) ^ if b >> bit & 1 == 1 { a } else { 0 })
     }
 
-    /// Ben-Or's or Rabin's test: x to the power of 2⁶⁴ is x, and to that of 2³², less x, has no factor in common.
+    /// Rabin's test: x to the power of 2⁶⁴ is x, and to that of 2³², less x, has no factor in common.
     #[test]
     fn the_polynomial_is_irreducible() {
         let squared = |times: usize| (0..times).fold(2, |value, _| product(value, value));
@@ -163,7 +164,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tables_equal_dividing(bytes in prop::collection::vec(any::<u8>(), 0..80), words in prop::collection::vec(any::<u64>(), 0..9)) {
+        fn tables_equal_dividing(
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+            words in prop::collection::vec(any::<u64>(), 0..9),
+        ) {
             let rabin = Rabin::new(POLYNOMIAL);
             prop_assert_eq!(bytes.iter().fold(0, |sum, &byte| rabin.append(sum, byte)), divided(&bytes));
             let flat: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();

@@ -1,9 +1,9 @@
 //! Cosine of word frequencies, by an exact join: the order of words makes no difference.
 //!
-//! A word of a sketch is a token and how often it occurs. Order tokens rare first, in one order for all pages. What two
-//! pages have in common lies at and behind the first token that they share, so their product is at most that of the norms
-//! of both from there on (after Bayardo, Ma and Srikant 2007). Where that norm, as a part of the page's whole norm, is
-//! below the threshold, no key is needed.
+//! A word of a sketch is a token and how often it occurs. Order tokens rare first, in one order for all pages. What
+//! two pages have in common lies at and behind the first token that they share, so their product is at most that of
+//! the norms of both from there on (after Bayardo, Ma and Srikant 2007). Where that norm, as a part of the page's
+//! whole norm, is below the threshold, no key is needed.
 
 use std::cmp::Ordering;
 
@@ -92,7 +92,7 @@ fn token(word: u64) -> u64 {
     word & !MOST
 }
 
-/// How often it occurs, squared. A page has fewer than 2³² tokens, so that the squares of all add up to less than 2⁴⁸.
+/// How often it occurs, squared. A page has fewer than 2³² tokens, so its squares add up to less than 2⁴⁸.
 fn square(word: u64) -> u64 {
     (word & MOST) * (word & MOST)
 }

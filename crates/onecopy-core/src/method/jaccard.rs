@@ -70,3 +70,16 @@ impl Method for Jaccard {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Book, by_the_book};
+
+    #[test]
+    fn similarity_is_what_the_book_says() {
+        by_the_book(&["jaccard", "jaccard:threshold=0.4"], |a: &Book, b: &Book| {
+            let (a, b) = (a.shingles(), b.shingles());
+            a.intersection(&b).count() as f64 / a.union(&b).count() as f64
+        });
+    }
+}

@@ -68,10 +68,10 @@ impl Method for Selected {
         true
     }
 
-    /// Those of plain resemblance. They are enough for [`Min`] too: of the union's s smallest, u in number, x are in both
-    /// and x ≥ τu. No sketch has more than s, and what is among the s smallest of the union is so in its page, so u is at
-    /// least the size n of either sketch and all x are in both sketches. Thus they share ⌈τn⌉ of them at least, which is
-    /// all that keys build on.
+    /// Those of plain resemblance. They are enough for [`Min`] too: of the union's s smallest, u in number, x are in
+    /// both pages and x ≥ τu. No sketch has more than s, and what is among the s smallest of the union is so in its
+    /// page. So u is at least the size n of either sketch, and all x are in both sketches. Thus these share ⌈τn⌉ at
+    /// least, which is all that keys build on.
     fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
         keys(sketch, self.threshold, rarity, &mut desk.counts, out);
     }
@@ -95,8 +95,8 @@ impl Method for Selected {
         }
     }
 
-    /// For [`Min`], shared ones of the s smallest of the union. Where the union has fewer, all that both hold were looked
-    /// at; where not, what was not looked at only makes the sum larger than s.
+    /// For [`Min`], shared ones of the s smallest of the union. Where the union has fewer, all that both hold was looked
+    /// at, and the union is the sum of sizes less that. Where not, the same sum is s or more.
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
         let shared = score as usize;
         match self.selection {
@@ -123,9 +123,9 @@ impl Method for Selected {
         Some(jaccard::whole(self.threshold, &self.shingles))
     }
 
-    /// Each shingle of the union that is looked at is shared with a chance of the similarity. That is binomial for a sample
-    /// that is small beside the page; for a page of fewer shingles than are selected, all of it is compared, and the chance
-    /// is better than said. How many are 0 mod m depends on the page: this is for a page of middling size.
+    /// Each shingle of the union that is looked at is shared with a chance of the similarity. That is binomial for a
+    /// sample that is small beside the page; a page of fewer shingles than are selected is compared whole, and its
+    /// chance is better than said. How many are 0 mod m depends on the page: this is for one of middling size.
     fn chance(&self, similarity: f64, _pages: u64) -> f64 {
         const MIDDLING: usize = 1_000;
         let looked_at = match self.selection {

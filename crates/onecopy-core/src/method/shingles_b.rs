@@ -1,9 +1,13 @@
 //! Alg. B (Broder and others; as Henzinger 2006 gives it): min-values of Rabin fingerprints, fingerprinted in groups.
 //!
-//! A page's windows of k tokens have 64-bit Rabin fingerprints. Of each of m functions of them, the least value is kept:
-//! two pages agree in one with a chance of their resemblance. Min-values are fingerprinted in groups to supershingles,
-//! which are the sketch. Pages are alike if enough supershingles agree: two, which is when one megashingle, the fingerprint
-//! of two of them, is the same. Megashingles are the keys, so that all pages that are alike by this definition are found.
+//! A page's windows of k tokens have 64-bit Rabin fingerprints. Of each of m functions of them, the least value is
+//! kept: two pages agree in one with a chance of their resemblance. Min-values are fingerprinted in groups to
+//! supershingles, which are the sketch. Pages are alike if enough supershingles agree: two, which is when one
+//! megashingle, the fingerprint of two of them, is the same. Megashingles are the keys, so all pages that are alike
+//! by this definition are found.
+//!
+//! Min-values have 32 bits. On pages of n shingles, those of two different shingles are the same with a chance of about
+//! n / 2³², which is too little to be noticed.
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
@@ -167,10 +171,10 @@ fn choices(of: usize, chosen: usize) -> Result<Vec<u64>, String> {
             ));
         }
         choices.push(choice);
-        // The next larger number with as many bits: the lowest run of ones sends its top bit up, the rest goes to the end.
+        // The next larger number with as many bits: the lowest run of ones sends its top bit up, its rest to the end.
         let low = choice & choice.wrapping_neg();
         let up = choice + low;
-        choice = up | ((up ^ choice) >> 2) / low;
+        choice = up | (((up ^ choice) >> 2) / low);
     }
     Ok(choices)
 }
