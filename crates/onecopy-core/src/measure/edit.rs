@@ -22,9 +22,9 @@ pub fn edit_distance(a: &[u64], b: &[u64], most: usize) -> Option<usize> {
         let mut least = row[from];
         for j in from..to {
             let replaced = diagonal + usize::from(*token != short[j]);
-            // What the row above has outside its band is out of reach too.
-            let above = if j < i + most { row[j + 1] } else { beyond };
-            diagonal = row[j + 1];
+            // What the row above has beyond its band was never written, and starts out of reach.
+            let above = row[j + 1];
+            diagonal = above;
             row[j + 1] = replaced.min(above + 1).min(row[j] + 1).min(beyond);
             least = least.min(row[j + 1]);
         }

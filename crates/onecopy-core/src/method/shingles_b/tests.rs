@@ -108,6 +108,23 @@ fn min_values_agree_as_often_as_pages_are_alike() {
 
 proptest! {
     #[test]
+    fn a_megashingle_is_shared_only_if_enough_supershingles_agree(
+        a in prop::collection::vec(0u64..3, 6),
+        b in prop::collection::vec(0u64..3, 6),
+        agree in 1usize..=6,
+    ) {
+        let method = made(&format!("shingles-b:agree={agree}"));
+        let keys = |sketch: &[u64]| {
+            let mut out = Vec::new();
+            method.keys(sketch, &Rarity::new(vec![0]), &mut Desk::default(), &mut out);
+            out
+        };
+        let of_b = keys(&b);
+        let shared = keys(&a).iter().any(|key| of_b.contains(key));
+        prop_assert_eq!(shared, method.verify(&a, &b).is_some());
+    }
+
+    #[test]
     fn rolling_in_place_equals_each_window(tokens in prop::collection::vec(any::<u64>(), 0..40), length in 1usize..12) {
         let rabin = Rabin::new(POLYNOMIAL);
         let expected: Vec<u64> = tokens
