@@ -40,6 +40,7 @@ mod language;
 mod measure;
 mod method;
 mod page;
+mod rabin;
 mod redirect;
 pub mod reference;
 mod search;
@@ -63,14 +64,14 @@ pub use head::{Head, head};
 pub use html::describe_blocks;
 pub use html::html_to_text;
 pub use language::{Language, language};
-pub use measure::{containment, resemblance};
+pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance};
 pub use method::{
     Desk, Held, LooksAt, METHODS, Method, MethodEntry, Search, Subject, method, usual_parameters,
 };
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates, neighbours};
-pub use shingle::{shingle, unshared};
+pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, in_market, rank};

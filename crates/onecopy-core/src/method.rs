@@ -3,14 +3,19 @@
 //! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
+mod binomial;
+mod containment;
+mod cosine;
 mod jaccard;
 mod parameters;
+mod selection;
+mod shingles_b;
 
 use std::fmt::Debug;
 
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
-use crate::config::Config;
+use crate::config::{Config, ShingleRules, Unit};
 use crate::sketch::Sketch;
 
 use parameters::Parameters;
@@ -148,12 +153,19 @@ pub struct MethodEntry {
     pub name: &'static str,
     /// A line for people.
     pub about: &'static str,
-    make: fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>,
+    make: Make,
 }
 
+/// Takes its parameters, and says what is wrong with them.
+type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>;
+
 /// All methods, the default first.
-pub const METHODS: &[MethodEntry] =
-    &[MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make }];
+pub const METHODS: &[MethodEntry] = &[
+    MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
+    MethodEntry { name: "containment", about: containment::ABOUT, make: containment::make },
+    MethodEntry { name: "cosine", about: cosine::ABOUT, make: cosine::make },
+    MethodEntry { name: "shingles-b", about: shingles_b::ABOUT, make: shingles_b::make },
+];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.
 pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
@@ -182,3 +194,15 @@ fn made(config: &Config) -> Result<Made, String> {
     let method = (entry.make)(&mut parameters, config)?;
     Ok((method, parameters.finish()?))
 }
+
+/// Shingles, for people.
+fn shingles_called(rules: &ShingleRules) -> String {
+    let unit = match rules.unit {
+        Unit::Words => "word",
+        Unit::Chars => "character",
+    };
+    format!("{}-{unit} shingles", rules.length)
+}
+
+#[cfg(test)]
+mod tests;

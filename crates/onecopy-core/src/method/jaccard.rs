@@ -1,9 +1,10 @@
 //! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject};
+use super::selection;
+use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::{Config, ShingleRules, Unit};
+use crate::config::{Config, ShingleRules};
 use crate::measure::resemblance;
 use crate::sketch::sketch;
 use crate::verify::{overlap, rests_allow, sizes_allow, verify};
@@ -19,7 +20,15 @@ struct Jaccard {
 
 pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
-    Ok(Box::new(Jaccard { threshold, shingles: config.shingles.clone() }))
+    if let Some(selection) = selection::parse(parameters)? {
+        return Ok(selection::make(selection, threshold, &config.shingles));
+    }
+    Ok(whole(threshold, &config.shingles))
+}
+
+/// The method without a selection.
+pub(super) fn whole(threshold: f64, shingles: &ShingleRules) -> Box<dyn Method> {
+    Box::new(Jaccard { threshold, shingles: shingles.clone() })
 }
 
 impl Method for Jaccard {
@@ -28,11 +37,7 @@ impl Method for Jaccard {
     }
 
     fn measures(&self) -> String {
-        let unit = match self.shingles.unit {
-            Unit::Words => "word",
-            Unit::Chars => "character",
-        };
-        format!("resemblance of {}-{unit} shingles", self.shingles.length)
+        format!("resemblance of {}", shingles_called(&self.shingles))
     }
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
@@ -67,5 +72,18 @@ impl Method for Jaccard {
 
     fn is_metric(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Book, by_the_book};
+
+    #[test]
+    fn similarity_is_what_the_book_says() {
+        by_the_book(&["jaccard", "jaccard:threshold=0.4"], |a: &Book, b: &Book| {
+            let (a, b) = (a.shingles(), b.shingles());
+            a.intersection(&b).count() as f64 / a.union(&b).count() as f64
+        });
     }
 }
