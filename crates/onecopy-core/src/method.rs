@@ -3,7 +3,9 @@
 //! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
+mod billionths;
 mod jaccard;
+mod lcs;
 mod parameters;
 
 use std::fmt::Debug;
@@ -149,8 +151,10 @@ pub struct MethodEntry {
 }
 
 /// All methods, the default first.
-pub const METHODS: &[MethodEntry] =
-    &[MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make }];
+pub const METHODS: &[MethodEntry] = &[
+    MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
+    MethodEntry { name: "lcs", about: lcs::ABOUT, make: lcs::make },
+];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.
 pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
