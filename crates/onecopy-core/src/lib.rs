@@ -41,6 +41,7 @@ mod measure;
 mod method;
 mod myers;
 mod page;
+mod rabin;
 mod redirect;
 pub mod reference;
 mod sentence;
