@@ -31,7 +31,9 @@ mod address;
 mod candidate;
 mod canonical;
 mod charset;
+mod chunk;
 mod config;
+mod filter;
 mod group;
 mod hash;
 mod head;
@@ -58,12 +60,13 @@ pub use config::{
     CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
+pub use filter::{Filter, FilterRules};
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
 pub use html::describe_blocks;
-pub use html::html_to_text;
+pub use html::{html_to_text, links};
 pub use language::{Language, language};
 pub use measure::{containment, resemblance};
 pub use method::{Desk, Held, LooksAt, METHODS, Method, MethodEntry, Search, Subject, method};

@@ -4,8 +4,12 @@
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
 mod billionths;
+mod bits;
+mod bloom;
 mod jaccard;
 mod lcs;
+mod links;
+mod mix;
 mod parameters;
 
 use std::fmt::Debug;
@@ -147,13 +151,18 @@ pub struct MethodEntry {
     pub name: &'static str,
     /// A line for people.
     pub about: &'static str,
-    make: fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>,
+    make: Make,
 }
+
+type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>;
 
 /// All methods, the default first.
 pub const METHODS: &[MethodEntry] = &[
     MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
     MethodEntry { name: "lcs", about: lcs::ABOUT, make: lcs::make },
+    MethodEntry { name: "bloom", about: bloom::ABOUT, make: bloom::make },
+    MethodEntry { name: "links", about: links::ABOUT, make: links::make },
+    MethodEntry { name: "mix", about: mix::ABOUT, make: mix::make },
 ];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.

@@ -70,7 +70,7 @@ pub(crate) fn overlap_within(n: usize, threshold: f64) -> usize {
 }
 
 /// The number of shared shingles if it is at least `needed`. Looks no further once it cannot be.
-fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
+pub(crate) fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
     const STEPS: usize = 32;
     let (mut i, mut j, mut shared) = (0, 0, 0);
     // Steps come in blocks without a branch on the data; the bound is looked at between blocks.

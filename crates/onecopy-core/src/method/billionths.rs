@@ -11,6 +11,11 @@ pub(super) fn ratio(part: usize, whole: usize) -> u32 {
     (part as u64 * BILLION).div_ceil(whole.max(1) as u64) as u32
 }
 
+/// A value in [0, 1] that was computed, and may be some last digits off.
+pub(super) fn of(value: f64) -> u32 {
+    (value * BILLION as f64 - 1e-3).ceil() as u32
+}
+
 /// The similarity that a score stands for.
 pub(super) fn similarity(score: u32) -> f64 {
     f64::from(score) / BILLION as f64
@@ -29,5 +34,6 @@ mod tests {
             assert!(similarity >= exact && similarity < exact + 2e-9, "{part}/{whole}: {similarity}");
         }
         assert_eq!(similarity(ratio(7, 10)), 0.7);
+        assert_eq!((of(0.0), of(0.7), of(1.0), of(1.0 / 3.0)), (0, 700_000_000, 1_000_000_000, 333_333_334));
     }
 }
