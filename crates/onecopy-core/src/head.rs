@@ -5,6 +5,8 @@
 
 mod tags;
 
+use std::borrow::Cow;
+
 use crate::address::resolve;
 use tags::{Tag, Tags};
 
@@ -29,6 +31,16 @@ pub struct Head {
 
 /// Reads the head of the page `html` that was fetched from `address`. Of several links of one kind the first counts.
 pub fn head(html: &str, address: Option<&str>) -> Head {
+    read(html).resolve(address)
+}
+
+/// The address that links in the page `html` are relative to: where it was fetched from, unless it gives another.
+pub(crate) fn base<'a>(html: &str, address: &'a str) -> Cow<'a, str> {
+    let given = read(html).base.and_then(|base| resolve(address, &base));
+    given.map_or(Cow::Borrowed(address), Cow::Owned)
+}
+
+fn read(html: &str) -> Found {
     let mut found = Found::default();
     let mut tags = Tags::new(&html.as_bytes()[..html.len().min(HEAD_BYTES)]);
     while let Some(tag) = tags.next() {
@@ -42,7 +54,7 @@ pub fn head(html: &str, address: Option<&str>) -> Head {
             _ => break,
         }
     }
-    found.resolve(address)
+    found
 }
 
 /// What stands in the head, as it is written there.

@@ -15,6 +15,7 @@ mod entity;
 mod feature;
 mod hint;
 mod lines;
+mod link;
 mod model;
 mod scan;
 mod sums;
@@ -25,6 +26,7 @@ mod words;
 
 use crate::config::Content;
 use lines::{end_line, push_text};
+pub use link::links;
 use scan::Token;
 use tag::Tag;
 use tree::Tree;

@@ -31,7 +31,9 @@ mod address;
 mod candidate;
 mod canonical;
 mod charset;
+mod chunk;
 mod config;
+mod filter;
 mod group;
 mod hash;
 mod head;
@@ -39,11 +41,13 @@ mod html;
 mod language;
 mod measure;
 mod method;
+mod myers;
 mod page;
 mod rabin;
 mod redirect;
 pub mod reference;
 mod search;
+mod sentence;
 mod shingle;
 mod sketch;
 mod verify;
@@ -57,12 +61,13 @@ pub use config::{
     CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
+pub use filter::{Filter, FilterRules};
 pub use group::{Groups, group};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
 pub use html::describe_blocks;
-pub use html::html_to_text;
+pub use html::{html_to_text, links};
 pub use language::{Language, language};
 pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance};
 pub use method::{

@@ -3,10 +3,16 @@
 //! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
+mod billionths;
 mod binomial;
+mod bits;
+mod bloom;
 mod containment;
 mod cosine;
 mod jaccard;
+mod lcs;
+mod links;
+mod mix;
 mod parameters;
 mod selection;
 mod shingles_b;
@@ -165,6 +171,10 @@ pub const METHODS: &[MethodEntry] = &[
     MethodEntry { name: "containment", about: containment::ABOUT, make: containment::make },
     MethodEntry { name: "cosine", about: cosine::ABOUT, make: cosine::make },
     MethodEntry { name: "shingles-b", about: shingles_b::ABOUT, make: shingles_b::make },
+    MethodEntry { name: "lcs", about: lcs::ABOUT, make: lcs::make },
+    MethodEntry { name: "bloom", about: bloom::ABOUT, make: bloom::make },
+    MethodEntry { name: "links", about: links::ABOUT, make: links::make },
+    MethodEntry { name: "mix", about: mix::ABOUT, make: mix::make },
 ];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.

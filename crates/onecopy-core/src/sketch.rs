@@ -32,7 +32,7 @@ pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
 }
 
 /// Makes the second, third, … of equal neighbours values of their own, so that a set counts them.
-fn number_replicas(sorted: &mut [u64]) {
+pub(crate) fn number_replicas(sorted: &mut [u64]) {
     let mut start = 0;
     while start < sorted.len() {
         let value = sorted[start];

@@ -58,6 +58,20 @@ impl Parameters {
         Ok(given.then_some(value))
     }
 
+    /// A power of two in `range`.
+    pub(crate) fn power(
+        &mut self,
+        key: &'static str,
+        usual: usize,
+        range: RangeInclusive<usize>,
+    ) -> Result<usize, String> {
+        let value = self.number(key, usual, range)?;
+        if value.is_power_of_two() {
+            return Ok(value);
+        }
+        Err(format!("{}:{key}={value} is no power of two: give one, such as {usual}", self.name))
+    }
+
     /// The similarity that makes duplicates: `usual` unless the choice or the configuration gives one.
     pub(crate) fn threshold(&mut self, configured: Option<f64>, usual: f64) -> Result<f64, String> {
         let value: f64 = self.value("threshold", configured.unwrap_or(usual))?;

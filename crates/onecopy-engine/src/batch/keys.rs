@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use onecopy_core::{Desk, Method, Rarity};
+use onecopy_core::{Desk, Method, Rarity, Search};
 
 use super::budget::Budget;
 use super::contents::{Contents, NO_CONTENT};
@@ -125,7 +125,8 @@ impl KeyFinder<'_> {
     fn prune(&self, run: &mut Vec<Holder>) {
         /// In longer runs, hardly any content is alone.
         const SHORT: usize = 8;
-        if run.len() > SHORT {
+        // Sets grow over all that share a key, alike or not.
+        if run.len() > SHORT || self.method.search() != Search::Keys {
             return;
         }
         let all = run.clone();

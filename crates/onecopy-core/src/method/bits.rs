@@ -1,0 +1,83 @@
+//! The set bits of a filter as a sketch: a word a bit, so that they are compared, counted and keyed as shingles are.
+
+use super::Held;
+use super::parameters::Parameters;
+use crate::candidate::{Rarity, keys};
+use crate::filter::{BITS, FilterRules, HASHES};
+use crate::measure::containment;
+use crate::verify::{overlap_at_least, overlap_within};
+
+/// Takes the bits of a filter, from the parameter called `key`.
+pub(super) fn bits(parameters: &mut Parameters, key: &'static str, usual: usize) -> Result<usize, String> {
+    parameters.power(key, usual, BITS)
+}
+
+/// Takes how many bits an element sets.
+pub(super) fn hashes(parameters: &mut Parameters) -> Result<usize, String> {
+    parameters.count("hashes", FilterRules::default().hashes, HASHES)
+}
+
+/// Appends the bits that `elements` set, ascending.
+///
+/// A filter that is more than half full says little: any two such pages look alike. It is given up for one word made
+/// of `lone`, the hash of the whole page, which no other page has and no bit is.
+pub(super) fn append_bits(elements: &[u64], rules: &FilterRules, lone: u64, out: &mut Vec<u64>) {
+    let start = out.len();
+    let shift = 64 - rules.bits.ilog2();
+    out.extend(
+        elements.iter().flat_map(|&element| rules.positions(element)).map(|bit| (bit as u64) << shift),
+    );
+    out[start..].sort_unstable();
+    let mut kept = start;
+    for place in start..out.len() {
+        if place == start || out[place] != out[kept - 1] {
+            out[kept] = out[place];
+            kept += 1;
+        }
+    }
+    out.truncate(kept);
+    if 2 * (kept - start) > rules.bits {
+        out.truncate(start);
+        append_lone(lone, out);
+    }
+}
+
+/// Appends a word that is no bit.
+pub(super) fn append_lone(lone: u64, out: &mut Vec<u64>) {
+    out.push(lone | 3);
+}
+
+/// The part of its bits that the fuller filter shares.
+pub(super) fn similarity(shared: usize, sizes: (usize, usize)) -> f64 {
+    containment(shared, sizes.0.max(sizes.1))
+}
+
+/// The shared bits of filters that are at least `threshold` alike.
+pub(super) fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
+    let needed = overlap_within(a.len().max(b.len()), threshold);
+    if needed > a.len().min(b.len()) { None } else { overlap_at_least(a, b, needed) }
+}
+
+/// Appends the keys of a filter: it shares one with each filter that is `threshold` alike.
+///
+/// Such a filter holds at least that part of this one's bits, which is what the keys of resemblance rely on, too.
+pub(super) fn append_keys(
+    bits: &[u64],
+    threshold: f64,
+    rarity: &Rarity,
+    scratch: &mut Vec<u8>,
+    out: &mut Vec<(u64, u32)>,
+) {
+    if !bits.is_empty() {
+        keys(bits, threshold, rarity, scratch, out);
+    }
+}
+
+/// Whether filters can be `threshold` alike if they share a key and nothing before it.
+pub(super) fn may(a: Held, b: Held, threshold: f64) -> bool {
+    let most = (1 + a.rest.min(b.rest)).min(a.size).min(b.size);
+    similarity(most as usize, (a.size as usize, b.size as usize)) >= threshold
+}
+
+#[cfg(test)]
+mod tests;
