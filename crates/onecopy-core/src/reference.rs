@@ -13,27 +13,36 @@ use crate::search::candidates;
 use crate::winner::{Contender, rank};
 
 /// What becomes of each page, and the group that it is in (by its best page). Pages of one canonical text are alike,
-/// whatever the method says. The configuration must have been checked.
+/// whatever the method says, and the best of them speaks for all. The configuration must have been checked.
 pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
     let method = method(config).expect("a configuration that was checked");
     let sketches: Vec<(Vec<u64>, Canonical)> =
         pages.iter().map(|page| sketch(page, &*method, config)).collect();
     let mut order: Vec<usize> = (0..pages.len()).collect();
     order.sort_by_cached_key(|&p| rank_of(&pages[p], &sketches[p].1, config));
-    let compared = compared(&*method, &order, &sketches);
+    let (text_of, texts) = texts(&order, &sketches);
+    // All texts are compared with all, but by methods that look for candidates first and may miss some.
+    let candidates = candidates(&*method, &texts);
+    let similarity = |a: usize, b: usize| -> f64 {
+        let (a, b) = (text_of[a].min(text_of[b]), text_of[a].max(text_of[b]));
+        let missed = candidates.as_ref().is_some_and(|pairs| pairs.binary_search(&(a, b)).is_err());
+        match () {
+            () if a == b => 1.0,
+            () if missed => 0.0,
+            () => similarity(&*method, &texts[a as usize], &texts[b as usize]),
+        }
+    };
     let mut decisions = vec![Decision::Kept; pages.len()];
     let mut pairs = Vec::new();
     for (place, &page) in order.iter().enumerate() {
         for (best, &other) in order[..place].iter().enumerate() {
-            let exact = sketches[page].1.as_bytes() == sketches[other].1.as_bytes();
-            let similarity =
-                if exact { 1.0 } else { similarity(&*method, &sketches[page].0, &sketches[other].0) };
-            if similarity < method.threshold() || !(exact || compared(page, other)) {
+            let similarity = similarity(page, other);
+            if similarity < method.threshold() {
                 continue;
             }
             pairs.push((best as u32, place as u32));
             if decisions[page] == Decision::Kept && decisions[other] == Decision::Kept {
-                let kind = if exact { Kind::Exact } else { Kind::Near };
+                let kind = if text_of[page] == text_of[other] { Kind::Exact } else { Kind::Near };
                 decisions[page] = Decision::Removed { winner: other as PageId, similarity, kind };
             }
         }
@@ -46,29 +55,19 @@ pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
     (decisions, group_of)
 }
 
-/// Whether two pages are compared: all are, but for methods that look for candidates and may miss some. Those look among
-/// pages of different texts, best first.
-fn compared(
-    method: &dyn Method,
-    order: &[usize],
-    sketches: &[(Vec<u64>, Canonical)],
-) -> impl Fn(usize, usize) -> bool {
-    let mut texts: Vec<&[u8]> = Vec::new();
-    let mut number_of = vec![0; order.len()];
-    let mut first = Vec::new();
+/// The number of each page's text, and the sketch of each text: that of its best page. Texts are numbered best first.
+fn texts(order: &[usize], sketches: &[(Vec<u64>, Canonical)]) -> (Vec<u32>, Vec<Vec<u64>>) {
+    let mut best: Vec<usize> = Vec::new();
+    let mut text_of = vec![0; order.len()];
     for &page in order {
-        let text = sketches[page].1.as_bytes();
-        number_of[page] = texts.iter().position(|&other| other == text).unwrap_or(texts.len()) as u32;
-        if number_of[page] as usize == texts.len() {
-            texts.push(text);
-            first.push(sketches[page].0.clone());
+        let same = |&other: &usize| sketches[other].1.as_bytes() == sketches[page].1.as_bytes();
+        let number = best.iter().position(same).unwrap_or(best.len());
+        text_of[page] = number as u32;
+        if number == best.len() {
+            best.push(page);
         }
     }
-    let candidates = candidates(method, &first);
-    move |a, b| {
-        let (a, b) = (number_of[a], number_of[b]);
-        candidates.as_ref().is_none_or(|pairs| pairs.binary_search(&(a.min(b), a.max(b))).is_ok())
-    }
+    (text_of, best.iter().map(|&page| sketches[page].0.clone()).collect())
 }
 
 fn similarity(method: &dyn Method, a: &[u64], b: &[u64]) -> f64 {

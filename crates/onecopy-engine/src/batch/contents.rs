@@ -63,7 +63,7 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
         *slot = of_rank[*slot as usize];
     }
     drop(of_rank);
-    let (sketch_at, sizes) = sketches(segments, &of_page, best_page.len())?;
+    let (sketch_at, sizes) = sketches(segments, &of_page, &best_page)?;
     Ok(Contents { of_page, best_page, sketch_at, sizes })
 }
 
@@ -107,14 +107,16 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
     Ok(leaders)
 }
 
-/// Where the sketch of each content is, and its size. Any page of a content may have it.
-fn sketches(segments: &Segments, of_page: &[u32], contents: usize) -> Result<(Vec<SketchAt>, Vec<u32>)> {
-    let mut places = vec![SketchAt::default(); contents];
-    let mut sizes = vec![0; contents];
+/// Where the sketch of each content is, and its size: its best page's if that has one, else any page's.
+fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+    let mut places = vec![SketchAt::default(); best_page.len()];
+    let mut sizes = vec![0; best_page.len()];
     for i in 0..segments.len() {
         let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
-        for (row, &content) in segment.rows.iter().zip(&of_page[first..]) {
-            if row.sketch_size > 0 && content != NO_CONTENT && sizes[content as usize] == 0 {
+        for (page, row) in (first..).zip(&segment.rows) {
+            let content = of_page[page];
+            let wanted = |content: usize| sizes[content] == 0 || best_page[content] as usize == page;
+            if row.sketch_size > 0 && content != NO_CONTENT && wanted(content as usize) {
                 places[content as usize] = SketchAt { segment: i as u32, start: row.sketch_start };
                 sizes[content as usize] = row.sketch_size;
             }

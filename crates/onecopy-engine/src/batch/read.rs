@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use onecopy_core::{
-    Canonical, Contender, Desk, Language, Method, Signals, Subject, digest, identity, in_market, language,
-    rank,
+    Canonical, Contender, Desk, Language, LooksAt, Method, Signals, Subject, digest, identity, in_market,
+    language, rank,
 };
 
 use super::counters::Counters;
@@ -277,7 +277,9 @@ impl<'a> PageReader<'a> {
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
         let fingerprint = self.canonical.fingerprint();
         // A page that turns out to stand for another is not compared, so nobody may count on its sketch.
-        if !silent && (pointing || !self.shared.seen.has(fingerprint)) {
+        // And where a sketch is more than the canonical text says, the best page's own is wanted.
+        let alone = pointing || self.shared.method.looks_at() != LooksAt::default();
+        if !silent && (alone || !self.shared.seen.has(fingerprint)) {
             self.sketch(record);
         }
         let own = self.address(record.url.as_deref());

@@ -158,7 +158,17 @@ fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String,
 
 /// Every method, as it is usually, and with some other parameters.
 fn methods() -> impl Strategy<Value = Config> {
-    const OTHERS: &[&str] = &[];
+    const OTHERS: &[&str] = &[
+        "jaccard:mod=3",
+        "jaccard:min=9",
+        "containment:threshold=0.5",
+        "cosine:threshold=0.6",
+        "shingles-b:k=2:agree=1",
+        "lcs:threshold=0.3:limit=4",
+        "lcs:threshold=0.3:search=all",
+        "lcs:threshold=0.5:trust=off:m=2:n=1",
+        "bloom:threshold=0.2:chunk=16",
+    ];
     let names = METHODS.iter().map(|entry| entry.name).chain(OTHERS.iter().copied());
     let choices: Vec<Config> =
         names.map(|name| Config { method: name.into(), ..Config::default() }).collect();
