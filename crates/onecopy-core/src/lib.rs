@@ -33,6 +33,7 @@ mod canonical;
 mod charset;
 mod config;
 mod group;
+mod hamming;
 mod hash;
 mod head;
 mod html;
@@ -56,6 +57,7 @@ pub use config::{
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use group::{Groups, group};
+pub use hamming::{Index, Near, Sketches, distance, near, near_by_rotation, near_by_scan, near_by_tables};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]

@@ -3,8 +3,14 @@
 //! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
+mod angle;
+#[cfg(test)]
+mod contract;
 mod jaccard;
 mod parameters;
+mod projection_c;
+mod simhash;
+mod tally;
 
 use std::fmt::Debug;
 
@@ -14,6 +20,7 @@ use crate::config::Config;
 use crate::sketch::Sketch;
 
 use parameters::Parameters;
+use tally::Tally;
 
 /// How pages are sketched, keyed and compared.
 pub trait Method: Debug + Send + Sync {
@@ -135,6 +142,7 @@ pub struct Desk {
     pub(crate) counts: Vec<u8>,
     /// Room for whatever a method hashes.
     pub(crate) words: Vec<u64>,
+    pub(crate) tally: Tally,
     /// Room for a part of a page.
     pub(crate) part: Canonical,
 }
@@ -149,8 +157,11 @@ pub struct MethodEntry {
 }
 
 /// All methods, the default first.
-pub const METHODS: &[MethodEntry] =
-    &[MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make }];
+pub const METHODS: &[MethodEntry] = &[
+    MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
+    MethodEntry { name: "projection-c", about: projection_c::ABOUT, make: projection_c::make },
+    MethodEntry { name: "simhash", about: simhash::ABOUT, make: simhash::make },
+];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.
 pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
