@@ -5,7 +5,7 @@
 //! is its own.
 
 use nix::sys::resource::{UsageWho, getrusage};
-use onecopy_core::{Index, Near, Sketches, distance, near, near_by_rotation, near_by_tables};
+use onecopy_core::{Index, Near, Sketches, hamming, near, near_by_rotation, near_by_tables};
 use serde_json::{Value, json};
 
 /// One in so many sketches is near to another.
@@ -66,7 +66,7 @@ impl Made {
                 let bit = random(&mut state) as usize % (64 * width);
                 sketch[bit / 64] ^= 1 << (bit % 64);
             }
-            let distance = distance(&sketch, &words[a * width..(a + 1) * width]);
+            let distance = hamming(&sketch, &words[a * width..(a + 1) * width]) as u32;
             planted.push(Near { a: a as u32, b: b as u32, distance });
             words.extend(sketch);
         }

@@ -50,7 +50,17 @@ pub fn keys(
     scratch: &mut Vec<u8>,
     out: &mut Vec<(u64, u32)>,
 ) {
-    let wanted = key_count(sketch.len(), threshold);
+    first_keys(sketch, key_count(sketch.len(), threshold), rarity, scratch, out);
+}
+
+/// As [`keys`], from the `wanted` first of the order.
+pub(crate) fn first_keys(
+    sketch: &[u64],
+    wanted: usize,
+    rarity: &Rarity,
+    scratch: &mut Vec<u8>,
+    out: &mut Vec<(u64, u32)>,
+) {
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
     let mut places = histogram(scratch);
@@ -69,7 +79,7 @@ pub fn keys(
 
 /// How many of a page's `n` rarest shingles are keys.
 fn key_count(n: usize, threshold: f64) -> usize {
-    n - overlap_within(n, threshold) + 1
+    n + 1 - overlap_within(n, threshold)
 }
 
 /// How many shingles have each count. Neighbours go to tables of their own: most have the same few counts, and adding to

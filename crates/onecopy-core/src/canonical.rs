@@ -18,6 +18,7 @@ use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 use fold::{Written, fold};
 pub use json::unescape;
 use segment::Census;
+pub(crate) use simd::Functions;
 
 /// The text of a page as it is compared. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]

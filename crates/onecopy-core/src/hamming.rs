@@ -60,7 +60,7 @@ pub struct Near {
 
 /// The bits in which two sketches of the same length differ.
 #[inline]
-pub fn distance(a: &[u64], b: &[u64]) -> u32 {
+pub(crate) fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 

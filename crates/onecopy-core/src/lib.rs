@@ -41,6 +41,7 @@ mod language;
 mod measure;
 mod method;
 mod page;
+mod rabin;
 mod redirect;
 pub mod reference;
 mod shingle;
@@ -57,18 +58,18 @@ pub use config::{
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use group::{Groups, group};
-pub use hamming::{Index, Near, Sketches, distance, near, near_by_rotation, near_by_scan, near_by_tables};
+pub use hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
 pub use html::describe_blocks;
 pub use html::html_to_text;
 pub use language::{Language, language};
-pub use measure::{containment, resemblance};
+pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance};
 pub use method::{Desk, Held, LooksAt, METHODS, Method, MethodEntry, Search, Subject, method};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
-pub use shingle::{shingle, unshared};
+pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, in_market, rank};

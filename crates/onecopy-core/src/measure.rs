@@ -1,5 +1,12 @@
 //! How alike two pages are: each measure a function with a defined value.
 
+mod edit;
+mod frequency;
+mod hamming;
 mod jaccard;
 
+pub use edit::edit_distance;
+pub(crate) use frequency::angle;
+pub use frequency::{cosine, euclidean, frequencies};
+pub use hamming::hamming;
 pub use jaccard::{containment, resemblance};

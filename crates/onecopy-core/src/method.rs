@@ -4,11 +4,17 @@
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
 mod angle;
+mod binomial;
+mod combined;
+mod containment;
 #[cfg(test)]
 mod contract;
+mod cosine;
 mod jaccard;
 mod parameters;
 mod projection_c;
+mod selection;
+mod shingles_b;
 mod simhash;
 mod tally;
 
@@ -153,13 +159,20 @@ pub struct MethodEntry {
     pub name: &'static str,
     /// A line for people.
     pub about: &'static str,
-    make: fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>,
+    make: Make,
 }
+
+/// Takes its parameters, and says what is wrong with them.
+type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>;
 
 /// All methods, the default first.
 pub const METHODS: &[MethodEntry] = &[
     MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
+    MethodEntry { name: "containment", about: containment::ABOUT, make: containment::make },
+    MethodEntry { name: "cosine", about: cosine::ABOUT, make: cosine::make },
+    MethodEntry { name: "shingles-b", about: shingles_b::ABOUT, make: shingles_b::make },
     MethodEntry { name: "projection-c", about: projection_c::ABOUT, make: projection_c::make },
+    MethodEntry { name: "combined", about: combined::ABOUT, make: combined::make },
     MethodEntry { name: "simhash", about: simhash::ABOUT, make: simhash::make },
 ];
 
@@ -178,3 +191,6 @@ pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
     parameters.finish()?;
     Ok(method)
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,18 +9,23 @@ use crate::hash;
 
 /// Appends the shingles of `canonical` to `out` in text order, repetitions included.
 pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64>, out: &mut Vec<u64>) {
-    tokens.clear();
+    token_hashes(canonical, rules.unit, tokens);
+    windows(tokens, rules.length, out);
+}
+
+/// Writes the hashes of the tokens of `canonical` into `out` in text order, replacing what was there.
+pub fn token_hashes(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
+    out.clear();
     let padded = canonical.padded();
-    match rules.unit {
+    match unit {
         Unit::Words => {
-            tokens.extend(canonical.spans().map(|(start, end)| hash::token(padded, start, end)));
+            out.extend(canonical.spans().map(|(start, end)| hash::token(padded, start, end)));
         }
         Unit::Chars => {
             let starts = canonical.text().char_indices().map(|(start, c)| (start, start + c.len_utf8()));
-            tokens.extend(starts.map(|(start, end)| hash::token(padded, start, end)));
+            out.extend(starts.map(|(start, end)| hash::token(padded, start, end)));
         }
     }
-    windows(tokens, rules.length, out);
 }
 
 /// Appends a hash for each window of `length` tokens; one for all of them if there are fewer.

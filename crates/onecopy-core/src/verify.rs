@@ -3,7 +3,7 @@
 //! Decided on the whole sets by the one definition in `measure`, never on an estimate. The bounds below only end a
 //! hopeless comparison early; they are found by asking that definition, so that rounding cannot make them disagree.
 
-use crate::measure::resemblance;
+use crate::measure::{containment, resemblance};
 
 /// Whether two sketches are at least `threshold` alike; if so, how many shingles they share.
 pub fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
@@ -69,8 +69,21 @@ pub(crate) fn overlap_within(n: usize, threshold: f64) -> usize {
     shared.max(1)
 }
 
+/// The smallest number of `n` shingles that is `threshold` of them.
+pub(crate) fn part_needed(n: usize, threshold: f64) -> usize {
+    let reached = |part: usize| containment(part, n) >= threshold;
+    let mut part = ((threshold * n as f64) as usize).min(n);
+    while part > 0 && reached(part - 1) {
+        part -= 1;
+    }
+    while !reached(part) {
+        part += 1;
+    }
+    part
+}
+
 /// The number of shared shingles if it is at least `needed`. Looks no further once it cannot be.
-fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
+pub(crate) fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
     const STEPS: usize = 32;
     let (mut i, mut j, mut shared) = (0, 0, 0);
     // Steps come in blocks without a branch on the data; the bound is looked at between blocks.
@@ -119,6 +132,8 @@ mod tests {
             prop_assert!(needed > a.min(b) || resemblance(needed, a, b) >= threshold);
             prop_assert_eq!(sizes_allow(a, b, threshold), needed <= a.min(b));
             prop_assert!(needed > a.min(b) || rests_allow((needed as u32 - 1, b as u32), (a as u32, b as u32), threshold));
+            let part = part_needed(a, threshold);
+            prop_assert!(containment(part, a) >= threshold && containment(part - 1, a) < threshold);
             let within = overlap_within(a, threshold);
             prop_assert!((1..=a).contains(&within));
             prop_assert!(needed > a.min(b) || needed >= within, "a similar page shares at least that");

@@ -1,33 +1,18 @@
-//! What [`Method`] promises, checked on given texts. For the tests of methods.
+//! What [`Method`] promises, checked on texts of which many are nearly the same: for methods that find little else.
 
-use super::{Desk, Held, LooksAt, Method, Search, Subject, method};
+use super::tests::sketch_of;
+use super::{Desk, Held, Method, Search, method};
 use crate::candidate::Rarity;
-use crate::canonical::{Canonical, canonicalise};
 use crate::config::Config;
-
-/// The method that `choice` names.
-pub(super) fn made(choice: &str) -> Box<dyn Method> {
-    method(&Config { method: choice.into(), ..Config::default() }).unwrap()
-}
 
 /// Why the method that `choice` names is refused.
 pub(super) fn refusal(choice: &str) -> String {
     method(&Config { method: choice.into(), ..Config::default() }).unwrap_err()
 }
 
-/// The sketch of `text`.
-pub(super) fn sketch(method: &dyn Method, text: &str) -> Vec<u64> {
-    let (mut canonical, mut out) = (Canonical::default(), Vec::new());
-    canonicalise(text, &Config::default().canonical, &mut canonical);
-    assert_eq!(method.looks_at(), LooksAt::default());
-    let subject = Subject { canonical: &canonical, text: "", links: &[] };
-    method.sketch(&subject, &mut Desk::default(), &mut out);
-    out
-}
-
 /// Checks the promises on every pair of `texts`. Returns how many are alike.
 pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
-    let sketches: Vec<Vec<u64>> = texts.iter().map(|text| sketch(method, text)).collect();
+    let sketches: Vec<Vec<u64>> = texts.iter().map(|text| sketch_of(method, text)).collect();
     let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| keys(method, sketch)).collect();
     let mut alike = 0;
     for (i, a) in sketches.iter().enumerate().filter(|(_, sketch)| !sketch.is_empty()) {

@@ -1,6 +1,7 @@
 //! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
 
 use super::parameters::Parameters;
+use super::selection;
 use super::{Desk, Held, Method, Subject};
 use crate::candidate::{Rarity, keys};
 use crate::config::{Config, ShingleRules};
@@ -19,7 +20,15 @@ struct Jaccard {
 
 pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
-    Ok(Box::new(Jaccard { threshold, shingles: config.shingles.clone() }))
+    if let Some(selection) = selection::parse(parameters)? {
+        return Ok(selection::make(selection, threshold, &config.shingles));
+    }
+    Ok(whole(threshold, &config.shingles))
+}
+
+/// The method without a selection.
+pub(super) fn whole(threshold: f64, shingles: &ShingleRules) -> Box<dyn Method> {
+    Box::new(Jaccard { threshold, shingles: shingles.clone() })
 }
 
 impl Method for Jaccard {
@@ -59,5 +68,18 @@ impl Method for Jaccard {
 
     fn is_metric(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Book, by_the_book};
+
+    #[test]
+    fn similarity_is_what_the_book_says() {
+        by_the_book(&["jaccard", "jaccard:threshold=0.4"], |a: &Book, b: &Book| {
+            let (a, b) = (a.shingles(), b.shingles());
+            a.intersection(&b).count() as f64 / a.union(&b).count() as f64
+        });
     }
 }

@@ -44,6 +44,18 @@ impl Parameters {
         self.number(key, usual, range)
     }
 
+    /// A number of things in `range`, if there is one. `such_as` is for those who give another.
+    pub(crate) fn count_if_given(
+        &mut self,
+        key: &'static str,
+        such_as: usize,
+        range: RangeInclusive<usize>,
+    ) -> Result<Option<usize>, String> {
+        let given = self.given.iter().any(|(given, _)| given == key);
+        let value = self.number(key, such_as, range)?;
+        Ok(given.then_some(value))
+    }
+
     /// The similarity that makes duplicates: `usual` unless the choice or the configuration gives one.
     pub(crate) fn threshold(&mut self, configured: Option<f64>, usual: f64) -> Result<f64, String> {
         let value: f64 = self.value("threshold", configured.unwrap_or(usual))?;

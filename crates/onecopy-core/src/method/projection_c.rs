@@ -7,6 +7,7 @@
 //! Pages that differ in `bits - agree` bits or fewer agree on one of `bits - agree + 1` pieces of the sketch. The pieces,
 //! each hashed with its number, are the keys: no such pair is missed.
 
+use super::binomial::at_least;
 use super::parameters::Parameters;
 use super::tally::Tally;
 use super::{Desk, Method, Subject, angle};
@@ -130,7 +131,7 @@ impl Method for Projection {
     }
 
     fn chance(&self, similarity: f64, _pages: u64) -> f64 {
-        angle::at_least(self.agree, self.bits, angle::agreement(similarity))
+        at_least(self.agree, self.bits, angle::agreement(similarity))
     }
 }
 

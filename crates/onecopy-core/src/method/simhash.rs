@@ -10,6 +10,7 @@
 
 mod rotation;
 
+use super::binomial::at_least;
 use super::parameters::Parameters;
 use super::{Desk, Method, Search, Subject, angle};
 use crate::candidate::Rarity;
@@ -122,7 +123,7 @@ impl Method for Simhash {
                 let seen = rotation::seen(self.distance, step as usize, window, pages);
                 (0..).zip(seen).map(|(differ, seen)| seen * angle::exactly(BITS - differ, BITS, agree)).sum()
             }
-            _ => angle::at_least(BITS - self.distance, BITS, agree),
+            _ => at_least(BITS - self.distance, BITS, agree),
         }
     }
 }

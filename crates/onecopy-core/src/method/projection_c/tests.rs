@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::contract::{check, made, refusal, sketch, texts};
+use super::super::contract::{check, refusal, texts};
+use super::super::tests::{made, sketch_of};
 use super::*;
 
 /// Entry `entry` of the vector of a token, in fifteenths.
@@ -31,7 +32,7 @@ proptest! {
         for (choice, bits) in [("projection-c", 384), ("projection-c:bits=128:agree=120", 128)] {
             let method = made(choice);
             check(&*method, &texts);
-            let (a, b) = (sketch(&*method, &texts[0]), sketch(&*method, &texts[1]));
+            let (a, b) = (sketch_of(&*method, &texts[0]), sketch_of(&*method, &texts[1]));
             let (slow_a, slow_b) = (by_the_book(&texts[0], bits), by_the_book(&texts[1], bits));
             let agree = slow_a.iter().zip(&slow_b).filter(|(a, b)| a == b).count();
             prop_assert_eq!(method.score(&a, &b), agree as u32);
@@ -51,7 +52,7 @@ fn pages_that_are_alike_share_a_key() {
 fn the_seed_gives_the_defaults() {
     let method = made("projection-c");
     assert_eq!(method.threshold(), 372.0 / 384.0);
-    let page = sketch(&*method, "a page of some words");
+    let page = sketch_of(&*method, "a page of some words");
     let mut keys = Vec::new();
     method.keys(&page, &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
     assert_eq!((page.len(), keys.len()), (6, 13));
@@ -61,7 +62,7 @@ fn the_seed_gives_the_defaults() {
 #[test]
 fn order_does_not_matter_and_counts_do() {
     let method = made("projection-c");
-    let of = |text: &str| sketch(&*method, text);
+    let of = |text: &str| sketch_of(&*method, text);
     assert_eq!(of("one two two three"), of("two three one two"));
     assert_ne!(of("one one one two two"), of("one one one one one two"));
     assert!(of("").is_empty());
@@ -86,8 +87,10 @@ fn agreement_follows_the_angle() {
             a.iter().map(|(token, count)| count * b.get(token).unwrap_or(&0.0)).sum::<f64>()
         };
         expected += angle::agreement(dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt());
-        agreed += method
-            .similarity(method.score(&sketch(&*method, &texts[0]), &sketch(&*method, &texts[1])), (16, 16));
+        agreed += method.similarity(
+            method.score(&sketch_of(&*method, &texts[0]), &sketch_of(&*method, &texts[1])),
+            (16, 16),
+        );
     }
     assert!((agreed - expected).abs() / 40.0 < 0.01, "{agreed} {expected}");
 }

@@ -13,25 +13,24 @@ pub(super) fn seen(most: usize, step: usize, window: u32, pages: u64) -> Vec<f64
     let missed = missed(step, window, pages);
     // Ways to choose the bits that differ, each by the chance that no run shows the pair. From a first bit around the
     // circle: `ways[place]` ends with a bit that differs there.
-    let mut sums = vec![0.0; most + 1];
+    let mut sums = vec![0.0; most];
     for first in 0..BITS {
         let mut ways = vec![0.0; BITS];
         ways[0] = 1.0;
-        for differ in 1..=most {
+        for sum in &mut sums {
             let close = |place: usize| ways[place] * missed[(first + place) % BITS][BITS - 1 - place];
-            sums[differ] += (0..BITS).map(close).sum::<f64>();
+            *sum += (0..BITS).map(close).sum::<f64>();
             let reach = |to: usize| {
                 (0..to).map(|from| ways[from] * missed[(first + from) % BITS][to - from - 1]).sum::<f64>()
             };
             ways = (0..BITS).map(reach).collect();
         }
     }
-    let mut choices = 1.0;
-    let mut chances = vec![1.0];
-    for differ in 1..=most {
+    let (mut choices, mut chances) = (1.0, vec![1.0]);
+    for (differ, sum) in (1..).zip(sums) {
         choices *= (BITS + 1 - differ) as f64 / differ as f64;
         // Each choice was met once from each of its bits.
-        chances.push(1.0 - sums[differ] / differ as f64 / choices);
+        chances.push((1.0 - sum / differ as f64 / choices).clamp(0.0, 1.0));
     }
     chances
 }

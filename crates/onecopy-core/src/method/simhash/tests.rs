@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::contract::{check, made, refusal, sketch, texts};
+use super::super::contract::{check, refusal, texts};
+use super::super::tests::{made, sketch_of};
 use super::*;
 use crate::hamming::{Sketches, near_by_rotation};
 
@@ -34,7 +35,7 @@ proptest! {
         for (choice, k) in [("simhash", 1), ("simhash:k=3:distance=5", 3), ("simhash:distance=0:search=rotate", 1)] {
             let method = made(choice);
             check(&*method, &texts);
-            let (a, b) = (sketch(&*method, &texts[0]), sketch(&*method, &texts[1]));
+            let (a, b) = (sketch_of(&*method, &texts[0]), sketch_of(&*method, &texts[1]));
             let agree = 64 - (by_the_book(&texts[0], k) ^ by_the_book(&texts[1], k)).count_ones();
             prop_assert_eq!(method.score(&a, &b), agree);
             prop_assert_eq!(method.similarity(agree, (1, 1)), 1.0 - f64::from(64 - agree) / 64.0);
@@ -76,7 +77,7 @@ fn the_seed_gives_the_defaults() {
     let rotate = made("simhash:search=rotate:step=8:window=2");
     assert_eq!(rotate.search(), Search::Neighbours { step: 8, window: 2 });
     assert_eq!(made("simhash:threshold=0.93").threshold(), 60.0 / 64.0);
-    assert!(sketch(&*method, "").is_empty());
+    assert!(sketch_of(&*method, "").is_empty());
 }
 
 #[test]

@@ -1,0 +1,193 @@
+//! A part of the shingles instead of all: those that are 0 mod m (Manber 1994), or the s smallest (Broder 1997).
+//!
+//! Smaller sketches, for a similarity that is an estimate. As a measure of its own it is joined without loss: what is
+//! alike by the selected shingles is found.
+
+use super::binomial::at_least;
+use super::parameters::Parameters;
+use super::{Desk, Held, Method, Subject, jaccard};
+use crate::candidate::{Rarity, keys};
+use crate::config::ShingleRules;
+use crate::measure::{containment, resemblance};
+use crate::sketch::sketch;
+use crate::verify::{overlap, part_needed, rests_allow, sizes_allow, verify};
+
+/// Which shingles are selected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Selection {
+    /// Those that are 0 mod this; the smallest if there is none.
+    Mod(u64),
+    /// So many of the smallest.
+    Min(usize),
+}
+
+use Selection::{Min, Mod};
+
+/// The selection that was asked for, if any.
+pub(super) fn parse(parameters: &mut Parameters) -> Result<Option<Selection>, String> {
+    let modulus = parameters.count_if_given("mod", 16, 1..=1_000_000)?;
+    let least = parameters.count_if_given("min", 128, 1..=65_536)?;
+    match (modulus, least) {
+        (Some(_), Some(_)) => Err("mod and min are two ways to select shingles: give one of them".into()),
+        (Some(modulus), None) => Ok(Some(Mod(modulus as u64))),
+        (None, least) => Ok(least.map(Min)),
+    }
+}
+
+pub(super) fn make(selection: Selection, threshold: f64, shingles: &ShingleRules) -> Box<dyn Method> {
+    Box::new(Selected { selection, threshold, shingles: shingles.clone() })
+}
+
+/// Sets of selected shingles.
+#[derive(Debug)]
+struct Selected {
+    selection: Selection,
+    threshold: f64,
+    shingles: ShingleRules,
+}
+
+impl Method for Selected {
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        sketch(page.canonical, &self.shingles, &mut desk.sketch);
+        let shingles = desk.sketch.shingles();
+        let before = out.len();
+        match self.selection {
+            Mod(modulus) => out.extend(shingles.iter().filter(|&shingle| shingle % modulus == 0)),
+            Min(least) => out.extend(shingles.iter().take(least)),
+        }
+        if out.len() == before {
+            out.extend(shingles.first());
+        }
+    }
+
+    fn asks_rarity(&self) -> bool {
+        true
+    }
+
+    /// Those of plain resemblance. They are enough for [`Min`] too: of the union's s smallest, u in number, x are in
+    /// both pages and x ≥ τu. No sketch has more than s, and what is among the s smallest of the union is so in its
+    /// page. So u is at least the size n of either sketch, and all x are in both sketches. Thus these share ⌈τn⌉ at
+    /// least, which is all that keys build on.
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    }
+
+    fn may(&self, a: Held, b: Held) -> bool {
+        let rests = match self.selection {
+            Mod(_) => rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold),
+            // They share ⌈τu⌉ at least, and u is at least the larger size: see `keys`.
+            Min(_) => {
+                let needed = part_needed(a.size.max(b.size) as usize, self.threshold);
+                1 + a.rest.min(b.rest) as usize >= needed
+            }
+        };
+        rests && sizes_allow(a.size as usize, b.size as usize, self.threshold)
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        match self.selection {
+            Mod(_) => overlap(a, b) as u32,
+            Min(least) => overlap_of_least(a, b, least),
+        }
+    }
+
+    /// For [`Min`], shared ones of the s smallest of the union. Where the union has fewer, all that both hold was looked
+    /// at, and the union is the sum of sizes less that. Where not, the same sum is s or more.
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        let shared = score as usize;
+        match self.selection {
+            Mod(_) => resemblance(shared, sizes.0, sizes.1),
+            Min(least) => containment(shared, least.min(sizes.0 + sizes.1 - shared)),
+        }
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        match self.selection {
+            Mod(_) => verify(a, b, self.threshold).map(|shared| shared as u32),
+            Min(_) => {
+                let score = self.score(a, b);
+                (self.similarity(score, (a.len(), b.len())) >= self.threshold).then_some(score)
+            }
+        }
+    }
+
+    fn is_metric(&self) -> bool {
+        matches!(self.selection, Mod(_))
+    }
+
+    fn stands_for(&self) -> Option<Box<dyn Method>> {
+        Some(jaccard::whole(self.threshold, &self.shingles))
+    }
+
+    /// Each shingle of the union that is looked at is shared with a chance of the similarity. That is binomial for a
+    /// sample that is small beside the page; a page of fewer shingles than are selected is compared whole, and its
+    /// chance is better than said. How many are 0 mod m depends on the page: this is for one of middling size.
+    fn chance(&self, similarity: f64, _pages: u64) -> f64 {
+        const MIDDLING: usize = 1_000;
+        let looked_at = match self.selection {
+            Mod(modulus) => (MIDDLING / modulus as usize).max(1),
+            Min(least) => least,
+        };
+        at_least(part_needed(looked_at, self.threshold), looked_at, similarity)
+    }
+}
+
+/// How many of the `least` smallest of the union are in both.
+fn overlap_of_least(a: &[u64], b: &[u64], least: usize) -> u32 {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    // As many as were passed in both count once.
+    while i < a.len() && j < b.len() && i + j - (shared as usize) < least {
+        let (x, y) = (a[i], b[j]);
+        shared += u32::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::tests::{Book, by_the_book, made};
+
+    #[test]
+    fn the_smallest_are_compared_as_the_book_says() {
+        by_the_book(&["jaccard:min=5", "jaccard:min=9:threshold=0.5"], |a: &Book, b: &Book| {
+            let least = if a.choice.contains("=5") { 5 } else { 9 };
+            let (a, b) = (a.hashes(), b.hashes());
+            let union: BTreeSet<u64> = a.union(&b).copied().take(least).collect();
+            union.iter().filter(|x| a.contains(x) && b.contains(x)).count() as f64 / union.len() as f64
+        });
+    }
+
+    #[test]
+    fn those_that_are_0_mod_m_are_compared_as_the_book_says() {
+        by_the_book(&["jaccard:mod=3"], |a: &Book, b: &Book| {
+            let selected = |page: &Book| -> BTreeSet<u64> {
+                let all = page.hashes();
+                let some: BTreeSet<u64> = all.iter().copied().filter(|x| x % 3 == 0).collect();
+                if some.is_empty() { all.into_iter().take(1).collect() } else { some }
+            };
+            let (a, b) = (selected(a), selected(b));
+            a.intersection(&b).count() as f64 / a.union(&b).count() as f64
+        });
+    }
+
+    #[test]
+    fn the_chance_grows_with_similarity_and_with_what_is_looked_at() {
+        for choice in ["jaccard:min=100", "jaccard:mod=10"] {
+            let method = made(choice);
+            assert_eq!((method.chance(1.0, 9), method.chance(0.0, 9)), (1.0, 0.0));
+            let chance = method.chance(0.8, 9);
+            assert!((0.4..0.7).contains(&chance), "{chance}");
+            assert!(method.chance(0.9, 9) > 0.99);
+            assert_eq!(method.stands_for().unwrap().threshold(), 0.8);
+        }
+        assert!(made("jaccard:min=1000").chance(0.85, 9) > made("jaccard:min=100").chance(0.85, 9));
+    }
+}

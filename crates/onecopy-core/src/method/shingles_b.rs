@@ -1,0 +1,197 @@
+//! Alg. B (Broder and others; as Henzinger 2006 gives it): min-values of Rabin fingerprints, fingerprinted in groups.
+//!
+//! A page's windows of k tokens have 64-bit Rabin fingerprints. Of each of m functions of them, the least value is
+//! kept: two pages agree in one with a chance of their resemblance. Min-values are fingerprinted in groups to
+//! supershingles, which are the sketch. Pages are alike if enough supershingles agree: two, which is when one
+//! megashingle, the fingerprint of two of them, is the same. Megashingles are the keys, so all pages that are alike
+//! by this definition are found.
+//!
+//! Min-values have 32 bits. On pages of n shingles, those of two different shingles are the same with a chance of about
+//! n / 2³², which is too little to be noticed.
+
+use super::binomial::at_least;
+use super::parameters::Parameters;
+use super::{Desk, Method, Subject, jaccard};
+use crate::candidate::Rarity;
+use crate::canonical::Functions;
+use crate::config::{Config, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
+use crate::measure::containment;
+use crate::rabin::{POLYNOMIAL, Rabin, WordWindow};
+use crate::shingle::token_hashes;
+use crate::verify::part_needed;
+
+pub(super) const ABOUT: &str = "agreeing supershingles of min-values (Alg. B)";
+
+/// The most keys of a page.
+const KEYS_LIMIT: usize = 500;
+/// The resemblance that the method was made to find.
+const STANDS_FOR: f64 = 0.9;
+
+/// Min-values, in groups.
+#[derive(Debug)]
+pub(super) struct ShinglesB {
+    shingles: ShingleRules,
+    window: WordWindow,
+    rabin: Rabin,
+    /// The functions whose least values are kept, and more to fill the last lanes.
+    functions: Vec<Functions>,
+    /// Min-values in a supershingle.
+    group: usize,
+    pub(super) supershingles: usize,
+    pub(super) agree: usize,
+    /// Which supershingles make a megashingle: a bit each.
+    choices: Vec<u64>,
+}
+
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+    let agree = |parameters: &mut Parameters, supershingles| {
+        let usual = 2.min(supershingles);
+        let threshold = parameters.threshold(config.threshold, usual as f64 / supershingles as f64)?;
+        parameters.count("agree", part_needed(supershingles, threshold), 1..=supershingles)
+    };
+    Ok(Box::new(ShinglesB::read(parameters, config, agree)?))
+}
+
+impl ShinglesB {
+    /// Alg. B by its parameters. `agree` says how many supershingles must agree, of how many.
+    pub(super) fn read(
+        parameters: &mut Parameters,
+        config: &Config,
+        agree: impl FnOnce(&mut Parameters, usize) -> Result<usize, String>,
+    ) -> Result<ShinglesB, String> {
+        let k = parameters.count("k", 10, 1..=SHINGLE_LENGTH_LIMIT)?;
+        let min_values = parameters.count("min-values", 84, 1..=1_024)?;
+        let supershingles = parameters.count("supershingles", 6, 1..=32)?;
+        if min_values % supershingles != 0 {
+            return Err(format!(
+                "{min_values} min-values cannot be shared out to {supershingles} supershingles: \
+             give a multiple of {supershingles}, such as {}",
+                supershingles * min_values.div_ceil(supershingles)
+            ));
+        }
+        let agree = agree(parameters, supershingles)?;
+        Ok(ShinglesB {
+            shingles: ShingleRules { length: k, replicas: Replicas::Ignore, ..config.shingles.clone() },
+            window: Rabin::new(POLYNOMIAL).words(k),
+            rabin: Rabin::new(POLYNOMIAL),
+            functions: (0..min_values.div_ceil(Functions::COUNT)).map(functions).collect(),
+            group: min_values / supershingles,
+            supershingles,
+            agree,
+            choices: choices(supershingles, agree)?,
+        })
+    }
+}
+
+impl Method for ShinglesB {
+    fn threshold(&self) -> f64 {
+        containment(self.agree, self.supershingles)
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        token_hashes(page.canonical, self.shingles.unit, &mut desk.words);
+        let shingles = roll(&self.window, self.shingles.length, &mut desk.words);
+        if shingles.is_empty() {
+            return;
+        }
+        let least: Vec<_> = self.functions.iter().map(|some| some.least(shingles)).collect();
+        let groups = least.as_flattened().chunks_exact(self.group).take(self.supershingles);
+        out.extend(groups.map(|group| fingerprint(&self.rabin, group.iter().map(|&value| u64::from(value)))));
+    }
+
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        if sketch.is_empty() {
+            return;
+        }
+        out.extend(self.choices.iter().map(|&choice| {
+            let chosen = sketch.iter().enumerate().filter(|(place, _)| choice >> place & 1 == 1);
+            let parts = std::iter::once(choice).chain(chosen.map(|(_, &supershingle)| supershingle));
+            (fingerprint(&self.rabin, parts), 0)
+        }));
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        a.iter().zip(b).filter(|(x, y)| x == y).count() as u32
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        if sizes == (0, 0) { 1.0 } else { containment(score as usize, self.supershingles) }
+    }
+
+    /// The share of places where two rows differ is a metric.
+    fn is_metric(&self) -> bool {
+        true
+    }
+
+    fn stands_for(&self) -> Option<Box<dyn Method>> {
+        Some(jaccard::whole(STANDS_FOR, &self.shingles))
+    }
+
+    fn chance(&self, similarity: f64, _pages: u64) -> f64 {
+        at_least(self.agree, self.supershingles, similarity.powi(self.group as i32))
+    }
+}
+
+/// Turns the hashes of tokens into fingerprints of windows of `length` of them; one of all if there are fewer.
+fn roll<'a>(window: &WordWindow, length: usize, tokens: &'a mut [u64]) -> &'a [u64] {
+    let mut fingerprint = 0;
+    let filled = length.min(tokens.len());
+    for &token in &tokens[..filled] {
+        fingerprint = window.roll(fingerprint, 0, token);
+    }
+    // A fingerprint takes the place of the token that leaves next, and is read no more.
+    for place in filled..tokens.len() {
+        let leaves = std::mem::replace(&mut tokens[place - filled], fingerprint);
+        fingerprint = window.roll(fingerprint, leaves, tokens[place]);
+    }
+    let count = tokens.len() - filled + usize::from(filled > 0);
+    if let Some(last) = tokens[..count].last_mut() {
+        *last = fingerprint;
+    }
+    &tokens[..count]
+}
+
+/// A fingerprint of numbers in their order.
+fn fingerprint(rabin: &Rabin, numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(1, |sum, number| rabin.append_word(sum, number))
+}
+
+/// The functions with numbers from `block` times their count. Frozen, since min-values reach disk.
+fn functions(block: usize) -> Functions {
+    let seed = |i: usize| mixed((block * Functions::COUNT + i) as u64);
+    Functions {
+        flip: std::array::from_fn(|i| seed(i) as u32),
+        times: std::array::from_fn(|i| (seed(i) >> 32) as u32 | 1),
+    }
+}
+
+/// The numbers of SplitMix64 (Steele, Lea and Flood 2014).
+fn mixed(index: u64) -> u64 {
+    let mut z = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// Every choice of `chosen` things of `of`, a bit each.
+fn choices(of: usize, chosen: usize) -> Result<Vec<u64>, String> {
+    let mut choices = Vec::new();
+    let mut choice: u64 = (1 << chosen) - 1;
+    while choice >> of == 0 {
+        if choices.len() == KEYS_LIMIT {
+            return Err(format!(
+                "{chosen} of {of} supershingles make more than {KEYS_LIMIT} megashingles: \
+                 give fewer supershingles, or an agree closer to 1 or {of}"
+            ));
+        }
+        choices.push(choice);
+        // The next larger number with as many bits: the lowest run of ones sends its top bit up, its rest to the end.
+        let low = choice & choice.wrapping_neg();
+        let up = choice + low;
+        choice = up | (((up ^ choice) >> 2) / low);
+    }
+    Ok(choices)
+}
+
+#[cfg(test)]
+mod tests;
