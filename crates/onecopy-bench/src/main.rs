@@ -8,6 +8,7 @@
 mod audit;
 mod extract;
 mod generate;
+mod hamming;
 mod jsonl;
 mod measure;
 mod mirrors;
@@ -33,6 +34,7 @@ enum Command {
     Generate(generate::Args),
     Audit(audit::Args),
     Extract(extract::Args),
+    Hamming(hamming::Args),
     Peers(peers::Args),
     Scale(scale::Args),
     Mirrors(mirrors::Args),
@@ -47,6 +49,7 @@ fn main() -> Result<()> {
         Command::Generate(args) => generate::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Extract(args) => extract::run(&args),
+        Command::Hamming(args) => hamming::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Mirrors(args) => mirrors::run(&args),

@@ -60,6 +60,35 @@ pub(crate) fn repeated(shingle: u64, occurrence: u64) -> u64 {
     fold(shingle ^ SEED, occurrence.wrapping_mul(MIX_LOW) ^ MIX_HIGH)
 }
 
+/// How many words [`draw`] gives for a value.
+pub(crate) const DRAWS: usize = 64;
+
+/// The word numbered `number` of the random ones that belong to a hash. Both factors depend on the number: with one of
+/// them fixed, words would be steps of one arithmetic progression, and their bits not independent.
+#[inline]
+pub(crate) fn draw(value: u64, number: usize) -> u64 {
+    let (a, b) = DRAW[number];
+    fold(value ^ a, value.rotate_left(32) ^ b)
+}
+
+/// Two masks for each word: splitmix64 (Steele, Lea and Flood 2014) from the seed.
+const DRAW: [(u64, u64); DRAWS] = {
+    let mut masks = [(0, 0); DRAWS];
+    let mut n = 0;
+    while n < DRAWS {
+        masks[n] = (splitmix(2 * n as u64), splitmix(2 * n as u64 + 1));
+        n += 1;
+    }
+    masks
+};
+
+const fn splitmix(n: u64) -> u64 {
+    let mut z = SEED.wrapping_add(MIX_LOW.wrapping_mul(n + 1));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// A general 64-bit hash for values that are compared but not shingled, such as the bytes of a record.
 pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64_with_seed(bytes, SEED)

@@ -35,6 +35,7 @@ mod chunk;
 mod config;
 mod filter;
 mod group;
+mod hamming;
 mod hash;
 mod head;
 mod html;
@@ -63,6 +64,7 @@ pub use config::{
 };
 pub use filter::{Filter, FilterRules};
 pub use group::{Groups, group};
+pub use hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
@@ -75,7 +77,7 @@ pub use method::{
 };
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
-pub use search::{Sets, candidates, neighbours};
+pub use search::{Sets, candidates};
 pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};

@@ -3,19 +3,26 @@
 //! Each is one file, made from a choice such as `simhash` or `lcs:m=7:n=3`. Engines take any of them and know none of
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
+mod angle;
 mod billionths;
 mod binomial;
 mod bits;
 mod bloom;
+mod combined;
 mod containment;
+#[cfg(test)]
+mod contract;
 mod cosine;
 mod jaccard;
 mod lcs;
 mod links;
 mod mix;
 mod parameters;
+mod projection_c;
 mod selection;
 mod shingles_b;
+mod simhash;
+mod tally;
 
 use std::fmt::Debug;
 
@@ -25,6 +32,7 @@ use crate::config::{Config, ShingleRules, Unit};
 use crate::sketch::Sketch;
 
 use parameters::Parameters;
+use tally::Tally;
 
 /// How pages are sketched, keyed and compared.
 pub trait Method: Debug + Send + Sync {
@@ -132,9 +140,11 @@ pub enum Search {
         /// The most pages of a set.
         limit: u32,
     },
-    /// Pages at most `window` places apart when the first words of their sketches are sorted, rotated by every multiple
-    /// of `step` bits.
+    /// Pages whose sketches, a word each, differ in at most `most` bits, of those at most `window` places apart when the
+    /// sketches are sorted, rotated by every multiple of `step` bits.
     Neighbours {
+        /// Bits in which two sketches may differ.
+        most: u32,
         /// Bits between two rotations.
         step: u32,
         /// Places that are looked at behind each page.
@@ -149,6 +159,7 @@ pub struct Desk {
     pub(crate) counts: Vec<u8>,
     /// Room for whatever a method hashes.
     pub(crate) words: Vec<u64>,
+    pub(crate) tally: Tally,
     /// Room for a part of a page.
     pub(crate) part: Canonical,
 }
@@ -171,6 +182,9 @@ pub const METHODS: &[MethodEntry] = &[
     MethodEntry { name: "containment", about: containment::ABOUT, make: containment::make },
     MethodEntry { name: "cosine", about: cosine::ABOUT, make: cosine::make },
     MethodEntry { name: "shingles-b", about: shingles_b::ABOUT, make: shingles_b::make },
+    MethodEntry { name: "projection-c", about: projection_c::ABOUT, make: projection_c::make },
+    MethodEntry { name: "combined", about: combined::ABOUT, make: combined::make },
+    MethodEntry { name: "simhash", about: simhash::ABOUT, make: simhash::make },
     MethodEntry { name: "lcs", about: lcs::ABOUT, make: lcs::make },
     MethodEntry { name: "bloom", about: bloom::ABOUT, make: bloom::make },
     MethodEntry { name: "links", about: links::ABOUT, make: links::make },

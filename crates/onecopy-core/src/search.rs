@@ -2,6 +2,7 @@
 
 use crate::candidate::{Rarity, count};
 use crate::group::Groups;
+use crate::hamming::{Sketches, near_by_rotation};
 use crate::method::{Desk, Method, Search};
 
 /// Perhaps-similar sets: pages that share a key are in one set, and sets that share a page are one, as far as a limit
@@ -45,44 +46,17 @@ impl Sets {
     }
 }
 
-/// Calls `each` with pages whose words are at most `window` places apart in a sorted order, for the order of each
-/// rotation by a multiple of `step` bits. `words` are the words and their pages.
-pub fn neighbours(
-    words: &[(u64, u32)],
-    step: u32,
-    window: u32,
-    mut each: impl FnMut((u64, u32), (u64, u32)),
-) {
-    let mut rotated = Vec::with_capacity(words.len());
-    for rotation in (0..u64::BITS).step_by(step.max(1) as usize) {
-        rotated.clear();
-        rotated.extend(words.iter().map(|&(word, page)| (word.rotate_left(rotation), page)));
-        rotated.sort_unstable();
-        for (i, &a) in rotated.iter().enumerate() {
-            let end = (i + 1 + window as usize).min(rotated.len());
-            for &b in &rotated[i + 1..end] {
-                each(unrotated(a, rotation), unrotated(b, rotation));
-            }
-        }
-    }
-}
-
-fn unrotated((word, page): (u64, u32), rotation: u32) -> (u64, u32) {
-    (word.rotate_right(rotation), page)
-}
-
 /// The pairs that the method would compare, of a few pages with these sketches: ascending, each once. `None` if no pair
 /// that is alike can be missed, so that all pairs are as good.
 pub fn candidates(method: &dyn Method, sketches: &[Vec<u64>]) -> Option<Vec<(u32, u32)>> {
     let mut pairs = match method.search() {
         Search::Keys => return None,
         Search::Sets { limit } => in_sets(method, sketches, limit),
-        Search::Neighbours { step, window } => {
+        Search::Neighbours { most, step, window } => {
             let first = |(page, sketch): (usize, &Vec<u64>)| Some((*sketch.first()?, page as u32));
-            let words: Vec<_> = sketches.iter().enumerate().filter_map(first).collect();
-            let mut pairs = Vec::new();
-            neighbours(&words, step, window, |a, b| pairs.push((a.1.min(b.1), a.1.max(b.1))));
-            pairs
+            let (words, pages): (Vec<u64>, Vec<u32>) = sketches.iter().enumerate().filter_map(first).unzip();
+            let near = near_by_rotation(Sketches { words: &words, width: 1 }, most, step, window as usize);
+            near.iter().map(|near| (pages[near.a as usize], pages[near.b as usize])).collect()
         }
     };
     pairs.sort_unstable();
@@ -147,19 +121,5 @@ mod tests {
             sets.finish()
         };
         assert_eq!(joined(false), joined(true));
-    }
-
-    #[test]
-    fn a_rotation_brings_together_what_differs_in_a_leading_bit() {
-        let far = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), n as u32);
-        let mut words: Vec<(u64, u32)> = (10..200).map(far).collect();
-        words.extend([(0x0123_4567_89ab_cdef, 1), (0x8123_4567_89ab_cdef, 2)]);
-        let met = |step| {
-            let mut met = false;
-            neighbours(&words, step, 1, |a, b| met |= (a.1.min(b.1), a.1.max(b.1)) == (1, 2));
-            met
-        };
-        assert!(!met(64), "sorted as they are, the first bit parts them");
-        assert!(met(8));
     }
 }

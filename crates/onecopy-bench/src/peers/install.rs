@@ -91,9 +91,14 @@ pub fn warc_census() -> Result<PathBuf> {
 
 /// The program of onecopy that turns HTML into text, built anew when its source changed.
 pub fn extract_program() -> Result<PathBuf> {
+    example_program("extract")
+}
+
+/// A program among the examples of `onecopy-core`, built anew when its source changed.
+pub fn example_program(name: &str) -> Result<PathBuf> {
     let root = workspace_root();
-    finish(cargo(&root).args(["--package", "onecopy-core", "--example", "extract"]))?;
-    Ok(target(&root).join("release").join("examples").join("extract"))
+    finish(cargo(&root).args(["--package", "onecopy-core", "--example", name]))?;
+    Ok(target(&root).join("release").join("examples").join(name))
 }
 
 fn target(root: &Path) -> PathBuf {

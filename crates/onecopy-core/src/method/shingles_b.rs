@@ -29,7 +29,7 @@ const STANDS_FOR: f64 = 0.9;
 
 /// Min-values, in groups.
 #[derive(Debug)]
-struct ShinglesB {
+pub(super) struct ShinglesB {
     shingles: ShingleRules,
     window: WordWindow,
     rabin: Rabin,
@@ -37,36 +37,50 @@ struct ShinglesB {
     functions: Vec<Functions>,
     /// Min-values in a supershingle.
     group: usize,
-    supershingles: usize,
-    agree: usize,
+    pub(super) supershingles: usize,
+    pub(super) agree: usize,
     /// Which supershingles make a megashingle: a bit each.
     choices: Vec<u64>,
 }
 
 pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
-    let k = parameters.count("k", 10, 1..=SHINGLE_LENGTH_LIMIT)?;
-    let min_values = parameters.count("min-values", 84, 1..=1_024)?;
-    let supershingles = parameters.count("supershingles", 6, 1..=32)?;
-    if min_values % supershingles != 0 {
-        return Err(format!(
-            "{min_values} min-values cannot be shared out to {supershingles} supershingles: \
+    let agree = |parameters: &mut Parameters, supershingles| {
+        let usual = 2.min(supershingles);
+        let threshold = parameters.threshold(config.threshold, usual as f64 / supershingles as f64)?;
+        parameters.count("agree", part_needed(supershingles, threshold), 1..=supershingles)
+    };
+    Ok(Box::new(ShinglesB::read(parameters, config, agree)?))
+}
+
+impl ShinglesB {
+    /// Alg. B by its parameters. `agree` says how many supershingles must agree, of how many.
+    pub(super) fn read(
+        parameters: &mut Parameters,
+        config: &Config,
+        agree: impl FnOnce(&mut Parameters, usize) -> Result<usize, String>,
+    ) -> Result<ShinglesB, String> {
+        let k = parameters.count("k", 10, 1..=SHINGLE_LENGTH_LIMIT)?;
+        let min_values = parameters.count("min-values", 84, 1..=1_024)?;
+        let supershingles = parameters.count("supershingles", 6, 1..=32)?;
+        if min_values % supershingles != 0 {
+            return Err(format!(
+                "{min_values} min-values cannot be shared out to {supershingles} supershingles: \
              give a multiple of {supershingles}, such as {}",
-            supershingles * min_values.div_ceil(supershingles)
-        ));
+                supershingles * min_values.div_ceil(supershingles)
+            ));
+        }
+        let agree = agree(parameters, supershingles)?;
+        Ok(ShinglesB {
+            shingles: ShingleRules { length: k, replicas: Replicas::Ignore, ..config.shingles.clone() },
+            window: Rabin::new(POLYNOMIAL).words(k),
+            rabin: Rabin::new(POLYNOMIAL),
+            functions: (0..min_values.div_ceil(Functions::COUNT)).map(functions).collect(),
+            group: min_values / supershingles,
+            supershingles,
+            agree,
+            choices: choices(supershingles, agree)?,
+        })
     }
-    let usual = 2.min(supershingles);
-    let threshold = parameters.threshold(config.threshold, usual as f64 / supershingles as f64)?;
-    let agree = parameters.count("agree", part_needed(supershingles, threshold), 1..=supershingles)?;
-    Ok(Box::new(ShinglesB {
-        shingles: ShingleRules { length: k, replicas: Replicas::Ignore, ..config.shingles.clone() },
-        window: Rabin::new(POLYNOMIAL).words(k),
-        rabin: Rabin::new(POLYNOMIAL),
-        functions: (0..min_values.div_ceil(Functions::COUNT)).map(functions).collect(),
-        group: min_values / supershingles,
-        supershingles,
-        agree,
-        choices: choices(supershingles, agree)?,
-    }))
 }
 
 impl Method for ShinglesB {

@@ -31,6 +31,15 @@ const CHOICES: &[&str] = &[
     "shingles-b:k=2:agree=1",
     "shingles-b:k=3:min-values=12:supershingles=12:agree=4",
     "shingles-b:agree=6",
+    "projection-c",
+    "projection-c:bits=128:agree=113",
+    "projection-c:agree=384",
+    "combined",
+    "combined:k=2:supershingles=12:super-agree=1:agree=300",
+    "simhash",
+    "simhash:k=2:distance=10",
+    "simhash:distance=0",
+    "simhash:search=rotate:step=8",
 ];
 
 /// Choices that make no sense.
@@ -53,6 +62,13 @@ const REFUSED: &[&str] = &[
     "shingles-b:agree=0",
     "shingles-b:agree=7",
     "shingles-b:min-values=32:supershingles=32:agree=16",
+    "projection-c:bits=0",
+    "projection-c:agree=385",
+    "combined:bits=100",
+    "combined:agree=385",
+    "combined:super-agree=7",
+    "simhash:distance=15",
+    "simhash:bits=128",
 ];
 
 /// A page, for those who work out by the book what a method says of it.

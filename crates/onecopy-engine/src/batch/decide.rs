@@ -1,6 +1,6 @@
 //! From pages to decisions: the order of the stages between reading and writing.
 
-use onecopy_core::{Method, Rarity, Search};
+use onecopy_core::{Method, Rarity, Search, near_by_rotation};
 
 use super::contents::{Contents, contents, ranks};
 use super::decisions::Decisions;
@@ -139,7 +139,12 @@ impl Settling<'_> {
         let runs = match self.method.search() {
             Search::Keys => finder.runs(budget, progress)?,
             Search::Sets { limit } => sets(finder.runs(budget, progress)?, contents.len(), limit)?,
-            Search::Neighbours { step, window } => neighbours(&finder, (step, window), budget, progress)?,
+            Search::Neighbours { most, step, window } => neighbours(
+                &finder,
+                |words| near_by_rotation(words, most, step, window as usize),
+                budget,
+                progress,
+            )?,
         };
         let settled = settle::settle(&judge, &runs, budget, progress)?;
         let groups = connect::connect(&judge, &runs, &settled, progress)?;

@@ -1,6 +1,6 @@
-//! Runs for methods that find candidates as neighbours in a sorted order. Takes 32 bytes of memory a content.
+//! Runs for methods that find candidates as neighbours in a sorted order. Takes some 40 bytes of memory a content.
 
-use onecopy_core::neighbours as visit;
+use onecopy_core::{Near, Sketches};
 
 use super::budget::Budget;
 use super::keys::KeyFinder;
@@ -8,35 +8,29 @@ use super::runs::{Known, Runs};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
-/// Pairs of neighbours that are alike, each a run.
+/// The pairs that `near` finds among the contents' sketches of a word each, best content first; each is a run.
 pub(crate) fn neighbours(
     finder: &KeyFinder,
-    (step, window): (u32, u32),
+    near: impl Fn(Sketches) -> Vec<Near>,
     budget: &Budget,
     progress: &dyn Progress,
 ) -> Result<Runs> {
     progress.begin(Stage::Keys, finder.segments.pages() as u64);
-    let (mut words, mut buffer) = (Vec::with_capacity(finder.contents.len()), Vec::new());
+    let (mut words, mut buffer) = (vec![0; finder.contents.len()], Vec::new());
     for i in 0..finder.segments.len() {
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        let pages = finder.each_sketch(i, &mut buffer, |content, sketch| words.push((sketch[0], content)))?;
+        let pages =
+            finder.each_sketch(i, &mut buffer, |content, sketch| words[content as usize] = sketch[0])?;
         progress.advance(pages);
     }
-    let mut pairs = Vec::new();
-    visit(&words, step, window, |a, b| {
-        if finder.method.verify(&[a.0], &[b.0]).is_some() {
-            pairs.push([a.1.min(b.1), a.1.max(b.1)]);
-        }
-    });
-    pairs.sort_unstable();
-    pairs.dedup();
+    let pairs = near(Sketches { words: &words, width: 1 });
     let runs = Runs::new(1, budget.entries, finder.folder);
     let mut known = Known::new(1);
     let mut writer = runs.writer(0, &mut known);
-    for [a, b] in pairs {
-        writer.push(&[[a, 0], [b, 0]])?;
+    for pair in pairs {
+        writer.push(&[[pair.a, 0], [pair.b, 0]])?;
     }
     writer.finish()?;
     runs.finish()

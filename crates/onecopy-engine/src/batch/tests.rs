@@ -168,6 +168,10 @@ fn methods() -> impl Strategy<Value = Config> {
         "lcs:threshold=0.3:search=all",
         "lcs:threshold=0.5:trust=off:m=2:n=1",
         "bloom:threshold=0.2:chunk=16",
+        "projection-c:bits=64:agree=58",
+        "simhash:distance=6",
+        "simhash:distance=6:search=rotate:step=16:window=2",
+        "combined:k=2:agree=300",
     ];
     let names = METHODS.iter().map(|entry| entry.name).chain(OTHERS.iter().copied());
     let choices: Vec<Config> =

@@ -1,0 +1,143 @@
+//! Alg. C: random projections of token frequencies (Charikar 2002, as described and studied by Henzinger 2006).
+//!
+//! Each token has a vector of `bits` entries, drawn from its hash: whole fifteenths from -1 to 1, sixteen values, all
+//! odd, so that no entry is zero. The vectors of all tokens of a page are added, a token's as often as it occurs; bit
+//! `i` of the sketch is 1 where the sum is positive. Two pages are alike where at least `agree` bits are the same.
+//!
+//! Pages that differ in `bits - agree` bits or fewer agree on one of `bits - agree + 1` pieces of the sketch. The pieces,
+//! each hashed with its number, are the keys: no such pair is missed.
+
+use super::binomial::at_least;
+use super::parameters::Parameters;
+use super::tally::Tally;
+use super::{Desk, Method, Subject, angle};
+use crate::candidate::Rarity;
+use crate::canonical::Canonical;
+use crate::config::Config;
+use crate::hamming::{Choices, distance};
+use crate::hash;
+
+pub(super) const ABOUT: &str = "agreeing bits of 384 random projections of word counts (Alg. C)";
+
+/// Binary digits of an entry of a token's vector. With one, entries would be -1 and 1, and a page in which a few words
+/// make up most of the length of the vector would be told by those alone.
+const PLANES: usize = 4;
+/// The most bits of a sketch.
+const MOST_BITS: usize = 64 * hash::DRAWS / PLANES;
+/// The fewest bits of a piece: of shorter ones, each page shares some with a large part of all others.
+const LEAST_PIECE: usize = 8;
+/// The most pieces: each is a key of every page.
+const MOST_PIECES: usize = 64;
+
+/// Bits on which side of random planes a page lies.
+#[derive(Debug)]
+struct Projection {
+    bits: usize,
+    agree: usize,
+    pieces: Choices,
+    config: Config,
+}
+
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+    let bits = bits(parameters)?;
+    let agree = agree(parameters, config.threshold, 372.0 / 384.0, bits)?;
+    let pieces = bits - agree + 1;
+    let most = (bits / LEAST_PIECE).min(MOST_PIECES);
+    if pieces > most {
+        let least = bits + 1 - most;
+        return Err(format!(
+            "{agree} of {bits} bits make {pieces} keys of {} bits, which pages share by chance: give agree={least} \
+             or more, or a threshold of {:.3} or more",
+            bits / pieces,
+            (1000.0 * least as f64 / bits as f64).ceil() / 1000.0
+        ));
+    }
+    let pieces = Choices::new(bits, pieces, bits - agree);
+    Ok(Box::new(Projection { bits, agree, pieces, config: config.clone() }))
+}
+
+/// How many bits a sketch has.
+pub(super) fn bits(parameters: &mut Parameters) -> Result<usize, String> {
+    let bits = parameters.count("bits", 384, 64..=MOST_BITS)?;
+    if !bits.is_multiple_of(64) {
+        return Err(format!("sketches of {bits} bits do not fill words: give a multiple of 64, such as 384"));
+    }
+    Ok(bits)
+}
+
+/// How many bits must agree: as given, or as few as reach the threshold.
+pub(super) fn agree(
+    parameters: &mut Parameters,
+    configured: Option<f64>,
+    usual: f64,
+    bits: usize,
+) -> Result<usize, String> {
+    let threshold = parameters.threshold(configured, usual)?;
+    let reached = (1..bits).find(|&agree| agree as f64 / bits as f64 >= threshold);
+    parameters.count("agree", reached.unwrap_or(bits), 1..=bits)
+}
+
+/// Appends the sketch of a page, `bits` of it, to `out`.
+pub(super) fn project(page: &Canonical, bits: usize, tally: &mut Tally, out: &mut Vec<u64>) {
+    if page.token_count() == 0 {
+        return;
+    }
+    tally.start(PLANES * bits / 64);
+    let padded = page.padded();
+    for (start, end) in page.spans() {
+        let token = hash::token(padded, start, end);
+        tally.add(|row| {
+            row.iter_mut().enumerate().for_each(|(number, word)| *word = hash::draw(token, number))
+        });
+    }
+    tally.signs(PLANES, out);
+}
+
+/// How many of `bits` bits agree. None if one of the sketches is that of a page without tokens.
+pub(super) fn agreeing(a: &[u64], b: &[u64], bits: usize) -> u32 {
+    if a.len() != b.len() || a.is_empty() { 0 } else { bits as u32 - distance(a, b) }
+}
+
+impl Method for Projection {
+    fn threshold(&self) -> f64 {
+        self.agree as f64 / self.bits as f64
+    }
+
+    fn measures(&self) -> String {
+        "agreeing bits of projections".into()
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        project(page.canonical, self.bits, &mut desk.tally, out);
+    }
+
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        if !sketch.is_empty() {
+            let hashes = (0..self.pieces.count()).map(|number| self.pieces.hash(sketch, number));
+            out.extend(hashes.zip((0..self.pieces.count() as u32).rev()));
+        }
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        agreeing(a, b, self.bits)
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        if sizes == (0, 0) { 1.0 } else { f64::from(score) / self.bits as f64 }
+    }
+
+    fn is_metric(&self) -> bool {
+        true
+    }
+
+    fn stands_for(&self) -> Option<Box<dyn Method>> {
+        angle::exact(self.threshold(), &self.config)
+    }
+
+    fn chance(&self, similarity: f64, _pages: u64) -> f64 {
+        at_least(self.agree, self.bits, angle::agreement(similarity))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Simhash (Charikar 2002; Manku, Jain and Sarma 2007): 64 bits, and pages alike that differ in few of them.
+//!
+//! The features of a page are its words, or with `k` its shingles of so many tokens. Each is hashed, and each bit of the
+//! hash is a vote: a 1 for, a 0 against. A bit of the sketch is 1 where most votes are for it; a feature votes as often as
+//! it occurs.
+//!
+//! Pairs are found by tables, which miss none, or as the lectures do it, by rotating, sorting and looking at neighbours.
+//! For tables, the bits are cut into blocks; pages that differ in `distance` bits agree on all blocks but so many. The keys
+//! are all choices of the others: for a distance of 3, 20 choices of 3 blocks of 6, with about 32 bits each.
+
+mod rotation;
+
+use super::binomial::at_least;
+use super::parameters::Parameters;
+use super::{Desk, Method, Search, Subject, angle};
+use crate::candidate::Rarity;
+use crate::config::{Config, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit};
+use crate::hamming::{Choices, distance};
+use crate::hash;
+use crate::shingle::shingle;
+
+pub(super) const ABOUT: &str = "agreeing bits of 64 that the words of a page vote for";
+
+const BITS: usize = 64;
+/// Bits that keys have where that takes no more than 120 keys: enough that few pages of a million share one by chance.
+const KEY_BITS: usize = 32;
+/// The largest distance. With more, keys have fewer than 8 bits, and each page shares some with a large part of all others.
+const MOST_DISTANCE: usize = 14;
+
+/// The majority of hashes, bit by bit.
+#[derive(Debug)]
+struct Simhash {
+    features: ShingleRules,
+    distance: usize,
+    search: Search,
+    choices: Choices,
+    config: Config,
+}
+
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+    parameters.count("bits", BITS, BITS..=BITS)?;
+    let length = parameters.count("k", 1, 1..=SHINGLE_LENGTH_LIMIT)?;
+    let distance = most_distance(parameters, config)?;
+    let search = match parameters.word("search", &["tables", "rotate"])? {
+        "rotate" => Search::Neighbours {
+            most: distance as u32,
+            step: parameters.number("step", 1, 1..=32)?,
+            window: parameters.number("window", 4, 1..=1000)?,
+        },
+        _ => Search::Keys,
+    };
+    let features = ShingleRules { length, ..config.shingles.clone() };
+    let choices = Choices::fitting(BITS, distance, KEY_BITS);
+    Ok(Box::new(Simhash { features, distance, search, choices, config: config.clone() }))
+}
+
+/// In how many bits pages may differ: as given, or as many as the threshold allows.
+fn most_distance(parameters: &mut Parameters, config: &Config) -> Result<usize, String> {
+    let threshold = parameters.threshold(config.threshold, 61.0 / 64.0)?;
+    let allowed = (0..BITS).rev().find(|&distance| alike(distance) >= threshold);
+    let distance = parameters.count("distance", allowed.unwrap_or(0), 0..=BITS)?;
+    if distance > MOST_DISTANCE {
+        return Err(format!(
+            "a simhash distance of {distance} bits leaves keys of so few bits that pages share them by chance: give a \
+             distance of up to {MOST_DISTANCE}, or a threshold of at least {}",
+            alike(MOST_DISTANCE)
+        ));
+    }
+    Ok(distance)
+}
+
+/// The similarity of sketches that differ in so many bits.
+fn alike(distance: usize) -> f64 {
+    (BITS - distance) as f64 / BITS as f64
+}
+
+impl Method for Simhash {
+    fn threshold(&self) -> f64 {
+        alike(self.distance)
+    }
+
+    fn measures(&self) -> String {
+        "agreeing bits of simhash".into()
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        let start = out.len();
+        shingle(page.canonical, &self.features, &mut desk.words, out);
+        if out.len() > start {
+            desk.tally.start(1);
+            out.drain(start..).for_each(|feature| desk.tally.add(|row| row[0] = hash::draw(feature, 0)));
+            desk.tally.signs(1, out);
+        }
+    }
+
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        if self.search == Search::Keys && !sketch.is_empty() {
+            let hashes = (0..self.choices.count()).map(|number| self.choices.hash(sketch, number));
+            out.extend(hashes.zip((0..self.choices.count() as u32).rev()));
+        }
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        if a.len() != b.len() || a.is_empty() { 0 } else { BITS as u32 - distance(a, b) }
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        if sizes == (0, 0) { 1.0 } else { f64::from(score) / BITS as f64 }
+    }
+
+    fn is_metric(&self) -> bool {
+        true
+    }
+
+    fn search(&self) -> Search {
+        self.search
+    }
+
+    fn stands_for(&self) -> Option<Box<dyn Method>> {
+        let words = self.features.length == 1 && self.features.unit == Unit::Words;
+        words.then(|| angle::exact(self.threshold(), &self.config)).flatten()
+    }
+
+    fn chance(&self, similarity: f64, pages: u64) -> f64 {
+        let agree = angle::agreement(similarity);
+        match self.search {
+            Search::Neighbours { step, window, .. } => {
+                let seen = rotation::seen(self.distance, step as usize, window, pages);
+                (0..).zip(seen).map(|(differ, seen)| seen * angle::exactly(BITS - differ, BITS, agree)).sum()
+            }
+            _ => at_least(BITS - self.distance, BITS, agree),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
