@@ -66,7 +66,7 @@ pub(super) fn classify(block: &[u8; BLOCK], out: &mut Classified) {
 }
 
 /// Functions of 64-bit values that are worked out side by side: `(low ^ flip) * times ^ high`, by the halves of the
-/// value. 64-bit products would mix better and take six times as long, since few machines have vectors of them.
+/// value. 64-bit products would mix better, but few machines multiply vectors of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Functions {
     pub flip: [u32; Functions::COUNT],
@@ -88,7 +88,7 @@ impl Functions {
     }
 }
 
-/// As [`Functions::least`], on any machine. Nine times slower without AVX2, which is why it is chosen at run time.
+/// As [`Functions::least`], on any machine. Six to nine times slower without AVX2, so that is chosen at run time.
 #[inline(always)]
 fn least(functions: &Functions, values: &[u64]) -> [u32; Functions::COUNT] {
     let Functions { flip, times } = functions;

@@ -49,7 +49,7 @@ impl Method for Containment {
     /// What is behind the first shared key, and the key, is all that they can share.
     fn may(&self, a: Held, b: Held) -> bool {
         let most = 1 + a.rest.min(b.rest) as usize;
-        most >= part_needed(a.size.min(b.size) as usize, self.threshold)
+        containment(most, a.size.min(b.size) as usize) >= self.threshold
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

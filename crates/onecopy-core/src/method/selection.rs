@@ -83,10 +83,10 @@ impl Method for Selected {
     fn may(&self, a: Held, b: Held) -> bool {
         let rests = match self.selection {
             Mod(_) => rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold),
-            // They share ⌈τu⌉ at least, and u is at least the larger size: see `keys`.
+            // They share τu at least, and u is at least the larger size: see `keys`.
             Min(_) => {
-                let needed = part_needed(a.size.max(b.size) as usize, self.threshold);
-                1 + a.rest.min(b.rest) as usize >= needed
+                let most = 1 + a.rest.min(b.rest) as usize;
+                containment(most, a.size.max(b.size) as usize) >= self.threshold
             }
         };
         rests && sizes_allow(a.size as usize, b.size as usize, self.threshold)
