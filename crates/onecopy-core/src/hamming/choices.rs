@@ -47,6 +47,7 @@ impl Choices {
     }
 
     /// The fewest bits of a choice.
+    #[cfg(test)]
     pub(crate) fn least_bits(&self) -> usize {
         let bits = |number| self.words(number).map(|at| at.len()).sum();
         (0..self.count()).map(bits).min().unwrap_or(0)

@@ -48,10 +48,11 @@ impl Method for Links {
     }
 
     fn sketch(&self, page: &Subject, _: &mut Desk, out: &mut Vec<u64>) {
-        if page.links.is_empty() {
-            return bits::append_lone(digest(page.canonical.as_bytes()), out);
-        }
         append_links(page, &self.rules, out);
+        // A page without links is like no other.
+        if page.links.is_empty() && page.canonical.token_count() > 0 {
+            bits::append_lone(digest(page.canonical.as_bytes()), out);
+        }
     }
 
     fn asks_rarity(&self) -> bool {

@@ -40,6 +40,14 @@ const CHOICES: &[&str] = &[
     "simhash:k=2:distance=10",
     "simhash:distance=0",
     "simhash:search=rotate:step=8",
+    "lcs",
+    "lcs:search=all:threshold=0.3",
+    "lcs:search=all:trust=off:threshold=0.3",
+    "bloom",
+    "bloom:threshold=0.3:chunk=16",
+    "links",
+    "mix",
+    "mix:text=0.2:threshold=0.4:chunk=16",
 ];
 
 /// Choices that make no sense.
