@@ -118,6 +118,7 @@ mod tests {
         assert_eq!(token_of("donaudampfschifffahrtsgesellschaft"), GOLDEN[2]);
         assert_eq!(repeated(1, 2), GOLDEN[3]);
         assert_eq!(digest(b"onecopy"), GOLDEN[4]);
+        assert_eq!([draw(1, 0), draw(2, DRAWS - 1)], GOLDEN_DRAWS);
         assert_eq!(fingerprint(b"one copy").0, GOLDEN_FINGERPRINT);
     }
 
@@ -128,6 +129,7 @@ mod tests {
         0xbb81_0898_86b8_796b,
         0xe073_a30c_9f36_860a,
     ];
+    const GOLDEN_DRAWS: [u64; 2] = [0xd4ac_06a2_832b_6bff, 0x8d3d_184b_01cd_75bd];
     const GOLDEN_FINGERPRINT: u128 = 0x7ab4_4b3f_9427_91fa_3548_091e_8082_53b0;
 
     #[test]
@@ -138,6 +140,23 @@ mod tests {
             a.extend([0; TOKEN_PADDING]);
             b.extend([b'z'; TOKEN_PADDING]);
             assert_eq!(token(&a, 0, length), token(&b, 0, length));
+        }
+    }
+
+    /// Bits of words drawn for one hash, and for different ones, agree half of the time.
+    #[test]
+    fn draws_are_independent() {
+        let agreeing = |a: (u64, usize), b: (u64, usize)| {
+            64 - (draw(repeated(a.0, 1), a.1) ^ draw(repeated(b.0, 1), b.1)).count_ones()
+        };
+        let mean = |of: &dyn Fn(u64) -> u32| (0..20_000).map(|n| f64::from(of(n))).sum::<f64>() / 20_000.0;
+        for number in 1..DRAWS {
+            let (words, values) =
+                (mean(&|n| agreeing((n, 0), (n, number))), mean(&|n| agreeing((n, number), (n + 1, number))));
+            assert!(
+                (words - 32.0).abs() < 0.15 && (values - 32.0).abs() < 0.15,
+                "{number}: {words} {values}"
+            );
         }
     }
 

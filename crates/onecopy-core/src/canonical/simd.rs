@@ -1,5 +1,5 @@
-//! The one place with `unsafe`: 64 characters classified at once with AVX2, where the machine has it, and 32 functions
-//! of a shingle.
+//! `unsafe`, the core's other being `hamming/simd.rs`: 64 characters classified at once with AVX2, where the
+//! machine has it, and 32 functions of a shingle.
 //!
 //! `classify` and `least` are the plain versions, tested equal. Instructions are chosen at run time, so that one program
 //! is fast on every machine and gives the same answer on all.

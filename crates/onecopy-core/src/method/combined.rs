@@ -49,7 +49,7 @@ impl Method for Combined {
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
         self.b.sketch(page, desk, out);
-        project(page.canonical, self.bits, &mut desk.tally, out);
+        project(page.canonical, self.bits, desk, out);
     }
 
     fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {

@@ -9,13 +9,13 @@
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::tally::Tally;
 use super::{Desk, Method, Subject, angle};
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
-use crate::config::Config;
+use crate::config::{Config, Unit};
 use crate::hamming::{Choices, distance};
 use crate::hash;
+use crate::shingle::token_hashes;
 
 pub(super) const ABOUT: &str = "agreeing bits of 384 random projections of word counts (Alg. C)";
 
@@ -78,19 +78,17 @@ pub(super) fn agree(
 }
 
 /// Appends the sketch of a page, `bits` of it, to `out`.
-pub(super) fn project(page: &Canonical, bits: usize, tally: &mut Tally, out: &mut Vec<u64>) {
-    if page.token_count() == 0 {
+pub(super) fn project(page: &Canonical, bits: usize, desk: &mut Desk, out: &mut Vec<u64>) {
+    token_hashes(page, Unit::Words, &mut desk.words);
+    if desk.words.is_empty() {
         return;
     }
-    tally.start(PLANES * bits / 64);
-    let padded = page.padded();
-    for (start, end) in page.spans() {
-        let token = hash::token(padded, start, end);
-        tally.add(|row| {
-            row.iter_mut().enumerate().for_each(|(number, word)| *word = hash::draw(token, number))
-        });
-    }
-    tally.signs(PLANES, out);
+    desk.words.sort_unstable();
+    desk.tally.start(PLANES * bits / 64);
+    desk.tally.add_sorted(&desk.words, |token, row| {
+        row.iter_mut().enumerate().for_each(|(number, word)| *word = hash::draw(token, number));
+    });
+    desk.tally.signs(PLANES, out);
 }
 
 /// How many of `bits` bits agree. None if one of the sketches is that of a page without tokens.
@@ -108,7 +106,7 @@ impl Method for Projection {
     }
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        project(page.canonical, self.bits, &mut desk.tally, out);
+        project(page.canonical, self.bits, desk, out);
     }
 
     fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {

@@ -21,6 +21,8 @@ pub(crate) struct Tally {
     /// The digits of all counters, the least first, each `width` words.
     digits: Vec<u64>,
     count: u64,
+    /// Different values, and how often each occurs.
+    counted: Vec<(u64, u32)>,
 }
 
 impl Tally {
@@ -46,6 +48,39 @@ impl Tally {
         }
     }
 
+    /// Adds the row that `fill` writes for each of `values`, which are sorted. A value that occurs often costs a row for each
+    /// 1 in the binary number of how often: of words of pages, less than half of a row for each.
+    pub(crate) fn add_sorted(&mut self, values: &[u64], fill: impl Fn(u64, &mut [u64])) {
+        let mut counted = std::mem::take(&mut self.counted);
+        counted.clear();
+        counted.extend(values.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)));
+        let most = counted.iter().fold(0, |all, &(_, count)| all | count);
+        for digit in (0..32 - most.leading_zeros()).rev() {
+            self.double();
+            for &(value, _) in counted.iter().filter(|&&(_, count)| count >> digit & 1 == 1) {
+                self.add(|row| fill(value, row));
+            }
+        }
+        self.counted = counted;
+    }
+
+    /// As if each row had been added twice.
+    fn double(&mut self) {
+        if self.count > 0 {
+            self.flush();
+            self.count *= 2;
+            self.digits.splice(0..0, std::iter::repeat_n(0, self.width));
+        }
+    }
+
+    /// Adds the rows that wait, if they are fewer than a batch.
+    fn flush(&mut self) {
+        if self.waiting > 0 {
+            self.rows[self.waiting * self.width..].fill(0);
+            self.absorb();
+        }
+    }
+
     /// Adds the rows that wait to the counters.
     fn absorb(&mut self) {
         eights(&mut self.rows, &mut self.digits, self.width);
@@ -66,8 +101,7 @@ impl Tally {
     /// Appends a bit for each entry to `out`: 1 where the sum is positive. An entry has `planes` digits, and stands for a
     /// number from -1 to 1: all digits 0 for -1, all 1 for 1, evenly between.
     pub(crate) fn signs(&mut self, planes: usize, out: &mut Vec<u64>) {
-        self.rows[self.waiting * self.width..].fill(0);
-        self.absorb();
+        self.flush();
         // An entry of v stands for (2v - most) / most, so the sum is positive where that of v is above half of all most.
         let most = (1u64 << planes) - 1;
         let bound = most * self.count / 2;
@@ -166,6 +200,15 @@ mod tests {
             tally.add(|row| row.fill(u64::MAX));
             tally.start(words * planes);
             rows.iter().for_each(|row| tally.add(|room| room.copy_from_slice(row)));
+            tally.signs(planes, &mut signs);
+            prop_assert_eq!(&signs, &by_the_book(&rows, words, planes));
+            // Some rows much more often than others.
+            let mut which: Vec<u64> = (0..count as u64).map(|n| n % 5 % (1 + n % 3)).collect();
+            let rows: Vec<Vec<u64>> = which.iter().map(|&n| row(n as usize)).collect();
+            which.sort_unstable();
+            tally.start(words * planes);
+            tally.add_sorted(&which, |n, room| room.copy_from_slice(&row(n as usize)));
+            signs.clear();
             tally.signs(planes, &mut signs);
             prop_assert_eq!(signs, by_the_book(&rows, words, planes));
         }

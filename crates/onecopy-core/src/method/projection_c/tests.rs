@@ -124,3 +124,19 @@ fn parameters_that_make_no_sense_are_refused() {
     assert_eq!(made("projection-c:threshold=0.878").threshold(), 338.0 / 384.0);
     assert_eq!(made("projection-c:agree=337").threshold(), 337.0 / 384.0);
 }
+
+/// These values are on people's disks. If one changes, the format has changed.
+#[test]
+fn golden_vectors() {
+    let sketch = sketch_of(&*made("projection-c"), "one two three four five six seven eight nine ten");
+    assert_eq!(sketch, GOLDEN);
+}
+
+const GOLDEN: [u64; 6] = [
+    0x8f8c_be62_b677_c7f3,
+    0x9840_dbc4_3a91_716a,
+    0xad79_674e_3a36_0f14,
+    0xe318_9164_d291_2ecc,
+    0xac0d_b1a3_8f44_9b72,
+    0x0ad3_16af_2ac3_8562,
+];

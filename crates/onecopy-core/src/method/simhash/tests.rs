@@ -131,3 +131,10 @@ fn parameters_that_make_no_sense_are_refused() {
         assert!(refusal.contains(remedy), "{choice}: {refusal}");
     }
 }
+
+/// This value is on people's disks. If it changes, the format has changed.
+#[test]
+fn golden_vector() {
+    let sketch = sketch_of(&*made("simhash"), "one two three four five six seven eight nine ten");
+    assert_eq!(sketch, [0x40a1_2203_5891_a004]);
+}
