@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod commands;
+mod paint;
 mod size;
 mod summary;
 mod terminal;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
