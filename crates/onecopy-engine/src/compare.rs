@@ -6,7 +6,7 @@
 mod align;
 mod measure;
 mod passage;
-mod read;
+mod reading;
 mod shortest;
 mod words;
 
@@ -27,7 +27,7 @@ pub use passage::{Passage, PassageKind, Stretch};
 
 use measure::{Pair, measures};
 use passage::passages;
-use read::{Reading, read};
+use reading::{Reading, read};
 use words::Words;
 
 /// What is to be compared, and how.

@@ -37,7 +37,7 @@ impl Paint {
             Tone::Come => "32",
             Tone::Moved => "33",
         };
-        if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.is_on && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `onecopy compare`: two pages by every measure, and what matched.
 
-mod html;
+mod side_by_side;
 mod table;
 
 use std::fmt::Write;
@@ -18,8 +18,8 @@ use crate::size::count;
 
 /// Columns that are shown of shared text on either side of a difference.
 const CONTEXT: usize = 60;
-/// Columns that are shown of a differing passage.
-const PASSAGE: usize = 6 * COLUMNS;
+/// Lines that are shown of a differing passage.
+const LINES: usize = 8;
 /// Differing passages that are shown.
 const PASSAGES: usize = 40;
 
@@ -29,7 +29,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
     }
     let found = compare(&args.comparing())?;
     if let Some(path) = &args.html {
-        fs::write(path, html::page(&found))
+        fs::write(path, side_by_side::page(&found))
             .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     }
     if args.json {
@@ -86,42 +86,55 @@ fn passages(found: &Comparison, full: bool, paint: Paint, text: &mut String) {
 }
 
 fn write_passage(passage: &Passage, ends: (bool, bool), full: bool, paint: Paint, text: &mut String) {
-    let stretch = passage.a.as_ref().or(passage.b.as_ref());
-    let Some(stretch) = stretch else { return };
+    let Some(stretch) = passage.a.as_ref().or(passage.b.as_ref()) else { return };
     let (mark, tone) = match (passage.kind, &passage.a) {
-        (PassageKind::Same, _) => {
-            let line = shortened(stretch, ends);
-            return lines(" ", Tone::Faint, &line, paint, text);
-        }
+        (PassageKind::Same, _) => (" ", Tone::Faint),
         (PassageKind::OnlyA, _) => ("-", Tone::Gone),
         (PassageKind::OnlyB, _) => ("+", Tone::Come),
         (PassageKind::Moved, Some(_)) => ("<", Tone::Moved),
         (PassageKind::Moved, None) => (">", Tone::Moved),
     };
-    let number = passage.moved.map_or(String::new(), |number| format!("[{number}] "));
-    let line = number + &plain(&stretch.text);
-    let end = if full { line.len() } else { head_end(&line, PASSAGE) };
-    let more = if end < line.len() {
-        format!(" … {} words in all", count(stretch.words as u64))
-    } else {
-        String::new()
+    let shown = match passage.kind {
+        PassageKind::Same => wrapped(&shortened(stretch, ends)),
+        _ => whole(stretch, passage.moved, if full { usize::MAX } else { LINES }),
     };
-    lines(mark, tone, &(line[..end].to_owned() + &more), paint, text);
+    for line in shown {
+        let _ = writeln!(text, "{}", paint.paint(tone, &format!("{mark} {line}")));
+    }
 }
 
-/// Shared text in one line: what is next to a difference, and how much is between.
+/// A differing passage, its lines as they are, up to so many.
+fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
+    let number = moved.map_or(String::new(), |number| format!("[{number}] "));
+    let text = number + stretch.text.trim_start();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        lines.extend(wrapped(&plain(line)));
+        if lines.len() > most {
+            lines.truncate(most);
+            lines.push(format!("… {} words in all", count(stretch.words as u64)));
+            break;
+        }
+    }
+    lines
+}
+
+/// Shared text in one line: what is next to a difference, and how much there is.
 fn shortened(same: &Stretch, (is_first, is_last): (bool, bool)) -> String {
     let line = plain(&same.text);
     let [head, tail] = [is_first, is_last].map(|is_end| if is_end { 0 } else { CONTEXT });
-    if columns(&line) <= head + tail + 30 {
+    if columns(&line) <= head + tail + COLUMNS {
         return line;
     }
+    let amount = format!("{} words the same", count(same.words as u64));
     let (head, tail) = (&line[..head_end(&line, head)], &line[tail_start(&line, tail)..]);
-    format!("{head} … {} words the same … {tail}", count(same.words as u64)).trim().to_owned()
+    match (is_first, is_last) {
+        (true, _) => format!("… {amount} … {tail}"),
+        (false, true) => format!("{head} … {amount} …"),
+        (false, false) => format!("{head} … {amount} … {tail}"),
+    }
 }
 
-fn lines(mark: &str, tone: Tone, line: &str, paint: Paint, text: &mut String) {
-    for line in wrap(line, COLUMNS - 2) {
-        let _ = writeln!(text, "{}", paint.paint(tone, &format!("{mark} {line}")));
-    }
+fn wrapped(line: &str) -> Vec<String> {
+    wrap(line, COLUMNS - 2).into_iter().map(str::to_owned).collect()
 }

@@ -48,7 +48,7 @@ fn two_files() {
         "jaccard          0.84615        0.8  alike",
         "resemblance      0.84615",
         "containment-a    0.91667",
-        "They share 33 of their shingles of 5 tokens.",
+        "They share 33 shingles of 5 tokens.",
         "37 words are the same",
         "\n- w000 w001 w002\n",
         "\n+ W040 W041 W042\n",
@@ -241,6 +241,7 @@ fn long_pages_are_shortened_unless_all_is_wanted() {
     let lines = |flags: &str| {
         let said = compare("a.txt", "b.txt").args(flags).within(folder.path()).succeed().stdout;
         assert!(said.contains("… 3,001 words the same …"), "{said}");
+        assert_eq!(said.contains("… 3,000 words in all"), flags.is_empty(), "{said}");
         assert!(said.lines().all(|line| line.chars().count() <= 110), "{said}");
         said.lines().count()
     };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use onecopy_engine::{Compared, Comparison, Measure, MeasureKind, PassageKind, Verdict};
 
-use crate::paint::{Paint, Tone, plain};
+use crate::paint::{COLUMNS, Paint, Tone, plain, wrap};
 use crate::size::count;
 
 /// A line of the table: what is measured, its value, and for methods the threshold and whether it is reached.
@@ -74,11 +74,7 @@ pub fn summary(found: &Comparison) -> String {
     }
     let start = match found.exact {
         true => "Their canonical texts are equal: they are exact duplicates.".to_owned(),
-        false => format!(
-            "They share {} of their shingles of {} tokens.",
-            count(found.shared as u64),
-            found.shingle
-        ),
+        false => format!("They share {} shingles of {} tokens.", count(found.shared as u64), found.shingle),
     };
     let same = count(words as u64);
     format!(
@@ -105,14 +101,11 @@ pub fn for_people(found: &Comparison, paint: Paint) -> String {
             Some(false) => (verdict(false), Tone::Gone),
             None => ("", Tone::Faint),
         };
-        let alike = paint.paint(tone, &format!("{alike:<9}"));
-        let about = paint.paint(Tone::Faint, row.about);
-        let _ = writeln!(
-            text,
-            "{:<name_width$}  {:>9}  {:>9}  {alike}  {about}",
-            row.name, row.value, row.threshold
-        );
+        let padding = " ".repeat(9 - alike.len().min(9));
+        let (alike, about) = (paint.paint(tone, alike), paint.paint(Tone::Faint, row.about));
+        let (name, value, threshold) = (row.name, row.value, row.threshold);
+        let _ = writeln!(text, "{name:<name_width$}  {value:>9}  {threshold:>9}  {alike}{padding}  {about}");
     }
-    let _ = writeln!(text, "\n{}", summary(found));
+    let _ = writeln!(text, "\n{}", wrap(&summary(found), COLUMNS).join("\n"));
     text
 }

@@ -10,9 +10,11 @@ use super::table::{Row, facts, rows, summary, verdict};
 use crate::paint::{head_end, plain, tail_start};
 use crate::size::count;
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = include_str!("side_by_side.css");
 /// Shared text of more words than this is folded.
 const FOLDED: usize = 60;
+/// Words that differ on one side after which shared text begins a row of its own, so that it stands side by side.
+const LONG_ROW: usize = 40;
 /// Columns that stay of folded text on either side of a difference.
 const CONTEXT: usize = 120;
 /// Columns that are shown of what is folded.
@@ -45,21 +47,22 @@ pub fn page(found: &Comparison) -> String {
 
 fn measures(found: &Comparison, out: &mut String) {
     out.push_str(
-        "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th>\
+        "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th><td></td>\
          <th class=\"number\">Threshold</th><th>Verdict</th><th>What it is</th></tr></thead>\n<tbody>\n",
     );
     for Row { name, value, share, threshold, alike, about } in rows(found) {
-        let share = share.map(|share| format!(" share\" style=\"--share:{:.1}%", 100.0 * share));
+        let bar = share.map_or(String::new(), |share| {
+            format!("<span class=\"bar\" style=\"--share:{:.1}%\"></span>", 100.0 * share)
+        });
         let alike = alike.map_or(String::new(), |alike| {
             let class = if alike { "alike" } else { "unlike" };
             format!("<span class=\"{class}\">{}</span>", verdict(alike))
         });
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\">{}</th><td class=\"number{}\">{value}</td><td class=\"number\">{threshold}</td>\
-             <td>{alike}</td><td class=\"about\">{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{value}</td><td>{bar}</td>\
+             <td class=\"number\">{threshold}</td><td>{alike}</td><td class=\"about\">{}</td></tr>",
             escaped(name),
-            share.unwrap_or_default(),
             escaped(about)
         );
     }
@@ -81,9 +84,14 @@ fn key(found: &Comparison, out: &mut String) {
     }
 }
 
-/// A row that is being made: the insides of its two cells.
+/// A row that is being made.
 #[derive(Default)]
-struct Cells([String; 2]);
+struct Cells {
+    /// The insides of its two cells.
+    insides: [String; 2],
+    /// Words of either that the other has not.
+    differing: [usize; 2],
+}
 
 impl Cells {
     fn add(&mut self, passage: &Passage) {
@@ -97,12 +105,13 @@ impl Cells {
                 (PassageKind::Moved, Some(number)) => moved(number, side, &text),
                 _ => text,
             };
-            self.0[side] += &marked;
+            self.insides[side] += &marked;
+            self.differing[side] += if passage.kind == PassageKind::Same { 0 } else { stretch.words };
         }
     }
 
     fn flush(&mut self, out: &mut String) {
-        let [a, b] = std::mem::take(&mut self.0);
+        let Cells { insides: [a, b], .. } = std::mem::take(self);
         if a.trim().is_empty() && b.trim().is_empty() {
             return;
         }
@@ -143,12 +152,18 @@ fn passages(passages: &[Passage], out: &mut String) {
         match (&passage.a, &passage.b) {
             (Some(a), Some(b)) if a.words > FOLDED => {
                 let most = [i > 0, i + 1 < passages.len()].map(|near| if near { CONTEXT } else { 0 });
-                let [a_parts, b_parts] = [a, b].map(|stretch| parts(&stretch.text, most));
-                cells.0[0] += &escaped(a_parts[0]);
-                cells.0[1] += &escaped(b_parts[0]);
+                let sides = [a, b].map(|stretch| parts(&stretch.text, most));
+                let side = |part: usize| sides.map(|side| escaped(side[part]));
+                let [near_a, near_b] = side(0);
+                cells.insides[0] += &near_a;
+                cells.insides[1] += &near_b;
                 cells.flush(out);
-                folded(a, [a_parts[1], b_parts[1]], out);
-                cells.0 = [escaped(a_parts[2]), escaped(b_parts[2])];
+                folded(a, sides.map(|side| side[1]), out);
+                cells.insides = side(2);
+            }
+            (Some(_), Some(_)) if cells.differing.iter().any(|words| *words > LONG_ROW) => {
+                cells.flush(out);
+                cells.add(passage);
             }
             _ => cells.add(passage),
         }
