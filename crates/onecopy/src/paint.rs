@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn lines_are_cut_between_words() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("one twothree", 7), ["one two", "three"]);
+        assert_eq!(wrap("a twothreefour", 9), ["a twothre", "efour"]);
         assert_eq!(wrap("湖畔の水車", 4), ["湖畔", "の水", "車"]);
         assert_eq!(wrap("湖", 1), ["湖"]);
         assert!(wrap("  ", 5).is_empty());

@@ -47,7 +47,7 @@ pub fn page(found: &Comparison) -> String {
 
 fn measures(found: &Comparison, out: &mut String) {
     out.push_str(
-        "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th><td></td>\
+        "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th><td class=\"meter\"></td>\
          <th class=\"number\">Threshold</th><th>Verdict</th><th>What it is</th></tr></thead>\n<tbody>\n",
     );
     for Row { name, value, share, threshold, alike, about } in rows(found) {
@@ -60,7 +60,7 @@ fn measures(found: &Comparison, out: &mut String) {
         });
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\">{}</th><td class=\"number\">{value}</td><td>{bar}</td>\
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{value}</td><td class=\"meter\">{bar}</td>\
              <td class=\"number\">{threshold}</td><td>{alike}</td><td class=\"about\">{}</td></tr>",
             escaped(name),
             escaped(about)
@@ -149,24 +149,27 @@ fn edges(text: &str) -> (&str, &str, &str) {
 fn passages(passages: &[Passage], out: &mut String) {
     let mut cells = Cells::default();
     for (i, passage) in passages.iter().enumerate() {
-        match (&passage.a, &passage.b) {
-            (Some(a), Some(b)) if a.words > FOLDED => {
-                let most = [i > 0, i + 1 < passages.len()].map(|near| if near { CONTEXT } else { 0 });
-                let sides = [a, b].map(|stretch| parts(&stretch.text, most));
-                let side = |part: usize| sides.map(|side| escaped(side[part]));
-                let [near_a, near_b] = side(0);
-                cells.insides[0] += &near_a;
-                cells.insides[1] += &near_b;
-                cells.flush(out);
-                folded(a, sides.map(|side| side[1]), out);
-                cells.insides = side(2);
-            }
-            (Some(_), Some(_)) if cells.differing.iter().any(|words| *words > LONG_ROW) => {
-                cells.flush(out);
-                cells.add(passage);
-            }
-            _ => cells.add(passage),
+        let (Some(a), Some(b)) = (&passage.a, &passage.b) else {
+            cells.add(passage);
+            continue;
+        };
+        if cells.differing.iter().any(|words| *words > LONG_ROW) {
+            cells.flush(out);
         }
+        if a.words <= FOLDED {
+            cells.add(passage);
+            continue;
+        }
+        let most = [i > 0, i + 1 < passages.len()].map(|near| if near { CONTEXT } else { 0 });
+        let sides = [a, b].map(|stretch| parts(&stretch.text, most));
+        let side = |part: usize| sides.map(|side| escaped(side[part]));
+        let [near_a, near_b] = side(0);
+        cells.insides[0] += &near_a;
+        cells.insides[1] += &near_b;
+        cells.flush(out);
+        let open = if passages.len() == 1 { " open" } else { "" };
+        folded(a, sides.map(|side| side[1]), open, out);
+        cells.insides = side(2);
     }
     cells.flush(out);
 }
@@ -178,14 +181,15 @@ fn parts(text: &str, [head, tail]: [usize; 2]) -> [&str; 3] {
     [&text[..head], &text[head..tail], &text[tail..]]
 }
 
-fn folded(same: &Stretch, inside: [&str; 2], out: &mut String) {
+/// Shared text that is shown when it is asked for, or at once if `open` says so.
+fn folded(same: &Stretch, inside: [&str; 2], open: &str, out: &mut String) {
     let line = plain(inside[0]);
     let glimpse = escaped(&line[..head_end(&line, GLIMPSE)]);
     let words = count(same.words as u64);
     let [a, b] = inside.map(escaped);
     let _ = writeln!(
         out,
-        "<details><summary><b>{words} words the same</b>&ensp;{glimpse} …</summary>\
+        "<details{open}><summary><b>{words} words the same</b>&ensp;{glimpse} …</summary>\
          <div class=\"row\">{}{}</div></details>",
         cell("A", &a),
         cell("B", &b)
