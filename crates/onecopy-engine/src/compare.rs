@@ -13,8 +13,8 @@ mod words;
 use std::path::PathBuf;
 
 use onecopy_core::{
-    Canonical, Config, Content, Desk, METHODS, Method, Sketch, Subject, canonicalise, language, method,
-    overlap, sketch,
+    Canonical, Config, Content, Desk, LooksAt, METHODS, Method, Sketch, Subject, canonicalise, language,
+    method, overlap, sketch,
 };
 use serde::Serialize;
 
@@ -188,9 +188,14 @@ impl Prepared {
     }
 
     fn sketch(&self, method: &dyn Method) -> Vec<u64> {
-        let (text, links) = (&self.reading.text, &self.reading.links);
+        let LooksAt { text, links } = method.looks_at();
+        let subject = Subject {
+            canonical: &self.canonical,
+            text: if text { &self.reading.text } else { "" },
+            links: if links { &self.reading.links } else { &[] },
+        };
         let mut out = Vec::new();
-        method.sketch(&Subject { canonical: &self.canonical, text, links }, &mut Desk::default(), &mut out);
+        method.sketch(&subject, &mut Desk::default(), &mut out);
         out
     }
 

@@ -50,7 +50,8 @@ pub struct Stretch {
     pub text: String,
 }
 
-/// What is shared in so few words, between longer differences, explains nothing. It is less than a shingle is by default.
+/// What is shared in so few words, between much longer differences, explains nothing. It is less than a shingle is by
+/// default.
 const CRUMB: usize = 4;
 /// Words that must be shared in another order to count as moved.
 const MOVED: usize = 8;
@@ -86,7 +87,7 @@ pub(super) fn passages(a: &Words, b: &Words) -> Vec<Passage> {
     out
 }
 
-/// Takes out short blocks between longer differences: a few frequent words that happen to stand in both.
+/// Takes out short blocks between differences twice as long: a few frequent words that happen to stand in both.
 fn drop_crumbs(blocks: &mut Vec<Block>, sizes: (usize, usize)) {
     // What is taken out makes the differences beside it longer. A few rounds find nearly all.
     for _ in 0..4 {
@@ -97,7 +98,7 @@ fn drop_crumbs(blocks: &mut Vec<Block>, sizes: (usize, usize)) {
             let ends = block.ends();
             let before = (block.a - x).max(block.b - y);
             let behind = (next.0 - ends.0).max(next.1 - ends.1);
-            if block.length > CRUMB.min(before).min(behind) {
+            if block.length > CRUMB || 2 * block.length > before.min(behind) {
                 kept.push(*block);
             }
         }
