@@ -4,8 +4,6 @@
 //! is a second proof of what the run said.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use onecopy_core::{
@@ -14,12 +12,9 @@ use onecopy_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
-use crate::error::{At, Error, Result};
-use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, Opener, Piece, Source, Stores, Text, lines, lots, read_document,
-    read_line, read_record, records,
-};
-use crate::parallel::Gate;
+use crate::error::{Error, Result};
+use crate::ingest::{Record, Text};
+use crate::reread::{check_judged, each_line, plain, reread};
 
 /// Groups of more pages are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
@@ -87,12 +82,14 @@ pub enum Fate {
 /// [`Job::environment`](crate::Job::environment).
 pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -> Result<Explanation> {
     let run = Run::finished(out)?;
-    check_judged(out, [a, b])?;
+    check_judged(out, &[a, b])?;
     let fates = [fate(out, a)?, fate(out, b)?];
     let members = shared_group(out, a, b)?;
     let mut wanted = vec![a.to_owned(), b.to_owned()];
     wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
-    let found = find(&run, &wanted, environment)?;
+    let method = run.method()?;
+    let again = |page: &Record| Again::new(&page.text, &run.config, &*method);
+    let found = reread(&run, &wanted, environment, again)?;
     let get = |name: &str| {
         found
             .get(name)
@@ -100,7 +97,6 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
     };
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
-    let method = run.method()?;
     let exact = first.canonical.as_bytes() == second.canonical.as_bytes();
     let similarity = if exact { 1.0 } else { first.similarity(second, &*method) };
     let alike = similarity >= method.threshold();
@@ -184,24 +180,6 @@ fn chain(pages: &HashMap<String, Again>, a: &str, b: &str, method: &dyn Method) 
     if at == a { chain } else { Vec::new() }
 }
 
-/// A name in an output, which is a string or a number.
-fn plain(name: &serde_json::Value) -> String {
-    name.as_str().map_or_else(|| name.to_string(), str::to_owned)
-}
-
-fn each_line<T: for<'a> Deserialize<'a>>(path: &Path, mut each: impl FnMut(T) -> bool) -> Result<()> {
-    let file = File::open(path).at("read", path)?;
-    for line in BufReader::new(file).lines() {
-        let line = line.at("read", path)?;
-        let parsed = serde_json::from_str(&line)
-            .map_err(|error| Error::NotFound(format!("{} is damaged: {error}", path.display())))?;
-        if !each(parsed) {
-            break;
-        }
-    }
-    Ok(())
-}
-
 fn fate(out: &Path, page: &str) -> Result<Fate> {
     #[derive(Deserialize)]
     struct Removed {
@@ -222,24 +200,6 @@ fn fate(out: &Path, page: &str) -> Result<Fate> {
     Ok(fate)
 }
 
-/// Refuses pages that the run does not know, or that it rejected.
-fn check_judged(out: &Path, names: [&str; 2]) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Page {
-        page: serde_json::Value,
-    }
-    let mut missing = names.to_vec();
-    each_line(&out.join("pages.jsonl"), |line: Page| {
-        let name = plain(&line.page);
-        missing.retain(|wanted| *wanted != name);
-        !missing.is_empty()
-    })?;
-    let Some(name) = missing.first() else { return Ok(()) };
-    let remedy =
-        "see pages.jsonl for those that were, and rejected.jsonl for the reasons why others were not";
-    Err(Error::NotFound(format!("page `{name}` is not among the pages that were judged: {remedy}")))
-}
-
 /// The members of the group that both pages are in, its winner first; none if they are in none.
 fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
     #[derive(Deserialize)]
@@ -256,89 +216,4 @@ fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
         !met
     })?;
     Ok(found)
-}
-
-/// Reads the inputs of a run again, in order, for the pages that are wanted.
-fn find(run: &Run, wanted: &[String], environment: &[(String, String)]) -> Result<HashMap<String, Again>> {
-    let sources = &run.inputs.sources;
-    if let Some(gone) = sources.iter().find(|source| source.version.is_none() && !source.path.exists()) {
-        let reason =
-            "the input is no longer there, and explaining reads it again (standard input is not kept)";
-        return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
-    }
-    let lots = lots(sources, run.chunk_bytes as u64);
-    let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1));
-    let feed = Feed::new(sources, &lots, &opener);
-    let (method, names) = (run.method()?, FieldNames::new(&run.fields));
-    let mut finder = Finder { run, method: &*method, opener: &opener, wanted, names, found: HashMap::new() };
-    // Pages without a name are known by their line.
-    let mut lines_before: HashMap<u32, u64> = HashMap::new();
-    while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
-        match piece {
-            Piece::Chunk { source: number, chunk, .. } => {
-                let (source, before) = (&sources[number as usize], lines_before.entry(number).or_default());
-                match source.format {
-                    Format::Records(_) => finder.records(&source.name, &chunk, before),
-                    _ => finder.lines(&source.name, &chunk, before),
-                }
-            }
-            Piece::Documents { sources: numbers, .. } => {
-                finder.documents(&sources[numbers.start as usize..numbers.end as usize])?;
-            }
-        }
-    }
-    Ok(finder.found)
-}
-
-struct Finder<'a> {
-    run: &'a Run,
-    method: &'a dyn Method,
-    opener: &'a Opener,
-    wanted: &'a [String],
-    names: FieldNames,
-    found: HashMap<String, Again>,
-}
-
-impl Finder<'_> {
-    fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
-        for (_, line) in lines(&chunk.bytes) {
-            *number += 1;
-            if let Ok(record) = read_line(line, &self.names, self.opener.content) {
-                let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
-                self.take(name, &record.text);
-            }
-        }
-        *number += u64::from(chunk.trouble.is_some());
-    }
-
-    fn records(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
-        for item in records(&chunk.bytes) {
-            *number += 1;
-            let page =
-                item.record.and_then(|record| read_record(&record, &self.run.limits, self.opener.content));
-            if let Ok(Some(record)) = page {
-                let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
-                self.take(name, &record.text);
-            }
-        }
-        *number += u64::from(chunk.trouble.is_some());
-    }
-
-    fn documents(&mut self, sources: &[Source]) -> Result<()> {
-        let mut bytes = Vec::new();
-        for source in sources {
-            let read = read_document(source, self.opener, &mut bytes).at("read", &source.path)?;
-            if let Ok(record) = read {
-                self.take(source.name.clone(), &record.text);
-            }
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, name: String, text: &Text) {
-        if self.wanted.contains(&name) {
-            let page = Again::new(text, &self.run.config, self.method);
-            self.found.entry(name).or_insert(page);
-        }
-    }
 }

@@ -65,20 +65,12 @@ impl Job {
         if self.threads == 0 || self.threads > 1_024 {
             return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", self.threads)));
         }
-        if self.limits.page_bytes == 0 || self.limits.page_bytes > PAGE_BYTES_LIMIT {
-            return Err(Error::Config(format!(
-                "a page limit of {} bytes is out of range: give 1 to 1G",
-                self.limits.page_bytes
-            )));
-        }
+        self.limits.check()?;
         if self.memory_bytes < 16 * self.limits.page_bytes as u64 {
             return Err(Error::Config(format!(
                 "pages of up to {} bytes need sixteen times as much memory: give a larger --memory or a smaller --max-page",
                 self.limits.page_bytes
             )));
-        }
-        if self.limits.expansion == 0 {
-            return Err(Error::Config("an expansion of 0 would refuse everything: give 1 or more".into()));
         }
         Ok(())
     }
@@ -135,5 +127,21 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits { page_bytes: 4 << 20, expansion: 1_000 }
+    }
+}
+
+impl Limits {
+    /// Says what is wrong with a limit before anything is read.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.page_bytes == 0 || self.page_bytes > PAGE_BYTES_LIMIT {
+            return Err(Error::Config(format!(
+                "a page limit of {} bytes is out of range: give 1 to 1G",
+                self.page_bytes
+            )));
+        }
+        if self.expansion == 0 {
+            return Err(Error::Config("an expansion of 0 would refuse everything: give 1 or more".into()));
+        }
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@
 
 mod batch;
 mod census;
+mod compare;
 mod error;
 mod explain;
 mod ingest;
@@ -20,11 +21,15 @@ mod output;
 mod parallel;
 mod progress;
 mod report;
+mod reread;
 
 pub use batch::{Outcome, dedup};
 #[doc(hidden)]
 pub use census::census_of;
 pub use census::{Census, census};
+pub use compare::{
+    Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
+};
 pub use error::{Error, Result};
 pub use explain::{Explanation, Fate, PageFacts, explain};
 pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords};

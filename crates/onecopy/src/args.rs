@@ -1,5 +1,7 @@
 //! The command line: what may be typed. Defaults come from the libraries' own.
 
+mod compare;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -9,6 +11,8 @@ use onecopy_core::{
 use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, MirrorRules, RECALL_PAGES, RemovedRecords};
 
 use crate::size::Size;
+
+pub use compare::CompareArgs;
 
 /// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
 #[derive(Parser)]
@@ -26,6 +30,9 @@ pub enum Command {
     /// Say why two pages of a finished run were or were not joined
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
+    /// Compare two pages by every measure, and show what matched
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
     /// Print the rules for which addresses name the same page, to be changed and given to dedup
     #[command(after_help = RULES_EXAMPLES)]
     Rules,
@@ -44,6 +51,7 @@ const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean     remove duplicates
   onecopy explain clean page-1 page-2       say why two pages were joined, or not
+  onecopy compare old.html new.html         how alike two pages are, and what matched
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy dedup --help                      all that can be chosen";
 
@@ -287,6 +295,16 @@ pub enum ContentArg {
     All,
 }
 
+impl From<ContentArg> for Content {
+    fn from(content: ContentArg) -> Content {
+        match content {
+            ContentArg::Auto => Content::Auto,
+            ContentArg::Main => Content::Main,
+            ContentArg::All => Content::All,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum WordsArg {
     /// Runs of letters where they are short enough to compare, else words by dictionary
@@ -410,11 +428,7 @@ impl DedupArgs {
             UnitArg::Words => Unit::Words,
             UnitArg::Chars => Unit::Chars,
         };
-        config.content = match self.text.content {
-            ContentArg::Auto => Content::Auto,
-            ContentArg::Main => Content::Main,
-            ContentArg::All => Content::All,
-        };
+        config.content = self.text.content.into();
         config.canonical.words = match self.text.words {
             WordsArg::Auto => Words::Auto,
             WordsArg::Runs => Words::Runs,

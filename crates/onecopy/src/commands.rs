@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub mod compare;
 pub mod completions;
 pub mod dedup;
 pub mod explain;

@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod commands;
+mod paint;
 mod size;
 mod summary;
 mod terminal;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Methods => commands::methods::run(),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Completions(args) => commands::completions::run(&args),

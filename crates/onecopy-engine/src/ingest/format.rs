@@ -77,8 +77,7 @@ pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'st
         // A file that is cut here cannot be unpacked to its end, which does not matter.
         let _ = reader.take(HEAD_BYTES).read_to_end(&mut plain);
     }
-    let first = plain.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte));
-    Ok(match (first, packing) {
+    Ok(match (first_byte(&plain), packing) {
         _ if is_warc(&plain) => Ok(Format::Records(packing)),
         (Some(b'{') | None, _) => Ok(Format::Lines(packing)),
         (Some(b'<'), Packing::Plain) => Ok(Format::Html),
@@ -88,9 +87,44 @@ pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'st
     })
 }
 
+/// What a file is that is taken for one page, whatever its name says: HTML or text; or why it is not one.
+pub(crate) fn of_page(name: &str, bytes: &[u8]) -> std::result::Result<Format, &'static str> {
+    const MANY: &str = "a file of many pages: run `onecopy dedup` on it, then compare its pages with --run and the output folder";
+    let named = by_name(name);
+    match named {
+        Some(format) if format.is_document() => return Ok(format),
+        None if !bytes.starts_with(b"PAR1") && !is_warc(bytes) => {}
+        _ => return Err(MANY),
+    }
+    if sniff(bytes)? != Packing::Plain {
+        return Err("compressed: unpack it first, or give - and pipe it in unpacked");
+    }
+    Ok(if first_byte(bytes) == Some(b'<') { Format::Html } else { Format::Text })
+}
+
+/// The first byte that is neither white space nor of a byte order mark.
+fn first_byte(bytes: &[u8]) -> Option<u8> {
+    bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_one_page_is_html_or_text() {
+        assert_eq!(of_page("a.html", b"text"), Ok(Format::Html));
+        assert_eq!(of_page("a.txt", b"<p>"), Ok(Format::Text));
+        assert_eq!(of_page("README", b"\xef\xbb\xbf \n<p>"), Ok(Format::Html));
+        for text in [b"# Title".as_slice(), b"", b"{\"a\":1}", b"\0\xff"] {
+            assert_eq!(of_page("", text), Ok(Format::Text));
+        }
+        for (name, bytes) in
+            [("a.jsonl", b"{}".as_slice()), ("a.warc.gz", b""), ("", b"PAR1"), ("x", b"\x1f\x8b")]
+        {
+            assert!(of_page(name, bytes).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn names_tell_the_format() {

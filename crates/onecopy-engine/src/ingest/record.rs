@@ -146,13 +146,18 @@ pub(crate) fn read_document<'a>(
     if bytes.len() > page_bytes {
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
-    let text = decode(bytes, None, source.format == Format::Html);
+    Ok(Ok(document(bytes, source.format, opener.content)))
+}
+
+/// The page that the bytes of a file are.
+pub(crate) fn document(bytes: &[u8], format: Format, content: Content) -> Record<'_> {
+    let text = decode(bytes, None, format == Format::Html);
     let mut record = Record::default();
-    match source.format {
-        Format::Html => record.html(&text, opener.content),
+    match format {
+        Format::Html => record.html(&text, content),
         _ => record.text = Text::Plain(text),
     }
-    Ok(Ok(record))
+    record
 }
 
 /// The inside of a JSON string; nothing if it is another value.

@@ -10,10 +10,12 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    for word in ["dedup", "explain", "mirrors", "completions", "Examples:", "onecopy dedup", "--version"] {
+    for word in
+        ["dedup", "explain", "compare", "mirrors", "completions", "Examples:", "onecopy dedup", "--version"]
+    {
         assert!(text.contains(word), "`{word}` is not in: {text}");
     }
-    for command in ["dedup", "explain", "mirrors", "completions"] {
+    for command in ["dedup", "explain", "compare", "mirrors", "completions"] {
         for flag in ["-h", "--help"] {
             let text = flat(&onecopy([command, flag]).succeed());
             assert!(text.contains(&format!("Examples: onecopy {command}")), "{command} {flag}: {text}");
@@ -94,6 +96,8 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("dedup in.jsonl --out x --threshold high", "high"),
         ("dedup in.jsonl --out x -k -1", "-1"),
         ("explain out a", "<B>"),
+        ("compare a", "<B>"),
+        ("compare a b --content best", "best"),
         ("mirrors", "<DIR>"),
         ("mirrors out --score high", "high"),
         ("mirrors out --least-paths -1", "-1"),

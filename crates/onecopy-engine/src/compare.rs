@@ -1,0 +1,211 @@
+//! Two pages side by side: every measure of how alike they are, and what matched where.
+//!
+//! Nothing is decided here and nothing is estimated beyond what a method itself estimates: pages are read, prepared and
+//! compared one with the other, whether or not a run would have found them.
+
+mod align;
+mod measure;
+mod passage;
+mod reading;
+mod shortest;
+mod words;
+
+use std::path::PathBuf;
+
+use onecopy_core::{
+    Canonical, Config, Content, Desk, LooksAt, METHODS, Method, Sketch, Subject, canonicalise, language,
+    method, overlap, sketch,
+};
+use serde::Serialize;
+
+use crate::batch::Run;
+use crate::error::{Error, Result};
+use crate::job::Limits;
+
+pub use measure::{Measure, MeasureKind};
+pub use passage::{Passage, PassageKind, Stretch};
+
+use measure::{Pair, measures};
+use passage::passages;
+use reading::{Reading, read};
+use words::Words;
+
+/// What is to be compared, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Comparing {
+    /// A file, `-` for standard input, or the name of a page of the run.
+    pub a: String,
+    /// Another.
+    pub b: String,
+    /// The output folder of a finished run. Its configuration is used in place of `config`.
+    pub run: Option<PathBuf>,
+    /// How text is cut and compared. Its method is not looked at.
+    pub config: Config,
+    /// Which text of HTML is compared, if not what the configuration says.
+    pub content: Option<Content>,
+    /// The methods, as in [`Config::method`]. None: all, and that of the run as it was chosen there.
+    pub methods: Vec<String>,
+    /// What is refused.
+    pub limits: Limits,
+    /// As in [`Job::environment`](crate::Job::environment).
+    pub environment: Vec<(String, String)>,
+}
+
+/// What is to be said of two pages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The first page.
+    pub a: Compared,
+    /// The second page.
+    pub b: Compared,
+    /// Whether their canonical texts are equal. Then every method calls them alike.
+    pub exact: bool,
+    /// Shingles that both have.
+    pub shared: usize,
+    /// Tokens in a shingle.
+    pub shingle: usize,
+    /// What each method says.
+    pub methods: Vec<Verdict>,
+    /// Plain measures.
+    pub measures: Vec<Measure>,
+    /// What both have, and what one has, in the order of both. Those of a side are its text.
+    pub passages: Vec<Passage>,
+}
+
+/// What is to be said of one of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Its name as it was given.
+    pub name: String,
+    /// Its language as a code of ISO 639-1, if it can be told.
+    pub language: Option<&'static str>,
+    /// Its words as the passages count them.
+    pub words: usize,
+    /// Its tokens in canonical form.
+    pub tokens: usize,
+    /// Its shingles.
+    pub shingles: usize,
+}
+
+/// What a method says of two pages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The method as it was chosen.
+    pub method: String,
+    /// How alike they are.
+    pub similarity: f64,
+    /// How alike pages must be to be duplicates.
+    pub threshold: f64,
+    /// Whether they are duplicates.
+    pub alike: bool,
+    /// A line for people.
+    pub about: &'static str,
+}
+
+/// Compares two pages.
+pub fn compare(job: &Comparing) -> Result<Comparison> {
+    job.limits.check()?;
+    let run = job.run.as_deref().map(Run::finished).transpose()?;
+    let config = run.as_ref().map_or(&job.config, |run| &run.config);
+    let methods = methods(job, config, run.is_some())?;
+    let [a, b] = read(job, run.as_ref(), job.content.unwrap_or(config.content))?;
+    let (a, b) = (Prepared::new(a, config), Prepared::new(b, config));
+    let exact = a.canonical.as_bytes() == b.canonical.as_bytes();
+    let pair = Pair { a: &a, b: &b, shared: overlap(a.shingles.shingles(), b.shingles.shingles()) };
+    let (words_a, words_b) =
+        (Words::new(&a.reading.text, &config.canonical), Words::new(&b.reading.text, &config.canonical));
+    Ok(Comparison {
+        exact,
+        shared: pair.shared,
+        shingle: config.shingles.length,
+        methods: methods.into_iter().map(|chosen| chosen.verdict(&pair, exact)).collect(),
+        measures: measures(&pair),
+        passages: passages(&words_a, &words_b),
+        a: a.compared(&job.a, &words_a),
+        b: b.compared(&job.b, &words_b),
+    })
+}
+
+/// A method that was chosen.
+struct Chosen {
+    name: String,
+    about: &'static str,
+    method: Box<dyn Method>,
+}
+
+/// Makes the methods that are asked for, or says what is wrong with one of them.
+fn methods(job: &Comparing, config: &Config, is_run: bool) -> Result<Vec<Chosen>> {
+    config.check().map_err(Error::Config)?;
+    let entry = |choice: &str| choice.split(':').next().unwrap_or_default().to_owned();
+    let choices = match job.methods.as_slice() {
+        [] => METHODS.iter().map(|entry| entry.name.to_owned()).collect(),
+        given => given.to_vec(),
+    };
+    let chosen = |choice: String| {
+        // The run's own method is asked as the run asked it.
+        let same = is_run && job.methods.is_empty() && entry(&config.method) == choice;
+        let (name, threshold) = if same { (config.method.clone(), config.threshold) } else { (choice, None) };
+        let about = METHODS.iter().find(|known| known.name == entry(&name)).map_or("", |known| known.about);
+        let config = Config { method: name.clone(), threshold, ..config.clone() };
+        Ok(Chosen { name, about, method: method(&config).map_err(Error::Config)? })
+    };
+    choices.into_iter().map(chosen).collect()
+}
+
+impl Chosen {
+    fn verdict(self, pair: &Pair, exact: bool) -> Verdict {
+        let sketches = [pair.a, pair.b].map(|page| page.sketch(&*self.method));
+        let similarity = match &sketches {
+            _ if exact => 1.0,
+            // A page without words is like none but its equals.
+            [a, b] if a.is_empty() || b.is_empty() => 0.0,
+            [a, b] => self.method.similarity(self.method.score(a, b), (a.len(), b.len())),
+        };
+        let threshold = self.method.threshold();
+        let Chosen { name, about, .. } = self;
+        Verdict { method: name, similarity, threshold, alike: similarity >= threshold, about }
+    }
+}
+
+/// A page, made ready to be compared.
+pub(crate) struct Prepared {
+    reading: Reading,
+    canonical: Canonical,
+    shingles: Sketch,
+}
+
+impl Prepared {
+    fn new(reading: Reading, config: &Config) -> Prepared {
+        let (mut canonical, mut shingles) = (Canonical::default(), Sketch::default());
+        canonicalise(&reading.text, &config.canonical, &mut canonical);
+        sketch(&canonical, &config.shingles, &mut shingles);
+        Prepared { reading, canonical, shingles }
+    }
+
+    /// How many shingles it has.
+    fn size(&self) -> usize {
+        self.shingles.shingles().len()
+    }
+
+    fn sketch(&self, method: &dyn Method) -> Vec<u64> {
+        let LooksAt { text, links } = method.looks_at();
+        let subject = Subject {
+            canonical: &self.canonical,
+            text: if text { &self.reading.text } else { "" },
+            links: if links { &self.reading.links } else { &[] },
+        };
+        let mut out = Vec::new();
+        method.sketch(&subject, &mut Desk::default(), &mut out);
+        out
+    }
+
+    fn compared(&self, name: &str, words: &Words) -> Compared {
+        Compared {
+            name: name.to_owned(),
+            language: language(&self.canonical).map(|language| language.code()),
+            words: words.len(),
+            tokens: self.canonical.token_count(),
+            shingles: self.size(),
+        }
+    }
+}

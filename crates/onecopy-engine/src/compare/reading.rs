@@ -1,0 +1,87 @@
+//! The pages that are to be compared: a file, standard input, or a page of a finished run.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use onecopy_core::Content;
+
+use super::Comparing;
+use crate::batch::Run;
+use crate::error::{At, Error, Result};
+use crate::ingest::{Record, document, of_page};
+use crate::job::Limits;
+use crate::reread::{not_judged, reread, unknown};
+
+/// A page that was read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading {
+    /// The text that a reader sees.
+    pub text: String,
+    /// Hashes of the addresses that it links to.
+    pub links: Vec<u64>,
+}
+
+impl Reading {
+    fn of(record: &Record) -> Reading {
+        Reading { text: record.text.plain().into_owned(), links: Vec::new() }
+    }
+}
+
+/// Reads both pages. A name is a page of the run if it has one of that name, else a file.
+pub(super) fn read(job: &Comparing, run: Option<&Run>, content: Content) -> Result<[Reading; 2]> {
+    let names = [job.a.as_str(), job.b.as_str()];
+    if names == ["-", "-"] {
+        let reason = "standard input can be read only once: give a file for one of the two pages";
+        return Err(Error::Config(reason.into()));
+    }
+    let mut of_run = of_run(job, run, names, content)?;
+    let mut one = |name: &str| match (of_run.get_mut(name), &job.run) {
+        (Some(reading), _) => Ok(reading.clone()),
+        (None, Some(_)) if name != "-" && !Path::new(name).exists() => Err(unknown(name)),
+        (None, _) => file(name, &job.limits, content),
+    };
+    Ok([one(names[0])?, one(names[1])?])
+}
+
+type Readings = std::collections::HashMap<String, Reading>;
+
+fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], content: Content) -> Result<Readings> {
+    let (Some(run), Some(out)) = (run, &job.run) else { return Ok(Readings::new()) };
+    let elsewhere = not_judged(out, &names)?;
+    let wanted: Vec<String> =
+        names.iter().filter(|name| !elsewhere.contains(name)).map(|name| (*name).to_owned()).collect();
+    if wanted.is_empty() {
+        return Ok(Readings::new());
+    }
+    let mut run = run.clone();
+    run.config.content = content;
+    reread(&run, &wanted, &job.environment, Reading::of)
+}
+
+/// Reads a file that is one page.
+fn file(name: &str, limits: &Limits, content: Content) -> Result<Reading> {
+    let path = Path::new(name);
+    let refused = |reason: String| Error::Input(name.into(), reason);
+    let reader: Box<dyn Read> = match name {
+        "-" => Box::new(io::stdin().lock()),
+        _ if path.is_dir() => return Err(refused("a folder, and one page is wanted".into())),
+        _ => match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let remedy = "no such file; for a page of a finished run give --run and its output folder";
+                return Err(refused(remedy.into()));
+            }
+            opened => Box::new(opened.at("read", path)?),
+        },
+    };
+    let mut bytes = Vec::new();
+    reader.take(limits.page_bytes as u64 + 1).read_to_end(&mut bytes).at("read", path)?;
+    if bytes.len() > limits.page_bytes {
+        let limit = limits.page_bytes;
+        return Err(refused(format!(
+            "larger than the limit of {limit} bytes a page: give a larger --max-page"
+        )));
+    }
+    let format = of_page(name, &bytes).map_err(|reason| refused(reason.into()))?;
+    Ok(Reading::of(&document(&bytes, format, content)))
+}

@@ -1,0 +1,140 @@
+//! `onecopy compare`: two pages by every measure, and what matched.
+
+mod side_by_side;
+mod table;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use onecopy_engine::{Comparison, Error, Passage, PassageKind, Stretch, compare};
+
+use crate::args::CompareArgs;
+use crate::commands::print;
+use crate::paint::{COLUMNS, Paint, Tone, columns, head_end, plain, tail_start, wrap};
+use crate::size::count;
+
+/// Columns that are shown of shared text on either side of a difference.
+const CONTEXT: usize = 60;
+/// Lines that are shown of a differing passage.
+const LINES: usize = 8;
+/// Differing passages that are shown.
+const PASSAGES: usize = 40;
+
+pub fn run(args: &CompareArgs) -> Result<ExitCode> {
+    if let Some(path) = &args.html {
+        spare_pages(args, path)?;
+    }
+    let found = compare(&args.comparing())?;
+    if let Some(path) = &args.html {
+        fs::write(path, side_by_side::page(&found))
+            .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
+    }
+    if args.json {
+        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let paint = Paint::for_stdout();
+    let mut text = table::for_people(&found, paint);
+    match &args.html {
+        Some(path) => {
+            let _ = writeln!(text, "\nSide by side: {}", path.display());
+        }
+        None => passages(&found, args.full, paint, &mut text),
+    }
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses to write over one of the two pages.
+fn spare_pages(args: &CompareArgs, path: &Path) -> Result<()> {
+    let full = |path: &Path| fs::canonicalize(path).ok();
+    let same = |page: &String| full(path).is_some_and(|html| full(Path::new(page)) == Some(html));
+    if [&args.a, &args.b].into_iter().any(same) {
+        let reason = format!("--html {} would write over a page that is compared", path.display());
+        return Err(Error::Config(reason + ": give another name").into());
+    }
+    Ok(())
+}
+
+fn passages(found: &Comparison, full: bool, paint: Paint, text: &mut String) {
+    let differs = |passage: &&Passage| passage.kind != PassageKind::Same;
+    let differing = found.passages.iter().filter(differs).count();
+    if differing == 0 {
+        return;
+    }
+    text.push('\n');
+    let most = if full { usize::MAX } else { PASSAGES };
+    let mut shown = 0;
+    for (i, passage) in found.passages.iter().enumerate() {
+        if shown == most {
+            break;
+        }
+        shown += usize::from(differs(&passage));
+        let is_end = i + 1 == found.passages.len();
+        write_passage(passage, (i == 0, is_end), full, paint, text);
+    }
+    if shown < differing {
+        let rest = count((differing - shown) as u64);
+        let _ = writeln!(
+            text,
+            "\nand {rest} more passages: --full prints all, --html FILE shows them side by side"
+        );
+    }
+}
+
+fn write_passage(passage: &Passage, ends: (bool, bool), full: bool, paint: Paint, text: &mut String) {
+    let Some(stretch) = passage.a.as_ref().or(passage.b.as_ref()) else { return };
+    let (mark, tone) = match (passage.kind, &passage.a) {
+        (PassageKind::Same, _) => (" ", Tone::Faint),
+        (PassageKind::OnlyA, _) => ("-", Tone::Gone),
+        (PassageKind::OnlyB, _) => ("+", Tone::Come),
+        (PassageKind::Moved, Some(_)) => ("<", Tone::Moved),
+        (PassageKind::Moved, None) => (">", Tone::Moved),
+    };
+    let shown = match passage.kind {
+        PassageKind::Same => wrapped(&shortened(stretch, ends)),
+        _ => whole(stretch, passage.moved, if full { usize::MAX } else { LINES }),
+    };
+    for line in shown {
+        let _ = writeln!(text, "{}", paint.paint(tone, &format!("{mark} {line}")));
+    }
+}
+
+/// A differing passage, its lines as they are, up to so many.
+fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
+    let number = moved.map_or(String::new(), |number| format!("[{number}] "));
+    let text = number + stretch.text.trim_start();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        lines.extend(wrapped(&plain(line)));
+        if lines.len() > most {
+            lines.truncate(most);
+            lines.push(format!("… {} words in all", count(stretch.words as u64)));
+            break;
+        }
+    }
+    lines
+}
+
+/// Shared text in one line: what is next to a difference, and how much there is.
+fn shortened(same: &Stretch, (is_first, is_last): (bool, bool)) -> String {
+    let line = plain(&same.text);
+    let [head, tail] = [is_first, is_last].map(|is_end| if is_end { 0 } else { CONTEXT });
+    if columns(&line) <= head + tail + COLUMNS {
+        return line;
+    }
+    let amount = format!("{} words the same", count(same.words as u64));
+    let (head, tail) = (&line[..head_end(&line, head)], &line[tail_start(&line, tail)..]);
+    match (is_first, is_last) {
+        (true, _) => format!("… {amount} … {tail}"),
+        (false, true) => format!("{head} … {amount} …"),
+        (false, false) => format!("{head} … {amount} … {tail}"),
+    }
+}
+
+fn wrapped(line: &str) -> Vec<String> {
+    wrap(line, COLUMNS - 2).into_iter().map(str::to_owned).collect()
+}

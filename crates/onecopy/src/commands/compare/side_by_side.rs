@@ -1,0 +1,236 @@
+//! Two pages side by side, as one page of HTML that stands alone.
+//!
+//! Whatever the pages hold is text here: it is escaped, and the page forbids itself scripts and resources.
+
+use std::fmt::Write;
+
+use onecopy_engine::{Comparison, Passage, PassageKind, Stretch};
+
+use super::table::{Row, facts, rows, summary, verdict};
+use crate::paint::{head_end, plain, tail_start};
+use crate::size::count;
+
+const STYLE: &str = include_str!("side_by_side.css");
+/// Shared text of more words than this is folded.
+const FOLDED: usize = 60;
+/// Words that differ on one side after which shared text begins a row of its own, so that it stands side by side.
+const LONG_ROW: usize = 40;
+/// Columns that stay of folded text on either side of a difference.
+const CONTEXT: usize = 120;
+/// Columns that are shown of what is folded.
+const GLIMPSE: usize = 80;
+
+/// The page.
+pub fn page(found: &Comparison) -> String {
+    let mut out = String::new();
+    let (a, b) = (escaped(&found.a.name), escaped(&found.b.name));
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{a} and {b} compared</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <h1>Two pages compared</h1>\n"
+    );
+    measures(found, &mut out);
+    let _ = writeln!(out, "<p class=\"summary\">{}</p>", escaped(&summary(found)));
+    key(found, &mut out);
+    out.push_str("<div class=\"pages\">");
+    for (letter, name, page) in [("A", a, &found.a), ("B", b, &found.b)] {
+        let _ = write!(out, "<div><b>{letter}&ensp;{name}</b><span>{}</span></div>", facts(page));
+    }
+    out.push_str("</div>\n<main>\n");
+    passages(&found.passages, &mut out);
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+fn measures(found: &Comparison, out: &mut String) {
+    out.push_str(
+        "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th><td class=\"meter\"></td>\
+         <th class=\"number\">Threshold</th><th>Verdict</th><th>What it is</th></tr></thead>\n<tbody>\n",
+    );
+    for Row { name, value, share, threshold, alike, about } in rows(found) {
+        let bar = share.map_or(String::new(), |share| {
+            format!("<span class=\"bar\" style=\"--share:{:.1}%\"></span>", 100.0 * share)
+        });
+        let alike = alike.map_or(String::new(), |alike| {
+            let class = if alike { "alike" } else { "unlike" };
+            format!("<span class=\"{class}\">{}</span>", verdict(alike))
+        });
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{value}</td><td class=\"meter\">{bar}</td>\
+             <td class=\"number\">{threshold}</td><td>{alike}</td><td class=\"about\">{}</td></tr>",
+            escaped(name),
+            escaped(about)
+        );
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
+
+/// What the colours mean, as far as there are any.
+fn key(found: &Comparison, out: &mut String) {
+    let has = |kind: PassageKind| found.passages.iter().any(|passage| passage.kind == kind);
+    let kinds = [
+        (PassageKind::OnlyA, "<del>only in A</del>"),
+        (PassageKind::OnlyB, "<ins>only in B</ins>"),
+        (PassageKind::Moved, "<span class=\"moved\">in both, at another place</span>"),
+    ];
+    let shown: String =
+        kinds.iter().filter(|(kind, _)| has(*kind)).map(|(_, text)| format!("<li>{text}</li>")).collect();
+    if !shown.is_empty() {
+        let _ = writeln!(out, "<ul class=\"key\">{shown}</ul>");
+    }
+}
+
+/// A row that is being made.
+#[derive(Default)]
+struct Cells {
+    /// The insides of its two cells.
+    insides: [String; 2],
+    /// Words of either that the other has not.
+    differing: [usize; 2],
+}
+
+impl Cells {
+    fn add(&mut self, passage: &Passage) {
+        let sides = [&passage.a, &passage.b];
+        for (side, stretch) in sides.into_iter().enumerate() {
+            let Some(stretch) = stretch else { continue };
+            let text = escaped(&stretch.text);
+            let marked = match (passage.kind, passage.moved) {
+                (PassageKind::OnlyA, _) => tagged("del", &text),
+                (PassageKind::OnlyB, _) => tagged("ins", &text),
+                (PassageKind::Moved, Some(number)) => moved(number, side, &text),
+                _ => text,
+            };
+            self.insides[side] += &marked;
+            self.differing[side] += if passage.kind == PassageKind::Same { 0 } else { stretch.words };
+        }
+    }
+
+    fn flush(&mut self, out: &mut String) {
+        let Cells { insides: [a, b], .. } = std::mem::take(self);
+        if a.trim().is_empty() && b.trim().is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "<div class=\"row\">{}{}</div>", cell("A", &a), cell("B", &b));
+    }
+}
+
+fn cell(side: &str, inside: &str) -> String {
+    let class = if inside.trim().is_empty() { "cell none" } else { "cell" };
+    format!("<div class=\"{class}\" data-side=\"{side}\" dir=\"auto\">{}</div>", inside.trim())
+}
+
+/// The text in an element, white space around it outside.
+fn tagged(tag: &str, text: &str) -> String {
+    let (start, inside, end) = edges(text);
+    format!("{start}<{tag}>{inside}</{tag}>{end}")
+}
+
+/// A passage that stands in the other text too, with a link to it there.
+fn moved(number: usize, side: usize, text: &str) -> String {
+    let (start, inside, end) = edges(text);
+    let [here, there] = if side == 0 { ["a", "b"] } else { ["b", "a"] };
+    format!(
+        "{start}<span class=\"moved\" id=\"{here}{number}\"><a href=\"#{there}{number}\" \
+         title=\"the same passage in the other page\">[{number}]</a> {inside}</span>{end}"
+    )
+}
+
+fn edges(text: &str) -> (&str, &str, &str) {
+    let inside = text.trim();
+    let start = text.len() - text.trim_start().len();
+    (&text[..start], inside, &text[start + inside.len()..])
+}
+
+fn passages(passages: &[Passage], out: &mut String) {
+    let mut cells = Cells::default();
+    for (i, passage) in passages.iter().enumerate() {
+        let (Some(a), Some(b)) = (&passage.a, &passage.b) else {
+            cells.add(passage);
+            continue;
+        };
+        if cells.differing.iter().any(|words| *words > LONG_ROW) {
+            cells.flush(out);
+        }
+        if a.words <= FOLDED {
+            cells.add(passage);
+            continue;
+        }
+        let most = [i > 0, i + 1 < passages.len()].map(|near| if near { CONTEXT } else { 0 });
+        let sides = [a, b].map(|stretch| parts(&stretch.text, most));
+        let side = |part: usize| sides.map(|side| escaped(side[part]));
+        let [near_a, near_b] = side(0);
+        cells.insides[0] += &near_a;
+        cells.insides[1] += &near_b;
+        cells.flush(out);
+        let open = if passages.len() == 1 { " open" } else { "" };
+        folded(a, sides.map(|side| side[1]), open, out);
+        cells.insides = side(2);
+    }
+    cells.flush(out);
+}
+
+/// A text in three: what is near the passage before, the rest, what is near the passage behind.
+fn parts(text: &str, [head, tail]: [usize; 2]) -> [&str; 3] {
+    let head = head_end(text, head);
+    let tail = tail_start(text, tail).max(head);
+    [&text[..head], &text[head..tail], &text[tail..]]
+}
+
+/// Shared text that is shown when it is asked for, or at once if `open` says so.
+fn folded(same: &Stretch, inside: [&str; 2], open: &str, out: &mut String) {
+    let line = plain(inside[0]);
+    let glimpse = escaped(&line[..head_end(&line, GLIMPSE)]);
+    let words = count(same.words as u64);
+    let [a, b] = inside.map(escaped);
+    let _ = writeln!(
+        out,
+        "<details{open}><summary><b>{words} words the same</b>&ensp;{glimpse} …</summary>\
+         <div class=\"row\">{}{}</div></details>",
+        cell("A", &a),
+        cell("B", &b)
+    );
+}
+
+/// Text as HTML shows it. Control characters, which it has no place for, become spaces.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' => out.push('\n'),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escaped("<script>\"&'\0\n"), "&lt;script&gt;&quot;&amp;&#39; \n");
+        assert_eq!(tagged("del", "\n gone "), "\n <del>gone</del> ");
+        assert_eq!(edges("  "), ("  ", "", ""));
+    }
+
+    #[test]
+    fn three_parts_are_the_text() {
+        let text = "one two three four five six seven";
+        for most in [[0, 0], [8, 9], [99, 99], [9, 0], [0, 9]] {
+            assert_eq!(parts(text, most).concat(), text, "{most:?}");
+        }
+        assert_eq!(parts(text, [7, 9]), ["one two", " three four five ", "six seven"]);
+    }
+}
