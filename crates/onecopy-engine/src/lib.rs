@@ -12,6 +12,7 @@
 mod batch;
 mod census;
 mod error;
+mod eval;
 mod explain;
 mod ingest;
 mod job;
@@ -26,6 +27,9 @@ pub use batch::{Outcome, dedup};
 pub use census::census_of;
 pub use census::{Census, census};
 pub use error::{Error, Result};
+pub use eval::{
+    Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
+};
 pub use explain::{Explanation, Fate, PageFacts, explain};
 pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RemovedRecords};
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};

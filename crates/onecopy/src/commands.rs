@@ -2,6 +2,7 @@
 
 pub mod completions;
 pub mod dedup;
+pub mod eval;
 pub mod explain;
 pub mod mirrors;
 pub mod rules;

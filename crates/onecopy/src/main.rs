@@ -2,6 +2,7 @@
 
 mod allocator;
 mod args;
+mod columns;
 mod commands;
 mod size;
 mod summary;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
+        Command::Eval(args) => commands::eval::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {
