@@ -9,6 +9,7 @@ mod pairs;
 mod rand_index;
 mod score;
 mod set;
+mod shared;
 mod table;
 mod tally;
 

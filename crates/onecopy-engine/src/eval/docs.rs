@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use onecopy_core::{
-    Canonical, CanonicalRules, Config, Content, Fingerprint, ShingleRules, Sketch, canonicalise, host,
-    html_to_text, sketch, unescape,
+    AddressRules, Canonical, CanonicalRules, Config, Content, Fingerprint, ShingleRules, Sketch,
+    canonicalise, host, html_to_text, sketch, unescape,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -85,8 +85,12 @@ struct Found {
     site: Option<String>,
     /// Nothing if the page has no words.
     text: Option<(String, Fingerprint)>,
+    links: Vec<u64>,
     whole: Vec<u64>,
 }
+
+/// Appends the hashes of the addresses that a page of HTML links to.
+fn links(_html: &str, _address: Option<&str>, _rules: &AddressRules, _out: &mut Vec<u64>) {}
 
 /// Reads the pages of the set in `folder`.
 pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dyn Progress) -> Result<Docs> {
@@ -146,7 +150,7 @@ fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<D
             url: page.url,
             site,
             text,
-            links: Vec::new(),
+            links: page.links,
             fingerprint,
             whole: page.whole,
         });
@@ -231,32 +235,33 @@ impl Desk {
         let url = line.url.and_then(string);
         let site = url.as_deref().and_then(host).map(str::to_ascii_lowercase);
         let site = site.or_else(|| line.site.or(line.service).and_then(name));
-        let (text, whole) = texts(&line, config.content)?;
+        let (mut links, html) =
+            (Vec::new(), line.html.map(|raw| string(raw).ok_or("`html` is not a string")));
+        let (text, whole) = match (html, line.text) {
+            (Some(html), _) => {
+                let html = html?;
+                self::links(&html, url.as_deref(), &config.addresses, &mut links);
+                (text_of(&html, config.content), text_of(&html, Content::All))
+            }
+            (None, Some(raw)) => {
+                let text = string(raw).ok_or("`text` is not a string")?;
+                (text.clone(), text)
+            }
+            (None, None) => return Err("the page has neither `html` nor `text`".into()),
+        };
         canonicalise(&whole, &CanonicalRules::default(), &mut self.canonical);
         sketch(&self.canonical, &ShingleRules::default(), &mut self.sketch);
         canonicalise(&text, &config.canonical, &mut self.canonical);
         let has_words = self.canonical.token_count() > 0;
         let text = has_words.then(|| (text, self.canonical.fingerprint()));
-        Ok(Found { id, url, site, text, whole: self.sketch.shingles().to_vec() })
+        Ok(Found { id, url, site, text, links, whole: self.sketch.shingles().to_vec() })
     }
 }
 
-/// The text that is compared, and all that a reader sees.
-fn texts(line: &Line, content: Content) -> Result<(String, String), String> {
-    let value = |raw: &RawValue, field: &str| string(raw).ok_or(format!("`{field}` is not a string"));
-    match (line.html, line.text) {
-        (Some(raw), _) => {
-            let html = value(raw, "html")?;
-            let text_of = |content| {
-                let mut text = String::new();
-                html_to_text(&html, content, &mut text);
-                text
-            };
-            Ok((text_of(content), text_of(Content::All)))
-        }
-        (None, Some(raw)) => value(raw, "text").map(|text| (text.clone(), text)),
-        (None, None) => Err("the page has neither `html` nor `text`".into()),
-    }
+fn text_of(html: &str, content: Content) -> String {
+    let mut text = String::new();
+    html_to_text(html, content, &mut text);
+    text
 }
 
 /// A string or a number, as people would write it in a table.

@@ -7,6 +7,7 @@ use onecopy_core::{Canonical, Config, Desk, Method, Subject, canonicalise};
 
 use super::labels::{Label, Listed};
 use super::set::Set;
+use super::shared::Shared;
 use super::tally::{Tally, Verdict};
 use crate::error::{Error, Result};
 use crate::parallel::{for_each, on_each};
@@ -68,15 +69,23 @@ impl Comparison<'_> {
     pub(super) fn run(&self, threads: usize, progress: &dyn Progress) -> Result<Tally> {
         let pages = self.set.pages.len();
         let next = AtomicUsize::new(0);
+        let few = self.listed_only || self.candidates.is_some();
+        let shared = if few || !self.method.asks_rarity() { None } else { Shared::new(self.sketches) };
         let total = Mutex::new(Tally::new(pages, self.mistakes));
         on_each(threads, |failed: &AtomicBool| {
             let mut tally = Tally::new(pages, self.mistakes);
+            let mut marks = vec![u32::MAX; pages];
             while !failed.load(Ordering::Relaxed) {
                 let row = next.fetch_add(1, Ordering::Relaxed);
                 if row >= pages {
                     break;
                 }
-                progress.advance(self.row(row as u32, &mut tally));
+                let row = row as u32;
+                let shares = shared.as_ref().map(|shared| {
+                    shared.mark(row, &mut marks);
+                    &*marks
+                });
+                progress.advance(self.row(row, shares, &mut tally));
                 if progress.stopped() {
                     return Err(Error::Stopped);
                 }
@@ -87,13 +96,14 @@ impl Comparison<'_> {
         Ok(total.into_inner().expect("no thread panics with this lock"))
     }
 
-    /// Compares a page with those behind it; says how many that were.
-    fn row(&self, a: u32, tally: &mut Tally) -> u64 {
+    /// Compares a page with those behind it; says how many that were. Where it is known which pages share a word with it,
+    /// they are marked with its number in `shares`.
+    fn row(&self, a: u32, shares: Option<&[u32]>, tally: &mut Tally) -> u64 {
         let threshold = self.method.threshold();
         let listed = self.set.labels.row(a);
         if self.listed_only {
             for pair in listed {
-                tally.count(&self.verdict(a, pair.b, Some(pair)), threshold);
+                tally.count(&self.verdict(a, pair.b, Some(pair), true), threshold);
             }
             return listed.len() as u64;
         }
@@ -101,13 +111,14 @@ impl Comparison<'_> {
         let mut listed = listed.iter().peekable();
         for b in a + 1..pages {
             let pair = listed.next_if(|pair| pair.b == b);
-            tally.count(&self.verdict(a, b, pair), threshold);
+            let share = shares.is_none_or(|marks| marks[b as usize] == a);
+            tally.count(&self.verdict(a, b, pair, share), threshold);
         }
         u64::from(pages - a - 1)
     }
 
-    /// What the method says of a pair, and what is known of it.
-    fn verdict(&self, a: u32, b: u32, listed: Option<&Listed>) -> Verdict {
+    /// What the method says of a pair, and what is known of it. Pages that share no word of their sketches are not alike.
+    fn verdict(&self, a: u32, b: u32, listed: Option<&Listed>, share: bool) -> Verdict {
         let label = listed.map_or(Label::Other, |pair| pair.label);
         let whole = listed.map_or(f32::NAN, |pair| pair.whole);
         let (one, two) = (&self.set.pages[a as usize], &self.set.pages[b as usize]);
@@ -119,6 +130,7 @@ impl Comparison<'_> {
             // Nobody looks at these: neither do they count, nor are they listed among mistakes.
             Label::Unscored => 0.0,
             Label::Other if !candidate => 0.0,
+            _ if !share => 0.0,
             _ => self.similarity(a, b),
         };
         Verdict { a, b, label, same_site: self.set.same_site(a, b), whole, similarity, candidate }
