@@ -24,7 +24,7 @@ use crate::progress::{Progress, Stage};
 pub use score::{Band, Point, Reached, Score};
 use score::{bands, best_f1, curve, reached, score};
 use set::Set;
-use tally::{Tally, Worst};
+use tally::{Tally, Worst, Wrong};
 
 /// What is to be evaluated.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl EvalJob {
 /// The mistakes of each kind that are told unless a number is given.
 pub const DEFAULT_MISTAKES: usize = 5;
 /// The most mistakes of each kind that are told.
-const MISTAKES_LIMIT: usize = 100_000;
+const MISTAKES_LIMIT: usize = 10_000;
 
 /// How right a method is on a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -114,7 +114,8 @@ pub struct Evaluation {
     pub reached: Vec<Reached>,
     /// Precision and recall over thresholds.
     pub curve: Vec<Point>,
-    /// The worst mistakes of each kind, the worst first.
+    /// The worst mistakes of each kind, the worst first. Of the mistakes with one page, one stands for the others as long
+    /// as there are mistakes with other pages that are nearly as bad.
     pub mistakes: Vec<Mistake>,
     /// Seconds that it took to sketch all pages, on all threads together.
     pub sketch_seconds: f64,
@@ -250,14 +251,13 @@ fn report(set: &Set, tally: Tally) -> Evaluation {
         compare_seconds: 0.0,
         pages_per_second: 0.0,
     };
-    evaluation.mistakes = mistakes(set, tally.wrong, MistakeKind::FalsePositive)
-        .chain(mistakes(set, tally.missed, MistakeKind::FalseNegative))
-        .collect();
+    evaluation.mistakes = mistakes(set, tally.wrong, MistakeKind::FalsePositive);
+    evaluation.mistakes.extend(mistakes(set, tally.missed, MistakeKind::FalseNegative));
     evaluation
 }
 
-fn mistakes(set: &Set, worst: Worst, kind: MistakeKind) -> impl Iterator<Item = Mistake> {
-    worst.sorted().map(move |wrong| {
+fn mistakes(set: &Set, worst: Worst, kind: MistakeKind) -> Vec<Mistake> {
+    let named = |wrong: Wrong| {
         let (one, two) = (&set.pages[wrong.a as usize], &set.pages[wrong.b as usize]);
         Mistake {
             kind,
@@ -268,5 +268,6 @@ fn mistakes(set: &Set, worst: Worst, kind: MistakeKind) -> impl Iterator<Item = 
             url1: one.url.clone(),
             url2: two.url.clone(),
         }
-    })
+    };
+    worst.varied().into_iter().map(named).collect()
 }

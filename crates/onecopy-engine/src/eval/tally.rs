@@ -1,7 +1,7 @@
 //! What was found among all pairs of a set, counted. Its size does not depend on the number of pairs.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use onecopy_core::Groups;
 
@@ -155,6 +155,9 @@ fn bin(similarity: f64) -> usize {
 /// A mistake, ranked: how bad it is, then smaller numbers first; with its similarity and whether it was a candidate.
 type Ranked = (u64, Reverse<(u32, u32)>, u64, bool);
 
+/// So many times more mistakes are kept than are told, to choose from.
+const SPARE: usize = 50;
+
 /// The worst mistakes of a kind, whatever the order in which they come.
 pub(super) struct Worst {
     limit: usize,
@@ -180,7 +183,7 @@ impl Worst {
 
     fn insert(&mut self, ranked: Ranked) {
         self.heap.push(Reverse(ranked));
-        if self.heap.len() > self.limit {
+        if self.heap.len() > self.limit * SPARE {
             self.heap.pop();
         }
     }
@@ -191,15 +194,19 @@ impl Worst {
         }
     }
 
-    /// The mistakes, the worst first.
-    pub(super) fn sorted(self) -> impl Iterator<Item = Wrong> {
-        let ranked = self.heap.into_sorted_vec().into_iter();
-        ranked.map(|Reverse((_, Reverse((a, b)), similarity, candidate))| Wrong {
-            a,
-            b,
-            similarity: f64::from_bits(similarity),
-            candidate,
-        })
+    /// The mistakes to be told, the worst first. Those with a page that a worse one has too come behind all others.
+    pub(super) fn varied(self) -> Vec<Wrong> {
+        let mut told = HashSet::new();
+        let (mut chosen, mut others) = (Vec::new(), Vec::new());
+        for Reverse((_, Reverse((a, b)), similarity, candidate)) in self.heap.into_sorted_vec() {
+            let wrong = Wrong { a, b, similarity: f64::from_bits(similarity), candidate };
+            let fresh = !told.contains(&a) && !told.contains(&b);
+            told.extend([a, b]);
+            if fresh { &mut chosen } else { &mut others }.push(wrong);
+        }
+        chosen.append(&mut others);
+        chosen.truncate(self.limit);
+        chosen
     }
 }
 
@@ -220,25 +227,31 @@ mod tests {
     #[test]
     fn the_worst_come_first_in_any_order() {
         let pair = |a: u32, similarity: f64| Verdict {
-            a,
-            b: a + 1,
+            a: a.min(5),
+            b: a + 10,
             label: Label::Other,
             same_site: None,
             whole: f32::NAN,
             similarity,
             candidate: true,
         };
-        let pairs = [pair(1, 0.9), pair(2, 1.0), pair(3, 0.95), pair(4, 0.95), pair(5, 0.5), pair(6, 0.2)];
-        let worst = |order: &[usize]| {
-            let (mut one, mut two) = (Tally::new(9, 3), Tally::new(9, 3));
+        let pairs = [pair(1, 0.9), pair(2, 1.0), pair(3, 0.95), pair(4, 0.95), pair(5, 0.5), pair(6, 0.92)];
+        let worst = |order: &[usize], told: usize| {
+            let (mut one, mut two) = (Tally::new(20, told), Tally::new(20, told));
             for (turn, &at) in order.iter().enumerate() {
                 if turn % 2 == 0 { &mut one } else { &mut two }.count(&pairs[at], 0.4);
             }
             one.add(two);
-            assert_eq!((one.scopes[0].found, one.scopes[1].found), ([5, 0], [0, 0]));
-            one.wrong.sorted().map(|wrong| wrong.a).collect::<Vec<_>>()
+            assert_eq!((one.scopes[0].found, one.scopes[1].found), ([6, 0], [0, 0]));
+            one.wrong.varied().into_iter().map(|wrong| wrong.b).collect::<Vec<_>>()
         };
-        assert_eq!(worst(&[0, 1, 2, 3, 4, 5]), [2, 3, 4]);
-        assert_eq!(worst(&[5, 3, 4, 2, 1, 0]), [2, 3, 4]);
+        assert_eq!(worst(&[0, 1, 2, 3, 4, 5], 3), [12, 13, 14]);
+        assert_eq!(worst(&[5, 3, 4, 2, 1, 0], 3), [12, 13, 14]);
+        assert_eq!(
+            worst(&[5, 3, 4, 2, 1, 0], 9),
+            [12, 13, 14, 16, 11, 15],
+            "the fifth has a page of the fourth"
+        );
+        assert_eq!(worst(&[0, 1, 2, 3, 4, 5], 0), [0; 0]);
     }
 }

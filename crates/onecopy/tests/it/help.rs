@@ -10,10 +10,12 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    for word in ["dedup", "explain", "mirrors", "completions", "Examples:", "onecopy dedup", "--version"] {
+    for word in
+        ["dedup", "explain", "mirrors", "eval", "completions", "Examples:", "onecopy dedup", "--version"]
+    {
         assert!(text.contains(word), "`{word}` is not in: {text}");
     }
-    for command in ["dedup", "explain", "mirrors", "completions"] {
+    for command in ["dedup", "explain", "mirrors", "eval", "completions"] {
         for flag in ["-h", "--help"] {
             let text = flat(&onecopy([command, flag]).succeed());
             assert!(text.contains(&format!("Examples: onecopy {command}")), "{command} {flag}: {text}");
@@ -97,6 +99,8 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("mirrors", "<DIR>"),
         ("mirrors out --score high", "high"),
         ("mirrors out --least-paths -1", "-1"),
+        ("eval", "<SET>"),
+        ("eval set --mistakes many", "many"),
         ("undo", "undo"),
     ] {
         let failed = onecopy(call.split(' ')).fail(2);

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use onecopy_engine::{Evaluation, Point};
 
+use crate::columns::shown;
+
 /// The size of a panel, and the room around it.
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 260.0;
@@ -13,6 +15,8 @@ const GAP: f64 = 70.0;
 const BELOW: f64 = 60.0;
 /// The names of the methods stand here.
 const LEGEND: f64 = 200.0;
+/// Characters of a name that fit there.
+const NAME: usize = 30;
 /// Colours that differ for most eyes (Okabe and Ito 2008), and some more.
 const COLOURS: [&str; 12] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999", "#882255",
@@ -44,7 +48,7 @@ pub fn svg(sets: &[&[Evaluation]]) -> String {
 
 /// Precision against recall. The dot is the method's own threshold.
 fn against(set: &[Evaluation]) -> String {
-    let mut out = axes("precision by recall", "recall");
+    let mut out = axes("precision by recall; a dot is the method's own threshold", "recall");
     for (number, found) in set.iter().enumerate() {
         let points = found.curve.iter().map(|point| Some((point.recall?, point.precision?)));
         lines(points, &format!("stroke=\"{}\" stroke-width=\"1.5\"", colour(number)), &mut out);
@@ -76,18 +80,17 @@ fn over(set: &[Evaluation]) -> String {
     out
 }
 
-/// The names of the methods, with their thresholds and colours.
+/// The names of the methods, with their colours.
 fn legend(set: &[Evaluation]) -> String {
     let mut out = String::new();
     for (number, found) in set.iter().enumerate() {
-        let y = 18.0 * number as f64 + 10.0;
+        let y = (HEIGHT / set.len() as f64).min(18.0) * number as f64 + 10.0;
         let _ = writeln!(
             out,
-            "<circle cx=\"0\" cy=\"{y}\" r=\"4\" fill=\"{}\"/>\n<text x=\"10\" y=\"{}\">{} from {}</text>",
+            "<circle cx=\"0\" cy=\"{y}\" r=\"4\" fill=\"{}\"/>\n<text x=\"10\" y=\"{}\">{}</text>",
             colour(number),
             y + 4.0,
-            escaped(&found.method),
-            found.threshold
+            escaped(&shown(&found.method, NAME))
         );
     }
     out

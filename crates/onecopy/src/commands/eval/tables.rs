@@ -10,25 +10,24 @@ const NOTHING: &str = "–";
 
 /// How right methods are on a set.
 pub fn scores(set: &[Evaluation]) -> String {
-    let above = ["", "", "", "", "", "", "", "", "same", "site", "", "cross", "site", "", ""];
     let header = [
         "method",
-        "from",
+        "threshold",
         "precision",
         "",
         "recall",
         "",
         "F1",
         "ARI",
-        "precision",
-        "recall",
+        "same-site P",
+        "R",
         "ARI",
-        "precision",
-        "recall",
+        "cross-site P",
+        "R",
         "ARI",
         "pages/s",
     ];
-    let mut rows = [above, header].map(|words| words.map(str::to_owned).to_vec()).to_vec();
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(set.iter().map(|found| {
         let mut row = vec![found.method.clone(), format!("{:.2}", found.threshold)];
         row.extend(with_interval(found.score.precision, found.score.precision_interval));
@@ -67,18 +66,19 @@ pub fn bands(set: &[Evaluation]) -> String {
 
 /// What other thresholds would give.
 pub fn thresholds(set: &[Evaluation]) -> String {
-    let mut header: Vec<String> = ["other thresholds", "best F1", "from"].map(str::to_owned).into();
+    let mut header: Vec<String> = ["other thresholds", "best F1", "at"].map(str::to_owned).into();
     for reached in &set[0].reached {
-        header.extend([format!("recall at precision {}", reached.at_precision), "from".to_owned()]);
+        header.extend([format!("recall at precision {}", reached.at_precision), "at".to_owned()]);
     }
     let mut rows = vec![header];
     rows.extend(set.iter().map(|found| {
-        let from = |point: Option<&Point>| point.map_or(NOTHING.into(), |at| format!("{:.3}", at.threshold));
+        let at =
+            |point: Option<&Point>| point.map_or(NOTHING.into(), |point| format!("{:.3}", point.threshold));
         let best = found.best_f1.as_ref();
-        let mut row = vec![found.method.clone(), share(best.and_then(|best| best.f1)), from(best)];
+        let mut row = vec![found.method.clone(), share(best.and_then(|best| best.f1)), at(best)];
         for reached in &found.reached {
             let point = reached.point.as_ref();
-            row.extend([share(point.and_then(|point| point.recall)), from(point)]);
+            row.extend([share(point.and_then(|point| point.recall)), at(point)]);
         }
         row
     }));
