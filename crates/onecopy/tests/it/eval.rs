@@ -89,7 +89,7 @@ fn thresholds_and_mistakes_by_hand() {
     assert_eq!(found["best_f1"]["f1"], json!(0.8));
     let mistakes: Vec<Value> = found["mistakes"].as_array().expect("mistakes").clone();
     let told =
-        |mistake: &Value| [&mistake["kind"], &mistake["id1"], &mistake["id2"]].map(|cell| cell.clone());
+        |mistake: &Value| [&mistake["kind"], &mistake["id1"], &mistake["id2"]].map(Value::clone);
     assert_eq!(told(&mistakes[0]), [json!("false-positive"), json!("b"), json!("c")]);
     assert_eq!(told(&mistakes[1]), [json!("false-negative"), json!("a"), json!("c")]);
     assert_eq!(mistakes[1]["url2"], json!("http://two.example/c"));
@@ -159,7 +159,7 @@ fn tables_plots_and_pictures_for_people() {
         .stdout;
     let row = said.lines().find(|line| line.starts_with("jaccard ")).expect("a row");
     let cells: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(cells[..4], ["jaccard", "0.80", "0.500", "±0.406"], "{said}");
+    assert_eq!(cells[..4], ["jaccard", "0.80", "0.500", "±0.405"], "{said}");
     for words in ["2 duplicates among 9 pairs, 1 not scored", "jaccard:threshold=0.7", "▲", "onecopy compare"]
     {
         assert!(said.contains(words), "`{words}` is not in\n{said}");
