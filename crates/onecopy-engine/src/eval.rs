@@ -16,11 +16,12 @@ mod tally;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use onecopy_core::{Config, METHODS, Method, method};
+use onecopy_core::{Config, METHODS, method};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
+use pairs::Trial;
 pub use score::{Band, Point, Reached, Score};
 use score::{bands, best_f1, curve, reached, score};
 use set::Set;
@@ -166,7 +167,7 @@ pub fn eval(job: &EvalJob, progress: &dyn Progress) -> Result<Vec<Evaluation>> {
         }
         for config in &configs {
             let method = method(config).map_err(Error::Config)?;
-            evaluations.push(evaluate(&set, &*method, config, job, progress)?);
+            evaluations.push(evaluate(&Trial { set: &set, method: &*method, config, job, progress })?);
         }
         for note in notes(&set, job) {
             progress.note(&note);
@@ -186,7 +187,7 @@ fn notes(set: &Set, job: &EvalJob) -> Vec<String> {
     }
     if set.labels.lists_others && !job.listed_only {
         notes.push(format!(
-            "{}: pairs that are not listed count as no duplicates; if only the listed ones were judged, give --listed-only",
+            "{}: pairs that are not listed count as no duplicates; if only the listed were judged, give --listed-only",
             set.name
         ));
     }
@@ -194,36 +195,18 @@ fn notes(set: &Set, job: &EvalJob) -> Vec<String> {
 }
 
 /// How right a method is on a set.
-fn evaluate(
-    set: &Set,
-    method: &dyn Method,
-    config: &Config,
-    job: &EvalJob,
-    progress: &dyn Progress,
-) -> Result<Evaluation> {
+fn evaluate(trial: &Trial) -> Result<Evaluation> {
     let begun = Instant::now();
-    progress.begin(Stage::Sketch, set.pages.len() as u64);
-    let sketches = pairs::sketches(set, method, config, job.threads, progress)?;
+    let sketches = trial.sketches()?;
     let sketch_seconds = begun.elapsed().as_secs_f64();
-    let candidates = pairs::candidates(method, &sketches);
-    let comparison = pairs::Comparison {
-        set,
-        method,
-        sketches: &sketches,
-        candidates,
-        listed_only: job.listed_only,
-        mistakes: job.mistakes,
-    };
-    progress.begin(Stage::Compare, comparison.pairs());
     let begun = Instant::now();
-    let tally = comparison.run(job.threads, progress)?;
-    let mut evaluation = report(set, tally);
-    evaluation.method = config.method.clone();
-    evaluation.threshold = method.threshold();
-    evaluation.listed_only = job.listed_only;
+    let mut evaluation = report(trial.set, trial.compare(&sketches)?);
+    evaluation.method = trial.config.method.clone();
+    evaluation.threshold = trial.method.threshold();
+    evaluation.listed_only = trial.job.listed_only;
     evaluation.sketch_seconds = sketch_seconds;
     evaluation.compare_seconds = begun.elapsed().as_secs_f64();
-    evaluation.pages_per_second = set.pages.len() as f64 / sketch_seconds.max(1e-9);
+    evaluation.pages_per_second = trial.set.pages.len() as f64 / sketch_seconds.max(1e-9);
     Ok(evaluation)
 }
 

@@ -105,6 +105,9 @@ pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dy
         while !broken.load(Ordering::Relaxed) {
             let taken = lines.lock().expect("no thread panics with this lock").next(&mut line, progress);
             let Some(number) = taken.at("read", &path)? else { break };
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
             let page = desk.page(&line, config);
             broken.fetch_or(page.is_err(), Ordering::Relaxed);
             let mut found = found.lock().expect("no thread panics with this lock");

@@ -1,6 +1,6 @@
 //! What is known of pairs of a labelled set: which are duplicates, which are not, which are not scored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -68,15 +68,15 @@ pub(super) fn band(similarity: f32) -> usize {
     BANDS.iter().rposition(|&low| similarity >= low as f32).unwrap_or(0)
 }
 
-/// Reads `clusters.csv` of the set in `folder`: the cluster of each page, if there is such a file. A page that is not in it
-/// is a cluster of its own.
+/// Reads `clusters.csv` of the set in `folder`, if there is one: the cluster of each page. A page that is not in it is a
+/// cluster of its own.
 pub(super) fn clusters(folder: &Path, docs: &Docs) -> Result<Option<Vec<u32>>> {
     let Some(mut table) = Table::open(folder, "clusters.csv")? else { return Ok(None) };
     let [id, cluster] = table.columns(["id", "cluster"])?;
     let pages = docs.pages.len() as u32;
     let mut clusters: Vec<u32> = (0..pages).collect();
     let mut numbers: HashMap<String, u32> = HashMap::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     while let Some((line, cells)) = table.next()? {
         let [id, cluster] =
             pick(&cells, [id, cluster]).map_err(|reason| in_line(&table.path, line, &reason))?;

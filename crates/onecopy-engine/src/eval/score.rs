@@ -26,7 +26,8 @@ pub struct Score {
     pub right: u64,
     /// The share of right ones among those found.
     pub precision: Option<f64>,
-    /// Where the precision is, by 95 % (Wilson 1927). Pairs of one cluster are not independent, so that it is rather wider.
+    /// Where the precision is, by 95 % (Wilson 1927), as if pairs were independent. Those of one cluster are not, so that
+    /// it is rather wider.
     pub precision_interval: Option<[f64; 2]>,
     /// The share of duplicates that are found.
     pub recall: Option<f64>,

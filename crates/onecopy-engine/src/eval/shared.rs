@@ -40,13 +40,14 @@ impl Shared {
         Some(shared)
     }
 
-    /// Sets `marks` of the pages behind `page` that share a word with it to `page`.
-    pub(super) fn mark(&self, page: u32, marks: &mut [u32]) {
+    /// Sets the marks of the pages behind `page` that share a word with it to `page`.
+    pub(super) fn mark<'a>(&self, page: u32, marks: &'a mut [u32]) -> &'a [u32] {
         for &(from, to) in &self.later[page as usize] {
             for &other in &self.pages[from as usize..to as usize] {
                 marks[other as usize] = page;
             }
         }
+        marks
     }
 }
 
@@ -67,7 +68,7 @@ mod tests {
         let shared = Shared::new(&sketches).unwrap();
         let marked = |page: u32| {
             let mut marks = vec![u32::MAX; sketches.len()];
-            shared.mark(page, &mut marks);
+            let marks = shared.mark(page, &mut marks);
             marks.iter().map(|&mark| mark == page).collect::<Vec<_>>()
         };
         assert_eq!(marked(0), [false, false, true, true, false]);

@@ -88,8 +88,7 @@ fn thresholds_and_mistakes_by_hand() {
     assert_eq!((at(0.8), at(0.85)), ([Some(0.5), Some(0.5)], [None, Some(0.0)]));
     assert_eq!(found["best_f1"]["f1"], json!(0.8));
     let mistakes: Vec<Value> = found["mistakes"].as_array().expect("mistakes").clone();
-    let told =
-        |mistake: &Value| [&mistake["kind"], &mistake["id1"], &mistake["id2"]].map(Value::clone);
+    let told = |mistake: &Value| [&mistake["kind"], &mistake["id1"], &mistake["id2"]].map(Value::clone);
     assert_eq!(told(&mistakes[0]), [json!("false-positive"), json!("b"), json!("c")]);
     assert_eq!(told(&mistakes[1]), [json!("false-negative"), json!("a"), json!("c")]);
     assert_eq!(mistakes[1]["url2"], json!("http://two.example/c"));
