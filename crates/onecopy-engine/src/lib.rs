@@ -13,6 +13,7 @@ mod batch;
 mod census;
 mod compare;
 mod error;
+mod eval;
 mod explain;
 mod ingest;
 mod job;
@@ -31,6 +32,9 @@ pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use error::{Error, Result};
+pub use eval::{
+    Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
+};
 pub use explain::{Explanation, Fate, PageFacts, explain};
 pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords};
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};

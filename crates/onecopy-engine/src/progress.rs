@@ -1,6 +1,6 @@
 //! How a run tells what it is doing, and is told to stop. The engine itself never touches a terminal.
 
-/// The stages of a run, in order.
+/// The stages of a run, in order; then those of an evaluation that a run has not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// Reading pages and sketching them. Counted in bytes of input.
@@ -15,10 +15,14 @@ pub enum Stage {
     Connect,
     /// Writing the results. Counted in bytes of input.
     Write,
+    /// Sketching the pages of a labelled set. Counted in pages.
+    Sketch,
+    /// Comparing all pairs of a labelled set. Counted in pairs.
+    Compare,
 }
 
 impl Stage {
-    /// All of them, in order.
+    /// Those of a run, in order.
     pub const ALL: [Stage; 6] =
         [Stage::Read, Stage::Rank, Stage::Keys, Stage::Settle, Stage::Connect, Stage::Write];
 
@@ -31,6 +35,8 @@ impl Stage {
             Stage::Settle => "settle",
             Stage::Connect => "connect",
             Stage::Write => "write",
+            Stage::Sketch => "sketch",
+            Stage::Compare => "compare",
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod completions;
 pub mod dedup;
+pub mod eval;
 pub mod explain;
 pub mod methods;
 pub mod mirrors;

@@ -2,6 +2,7 @@
 
 mod allocator;
 mod args;
+mod columns;
 mod commands;
 mod paint;
 mod size;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
+        Command::Eval(args) => commands::eval::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

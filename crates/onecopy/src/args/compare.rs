@@ -6,7 +6,8 @@ use clap::Args as ClapArgs;
 use onecopy_core::Content;
 use onecopy_engine::{Comparing, Limits};
 
-use super::{ContentArg, environment};
+use super::environment;
+use super::text::ContentArg;
 use crate::size::Size;
 
 pub const EXAMPLES: &str = "\

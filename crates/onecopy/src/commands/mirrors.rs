@@ -7,6 +7,7 @@ use anyhow::Result;
 use onecopy_engine::{Example, ExampleKind, Mirror, Prefix, mirrors};
 
 use crate::args::MirrorsArgs;
+use crate::columns::{columns, shown};
 use crate::commands::print;
 use crate::size::count;
 
@@ -31,9 +32,9 @@ fn for_people(found: &[Mirror], all: usize) -> String {
     }
     let mut text = table(found);
     for mirror in found {
-        let _ = writeln!(text, "\n{}  =  {}", shown(&mirror.left), shown(&mirror.right));
+        let _ = writeln!(text, "\n{}  =  {}", prefix(&mirror.left), prefix(&mirror.right));
         for example in &mirror.examples {
-            let _ = writeln!(text, "  {:<11} {}", kind(example), path(&example.path));
+            let _ = writeln!(text, "  {:<11} {}", kind(example), shown(&example.path, PATH));
         }
     }
     if found.len() < all {
@@ -50,12 +51,12 @@ fn for_people(found: &[Mirror], all: usize) -> String {
 /// A line a pair, columns aligned: two of text, the rest numbers.
 fn table(found: &[Mirror]) -> String {
     let header = ["left", "right", "score", "matched", "mismatched", "only left", "only right", "set"];
-    let mut lines = vec![header.map(str::to_owned)];
-    lines.extend(found.iter().map(|mirror| {
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(found.iter().map(|mirror| {
         let number = |number: u32| count(u64::from(number));
-        [
-            shown(&mirror.left),
-            shown(&mirror.right),
+        vec![
+            prefix(&mirror.left),
+            prefix(&mirror.right),
             format!("{:.3}", mirror.score),
             number(mirror.matched),
             number(mirror.mismatched),
@@ -64,20 +65,11 @@ fn table(found: &[Mirror]) -> String {
             count(mirror.set as u64),
         ]
     }));
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 8] = std::array::from_fn(width);
-    let line = |line: &[String; 8]| {
-        let cells = line.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
-            0 | 1 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    lines.iter().map(line).collect()
+    columns(&rows, 2)
 }
 
-fn shown(prefix: &Prefix) -> String {
-    path(&format!("{}{}", prefix.host, prefix.path))
+fn prefix(prefix: &Prefix) -> String {
+    shown(&format!("{}{}", prefix.host, prefix.path), PATH)
 }
 
 fn kind(example: &Example) -> &'static str {
@@ -87,13 +79,4 @@ fn kind(example: &Example) -> &'static str {
         ExampleKind::OnlyLeft => "only left",
         ExampleKind::OnlyRight => "only right",
     }
-}
-
-/// A path fit for a terminal: without control characters, and cut where it is long.
-fn path(path: &str) -> String {
-    let mut shown: String = path.chars().take(PATH).filter(|c| !c.is_control()).collect();
-    if path.chars().nth(PATH).is_some() {
-        shown.push('…');
-    }
-    shown
 }

@@ -10,12 +10,11 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    for word in
-        ["dedup", "explain", "compare", "mirrors", "completions", "Examples:", "onecopy dedup", "--version"]
-    {
+    const COMMANDS: [&str; 7] = ["dedup", "explain", "compare", "mirrors", "eval", "methods", "completions"];
+    for word in COMMANDS.into_iter().chain(["Examples:", "onecopy dedup", "--version"]) {
         assert!(text.contains(word), "`{word}` is not in: {text}");
     }
-    for command in ["dedup", "explain", "compare", "mirrors", "completions"] {
+    for command in COMMANDS {
         for flag in ["-h", "--help"] {
             let text = flat(&onecopy([command, flag]).succeed());
             assert!(text.contains(&format!("Examples: onecopy {command}")), "{command} {flag}: {text}");
@@ -101,6 +100,8 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("mirrors", "<DIR>"),
         ("mirrors out --score high", "high"),
         ("mirrors out --least-paths -1", "-1"),
+        ("eval", "<SET>"),
+        ("eval set --mistakes many", "many"),
         ("undo", "undo"),
     ] {
         let failed = onecopy(call.split(' ')).fail(2);

@@ -12,6 +12,7 @@ mod choices; //   flags decide who wins, which fields are read and what counts a
 mod compare; //   `compare` measures two pages and shows what matched
 mod contract; //  the result files: their fields, their counts, and that nothing disappears
 mod damage; //    damaged and overlong records of archives cost nothing but themselves
+mod eval; //      `eval` counts right and wrong pairs of labelled sets, as they come out by hand
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records are the input's own bytes in the input's own format, from files, folders and pipes
 mod help; //      help names every default, completions exist, wrong calls end with 2

@@ -1,0 +1,278 @@
+//! `docs.jsonl` of a labelled set → its pages, ready to be sketched by any method.
+//!
+//! Unlike a run over a crawl, nothing is rejected here: a set that lacks a page would be scored on other pairs than its
+//! makers meant, so a broken line stops the reading.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use onecopy_core::{
+    AddressRules, Canonical, CanonicalRules, Config, Content, Fingerprint, ShingleRules, Sketch,
+    canonicalise, host, html_to_text, sketch, unescape,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::{At, Error, Result};
+use crate::ingest::{open, sniff};
+use crate::job::Limits;
+use crate::parallel::on_each;
+use crate::progress::{Progress, Stage};
+
+/// The names that the file may have.
+const NAMES: [&str; 3] = ["docs.jsonl", "docs.jsonl.zst", "docs.jsonl.gz"];
+/// The longest line that is read.
+const LINE_BYTES: u64 = 64 << 20;
+/// The most pages of a set: all pairs of them are compared.
+pub(super) const PAGES_LIMIT: usize = 100_000;
+
+/// A page of a set.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub id: String,
+    pub url: Option<String>,
+    /// Pages of one site have the same number. `None` if nothing says where the page is from.
+    pub site: Option<u32>,
+    /// The text that is compared, before it is made canonical.
+    pub text: String,
+    /// Hashes of the addresses that the page links to.
+    pub links: Vec<u64>,
+    pub fingerprint: Fingerprint,
+    /// The shingles of all that a reader sees, whatever part of it is compared.
+    pub whole: Vec<u64>,
+}
+
+/// The pages of a set, in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Docs {
+    pub pages: Vec<Page>,
+    /// The number of each page by its id. `None` if it has no words: it can be compared with nothing.
+    pub numbers: HashMap<String, Option<u32>>,
+}
+
+impl Docs {
+    /// Pages that have no words.
+    pub(super) fn empty(&self) -> usize {
+        self.numbers.len() - self.pages.len()
+    }
+}
+
+/// What is read of a line. Values stay as they stand there, since half a character in a text must not cost the set.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    html: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    url: Option<&'a RawValue>,
+    #[serde(borrow)]
+    service: Option<&'a RawValue>,
+    #[serde(borrow)]
+    site: Option<&'a RawValue>,
+}
+
+/// A line that was read.
+struct Found {
+    id: String,
+    url: Option<String>,
+    site: Option<String>,
+    /// Nothing if the page has no words.
+    text: Option<(String, Fingerprint)>,
+    links: Vec<u64>,
+    whole: Vec<u64>,
+}
+
+/// Appends the hashes of the addresses that a page of HTML links to.
+fn links(_html: &str, _address: Option<&str>, _rules: &AddressRules, _out: &mut Vec<u64>) {}
+
+/// Reads the pages of the set in `folder`.
+pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dyn Progress) -> Result<Docs> {
+    let path = find(folder)?;
+    let lines = Mutex::new(Lines::open(&path, progress)?);
+    let found = Mutex::new(Vec::new());
+    let broken = AtomicBool::new(false);
+    on_each(threads, |_| {
+        let (mut desk, mut line) = (Desk::default(), Vec::new());
+        // Lines are taken in order and each is read to its end: of many broken lines the first is always among those
+        // that were met, whatever the threads do.
+        while !broken.load(Ordering::Relaxed) {
+            let taken = lines.lock().expect("no thread panics with this lock").next(&mut line, progress);
+            let Some(number) = taken.at("read", &path)? else { break };
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            let page = desk.page(&line, config);
+            broken.fetch_or(page.is_err(), Ordering::Relaxed);
+            let mut found = found.lock().expect("no thread panics with this lock");
+            found.push((number, page));
+            if found.len() > PAGES_LIMIT {
+                let reason = format!("more than {PAGES_LIMIT} pages: all pairs are compared, so give fewer");
+                return Err(Error::Input(path.display().to_string(), reason));
+            }
+        }
+        Ok(())
+    })?;
+    gather(found.into_inner().expect("no thread panics with this lock"), &path)
+}
+
+/// The file with the pages.
+fn find(folder: &Path) -> Result<PathBuf> {
+    let found = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    found.ok_or_else(|| {
+        let reason = "no docs.jsonl, docs.jsonl.zst or docs.jsonl.gz is in it: give a folder with a line a page, \
+                      with `id` and `html` or `text`";
+        Error::Input(folder.display().to_string(), reason.into())
+    })
+}
+
+/// Numbers the pages in the order of their lines.
+fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<Docs> {
+    found.sort_unstable_by_key(|(number, _)| *number);
+    let mut docs = Docs::default();
+    let mut sites: HashMap<String, u32> = HashMap::new();
+    for (number, page) in found {
+        let page = page.map_err(|reason| in_line(path, number, &reason))?;
+        let place = page.text.is_some().then_some(docs.pages.len() as u32);
+        if docs.numbers.insert(page.id.clone(), place).is_some() {
+            let reason =
+                format!("the id {:?} is that of an earlier line too: give each page its own", page.id);
+            return Err(in_line(path, number, &reason));
+        }
+        let Some((text, fingerprint)) = page.text else { continue };
+        let next = sites.len() as u32;
+        let site = page.site.map(|site| *sites.entry(site).or_insert(next));
+        docs.pages.push(Page {
+            id: page.id,
+            url: page.url,
+            site,
+            text,
+            links: page.links,
+            fingerprint,
+            whole: page.whole,
+        });
+    }
+    if docs.pages.is_empty() {
+        let reason = "no page has words: a line needs `id` and `html` or `text`";
+        return Err(Error::Input(path.display().to_string(), reason.into()));
+    }
+    Ok(docs)
+}
+
+/// An error in a line of a file.
+pub(super) fn in_line(path: &Path, number: u64, reason: &str) -> Error {
+    Error::Input(format!("{}, line {number}", path.display()), reason.into())
+}
+
+/// The lines of a file, one after the other.
+struct Lines {
+    reader: BufReader<Box<dyn Read + Send>>,
+    number: u64,
+    /// Bytes that were taken from the file, and how many of them were told.
+    taken: Arc<AtomicU64>,
+    told: u64,
+}
+
+impl Lines {
+    fn open(path: &Path, progress: &dyn Progress) -> Result<Lines> {
+        let mut head = Vec::new();
+        let file = File::open(path).at("read", path)?;
+        progress.begin(Stage::Read, file.metadata().at("read", path)?.len());
+        file.take(16).read_to_end(&mut head).at("read", path)?;
+        let packing =
+            sniff(&head).map_err(|reason| Error::Input(path.display().to_string(), reason.into()))?;
+        let (reader, taken) = open(path, packing, Limits::default().expansion).at("read", path)?;
+        Ok(Lines { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
+    }
+
+    /// Puts the next line that is not blank into `line`; says its number.
+    fn next(&mut self, line: &mut Vec<u8>, progress: &dyn Progress) -> io::Result<Option<u64>> {
+        loop {
+            line.clear();
+            self.number += 1;
+            let read = self.reader.by_ref().take(LINE_BYTES + 1).read_until(b'\n', line);
+            let read = read.map_err(|error| io::Error::new(error.kind(), self.said(&error)))?;
+            let taken = self.taken.load(Ordering::Relaxed);
+            progress.advance(taken - self.told);
+            self.told = taken;
+            if read as u64 > LINE_BYTES {
+                return Err(io::Error::other(format!(
+                    "line {} is longer than {LINE_BYTES} bytes",
+                    self.number
+                )));
+            }
+            if read == 0 {
+                return Ok(None);
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(Some(self.number));
+            }
+        }
+    }
+
+    fn said(&self, error: &io::Error) -> String {
+        format!("{error} in line {}", self.number)
+    }
+}
+
+/// What a thread keeps between pages.
+#[derive(Default)]
+struct Desk {
+    canonical: Canonical,
+    sketch: Sketch,
+}
+
+impl Desk {
+    fn page(&mut self, line: &[u8], config: &Config) -> Result<Found, String> {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let line: Line = serde_json::from_slice(line)
+            .map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
+        let id = line.id.and_then(name).filter(|id| !id.is_empty());
+        let id = id.ok_or("the page has no `id` that is a string or a number")?;
+        let url = line.url.and_then(string);
+        let site = url.as_deref().and_then(host).map(str::to_ascii_lowercase);
+        let site = site.or_else(|| line.site.or(line.service).and_then(name));
+        let (mut links, html) =
+            (Vec::new(), line.html.map(|raw| string(raw).ok_or("`html` is not a string")));
+        let (text, whole) = match (html, line.text) {
+            (Some(html), _) => {
+                let html = html?;
+                self::links(&html, url.as_deref(), &config.addresses, &mut links);
+                (text_of(&html, config.content), text_of(&html, Content::All))
+            }
+            (None, Some(raw)) => {
+                let text = string(raw).ok_or("`text` is not a string")?;
+                (text.clone(), text)
+            }
+            (None, None) => return Err("the page has neither `html` nor `text`".into()),
+        };
+        canonicalise(&whole, &CanonicalRules::default(), &mut self.canonical);
+        sketch(&self.canonical, &ShingleRules::default(), &mut self.sketch);
+        canonicalise(&text, &config.canonical, &mut self.canonical);
+        let has_words = self.canonical.token_count() > 0;
+        let text = has_words.then(|| (text, self.canonical.fingerprint()));
+        Ok(Found { id, url, site, text, links, whole: self.sketch.shingles().to_vec() })
+    }
+}
+
+fn text_of(html: &str, content: Content) -> String {
+    let mut text = String::new();
+    html_to_text(html, content, &mut text);
+    text
+}
+
+/// A string or a number, as people would write it in a table.
+fn name(raw: &RawValue) -> Option<String> {
+    let is_number = raw.get().starts_with(|c: char| c == '-' || c.is_ascii_digit());
+    if is_number { Some(raw.get().to_owned()) } else { string(raw) }
+}
+
+fn string(raw: &RawValue) -> Option<String> {
+    raw.get().strip_prefix('"')?.strip_suffix('"').map(unescape)
+}

@@ -1,0 +1,78 @@
+//! Which pages share a word of their sketches: most pairs share none, and need not be compared.
+
+/// A word's leading bits that say which one it is. Words that differ behind them only are taken for one, which costs a
+/// comparison.
+const IDENTITY_BITS: u32 = 32;
+/// No index is made of more words: it would take more memory than it is worth.
+const WORDS_LIMIT: usize = 1 << 27;
+
+/// For each page, the later pages that share a word with it.
+pub(super) struct Shared {
+    /// The pages of each word that two have, ascending, word after word.
+    pages: Vec<u32>,
+    /// For each page and word that another has, the part of `pages` behind the page.
+    later: Vec<Vec<(u32, u32)>>,
+}
+
+impl Shared {
+    /// An index of sketches whose leading bits say which word each is. `None` if there are too many.
+    pub(super) fn new(sketches: &[Vec<u64>]) -> Option<Shared> {
+        let words: usize = sketches.iter().map(Vec::len).sum();
+        if words > WORDS_LIMIT {
+            return None;
+        }
+        let mut holders = Vec::with_capacity(words);
+        for (page, sketch) in sketches.iter().enumerate() {
+            let identity = |&word: &u64| (word >> (64 - IDENTITY_BITS)) << 32 | page as u64;
+            holders.extend(sketch.iter().map(identity));
+        }
+        holders.sort_unstable();
+        holders.dedup();
+        let mut shared = Shared { pages: Vec::new(), later: vec![Vec::new(); sketches.len()] };
+        for run in holders.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
+            let end = (shared.pages.len() + run.len()) as u32;
+            for &holder in &run[..run.len() - 1] {
+                shared.pages.push(holder as u32);
+                shared.later[holder as u32 as usize].push((shared.pages.len() as u32, end));
+            }
+            shared.pages.push(run[run.len() - 1] as u32);
+        }
+        Some(shared)
+    }
+
+    /// Sets the marks of the pages behind `page` that share a word with it to `page`.
+    pub(super) fn mark<'a>(&self, page: u32, marks: &'a mut [u32]) -> &'a [u32] {
+        for &(from, to) in &self.later[page as usize] {
+            for &other in &self.pages[from as usize..to as usize] {
+                marks[other as usize] = page;
+            }
+        }
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_share_a_word_are_marked() {
+        let word = |n: u64| n << 40;
+        let sketches = [
+            vec![word(1), word(2)],
+            vec![word(3)],
+            vec![word(2), word(5)],
+            vec![word(1), word(2) + 1],
+            vec![],
+        ];
+        let shared = Shared::new(&sketches).unwrap();
+        let marked = |page: u32| {
+            let mut marks = vec![u32::MAX; sketches.len()];
+            let marks = shared.mark(page, &mut marks);
+            marks.iter().map(|&mark| mark == page).collect::<Vec<_>>()
+        };
+        assert_eq!(marked(0), [false, false, true, true, false]);
+        assert_eq!(marked(1), [false; 5]);
+        assert_eq!(marked(2), [false, false, false, true, false]);
+    }
+}

@@ -1,0 +1,129 @@
+//! What may be typed about texts and shingles, wherever pages are compared.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use onecopy_core::{Case, Config, Content, Numbering, Punctuation, Replicas, Unit, Words};
+
+#[derive(ClapArgs)]
+pub struct ShingleArgs {
+    /// Tokens in a shingle. Higher: edits weigh more, so fewer pages removed
+    #[arg(long, short = 'k', value_name = "K", default_value_t = Config::default().shingles.length)]
+    pub shingle: usize,
+    /// What a token is
+    #[arg(long, value_enum, default_value_t)]
+    pub unit: UnitArg,
+}
+
+impl ShingleArgs {
+    /// Puts what was typed into a configuration.
+    pub fn apply(&self, config: &mut Config) {
+        config.shingles.length = self.shingle;
+        config.shingles.unit = match self.unit {
+            UnitArg::Words => Unit::Words,
+            UnitArg::Chars => Unit::Chars,
+        };
+    }
+}
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "What counts as text")]
+pub struct TextArgs {
+    /// Which text of HTML pages is compared
+    #[arg(long, value_enum, default_value_t)]
+    pub content: ContentArg,
+    /// What a word is in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese)
+    #[arg(long, value_enum, default_value_t)]
+    pub words: WordsArg,
+    /// Tell upper from lower case
+    #[arg(long)]
+    pub keep_case: bool,
+    /// Count punctuation marks as words
+    #[arg(long)]
+    pub keep_punctuation: bool,
+    /// Leave out bullets and numbering such as a.1 at the start of lines
+    #[arg(long)]
+    pub drop_numbering: bool,
+    /// Count a shingle as often as it occurs in a page
+    #[arg(long)]
+    pub count_replicas: bool,
+    /// Leave out the words in this file, separated by white space
+    #[arg(long, value_name = "FILE")]
+    pub stop_words: Option<PathBuf>,
+}
+
+impl TextArgs {
+    /// Puts what was typed into a configuration.
+    pub fn apply(&self, config: &mut Config) -> anyhow::Result<()> {
+        config.content = self.content.into();
+        config.canonical.words = match self.words {
+            WordsArg::Auto => Words::Auto,
+            WordsArg::Runs => Words::Runs,
+            WordsArg::Segmented => Words::Segmented,
+        };
+        if self.count_replicas {
+            config.shingles.replicas = Replicas::Count;
+        }
+        if self.keep_case {
+            config.canonical.case = Case::Keep;
+        }
+        if self.keep_punctuation {
+            config.canonical.punctuation = Punctuation::Keep;
+        }
+        if self.drop_numbering {
+            config.canonical.numbering = Numbering::Drop;
+        }
+        if let Some(path) = &self.stop_words {
+            let text = read_text(path, "stop words")?;
+            config.canonical.stop_words = text.split_whitespace().map(str::to_owned).collect();
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum UnitArg {
+    /// Runs of letters, digits and underscores
+    #[default]
+    Words,
+    /// Characters
+    Chars,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum ContentArg {
+    /// The main content where it can be told, else all text
+    #[default]
+    Auto,
+    /// Without navigation, templates and ads
+    Main,
+    /// All that a reader sees
+    All,
+}
+
+impl From<ContentArg> for Content {
+    fn from(content: ContentArg) -> Content {
+        match content {
+            ContentArg::Auto => Content::Auto,
+            ContentArg::Main => Content::Main,
+            ContentArg::All => Content::All,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum WordsArg {
+    /// Runs of letters where they are short enough to compare, else words by dictionary
+    #[default]
+    Auto,
+    /// Runs of letters
+    Runs,
+    /// Words by dictionary
+    Segmented,
+}
+
+/// Reads a file that an option names.
+pub fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| anyhow::anyhow!("cannot read {what} from {}: {error}", path.display()))
+}
