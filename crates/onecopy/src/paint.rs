@@ -138,6 +138,7 @@ mod tests {
         let text = "one two three four";
         assert_eq!(&text[..head_end(text, 9)], "one two");
         assert_eq!(&text[tail_start(text, 11)..], "three four");
+        assert_eq!(tail_start("one to three", 8), 4);
         assert_eq!((head_end(text, 99), tail_start(text, 99)), (text.len(), 0));
         assert_eq!((head_end("", 9), tail_start("", 9)), (0, 0));
     }
