@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::batch::Run;
 use crate::error::{Error, Result};
+use crate::ingest::Wanted;
 use crate::job::Limits;
 
 pub use measure::{Measure, MeasureKind};
@@ -108,7 +109,9 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
     let run = job.run.as_deref().map(Run::finished).transpose()?;
     let config = run.as_ref().map_or(&job.config, |run| &run.config);
     let methods = methods(job, config, run.is_some())?;
-    let [a, b] = read(job, run.as_ref(), job.content.unwrap_or(config.content))?;
+    let wanted =
+        Wanted { content: job.content.unwrap_or(config.content), links: Some(config.addresses.clone()) };
+    let [a, b] = read(job, run.as_ref(), &wanted)?;
     let (a, b) = (Prepared::new(a, config), Prepared::new(b, config));
     let exact = a.canonical.as_bytes() == b.canonical.as_bytes();
     let pair = Pair { a: &a, b: &b, shared: overlap(a.shingles.shingles(), b.shingles.shingles()) };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
 use crate::error::{Error, Result};
-use crate::ingest::{Record, Text};
+use crate::ingest::{Record, Wanted};
 use crate::reread::{check_judged, each_line, plain, reread};
 
 /// Groups of more pages are not searched for a chain.
@@ -88,8 +88,8 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
     let mut wanted = vec![a.to_owned(), b.to_owned()];
     wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
     let method = run.method()?;
-    let again = |page: &Record| Again::new(&page.text, &run.config, &*method);
-    let found = reread(&run, &wanted, environment, again)?;
+    let again = |page: &Record| Again::new(page, &run.config, &*method);
+    let found = reread(&run, &wanted, &Wanted::by(&run.config, &*method), environment, again)?;
     let get = |name: &str| {
         found
             .get(name)
@@ -126,12 +126,12 @@ struct Again {
 }
 
 impl Again {
-    fn new(text: &Text, config: &Config, method: &dyn Method) -> Again {
+    fn new(page: &Record, config: &Config, method: &dyn Method) -> Again {
         let mut canonical = Canonical::default();
-        text.canonicalise(&config.canonical, &mut canonical);
+        page.text.canonicalise(&config.canonical, &mut canonical);
         let (mut shingles, mut own) = (Sketch::default(), Vec::new());
         sketch(&canonical, &config.shingles, &mut shingles);
-        let subject = Subject { canonical: &canonical, text: &text.plain(), links: &[] };
+        let subject = Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links };
         method.sketch(&subject, &mut Desk::default(), &mut own);
         Again { canonical, shingles, sketch: own }
     }

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, Opener, Piece, Record, Source, Stores, lines, lots, read_document,
-    read_line, read_record, records,
+    Chunk, Feed, FieldNames, Format, Opener, Piece, Record, Source, Stores, Wanted, lines, lots,
+    read_document, read_line, read_record, records,
 };
 use crate::parallel::Gate;
 
@@ -69,11 +69,12 @@ pub(crate) fn unknown(name: &str) -> Error {
     Error::NotFound(format!("page `{name}` is not among the pages that were judged: {remedy}"))
 }
 
-/// Reads the inputs of a run again, in order, for the pages that are wanted, and makes of each what is needed.
+/// Reads the inputs of a run again, in order, for pages with these names, and makes of each what is needed.
 /// Of pages with one name the first counts. `environment` is as in [`Job::environment`](crate::Job::environment).
 pub(crate) fn reread<T>(
     run: &Run,
-    wanted: &[String],
+    pages: &[String],
+    wanted: &Wanted,
     environment: &[(String, String)],
     make: impl Fn(&Record) -> T,
 ) -> Result<HashMap<String, T>> {
@@ -83,10 +84,10 @@ pub(crate) fn reread<T>(
         return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
     }
     let lots = lots(sources, run.chunk_bytes as u64);
-    let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1));
+    let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1), wanted.clone());
     let feed = Feed::new(sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
-    let mut finder = Finder { run, opener: &opener, wanted, names, make, found: HashMap::new() };
+    let mut finder = Finder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };
     // Pages without a name are known by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
@@ -119,7 +120,7 @@ impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
     fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
         for (_, line) in lines(&chunk.bytes) {
             *number += 1;
-            if let Ok(record) = read_line(line, &self.names, self.opener.content) {
+            if let Ok(record) = read_line(line, &self.names, &self.opener.wanted) {
                 let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
                 self.take(name, &record);
             }
@@ -131,7 +132,7 @@ impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
         for item in records(&chunk.bytes) {
             *number += 1;
             let page =
-                item.record.and_then(|record| read_record(&record, &self.run.limits, self.opener.content));
+                item.record.and_then(|record| read_record(&record, &self.run.limits, &self.opener.wanted));
             if let Ok(Some(record)) = page {
                 let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
                 self.take(name, &record);

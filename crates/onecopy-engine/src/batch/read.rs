@@ -193,7 +193,7 @@ impl<'a> PageReader<'a> {
             let place = Row { source, line: number, start, length, ..Row::default() };
             let page = item
                 .record
-                .and_then(|record| read_record(&record, &self.shared.job.limits, self.shared.opener.content));
+                .and_then(|record| read_record(&record, &self.shared.job.limits, &self.shared.opener.wanted));
             let bytes = &chunk.bytes[item.range];
             let judged = match page {
                 Ok(Some(record)) => self.page(place, &record, bytes, segment),
@@ -223,7 +223,7 @@ impl<'a> PageReader<'a> {
             let record = if line.len() > self.shared.job.limits.page_bytes {
                 Err(self.overlong())
             } else {
-                read_line(line, &self.shared.names, self.shared.opener.content)
+                read_line(line, &self.shared.names, &self.shared.opener.wanted)
             };
             let judged = record.and_then(|record| self.page(place, &record, line, segment));
             if let Err(reason) = judged {
@@ -307,7 +307,7 @@ impl<'a> PageReader<'a> {
     fn sketch(&mut self, record: &Record) {
         let method = self.shared.method;
         let text = if method.looks_at().text { record.text.plain() } else { "".into() };
-        let subject = Subject { canonical: &self.canonical, text: &text, links: &[] };
+        let subject = Subject { canonical: &self.canonical, text: &text, links: &record.out_links };
         method.sketch(&subject, &mut self.desk, &mut self.sketches);
     }
 

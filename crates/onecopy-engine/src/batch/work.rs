@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::spool::spool;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Inputs, Lot, Opener, Stores, Wanted, lots, plan};
 use crate::job::{Fields, Job, Limits, RemovedRecords};
 use crate::parallel::Gate;
 use crate::progress::Progress;
@@ -116,8 +116,9 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let (run, continued) = continue_or_begin(run, folder)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
-    let opener = run.opener(stores, Gate::new(budget.large_pages));
     let method = run.method()?;
+    let wanted = Wanted::by(&run.config, &*method);
+    let opener = run.opener(stores, Gate::new(budget.large_pages), wanted);
     let (folder, out) = (folder.to_owned(), out.clone());
     Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
 }
@@ -192,9 +193,9 @@ fn write(path: &Path, value: &impl Serialize) -> Result<()> {
 
 impl Run {
     /// What opens the sources of the run.
-    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>) -> Opener {
+    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>, wanted: Wanted) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { stores, fields, limits, content: self.config.content, chunk_bytes: self.chunk_bytes, large }
+        Opener { stores, fields, limits, wanted, chunk_bytes: self.chunk_bytes, large }
     }
 
     /// How the run compares pages.

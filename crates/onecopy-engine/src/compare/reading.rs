@@ -4,12 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use onecopy_core::Content;
-
 use super::Comparing;
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Record, document, of_page};
+use crate::ingest::{Record, Wanted, document, of_page};
 use crate::job::Limits;
 use crate::reread::{not_judged, reread, unknown};
 
@@ -24,43 +22,41 @@ pub(super) struct Reading {
 
 impl Reading {
     fn of(record: &Record) -> Reading {
-        Reading { text: record.text.plain().into_owned(), links: Vec::new() }
+        Reading { text: record.text.plain().into_owned(), links: record.out_links.clone() }
     }
 }
 
 /// Reads both pages. A name is a page of the run if it has one of that name, else a file.
-pub(super) fn read(job: &Comparing, run: Option<&Run>, content: Content) -> Result<[Reading; 2]> {
+pub(super) fn read(job: &Comparing, run: Option<&Run>, wanted: &Wanted) -> Result<[Reading; 2]> {
     let names = [job.a.as_str(), job.b.as_str()];
     if names == ["-", "-"] {
         let reason = "standard input can be read only once: give a file for one of the two pages";
         return Err(Error::Config(reason.into()));
     }
-    let mut of_run = of_run(job, run, names, content)?;
+    let mut of_run = of_run(job, run, names, wanted)?;
     let mut one = |name: &str| match (of_run.get_mut(name), &job.run) {
         (Some(reading), _) => Ok(reading.clone()),
         (None, Some(_)) if name != "-" && !Path::new(name).exists() => Err(unknown(name)),
-        (None, _) => file(name, &job.limits, content),
+        (None, _) => file(name, &job.limits, wanted),
     };
     Ok([one(names[0])?, one(names[1])?])
 }
 
 type Readings = std::collections::HashMap<String, Reading>;
 
-fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], content: Content) -> Result<Readings> {
+fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], wanted: &Wanted) -> Result<Readings> {
     let (Some(run), Some(out)) = (run, &job.run) else { return Ok(Readings::new()) };
     let elsewhere = not_judged(out, &names)?;
-    let wanted: Vec<String> =
+    let here: Vec<String> =
         names.iter().filter(|name| !elsewhere.contains(name)).map(|name| (*name).to_owned()).collect();
-    if wanted.is_empty() {
+    if here.is_empty() {
         return Ok(Readings::new());
     }
-    let mut run = run.clone();
-    run.config.content = content;
-    reread(&run, &wanted, &job.environment, Reading::of)
+    reread(run, &here, wanted, &job.environment, Reading::of)
 }
 
 /// Reads a file that is one page.
-fn file(name: &str, limits: &Limits, content: Content) -> Result<Reading> {
+fn file(name: &str, limits: &Limits, wanted: &Wanted) -> Result<Reading> {
     let path = Path::new(name);
     let refused = |reason: String| Error::Input(name.into(), reason);
     let reader: Box<dyn Read> = match name {
@@ -83,5 +79,5 @@ fn file(name: &str, limits: &Limits, content: Content) -> Result<Reading> {
         )));
     }
     let format = of_page(name, &bytes).map_err(|reason| refused(reason.into()))?;
-    Ok(Reading::of(&document(&bytes, format, content)))
+    Ok(Reading::of(&document(&bytes, format, wanted)))
 }

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use onecopy_core::{
-    AddressRules, Canonical, CanonicalRules, Config, Content, Fingerprint, ShingleRules, Sketch,
-    canonicalise, host, html_to_text, sketch, unescape,
+    Canonical, CanonicalRules, Config, Content, Fingerprint, ShingleRules, Sketch, canonicalise, host,
+    html_to_text, links, sketch, unescape,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -88,9 +88,6 @@ struct Found {
     links: Vec<u64>,
     whole: Vec<u64>,
 }
-
-/// Appends the hashes of the addresses that a page of HTML links to.
-fn links(_html: &str, _address: Option<&str>, _rules: &AddressRules, _out: &mut Vec<u64>) {}
 
 /// Reads the pages of the set in `folder`.
 pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dyn Progress) -> Result<Docs> {
@@ -238,12 +235,12 @@ impl Desk {
         let url = line.url.and_then(string);
         let site = url.as_deref().and_then(host).map(str::to_ascii_lowercase);
         let site = site.or_else(|| line.site.or(line.service).and_then(name));
-        let (mut links, html) =
-            (Vec::new(), line.html.map(|raw| string(raw).ok_or("`html` is not a string")));
+        let mut out_links = Vec::new();
+        let html = line.html.map(|raw| string(raw).ok_or("`html` is not a string"));
         let (text, whole) = match (html, line.text) {
             (Some(html), _) => {
                 let html = html?;
-                self::links(&html, url.as_deref(), &config.addresses, &mut links);
+                links(&html, url.as_deref(), &config.addresses, &mut out_links);
                 (text_of(&html, config.content), text_of(&html, Content::All))
             }
             (None, Some(raw)) => {
@@ -257,7 +254,7 @@ impl Desk {
         canonicalise(&text, &config.canonical, &mut self.canonical);
         let has_words = self.canonical.token_count() > 0;
         let text = has_words.then(|| (text, self.canonical.fingerprint()));
-        Ok(Found { id, url, site, text, links, whole: self.sketch.shingles().to_vec() })
+        Ok(Found { id, url, site, text, links: out_links, whole: self.sketch.shingles().to_vec() })
     }
 }
 

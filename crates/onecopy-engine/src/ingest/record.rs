@@ -7,8 +7,8 @@ use std::fmt;
 use std::io::Read;
 
 use onecopy_core::{
-    Canonical, CanonicalRules, Content, canonicalise, canonicalise_json, decode, head, html_to_text,
-    parse_time, resolve, unescape, unix_seconds,
+    AddressRules, Canonical, CanonicalRules, Config, Content, Method, canonicalise, canonicalise_json,
+    decode, head, html_to_text, links, parse_time, resolve, unescape, unix_seconds,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -29,8 +29,27 @@ pub(crate) struct Record<'a> {
     pub popularity: Option<f64>,
     /// Where the page says that it is; whole addresses.
     pub links: Vec<(LinkKind, String)>,
+    /// Hashes of the addresses that its HTML links to, if they are wanted.
+    pub out_links: Vec<u64>,
     /// What a WARC record says of itself.
     pub archived: Option<Archived<'a>>,
+}
+
+/// What of a page of HTML is wanted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Which of its text.
+    pub content: Content,
+    /// The rules for the addresses that it links to, if those are wanted.
+    pub links: Option<AddressRules>,
+}
+
+impl Wanted {
+    /// What a method wants of pages that are read by `config`.
+    pub(crate) fn by(config: &Config, method: &dyn Method) -> Wanted {
+        let links = method.looks_at().links.then(|| config.addresses.clone());
+        Wanted { content: config.content, links }
+    }
 }
 
 /// What a WARC record says of itself, as it stands there. What is empty is not known.
@@ -90,10 +109,13 @@ impl Text<'_> {
 
 impl Record<'_> {
     /// Takes its text and its links from a page of HTML.
-    pub(crate) fn html(&mut self, html: &str, content: Content) {
+    pub(crate) fn html(&mut self, html: &str, wanted: &Wanted) {
         let mut text = String::new();
-        html_to_text(html, content, &mut text);
+        html_to_text(html, wanted.content, &mut text);
         self.text = Text::Plain(text.into());
+        if let Some(rules) = &wanted.links {
+            links(html, self.url.as_deref(), rules, &mut self.out_links);
+        }
         let head = head(html, self.url.as_deref());
         self.links.extend(head.refresh.map(|to| (LinkKind::Redirect, to)));
         self.links.extend(head.canonical.map(|to| (LinkKind::Canonical, to)));
@@ -120,7 +142,7 @@ impl Record<'_> {
 pub(crate) fn read_line<'a>(
     line: &'a [u8],
     names: &FieldNames,
-    content: Content,
+    wanted: &Wanted,
 ) -> Result<Record<'a>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let text = std::str::from_utf8(line)
@@ -129,7 +151,7 @@ pub(crate) fn read_line<'a>(
     let mut found = Found::default();
     let parsed = Parts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
-    found.record(names, content)
+    found.record(names, wanted)
 }
 
 /// Reads a file that is one page; `bytes` then holds it. The outer error is the system's.
@@ -146,15 +168,15 @@ pub(crate) fn read_document<'a>(
     if bytes.len() > page_bytes {
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
-    Ok(Ok(document(bytes, source.format, opener.content)))
+    Ok(Ok(document(bytes, source.format, &opener.wanted)))
 }
 
 /// The page that the bytes of a file are.
-pub(crate) fn document(bytes: &[u8], format: Format, content: Content) -> Record<'_> {
+pub(crate) fn document<'a>(bytes: &'a [u8], format: Format, wanted: &Wanted) -> Record<'a> {
     let text = decode(bytes, None, format == Format::Html);
     let mut record = Record::default();
     match format {
-        Format::Html => record.html(&text, content),
+        Format::Html => record.html(&text, wanted),
         _ => record.text = Text::Plain(text),
     }
     record
@@ -176,7 +198,7 @@ impl<'a> Found<'a> {
         self.values[field as usize].map(|(_, raw)| raw)
     }
 
-    fn record(&self, names: &FieldNames, content: Content) -> Result<Record<'a>, String> {
+    fn record(&self, names: &FieldNames, wanted: &Wanted) -> Result<Record<'a>, String> {
         // A signal of a wrong type is one that is not there: it must not cost the page.
         let mut record = Record {
             id: self.get(Field::Id).map_or(Ok(""), id)?,
@@ -189,10 +211,10 @@ impl<'a> Found<'a> {
         record.link(LinkKind::Canonical, self.get(Field::Canonical));
         match (self.get(Field::Text), self.get(Field::Html)) {
             (Some(raw), _) => match string_inside(raw, "text")? {
-                raw if looks_like_html(raw) => record.html(&unescape(raw), content),
+                raw if looks_like_html(raw) => record.html(&unescape(raw), wanted),
                 raw => record.text = Text::Json(raw),
             },
-            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), content),
+            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), wanted),
             (None, None) if record.links.iter().any(|(kind, _)| *kind == LinkKind::Redirect) => {}
             (None, None) => {
                 return Err(format!("no text: none of the fields {} is there", names.text_names()));
@@ -306,8 +328,12 @@ mod tests {
     use super::*;
     use crate::job::Fields;
 
+    fn wanted() -> Wanted {
+        Wanted { content: Content::All, links: None }
+    }
+
     fn read(line: &str) -> Result<Record<'_>, String> {
-        read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), Content::All)
+        read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), &wanted())
     }
 
     fn words(line: &str) -> String {
@@ -361,7 +387,7 @@ mod tests {
             let Err(found) = read(line) else { panic!("{line} was read") };
             assert!(found.contains(reason), "{line}: {found}");
         }
-        let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()), Content::All);
+        let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()), &wanted());
         assert_eq!(invalid.err(), Some("invalid UTF-8 at byte 9".into()));
     }
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use onecopy_core::{Content, decode};
+use onecopy_core::decode;
 
 use super::meaning::{Body, Meaning, Origin, Refers, meaning};
 use super::records::WarcRecord;
-use crate::ingest::record::{Archived, LinkKind, Record, Text};
+use crate::ingest::record::{Archived, LinkKind, Record, Text, Wanted};
 use crate::job::Limits;
 
 /// The page that a record holds, or the place that it points at; nothing for a record that is neither. Says why if it
@@ -14,13 +14,13 @@ use crate::job::Limits;
 pub(crate) fn read_record<'a>(
     record: &WarcRecord<'a>,
     limits: &Limits,
-    content: Content,
+    wanted: &Wanted,
 ) -> Result<Option<Record<'a>>, String> {
     let date = record.text("warc-date").unwrap_or_default();
     match meaning(record, limits) {
         Meaning::Page { origin, body } => {
             let mut page = of(origin, date);
-            page.body(&body, content);
+            page.body(&body, wanted);
             Ok(Some(page))
         }
         Meaning::Redirect { from, to, time } => {
@@ -50,10 +50,10 @@ fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, Strin
 }
 
 impl Record<'_> {
-    fn body(&mut self, body: &Body, content: Content) {
+    fn body(&mut self, body: &Body, wanted: &Wanted) {
         let text = decode(&body.bytes, body.charset.as_deref(), body.html);
         match body.html {
-            true => self.html(&text, content),
+            true => self.html(&text, wanted),
             false => self.text = Text::Plain(text.into_owned().into()),
         }
     }
