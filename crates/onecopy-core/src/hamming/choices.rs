@@ -46,13 +46,6 @@ impl Choices {
         Choices::new(bits, blocks, distance)
     }
 
-    /// The fewest bits of a choice.
-    #[cfg(test)]
-    pub(crate) fn least_bits(&self) -> usize {
-        let bits = |number| self.words(number).map(|at| at.len()).sum();
-        (0..self.count()).map(bits).min().unwrap_or(0)
-    }
-
     /// How many choices there are.
     pub(crate) fn count(&self) -> usize {
         self.masks.len()
@@ -110,7 +103,11 @@ mod tests {
         assert_eq!(Choices::new(64, 64, 0).masks, [u64::MAX]);
         assert_eq!(Choices::new(64, 64, 63).count(), 64);
         let fitting = |distance| Choices::fitting(64, distance, 32);
-        let made: Vec<_> = [0, 1, 3, 5, 14].map(|d| (fitting(d).count(), fitting(d).least_bits())).into();
+        let least = |choices: Choices| {
+            let bits = |number| choices.words(number).map(|at| at.len()).sum::<usize>();
+            (choices.count(), (0..choices.count()).map(bits).min().unwrap())
+        };
+        let made = [0, 1, 3, 5, 14].map(|distance| least(fitting(distance)));
         assert_eq!(made, [(1, 64), (2, 32), (20, 31), (56, 24), (120, 8)]);
     }
 

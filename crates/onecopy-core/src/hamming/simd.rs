@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_fast_way_equals_the_plain_one() {
-        let words: Vec<u64> = (0..777).map(|n| crate::hash::draw(n / 3, 0) ^ (1 << (n % 7)) - 1).collect();
+        let words: Vec<u64> = (0..777).map(|n| crate::hash::draw(n / 3, 0) ^ ((1 << (n % 7)) - 1)).collect();
         for (width, most) in [(1, 0), (1, 3), (1, 24), (6, 170), (6, 384)] {
             let sketches = Sketches { words: &words, width };
             let query = &words[6 * width..7 * width];
