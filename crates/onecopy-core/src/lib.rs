@@ -59,12 +59,12 @@ pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
 pub use html::describe_blocks;
-pub use html::html_to_text;
+pub use html::{html_to_parts, html_to_text};
 pub use language::{Language, language};
-pub use measure::{containment, resemblance};
+pub use measure::{MAIN_PART, Reading, Shared, agreement, containment, main_needed, resemblance, similarity};
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use shingle::{shingle, unshared};
-pub use sketch::{Sketch, sketch};
+pub use sketch::{Sketch, Split, sketch, split};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, in_market, rank};

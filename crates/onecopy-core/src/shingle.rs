@@ -8,23 +8,28 @@ use crate::config::{ShingleRules, Unit};
 use crate::hash;
 
 /// Appends the shingles of `canonical` to `out` in text order, repetitions included.
-pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64>, out: &mut Vec<u64>) {
-    tokens.clear();
+pub fn shingle(canonical: &Canonical, rules: &ShingleRules, hashes: &mut Vec<u64>, out: &mut Vec<u64>) {
+    hashes.clear();
+    tokens(canonical, rules.unit, hashes);
+    windows(hashes, rules.length, out);
+}
+
+/// Appends the hashes of the tokens of `canonical`.
+pub(crate) fn tokens(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
     let padded = canonical.padded();
-    match rules.unit {
+    match unit {
         Unit::Words => {
-            tokens.extend(canonical.spans().map(|(start, end)| hash::token(padded, start, end)));
+            out.extend(canonical.spans().map(|(start, end)| hash::token(padded, start, end)));
         }
         Unit::Chars => {
             let starts = canonical.text().char_indices().map(|(start, c)| (start, start + c.len_utf8()));
-            tokens.extend(starts.map(|(start, end)| hash::token(padded, start, end)));
+            out.extend(starts.map(|(start, end)| hash::token(padded, start, end)));
         }
     }
-    windows(tokens, rules.length, out);
 }
 
 /// Appends a hash for each window of `length` tokens; one for all of them if there are fewer.
-fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
+pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
     }
