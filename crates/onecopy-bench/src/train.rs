@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0, value_name = "PARTS")]
     folds: u64,
     /// Trees of the model
-    #[arg(long, default_value_t = 150)]
+    #[arg(long, default_value_t = 260)]
     trees: usize,
 }
 

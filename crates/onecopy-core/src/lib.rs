@@ -69,11 +69,11 @@ pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
 pub use html::describe_blocks;
-pub use html::{html_to_text, links};
+pub use html::{html_to_parts, html_to_text, links};
 pub use language::{Language, language};
 pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance};
 pub use method::{
-    Desk, Held, LooksAt, METHODS, Method, MethodEntry, Search, Subject, method, usual_parameters,
+    Desk, Held, LooksAt, METHODS, Method, MethodEntry, Parts, Search, Subject, method, usual_parameters,
 };
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};

@@ -1,10 +1,12 @@
 //! How alike two pages are: each measure a function with a defined value.
 
+mod decision;
 mod edit;
 mod frequency;
 mod hamming;
 mod jaccard;
 
+pub(crate) use decision::{MAIN_PART, Shared, agreement};
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;
 pub use frequency::{cosine, euclidean, frequencies};

@@ -4,6 +4,7 @@
 //! them: what differs between methods is in [`Method`], and what each of its functions must keep is said there.
 
 mod angle;
+mod auto;
 mod billionths;
 mod binomial;
 mod bits;
@@ -25,11 +26,12 @@ mod simhash;
 mod tally;
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
 use crate::config::{Config, ShingleRules, Unit};
-use crate::sketch::Sketch;
+use crate::sketch::{Sketch, Split};
 
 use parameters::Parameters;
 use tally::Tally;
@@ -78,9 +80,9 @@ pub trait Method: Debug + Send + Sync {
         (self.similarity(score, (a.len(), b.len())) >= self.threshold()).then_some(score)
     }
 
-    /// Whether one minus the similarity is a metric: no way round is shorter than the straight one.
-    fn is_metric(&self) -> bool {
-        false
+    /// One minus the similarity, if that is a metric between these two: no way round is shorter than the straight one.
+    fn distance(&self, _score: u32, _sizes: (usize, usize)) -> Option<f64> {
+        None
     }
 
     /// How candidates are found.
@@ -109,6 +111,17 @@ pub struct Subject<'a> {
     pub text: &'a str,
     /// Hashes of the addresses that the page links to, in its order. Empty unless [`Method::looks_at`] asks for them.
     pub links: &'a [u64],
+    /// The parts of a page of HTML; `None` for plain text, and unless [`Method::looks_at`] asks for them.
+    pub parts: Option<Parts<'a>>,
+}
+
+/// A page of HTML, of which main content is told apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// All of its text.
+    pub text: &'a str,
+    /// Which parts of the text are main content, in order.
+    pub main: &'a [Range<usize>],
 }
 
 /// What a method looks at beside the canonical text.
@@ -118,6 +131,8 @@ pub struct LooksAt {
     pub text: bool,
     /// The addresses that the page links to.
     pub links: bool,
+    /// All text of a page of HTML, and which of it is main content.
+    pub parts: bool,
 }
 
 /// A page that holds a key.
@@ -156,6 +171,7 @@ pub enum Search {
 #[derive(Clone, Debug, Default)]
 pub struct Desk {
     pub(crate) sketch: Sketch,
+    pub(crate) split: Split,
     pub(crate) counts: Vec<u8>,
     /// Room for whatever a method hashes.
     pub(crate) words: Vec<u64>,
@@ -178,6 +194,7 @@ type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>;
 
 /// All methods, the default first.
 pub const METHODS: &[MethodEntry] = &[
+    MethodEntry { name: "auto", about: auto::ABOUT, make: auto::make },
     MethodEntry { name: "jaccard", about: jaccard::ABOUT, make: jaccard::make },
     MethodEntry { name: "containment", about: containment::ABOUT, make: containment::make },
     MethodEntry { name: "cosine", about: cosine::ABOUT, make: cosine::make },

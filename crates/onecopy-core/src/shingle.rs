@@ -16,6 +16,11 @@ pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64
 /// Writes the hashes of the tokens of `canonical` into `out` in text order, replacing what was there.
 pub fn token_hashes(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
     out.clear();
+    append_tokens(canonical, unit, out);
+}
+
+/// Appends the hashes of the tokens of `canonical`.
+pub(crate) fn append_tokens(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
     let padded = canonical.padded();
     match unit {
         Unit::Words => {
@@ -29,7 +34,7 @@ pub fn token_hashes(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
 }
 
 /// Appends a hash for each window of `length` tokens; one for all of them if there are fewer.
-fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
+pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
     }

@@ -1,9 +1,13 @@
 //! Canonical → Sketch: the sorted set of a page's shingles, which is all that comparing needs.
 
+mod split;
+
 use crate::canonical::Canonical;
 use crate::config::{Replicas, ShingleRules};
 use crate::hash;
 use crate::shingle::shingle;
+
+pub(crate) use split::{Split, split};
 
 /// A page's shingles, ascending and each once. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::batch::Run;
 use crate::error::{Error, Result};
-use crate::ingest::Wanted;
+use crate::ingest::{TextParts, Wanted};
 use crate::job::Limits;
 
 pub use measure::{Measure, MeasureKind};
@@ -109,8 +109,9 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
     let run = job.run.as_deref().map(Run::finished).transpose()?;
     let config = run.as_ref().map_or(&job.config, |run| &run.config);
     let methods = methods(job, config, run.is_some())?;
-    let wanted =
-        Wanted { content: job.content.unwrap_or(config.content), links: Some(config.addresses.clone()) };
+    let content = job.content.unwrap_or(config.content);
+    let (parts, links) = (content == Content::Auto, Some(config.addresses.clone()));
+    let wanted = Wanted { content, parts, links };
     let [a, b] = read(job, run.as_ref(), &wanted)?;
     let (a, b) = (Prepared::new(a, config), Prepared::new(b, config));
     let exact = a.canonical.as_bytes() == b.canonical.as_bytes();
@@ -191,11 +192,12 @@ impl Prepared {
     }
 
     fn sketch(&self, method: &dyn Method) -> Vec<u64> {
-        let LooksAt { text, links } = method.looks_at();
+        let LooksAt { text, links, parts } = method.looks_at();
         let subject = Subject {
             canonical: &self.canonical,
             text: if text { &self.reading.text } else { "" },
             links: if links { &self.reading.links } else { &[] },
+            parts: self.reading.parts.as_ref().filter(|_| parts).map(TextParts::parts),
         };
         let mut out = Vec::new();
         method.sketch(&subject, &mut Desk::default(), &mut out);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::Run;
 use crate::error::{Error, Result};
-use crate::ingest::{Record, Wanted};
+use crate::ingest::{Record, TextParts, Wanted};
 use crate::reread::{check_judged, each_line, plain, reread};
 
 /// Groups of more pages are not searched for a chain.
@@ -131,7 +131,9 @@ impl Again {
         page.text.canonicalise(&config.canonical, &mut canonical);
         let (mut shingles, mut own) = (Sketch::default(), Vec::new());
         sketch(&canonical, &config.shingles, &mut shingles);
-        let subject = Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links };
+        let parts = page.parts.as_ref().map(TextParts::parts);
+        let subject =
+            Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links, parts };
         method.sketch(&subject, &mut Desk::default(), &mut own);
         Again { canonical, shingles, sketch: own }
     }

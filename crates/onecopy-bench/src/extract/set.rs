@@ -1,5 +1,5 @@
-//! A set of pages whose main content people marked: `docs.jsonl` with `id`, `html` and `gold`, or the gold apart, as
-//! `content` in `content.jsonl`. Either file may be packed (`.zst`).
+//! A set of pages whose main content people marked: `docs.jsonl` with `id`, `html` and `gold` or `content`, or the gold
+//! apart, as `content` in `content.jsonl`. Either file may be packed (`.zst`).
 
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
@@ -40,24 +40,30 @@ struct Record {
     content: Option<String>,
     page: Option<String>,
     service: Option<String>,
+    path: Option<String>,
 }
 
 impl Set {
-    /// Reads the set in `folder`. Of several captures of one page the first counts.
+    /// Reads the set in `folder`. Of several captures of one page the first counts; of several versions, which have
+    /// one path, the first and the last: the template may have changed between them.
     pub fn read(folder: &Path) -> Result<Set> {
         let content = records(folder, "content.jsonl")?.unwrap_or_default();
         let mut gold: HashMap<String, String> =
             content.into_iter().filter_map(|record| Some((record.id, record.content?))).collect();
         let docs = records(folder, "docs.jsonl")?;
         let docs = docs.with_context(|| format!("there is no docs.jsonl in {}", folder.display()))?;
+        let paths = docs.iter().enumerate().filter_map(|(at, record)| Some((record.path.clone()?, at)));
+        let last: HashMap<String, usize> = paths.collect();
         let mut seen = HashSet::new();
         let mut pages = vec![];
-        for record in docs {
-            let gold = record.gold.or_else(|| gold.remove(&record.id));
-            let is_first = record.page.is_none_or(|page| seen.insert(page));
-            if let (Some(html), Some(gold), true) = (record.html, gold, is_first) {
+        for (at, record) in docs.into_iter().enumerate() {
+            let gold = record.gold.or(record.content).or_else(|| gold.remove(&record.id));
+            let is_last = record.path.as_ref().is_some_and(|path| last.get(path) == Some(&at));
+            let name = record.page.or(record.path.clone());
+            let counts = is_last || name.is_none_or(|name| seen.insert(name));
+            if let (Some(html), Some(gold), true) = (record.html, gold, counts) {
                 let site = record.id.split_once('_').map(|(site, _)| site.to_owned());
-                let group = record.service.or(site).unwrap_or_else(|| record.id.clone());
+                let group = record.service.or(record.path).or(site).unwrap_or_else(|| record.id.clone());
                 let html = unwrapped(&html).to_owned();
                 pages.push(Page { id: record.id, html, gold: words(&gold), group });
             }

@@ -203,3 +203,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn parts_are_the_main_content_in_all_text() {
+    let prose =
+        "It rained all night on the hills, and in the morning the river stood over the road to the mill. ";
+    let article = format!("<p>{}</p>", prose.repeat(8)).repeat(3);
+    let html = format!(
+        "<title>T</title><body><nav><a href=a>Home</a> <a href=b>News</a></nav><article><h1>Rain</h1>{article}\
+         </article><footer class=footer><a href=c>About us</a></footer>"
+    );
+    let (mut text, mut main) = (String::from("before"), String::new());
+    let parts = html_to_parts(&html, &mut text);
+    html_to_text(&html, Content::Main, &mut main);
+    let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
+    assert_eq!(joined, main);
+    assert!(main.contains("river") && !main.contains("Home") && text.contains("Home"));
+    let mut short = String::new();
+    assert_eq!(html_to_parts("<p>one two", &mut short), [0..short.len()]);
+    assert_eq!(html_to_parts("", &mut String::new()), [0..0]);
+}

@@ -80,7 +80,7 @@ impl Method for Bloom {
     }
 
     /// What the fuller set has alone, of its size: a distance by the triangle inequality of sets.
-    fn is_metric(&self) -> bool {
-        true
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
     }
 }

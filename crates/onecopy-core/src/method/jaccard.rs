@@ -70,8 +70,8 @@ impl Method for Jaccard {
         verify(a, b, self.threshold).map(|shared| shared as u32)
     }
 
-    fn is_metric(&self) -> bool {
-        true
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
     }
 }
 

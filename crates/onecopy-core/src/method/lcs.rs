@@ -72,7 +72,7 @@ impl Method for Lcs {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { text: true, links: false }
+        LooksAt { text: true, ..LooksAt::default() }
     }
 
     /// A hash for each sentence that has words, in page order. A page without any is one sentence.

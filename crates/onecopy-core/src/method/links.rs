@@ -44,7 +44,7 @@ impl Method for Links {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { text: false, links: true }
+        LooksAt { links: true, ..LooksAt::default() }
     }
 
     fn sketch(&self, page: &Subject, _: &mut Desk, out: &mut Vec<u64>) {
@@ -79,7 +79,7 @@ impl Method for Links {
         bits::verify(a, b, self.threshold).map(|shared| shared as u32)
     }
 
-    fn is_metric(&self) -> bool {
-        true
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
     }
 }

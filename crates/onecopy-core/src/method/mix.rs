@@ -55,7 +55,7 @@ impl Method for Mix {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { text: false, links: true }
+        LooksAt { links: true, ..LooksAt::default() }
     }
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {

@@ -124,8 +124,8 @@ impl Method for Projection {
         if sizes == (0, 0) { 1.0 } else { f64::from(score) / self.bits as f64 }
     }
 
-    fn is_metric(&self) -> bool {
-        true
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
     }
 
     fn stands_for(&self) -> Option<Box<dyn Method>> {

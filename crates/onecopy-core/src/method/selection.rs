@@ -119,8 +119,8 @@ impl Method for Selected {
         }
     }
 
-    fn is_metric(&self) -> bool {
-        matches!(self.selection, Mod(_))
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        (matches!(self.selection, Mod(_))).then(|| 1.0 - self.similarity(score, sizes))
     }
 
     fn stands_for(&self) -> Option<Box<dyn Method>> {

@@ -123,8 +123,8 @@ impl Method for ShinglesB {
     }
 
     /// The share of places where two rows differ is a metric.
-    fn is_metric(&self) -> bool {
-        true
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
     }
 
     fn stands_for(&self) -> Option<Box<dyn Method>> {

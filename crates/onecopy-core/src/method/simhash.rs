@@ -108,8 +108,8 @@ impl Method for Simhash {
         if sizes == (0, 0) { 1.0 } else { f64::from(score) / BITS as f64 }
     }
 
-    fn is_metric(&self) -> bool {
-        true
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
     }
 
     fn search(&self) -> Search {

@@ -13,6 +13,8 @@ use crate::sketch::{Sketch, sketch};
 
 /// Methods with parameters that are worth a look. Each method is here at least once.
 const CHOICES: &[&str] = &[
+    "auto",
+    "auto:threshold=0.3",
     "jaccard",
     "jaccard:threshold=0.3",
     "jaccard:threshold=1",
@@ -129,7 +131,11 @@ pub(super) fn sketch_of(method: &dyn Method, text: &str) -> Vec<u64> {
     let mut canonical = Canonical::default();
     canonicalise(text, &Default::default(), &mut canonical);
     let mut out = Vec::new();
-    method.sketch(&Subject { canonical: &canonical, text, links: &[] }, &mut Desk::default(), &mut out);
+    method.sketch(
+        &Subject { canonical: &canonical, text, links: &[], parts: None },
+        &mut Desk::default(),
+        &mut out,
+    );
     out
 }
 

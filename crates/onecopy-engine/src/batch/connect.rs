@@ -117,13 +117,14 @@ fn between(a: u32, b: u32, settled: &Settled) -> Open {
 /// Whether one of the pairs between two stars is alike.
 fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) -> Result<bool> {
     let mut least = 0.0;
-    if pairs.len() >= WORTH_A_BOUND && judge.method.is_metric() {
+    if pairs.len() >= WORTH_A_BOUND {
         let (a, b) = pairs[0].0;
-        let apart = 1.0 - judge.similarity(a, b, desk)?;
+        let apart = judge.distance(a, b, desk)?.unwrap_or(0.0);
         // What two contents must bridge together: d(a, b) >= d(centres) - d(a, centre) - d(b, centre).
         least = apart - (1.0 - judge.method.threshold()) - ROUNDING;
     }
-    let distance = |content: u32| 1.0 - settled.similarity(content, &judge.contents.sizes, judge.method);
+    let distance =
+        |content: u32| settled.distance(content, &judge.contents.sizes, judge.method).unwrap_or(1.0);
     for &(_, (a, b)) in pairs {
         if distance(a) + distance(b) >= least && judge.compare(a, b, desk)?.is_some() {
             return Ok(true);

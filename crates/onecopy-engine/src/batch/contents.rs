@@ -107,7 +107,8 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
     Ok(leaders)
 }
 
-/// Where the sketch of each content is, and its size: its best page's if that has one, else any page's.
+/// Where the sketch of each content is, and its size: its best page's if that has one, else that of any page whose
+/// sketch is of the canonical text alone. They are all the same, and a best page without a sketch would have had that.
 fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
     let mut places = vec![SketchAt::default(); best_page.len()];
     let mut sizes = vec![0; best_page.len()];
@@ -115,7 +116,8 @@ fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(
         let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
         for (page, row) in (first..).zip(&segment.rows) {
             let content = of_page[page];
-            let wanted = |content: usize| sizes[content] == 0 || best_page[content] as usize == page;
+            let is_best = |content: usize| best_page[content] as usize == page;
+            let wanted = |content: usize| is_best(content) || sizes[content] == 0 && !row.own;
             if row.sketch_size > 0 && content != NO_CONTENT && wanted(content as usize) {
                 places[content as usize] = SketchAt { segment: i as u32, start: row.sketch_start };
                 sizes[content as usize] = row.sketch_size;

@@ -36,12 +36,12 @@ impl Judge<'_> {
         Ok(self.method.verify(first, second))
     }
 
-    /// How alike two contents are, however little.
-    pub(crate) fn similarity(&self, a: u32, b: u32, desk: &mut Desk) -> Result<f64> {
+    /// How far two contents are apart, where that is a metric.
+    pub(crate) fn distance(&self, a: u32, b: u32, desk: &mut Desk) -> Result<Option<f64>> {
         let first = self.sketch(a, &mut desk.first)?;
         let second = self.sketch(b, &mut desk.second)?;
         let score = self.method.score(first, second);
-        Ok(self.method.similarity(score, (first.len(), second.len())))
+        Ok(self.method.distance(score, (first.len(), second.len())))
     }
 
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {

@@ -18,8 +18,8 @@ use super::segments::{Collector, Segments};
 use super::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, LinkKind, Opener, Piece, Record, Rejection, Source, Trouble, lines,
-    read_document, read_line, read_record, records,
+    Chunk, Feed, FieldNames, Format, LinkKind, Opener, Piece, Record, Rejection, Source, TextParts, Trouble,
+    lines, read_document, read_line, read_record, records,
 };
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
@@ -35,7 +35,9 @@ pub(crate) fn read(
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
     let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
-    let shared = Shared { job, method, sources, opener: &work.opener, names, seen };
+    let LooksAt { text, links, .. } = method.looks_at();
+    let (opener, looks_further) = (&work.opener, text || links);
+    let shared = Shared { job, method, sources, opener, names, looks_further, seen };
     let counters = Counters::new(if method.asks_rarity() { budget.rarity_bits } else { 0 });
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
@@ -116,6 +118,8 @@ struct Shared<'a> {
     sources: &'a [Source],
     opener: &'a Opener,
     names: FieldNames,
+    /// Whether sketches are of more than the canonical text, whatever the page.
+    looks_further: bool,
     seen: Seen,
 }
 
@@ -278,8 +282,8 @@ impl<'a> PageReader<'a> {
         let fingerprint = self.canonical.fingerprint();
         // A page that turns out to stand for another is not compared, so nobody may count on its sketch.
         // And where a sketch is more than the canonical text says, the best page's own is wanted.
-        let alone = pointing || self.shared.method.looks_at() != LooksAt::default();
-        if !silent && (alone || !self.shared.seen.has(fingerprint)) {
+        let of_more = record.parts.is_some() || self.shared.looks_further;
+        if !silent && (pointing || of_more || !self.shared.seen.has(fingerprint)) {
             self.sketch(record);
         }
         let own = self.address(record.url.as_deref());
@@ -297,6 +301,7 @@ impl<'a> PageReader<'a> {
             identity: own.identity,
             language: language(&self.canonical).map_or(0, Language::to_u8),
             silent,
+            own: of_more,
             markets: markets(record.url.as_deref(), &config.markets),
             ..place
         });
@@ -307,7 +312,8 @@ impl<'a> PageReader<'a> {
     fn sketch(&mut self, record: &Record) {
         let method = self.shared.method;
         let text = if method.looks_at().text { record.text.plain() } else { "".into() };
-        let subject = Subject { canonical: &self.canonical, text: &text, links: &record.out_links };
+        let parts = record.parts.as_ref().map(TextParts::parts);
+        let subject = Subject { canonical: &self.canonical, text: &text, links: &record.out_links, parts };
         method.sketch(&subject, &mut self.desk, &mut self.sketches);
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Row {
     pub language: u8,
     /// Whether it has no words, and only says where the page is.
     pub silent: bool,
+    /// Whether its sketch is of more than its canonical text.
+    pub own: bool,
     /// A bit for each market that it is in.
     pub markets: u16,
 }
@@ -58,7 +60,10 @@ impl Row {
             pair(self.sketch_start, self.sketch_size),
             pair(self.name_end, self.fact_end),
             self.identity,
-            u64::from(self.language) | u64::from(self.silent) << 8 | u64::from(self.markets) << 16,
+            u64::from(self.language)
+                | u64::from(self.silent) << 8
+                | u64::from(self.own) << 9
+                | u64::from(self.markets) << 16,
         ]
     }
 
@@ -77,6 +82,7 @@ impl Row {
             identity: words[6],
             language: words[7] as u8,
             silent: words[7] >> 8 & 1 == 1,
+            own: words[7] >> 9 & 1 == 1,
             markets: (words[7] >> 16) as u16,
         }
     }
@@ -278,6 +284,7 @@ mod tests {
             identity: 77,
             language: 12,
             silent: true,
+            own: true,
             markets: 0x8001,
         };
         let segment = Segment {

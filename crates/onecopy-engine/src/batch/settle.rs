@@ -29,6 +29,16 @@ impl Settled {
         self.winner[content as usize] == content
     }
 
+    /// How far a content is from its winner, where that is a metric.
+    pub(crate) fn distance(&self, content: u32, sizes: &[u32], method: &dyn Method) -> Option<f64> {
+        if self.stays(content) {
+            return Some(0.0);
+        }
+        let winner = self.winner[content as usize];
+        let sizes = (sizes[content as usize] as usize, sizes[winner as usize] as usize);
+        method.distance(self.score[content as usize], sizes)
+    }
+
     /// The similarity of a content and its winner.
     pub(crate) fn similarity(&self, content: u32, sizes: &[u32], method: &dyn Method) -> f64 {
         if self.stays(content) {

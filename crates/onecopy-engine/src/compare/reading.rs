@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Comparing;
 use crate::batch::Run;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Record, Wanted, document, of_page};
+use crate::ingest::{Record, TextParts, Wanted, document, of_page};
 use crate::job::Limits;
 use crate::reread::{not_judged, reread, unknown};
 
@@ -18,11 +18,17 @@ pub(super) struct Reading {
     pub text: String,
     /// Hashes of the addresses that it links to.
     pub links: Vec<u64>,
+    /// All of its text, told apart, if it is HTML.
+    pub parts: Option<TextParts>,
 }
 
 impl Reading {
     fn of(record: &Record) -> Reading {
-        Reading { text: record.text.plain().into_owned(), links: record.out_links.clone() }
+        Reading {
+            text: record.text.plain().into_owned(),
+            links: record.out_links.clone(),
+            parts: record.parts.clone(),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::{At, Error, Result};
-use crate::ingest::{open, sniff};
+use crate::ingest::{TextParts, open, sniff};
 use crate::job::Limits;
 use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
@@ -41,6 +41,8 @@ pub(super) struct Page {
     pub text: String,
     /// Hashes of the addresses that the page links to.
     pub links: Vec<u64>,
+    /// All text of a page of HTML, told apart.
+    pub parts: Option<TextParts>,
     pub fingerprint: Fingerprint,
     /// The shingles of all that a reader sees, whatever part of it is compared.
     pub whole: Vec<u64>,
@@ -86,6 +88,7 @@ struct Found {
     /// Nothing if the page has no words.
     text: Option<(String, Fingerprint)>,
     links: Vec<u64>,
+    parts: Option<TextParts>,
     whole: Vec<u64>,
 }
 
@@ -151,6 +154,7 @@ fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<D
             site,
             text,
             links: page.links,
+            parts: page.parts,
             fingerprint,
             whole: page.whole,
         });
@@ -235,12 +239,13 @@ impl Desk {
         let url = line.url.and_then(string);
         let site = url.as_deref().and_then(host).map(str::to_ascii_lowercase);
         let site = site.or_else(|| line.site.or(line.service).and_then(name));
-        let mut out_links = Vec::new();
+        let (mut out_links, mut parts) = (Vec::new(), None);
         let html = line.html.map(|raw| string(raw).ok_or("`html` is not a string"));
         let (text, whole) = match (html, line.text) {
             (Some(html), _) => {
                 let html = html?;
                 links(&html, url.as_deref(), &config.addresses, &mut out_links);
+                parts = (config.content == Content::Auto).then(|| TextParts::of(&html));
                 (text_of(&html, config.content), text_of(&html, Content::All))
             }
             (None, Some(raw)) => {
@@ -254,7 +259,7 @@ impl Desk {
         canonicalise(&text, &config.canonical, &mut self.canonical);
         let has_words = self.canonical.token_count() > 0;
         let text = has_words.then(|| (text, self.canonical.fingerprint()));
-        Ok(Found { id, url, site, text, links: out_links, whole: self.sketch.shingles().to_vec() })
+        Ok(Found { id, url, site, text, links: out_links, parts, whole: self.sketch.shingles().to_vec() })
     }
 }
 

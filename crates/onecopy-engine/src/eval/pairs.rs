@@ -11,6 +11,7 @@ use super::set::Set;
 use super::shared::Shared;
 use super::tally::{Tally, Verdict};
 use crate::error::{Error, Result};
+use crate::ingest::TextParts;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
 
@@ -33,7 +34,8 @@ impl Trial<'_> {
         for_each(self.job.threads, pages.len(), buffers, |(canonical, desk), number| {
             let page = &pages[number];
             canonicalise(&page.text, &self.config.canonical, canonical);
-            let subject = Subject { canonical, text: &page.text, links: &page.links };
+            let parts = page.parts.as_ref().filter(|_| self.method.looks_at().parts).map(TextParts::parts);
+            let subject = Subject { canonical, text: &page.text, links: &page.links, parts };
             let mut sketch = Vec::new();
             self.method.sketch(&subject, desk, &mut sketch);
             sketch.shrink_to_fit();

@@ -5,10 +5,12 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
+use std::ops::Range;
 
 use onecopy_core::{
-    AddressRules, Canonical, CanonicalRules, Config, Content, Method, canonicalise, canonicalise_json,
-    decode, head, html_to_text, links, parse_time, resolve, unescape, unix_seconds,
+    AddressRules, Canonical, CanonicalRules, Config, Content, LooksAt, Method, Parts, canonicalise,
+    canonicalise_json, decode, head, html_to_parts, html_to_text, links, parse_time, resolve, unescape,
+    unix_seconds,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -29,10 +31,32 @@ pub(crate) struct Record<'a> {
     pub popularity: Option<f64>,
     /// Where the page says that it is; whole addresses.
     pub links: Vec<(LinkKind, String)>,
+    /// All text of its HTML, told apart, if that is wanted.
+    pub parts: Option<TextParts>,
     /// Hashes of the addresses that its HTML links to, if they are wanted.
     pub out_links: Vec<u64>,
     /// What a WARC record says of itself.
     pub archived: Option<Archived<'a>>,
+}
+
+/// All text of a page of HTML, and which parts of it are main content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextParts {
+    text: String,
+    main: Vec<Range<usize>>,
+}
+
+impl TextParts {
+    pub(crate) fn of(html: &str) -> TextParts {
+        let mut text = String::new();
+        let main = html_to_parts(html, &mut text);
+        TextParts { text, main }
+    }
+
+    /// As a method sees it.
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        Parts { text: &self.text, main: &self.main }
+    }
 }
 
 /// What of a page of HTML is wanted.
@@ -40,6 +64,8 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Wanted {
     /// Which of its text.
     pub content: Content,
+    /// Whether all of its text is, told apart.
+    pub parts: bool,
     /// The rules for the addresses that it links to, if those are wanted.
     pub links: Option<AddressRules>,
 }
@@ -47,8 +73,10 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// What a method wants of pages that are read by `config`.
     pub(crate) fn by(config: &Config, method: &dyn Method) -> Wanted {
-        let links = method.looks_at().links.then(|| config.addresses.clone());
-        Wanted { content: config.content, links }
+        let LooksAt { links, parts, .. } = method.looks_at();
+        let links = links.then(|| config.addresses.clone());
+        // Whoever asks for all text, or for the main content alone, gets just that.
+        Wanted { content: config.content, parts: parts && config.content == Content::Auto, links }
     }
 }
 
@@ -111,7 +139,13 @@ impl Record<'_> {
     /// Takes its text and its links from a page of HTML.
     pub(crate) fn html(&mut self, html: &str, wanted: &Wanted) {
         let mut text = String::new();
-        html_to_text(html, wanted.content, &mut text);
+        if wanted.parts {
+            let parts = TextParts::of(html);
+            parts.main.iter().for_each(|part| text.push_str(&parts.text[part.clone()]));
+            self.parts = Some(parts);
+        } else {
+            html_to_text(html, wanted.content, &mut text);
+        }
         self.text = Text::Plain(text.into());
         if let Some(rules) = &wanted.links {
             links(html, self.url.as_deref(), rules, &mut self.out_links);
@@ -149,7 +183,7 @@ pub(crate) fn read_line<'a>(
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
     let mut json = serde_json::Deserializer::from_str(text);
     let mut found = Found::default();
-    let parsed = Parts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
+    let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
     found.record(names, wanted)
 }
@@ -266,19 +300,19 @@ fn time(raw: &str) -> Option<i64> {
 }
 
 /// Reads the fields of a record that matter.
-struct Parts<'n, 'f, 'a> {
+struct RawParts<'n, 'f, 'a> {
     names: &'n FieldNames,
     found: &'f mut Found<'a>,
 }
 
-impl<'a> DeserializeSeed<'a> for Parts<'_, '_, 'a> {
+impl<'a> DeserializeSeed<'a> for RawParts<'_, '_, 'a> {
     type Value = ();
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'a> Visitor<'a> for Parts<'_, '_, 'a> {
+impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -329,7 +363,7 @@ mod tests {
     use crate::job::Fields;
 
     fn wanted() -> Wanted {
-        Wanted { content: Content::All, links: None }
+        Wanted { content: Content::All, ..Wanted::default() }
     }
 
     fn read(line: &str) -> Result<Record<'_>, String> {

@@ -22,7 +22,7 @@ fn canonical_of(text: &str) -> Canonical {
 
 fn sketch_of(page: &(String, Vec<u64>), method: &dyn Method) -> Vec<u64> {
     let mut out = vec![99];
-    let subject = Subject { canonical: &canonical_of(&page.0), text: "", links: &page.1 };
+    let subject = Subject { canonical: &canonical_of(&page.0), text: "", links: &page.1, parts: None };
     method.sketch(&subject, &mut Desk::default(), &mut out);
     out.split_off(1)
 }

@@ -15,7 +15,7 @@ fn chosen(choice: &str) -> Box<dyn Method> {
 fn sketch_of(text: &str, method: &dyn Method) -> Vec<u64> {
     let (mut canonical, mut out) = (Canonical::default(), Vec::new());
     canonicalise(text, &CanonicalRules::default(), &mut canonical);
-    let subject = Subject { canonical: &canonical, text, links: &[] };
+    let subject = Subject { canonical: &canonical, text, links: &[], parts: None };
     method.sketch(&subject, &mut Desk::default(), &mut out);
     out
 }
@@ -87,7 +87,11 @@ fn a_page_is_its_sentences() {
     let mut canonical = Canonical::default();
     canonicalise("no text given", &CanonicalRules::default(), &mut canonical);
     let mut out = Vec::new();
-    lcs.sketch(&Subject { canonical: &canonical, text: "", links: &[] }, &mut Desk::default(), &mut out);
+    lcs.sketch(
+        &Subject { canonical: &canonical, text: "", links: &[], parts: None },
+        &mut Desk::default(),
+        &mut out,
+    );
     assert_eq!(out.len(), 1, "a page with tokens has a sentence");
 }
 

@@ -1,0 +1,198 @@
+//! The default: the main content of each page is looked for on the other page (see `measure/decision.rs`). Plain text,
+//! in which nothing is told apart, is compared by resemblance alone, as `jaccard` does.
+//!
+//! A word of a sketch is a shingle but for its last bit, which is 0 for main content and 1 for the rest. Sketches of
+//! pages that were told apart end with [`TOLD`]. Two of those may be alike though their main contents resemble each other
+//! less than the threshold says, so they have more keys.
+
+use super::parameters::Parameters;
+use super::{Desk, Held, LooksAt, Method, Subject, billionths, shingles_called};
+use crate::candidate::{Rarity, keys};
+use crate::config::{CanonicalRules, Config, ShingleRules};
+use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
+use crate::sketch::{sketch, split};
+use crate::verify::{overlap, rests_allow, sizes_allow, verify};
+
+pub(super) const ABOUT: &str = "main content found on the other page; plain text by shared shingles, exact";
+
+/// The bit of a word that is not main content.
+const REST: u64 = 1;
+/// The last word of a page whose main content was told apart from the rest.
+const TOLD: u64 = u64::MAX;
+/// The bit of a score that is a similarity in billionths. Others are the shingles that two plain texts share.
+const MIXED: u32 = 1 << 31;
+/// A similarity in billionths is less than this above what it was rounded from.
+const ROUNDING: f64 = 2e-9;
+
+/// Sets of shingles, of which main content is told apart.
+#[derive(Debug)]
+struct Auto {
+    threshold: f64,
+    canonical: CanonicalRules,
+    shingles: ShingleRules,
+}
+
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+    let threshold = parameters.threshold(config.threshold, 0.8)?;
+    let (canonical, shingles) = (config.canonical.clone(), config.shingles.clone());
+    Ok(Box::new(Auto { threshold, canonical, shingles }))
+}
+
+impl Method for Auto {
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn measures(&self) -> String {
+        format!("mutual containment of main content in {}", shingles_called(&self.shingles))
+    }
+
+    fn looks_at(&self) -> LooksAt {
+        LooksAt { parts: true, ..LooksAt::default() }
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        let Some(parts) = page.parts else {
+            sketch(page.canonical, &self.shingles, &mut desk.sketch);
+            out.extend(desk.sketch.shingles().iter().map(|shingle| shingle & !REST));
+            return;
+        };
+        split(parts.text, parts.main, (&self.canonical, &self.shingles), &mut desk.split);
+        let (main, rest) = desk.split.halves();
+        let words = &mut desk.words;
+        words.clear();
+        words.extend(main.iter().map(|shingle| shingle & !REST));
+        words.extend(rest.iter().map(|shingle| shingle | REST));
+        words.sort_unstable();
+        words.dedup_by_key(|word| *word | REST);
+        out.extend_from_slice(words);
+        if !words.is_empty() {
+            out.push(TOLD);
+        }
+    }
+
+    fn asks_rarity(&self) -> bool {
+        true
+    }
+
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        let start = out.len();
+        if !is_told(sketch) {
+            keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+            out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(false, sketch.len() as u32, *rest));
+            return;
+        }
+        desk.words.clear();
+        desk.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        keys(&desk.words, self.least_main(true), rarity, &mut desk.counts, out);
+        let size = desk.words.len() as u32;
+        out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(true, size, *rest));
+    }
+
+    fn may(&self, a: Held, b: Held) -> bool {
+        let ((told_a, size_a, rest_a), (told_b, size_b, rest_b)) = (unpacked(a.rest), unpacked(b.rest));
+        let least = self.least_main(told_a && told_b);
+        // The larger of two sizes may be as much too small as sizes are rounded.
+        rests_allow((rest_a, rest_b), (size_a, size_b), least)
+            && sizes_allow(size_a as usize, size_b as usize, least * (1.0 - SIZE_ROUNDING))
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        if !is_told(a) && !is_told(b) {
+            return overlap(a, b) as u32;
+        }
+        let (shared, main_a, main_b) = (shared(a, b), main_size(a), main_size(b));
+        MIXED
+            | match is_told(a) && is_told(b) {
+                true => billionths::of(agreement(shared, main_a, main_b)),
+                false => billionths::ratio(shared.both, main_a + main_b - shared.both),
+            }
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        if score & MIXED == 0 {
+            resemblance(score as usize, sizes.0, sizes.1)
+        } else {
+            billionths::similarity(score & !MIXED)
+        }
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        if !is_told(a) && !is_told(b) {
+            return verify(a, b, self.threshold).map(|shared| shared as u32);
+        }
+        let score = self.score(a, b);
+        (self.similarity(score, (a.len(), b.len())) >= self.threshold).then_some(score)
+    }
+
+    /// Of plain texts only.
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        (score & MIXED == 0).then(|| 1.0 - self.similarity(score, sizes))
+    }
+}
+
+impl Auto {
+    /// How much the main contents of alike pages resemble each other at least, both told apart from the rest or not.
+    fn least_main(&self, told: bool) -> f64 {
+        let part = if told { MAIN_PART } else { 1.0 };
+        ((self.threshold - ROUNDING) * part).max(f64::MIN_POSITIVE)
+    }
+}
+
+fn is_told(sketch: &[u64]) -> bool {
+    sketch.last() == Some(&TOLD)
+}
+
+fn main_size(sketch: &[u64]) -> usize {
+    sketch.iter().filter(|word| *word & REST == 0).count()
+}
+
+/// What two pages share, by which of it is main content where.
+fn shared(a: &[u64], b: &[u64]) -> Shared {
+    let (mut i, mut j, mut counts) = (0, 0, [0; 4]);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i] | REST, b[j] | REST);
+        let kind = (a[i] & REST) + 2 * (b[j] & REST);
+        counts[kind as usize] += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    Shared { both: counts[0], second: counts[1], first: counts[2] }
+}
+
+/// The number beside a key: whether the page was told apart, the size of its main content rounded down, and how much of
+/// that comes behind the key rounded up.
+fn packed(told: bool, size: u32, rest: u32) -> u32 {
+    let code = shortened(rest);
+    let rest = code + u32::from(lengthened(code) < rest);
+    u32::from(told) << 31 | shortened(size) << 16 | rest
+}
+
+fn unpacked(number: u32) -> (bool, u32, u32) {
+    (number >> 31 == 1, lengthened(number >> 16 & 0x7fff), lengthened(number & 0xffff))
+}
+
+/// Bits of a shortened number that are kept exactly.
+const DIGITS: u32 = 10;
+/// The part of a number that shortening takes away at most.
+const SIZE_ROUNDING: f64 = 1.0 / (1 << DIGITS) as f64;
+
+/// A number in 15 bits, rounded down; ascending with it.
+fn shortened(number: u32) -> u32 {
+    let dropped = (number >> DIGITS).checked_ilog2().unwrap_or(0);
+    match number >> DIGITS {
+        0 => number,
+        _ => (dropped + 1) << DIGITS | number >> dropped & ((1 << DIGITS) - 1),
+    }
+}
+
+/// The number that was shortened, or a little less.
+fn lengthened(code: u32) -> u32 {
+    match code >> DIGITS {
+        0 => code,
+        dropped => (1 << DIGITS | code & ((1 << DIGITS) - 1)) << (dropped - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Parts of a text → Split: the shingles of its main content, and those of the rest.
+//!
+//! Windows run over the whole page, so that a shingle is the same whatever was chosen as main content; it is one of
+//! the main content if all its tokens are. Shingles of the main content alone would also join words that have something
+//! else between them on the page, and no other page would have those.
+
+use std::ops::Range;
+
+use super::{number_replicas, sort_unique};
+use crate::canonical::{Canonical, canonicalise};
+use crate::config::{CanonicalRules, Replicas, ShingleRules};
+use crate::shingle::{append_tokens, windows};
+
+/// A page's shingles, in two. Reuse one for many pages: its buffers only grow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Split {
+    main: Vec<u64>,
+    rest: Vec<u64>,
+    canonical: Canonical,
+    tokens: Vec<u64>,
+    /// Which of the tokens are main content, as ranges.
+    marked: Vec<Range<usize>>,
+    table: Vec<u64>,
+}
+
+impl Split {
+    /// The shingles of main content and the others, ascending; none is in both.
+    pub(crate) fn halves(&self) -> (&[u64], &[u64]) {
+        (&self.main, &self.rest)
+    }
+}
+
+/// Writes the shingles of `text` into `out`, replacing what was there; `main` are the parts of it that are main
+/// content, in order. All of it is, if they hold no shingle.
+pub(crate) fn split(
+    text: &str,
+    main: &[Range<usize>],
+    rules: (&CanonicalRules, &ShingleRules),
+    out: &mut Split,
+) {
+    let (canonical_rules, rules) = rules;
+    out.tokens.clear();
+    out.marked.clear();
+    let mut at = 0;
+    for part in main {
+        out.append(text.get(at..part.start), canonical_rules, rules);
+        let start = out.tokens.len();
+        out.append(text.get(part.clone()), canonical_rules, rules);
+        out.marked.push(start..out.tokens.len());
+        at = part.end;
+    }
+    out.append(text.get(at..), canonical_rules, rules);
+    out.shingle(rules);
+}
+
+impl Split {
+    /// Appends the tokens of a part of the text.
+    fn append(&mut self, part: Option<&str>, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
+        let Some(part) = part.filter(|part| !part.is_empty()) else { return };
+        canonicalise(part, canonical_rules, &mut self.canonical);
+        append_tokens(&self.canonical, rules.unit, &mut self.tokens);
+    }
+
+    fn shingle(&mut self, rules: &ShingleRules) {
+        self.main.clear();
+        self.rest.clear();
+        windows(&self.tokens, rules.length, &mut self.rest);
+        let length = rules.length.min(self.tokens.len());
+        for marked in &self.marked {
+            let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
+            self.main.extend(&self.rest[inside.start..inside.end.min(self.rest.len())]);
+        }
+        let whole = [0..self.tokens.len()];
+        if self.main.is_empty() || self.marked == whole {
+            std::mem::swap(&mut self.main, &mut self.rest);
+            self.rest.clear();
+        }
+        for half in [&mut self.main, &mut self.rest] {
+            if rules.replicas == Replicas::Count {
+                half.sort_unstable();
+                number_replicas(half);
+            }
+            sort_unique(half, &mut self.table);
+        }
+        remove_sorted(&mut self.rest, &self.main);
+    }
+}
+
+/// Removes from `values` what is in `others`; both ascend.
+fn remove_sorted(values: &mut Vec<u64>, others: &[u64]) {
+    let mut at = 0;
+    values.retain(|value| {
+        at += others[at..].iter().take_while(|other| *other < value).count();
+        others.get(at) != Some(value)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::{Sketch, sketch};
+
+    const RULES: ShingleRules =
+        ShingleRules { length: 2, unit: crate::config::Unit::Words, replicas: Replicas::Ignore };
+
+    fn split_of(text: &str, main: &[&str], rules: &ShingleRules) -> (Vec<u64>, Vec<u64>) {
+        let part = |part: &&str| text.find(part).map(|at| at..at + part.len()).unwrap();
+        let main: Vec<Range<usize>> = main.iter().map(part).collect();
+        let mut out = Split::default();
+        split(text, &main, (&CanonicalRules::default(), rules), &mut out);
+        (out.main, out.rest)
+    }
+
+    fn sketch_of(text: &str, rules: &ShingleRules) -> Vec<u64> {
+        let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
+        canonicalise(text, &CanonicalRules::default(), &mut canonical);
+        sketch(&canonical, rules, &mut out);
+        out.shingles().to_vec()
+    }
+
+    #[test]
+    fn a_shingle_is_main_content_if_all_its_words_are() {
+        let (main, rest) =
+            split_of("Home\none two three\nads\nfour five\n", &["one two three\n", "four five\n"], &RULES);
+        let mut expected = [sketch_of("one two three", &RULES), sketch_of("four five", &RULES)].concat();
+        expected.sort_unstable();
+        assert_eq!(main, expected);
+        let mut expected = ["home one", "three ads", "ads four"].map(|text| sketch_of(text, &RULES)).concat();
+        expected.sort_unstable();
+        assert_eq!(rest, expected);
+    }
+
+    #[test]
+    fn a_shingle_that_is_both_is_main_content() {
+        let (main, rest) = split_of("c one two d\none two\n", &["one two\n"], &RULES);
+        assert_eq!(main.len(), 1);
+        assert_eq!(rest.len(), 3, "c one, two d, d one, and not one two");
+    }
+
+    #[test]
+    fn text_without_main_content_is_whole() {
+        let text = "one two three four";
+        for replicas in [Replicas::Ignore, Replicas::Count] {
+            let rules = ShingleRules { replicas, ..RULES };
+            for main in [&[][..], &["three"], &[text]] {
+                assert_eq!(split_of(text, main, &rules), (sketch_of(text, &rules), vec![]));
+            }
+        }
+        assert_eq!(split_of("", &[], &RULES), (vec![], vec![]));
+        assert_eq!(split_of("one", &["one"], &RULES), (sketch_of("one", &RULES), vec![]));
+    }
+}
