@@ -65,7 +65,7 @@ pub fn html_to_text(html: &str, content: Content, out: &mut String) {
 }
 
 /// Appends all text of `html` to `out`, as [`html_to_text`] does, and returns which parts of it are main content, in
-/// order: all of it, where that is what [`Content::Auto`] takes.
+/// order; none, where there is too little and [`Content::Auto`] takes all.
 pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
     end_line(out);
     let start = out.len();
@@ -73,7 +73,7 @@ pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
     let main = main_blocks(&tree);
     out.push_str(&tree.text);
     if is_too_little(&main, &tree) {
-        return vec![start..out.len()];
+        return vec![];
     }
     // Blocks that follow each other are one part: nothing that has words is between them.
     let runs = main.chunk_by(|one, next| one + 1 == *next);

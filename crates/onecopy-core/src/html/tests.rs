@@ -219,7 +219,5 @@ fn parts_are_the_main_content_in_all_text() {
     let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
     assert_eq!(joined, main);
     assert!(main.contains("river") && !main.contains("Home") && text.contains("Home"));
-    let mut short = String::new();
-    assert_eq!(html_to_parts("<p>one two", &mut short), [0..short.len()]);
-    assert_eq!(html_to_parts("", &mut String::new()), [0..0]);
+    assert_eq!(html_to_parts("", &mut String::new()), []);
 }

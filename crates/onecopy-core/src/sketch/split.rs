@@ -70,8 +70,8 @@ impl Split {
             let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
             self.main.extend(&self.rest[inside.start..inside.end.min(self.rest.len())]);
         }
-        let whole = [0..self.tokens.len()];
-        if self.main.is_empty() || self.marked == whole {
+        let whole = self.main.len() == self.rest.len();
+        if self.main.is_empty() || whole {
             std::mem::swap(&mut self.main, &mut self.rest);
             self.rest.clear();
         }
