@@ -56,7 +56,10 @@ fn for_people(sets: &[&[Evaluation]]) -> String {
     text.push_str("± is half of the interval that holds the value by 95 %, if pairs were independent;\n");
     text.push_str("pairs of one cluster are not, so that it is rather wider.\n");
     if sets.iter().copied().flatten().any(|evaluation| !evaluation.mistakes.is_empty()) {
-        text.push_str("What two pages share and where they differ: onecopy compare A B\n");
+        text.push_str(
+            "What two pages share and where they differ: onecopy dedup SET/docs.jsonl --out RUN, then\n",
+        );
+        text.push_str("onecopy compare ID1 ID2 --run RUN\n");
     }
     text
 }

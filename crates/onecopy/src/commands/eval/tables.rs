@@ -21,10 +21,8 @@ pub fn scores(set: &[Evaluation]) -> String {
         "ARI",
         "same-site P",
         "R",
-        "ARI",
         "cross-site P",
         "R",
-        "ARI",
         "pages/s",
     ];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
@@ -41,8 +39,8 @@ pub fn scores(set: &[Evaluation]) -> String {
     columns(&rows, 1)
 }
 
-fn split(score: &Score) -> [String; 3] {
-    [share(score.precision), share(score.recall), share(score.ari)]
+fn split(score: &Score) -> [String; 2] {
+    [share(score.precision), share(score.recall)]
 }
 
 /// Recall by the similarity of whole texts.
