@@ -68,7 +68,9 @@ impl Split {
         let length = rules.length.min(self.tokens.len());
         for marked in &self.marked {
             let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
-            self.main.extend(&self.rest[inside.start..inside.end.min(self.rest.len())]);
+            // A part of fewer tokens than a window, at the end, begins behind the last window.
+            let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len()));
+            self.main.extend(shingles.unwrap_or_default());
         }
         let whole = self.main.len() == self.rest.len();
         if self.main.is_empty() || whole {

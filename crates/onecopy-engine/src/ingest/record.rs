@@ -53,6 +53,14 @@ impl TextParts {
         TextParts { text, main }
     }
 
+    /// Appends what [`Content::Auto`] takes of it.
+    fn compared(&self, out: &mut String) {
+        match &self.main[..] {
+            [] => out.push_str(&self.text),
+            main => main.iter().for_each(|part| out.push_str(&self.text[part.clone()])),
+        }
+    }
+
     /// As a method sees it.
     pub(crate) fn parts(&self) -> Parts<'_> {
         Parts { text: &self.text, main: &self.main }
@@ -141,7 +149,7 @@ impl Record<'_> {
         let mut text = String::new();
         if wanted.parts {
             let parts = TextParts::of(html);
-            parts.main.iter().for_each(|part| text.push_str(&parts.text[part.clone()]));
+            parts.compared(&mut text);
             self.parts = Some(parts);
         } else {
             html_to_text(html, wanted.content, &mut text);
