@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use onecopy_engine::{Evaluation, Point};
+use onecopy_engine::Evaluation;
 
 use crate::columns::shown;
 
@@ -68,14 +68,12 @@ fn against(set: &[Evaluation]) -> String {
 /// Precision and, dashed, recall over thresholds.
 fn over(set: &[Evaluation]) -> String {
     let mut out = axes("precision, and recall (dashed), by threshold", "threshold");
-    let shares: [(fn(&Point) -> Option<f64>, &str); 2] =
-        [(|point| point.precision, ""), (|point| point.recall, " stroke-dasharray=\"5 3\"")];
     for (number, found) in set.iter().enumerate() {
-        for (share, dashes) in shares {
-            let points = found.curve.iter().map(|point| Some((point.threshold, share(point)?)));
-            let style = format!("stroke=\"{}\" stroke-width=\"1.5\"{dashes}", colour(number));
-            lines(points, &style, &mut out);
-        }
+        let style = format!("stroke=\"{}\" stroke-width=\"1.5\"", colour(number));
+        let precision = found.curve.iter().map(|point| Some((point.threshold, point.precision?)));
+        lines(precision, &style, &mut out);
+        let recall = found.curve.iter().map(|point| Some((point.threshold, point.recall?)));
+        lines(recall, &format!("{style} stroke-dasharray=\"5 3\""), &mut out);
     }
     out
 }
