@@ -13,7 +13,7 @@ use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
 use crate::sketch::{sketch, split};
 use crate::verify::{overlap, rests_allow, sizes_allow, verify};
 
-pub(super) const ABOUT: &str = "main content found on the other page; plain text by shared shingles, exact";
+pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
 /// The bit of a word that is not main content.
 const REST: u64 = 1;
@@ -58,15 +58,11 @@ impl Method for Auto {
             return;
         };
         split(parts.text, parts.main, (&self.canonical, &self.shingles), &mut desk.split);
-        let (main, rest) = desk.split.halves();
-        let words = &mut desk.words;
-        words.clear();
-        words.extend(main.iter().map(|shingle| shingle & !REST));
-        words.extend(rest.iter().map(|shingle| shingle | REST));
-        words.sort_unstable();
-        words.dedup_by_key(|word| *word | REST);
-        out.extend_from_slice(words);
-        if !words.is_empty() {
+        let ((main, rest), start) = (desk.split.halves(), out.len());
+        out.extend(main.iter().map(|shingle| shingle & !REST));
+        out.extend(rest.iter().map(|shingle| shingle | REST));
+        out[start..].sort_unstable();
+        if out.len() > start {
             out.push(TOLD);
         }
     }

@@ -17,7 +17,7 @@ use crate::hamming::{Choices, distance};
 use crate::hash;
 use crate::shingle::token_hashes;
 
-pub(super) const ABOUT: &str = "agreeing bits of 384 random projections of word counts (Alg. C)";
+pub(super) const ABOUT: &str = "agreeing bits of 384 random projections (Alg. C)";
 
 /// Binary digits of an entry of a token's vector. With one, entries would be -1 and 1, and a page in which a few words
 /// make up most of the length of the vector would be told by those alone.

@@ -19,7 +19,7 @@ use crate::hamming::{Choices, distance};
 use crate::hash;
 use crate::shingle::shingle;
 
-pub(super) const ABOUT: &str = "agreeing bits of 64 that the words of a page vote for";
+pub(super) const ABOUT: &str = "agreeing bits of 64 that words vote for";
 
 const BITS: usize = 64;
 /// Bits that keys have where that takes no more than 120 keys: enough that few pages of a million share one by chance.

@@ -54,28 +54,31 @@ pub(crate) fn split(
 }
 
 impl Split {
-    /// Appends the tokens of a part of the text.
+    /// Appends the tokens of a part of the text, some lines at a time: a canonical text takes several times the memory.
     fn append(&mut self, part: Option<&str>, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
-        let Some(part) = part.filter(|part| !part.is_empty()) else { return };
-        canonicalise(part, canonical_rules, &mut self.canonical);
-        append_tokens(&self.canonical, rules.unit, &mut self.tokens);
+        let mut left = part.unwrap_or_default();
+        while !left.is_empty() {
+            let (lines, behind) = left.split_at(some_lines(left));
+            canonicalise(lines, canonical_rules, &mut self.canonical);
+            append_tokens(&self.canonical, rules.unit, &mut self.tokens);
+            left = behind;
+        }
     }
 
     fn shingle(&mut self, rules: &ShingleRules) {
         self.main.clear();
         self.rest.clear();
+        let all_is_main = self.marked == [0..self.tokens.len()];
         windows(&self.tokens, rules.length, &mut self.rest);
         let length = rules.length.min(self.tokens.len());
-        for marked in &self.marked {
+        for marked in self.marked.iter().filter(|_| !all_is_main) {
             let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
             // A part of fewer tokens than a window, at the end, begins behind the last window.
             let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len()));
             self.main.extend(shingles.unwrap_or_default());
         }
-        let whole = self.main.len() == self.rest.len();
-        if self.main.is_empty() || whole {
+        if self.main.is_empty() {
             std::mem::swap(&mut self.main, &mut self.rest);
-            self.rest.clear();
         }
         for half in [&mut self.main, &mut self.rest] {
             if rules.replicas == Replicas::Count {
@@ -86,6 +89,16 @@ impl Split {
         }
         remove_sorted(&mut self.rest, &self.main);
     }
+}
+
+/// The bytes of the first lines of a text, of which there may be many. A line is cut only if it is very long, between
+/// words.
+fn some_lines(text: &str) -> usize {
+    const SOME: usize = 1 << 16;
+    let behind = text.as_bytes().get(SOME..).unwrap_or_default();
+    let line = &behind[..behind.len().min(SOME)];
+    let end = memchr::memchr(b'\n', line).or_else(|| memchr::memchr(b' ', line));
+    end.map_or(text.len(), |end| SOME + end + 1)
 }
 
 /// Removes from `values` what is in `others`; both ascend.
@@ -130,6 +143,14 @@ mod tests {
         let mut expected = ["home one", "three ads", "ads four"].map(|text| sketch_of(text, &RULES)).concat();
         expected.sort_unstable();
         assert_eq!(rest, expected);
+    }
+
+    #[test]
+    fn where_a_long_text_is_cut_makes_no_difference() {
+        let text: String =
+            (0..40_000).map(|n| format!("w{n}{}", if n % 9 == 0 { "\n" } else { " " })).collect();
+        assert!(some_lines(&text) < text.len());
+        assert_eq!(split_of(&text, &[&text], &RULES), (sketch_of(&text, &RULES), vec![]));
     }
 
     #[test]

@@ -131,7 +131,8 @@ mod tests {
             sizes: vec![10, 10, 10, 10, 10],
         };
         let segments = Collector::open(folder.path(), 0).unwrap().finish().unwrap();
-        let method = onecopy_core::method(&onecopy_core::Config::default()).unwrap();
+        let config = onecopy_core::Config { method: "jaccard".into(), ..Default::default() };
+        let method = onecopy_core::method(&config).unwrap();
         let judge = Judge { segments: &segments, contents: &contents, method: &*method, threads: 1 };
         let mut index = Index::new(&runs, 0..5, &settled).unwrap();
         let mut found = Vec::new();

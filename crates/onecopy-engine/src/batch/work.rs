@@ -95,9 +95,10 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
         return Err(Error::Input(job.inputs.join(" "), "there is nothing to read".into()));
     }
     let budget = Budget::of(job, &inputs.sources, &stores)?;
+    let threshold = method(&job.config).map_err(Error::Config)?.threshold();
     let run = Run {
         version: env!("CARGO_PKG_VERSION").into(),
-        config: job.config.clone(),
+        config: Config { threshold: Some(threshold), ..job.config.clone() },
         fields: job.fields.clone(),
         limits: job.limits.clone(),
         removed_records: job.removed_records,

@@ -40,7 +40,7 @@ pub struct DedupArgs {
     /// How pages are compared; `onecopy methods` lists the methods and their parameters
     #[arg(long, value_name = "NAME[:PARAMETER=VALUE]...", default_value_t = Config::default().method)]
     pub method: String,
-    /// Pages at least this similar are duplicates. Higher: fewer pages removed [default: the method's, 0.8 for the usual one]
+    /// Pages at least this similar are duplicates. Higher: fewer pages removed [default: the method's own, 0.8 for auto]
     #[arg(long, short, value_name = "0..1")]
     pub threshold: Option<f64>,
     #[command(flatten)]

@@ -128,8 +128,8 @@ fn pages_of_a_finished_run_by_name_and_address() {
     let of_run = |a: &str, b: &str| compare(a, b).arg("--run").arg(&out).within(folder.path());
     let found = as_json(of_run("http://a.example/", "7"));
     assert_eq!(found["shingle"], 3, "the run's configuration is used");
-    let jaccard = measured(&found, "methods", "method", "jaccard");
-    assert_eq!((&jaccard["threshold"], &jaccard["alike"]), (&json!(0.9), &json!(false)));
+    let auto = measured(&found, "methods", "method", "auto");
+    assert_eq!((&auto["threshold"], &auto["alike"]), (&json!(0.9), &json!(false)));
     assert_eq!(side(&found, "b"), window(3));
     assert_eq!(as_json(of_run("in.jsonl:3", "7"))["shared"], 0);
     write_file(folder.path(), "mine.txt", window(3));
@@ -253,9 +253,9 @@ fn main_content_or_all_of_it() {
     let folder = tempdir().expect("a folder");
     let page = |menu: &str| {
         let body = format!("<p>{}.</p>", topic("story").repeat(3));
-        format!(
-            "<!doctype html><nav><ul><li>{menu} home<li>{menu} news<li>contact</ul></nav><main>{body}</main>"
-        )
+        let link = |word: &str| format!("<li><a href=/{word}>{menu} {word}</a>");
+        let links = ["home", "news", "contact", "about", "shop", "help"].map(link).concat();
+        format!("<!doctype html><nav><ul>{links}</ul></nav><main>{body}</main>")
     };
     write_file(folder.path(), "a.html", page("left"));
     write_file(folder.path(), "b.html", page("right"));

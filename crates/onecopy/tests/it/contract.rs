@@ -106,7 +106,7 @@ fn the_report_counts_every_record() {
     dedup(&input, &out).args("--threads 2").succeed();
     let report = report(&out);
     let counts = json!({"read": 8, "kept": 4, "removed": 2, "rejected": 2, "groups": 2, "largest_group": 3,
-        "kinds": {"exact": 1, "near": 1, "url": 0, "redirect": 0}, "method": "jaccard", "threshold": 0.8, "out_of_core": false,
+        "kinds": {"exact": 1, "near": 1, "url": 0, "redirect": 0}, "method": "auto", "threshold": 0.8, "out_of_core": false,
         "input_bytes": fs::metadata(&input).expect("the input").len(), "memory_limit_bytes": 1u64 << 30, "threads": 2});
     for (name, expected) in counts.as_object().expect("an object") {
         assert_eq!(&report[name], expected, "{name}");

@@ -27,7 +27,8 @@ fn help_names_every_default() {
     let text = flat(&onecopy(["dedup", "--help"]).succeed());
     let options: Vec<&str> = text.split(" --").collect();
     for (option, default) in [
-        ("threshold", "0.8"),
+        ("method", "auto"),
+        ("threshold", "the method's own, 0.8 for auto"),
         ("shingle", "5"),
         ("unit", "words"),
         ("winner", "popularity,static,short-url,older,longer"),
@@ -60,7 +61,7 @@ fn the_defaults_that_help_shows_can_be_typed() {
     let input = crate::pages::write_records(folder.path(), "in.jsonl", &[("a", "one two three")]);
     let out = folder.path().join("out");
     crate::program::dedup(&input, &out).succeed();
-    let typed = "--threshold 0.8 -k 5 --unit words --winner popularity,static,short-url,older,longer \
+    let typed = "--method auto --threshold 0.8 -k 5 --unit words --winner popularity,static,short-url,older,longer \
                  --memory 1G --max-page 4M --max-expansion 1000";
     let again = crate::program::dedup(&input, &out).args(typed).succeed();
     assert!(again.stdout.contains("this very run"), "the defaults are others: {}", again.stdout);

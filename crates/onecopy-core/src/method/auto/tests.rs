@@ -1,3 +1,5 @@
+//! Pages told apart, compared by hand and by the contract.
+
 use proptest::prelude::*;
 
 use super::super::tests::{Book, by_the_book, made};

@@ -1,3 +1,5 @@
+//! Supershingles by the book, and the megashingles of those that agree.
+
 use proptest::prelude::*;
 
 use super::super::tests::{Book, by_the_book, made, sketch_of};
