@@ -13,8 +13,8 @@ mod words;
 use std::path::PathBuf;
 
 use onecopy_core::{
-    Canonical, Config, Content, Desk, LooksAt, METHODS, Method, Sketch, Subject, canonicalise, language,
-    method, overlap, sketch,
+    Canonical, Config, Content, Desk, LooksAt, METHODS, Method, Sketch, Subject, Unit, canonicalise,
+    language, method, overlap, sketch, token_hashes,
 };
 use serde::Serialize;
 
@@ -189,6 +189,13 @@ impl Prepared {
     /// How many shingles it has.
     fn size(&self) -> usize {
         self.shingles.shingles().len()
+    }
+
+    /// The hashes of its words, in order.
+    fn words(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        token_hashes(&self.canonical, Unit::Words, &mut words);
+        words
     }
 
     fn sketch(&self, method: &dyn Method) -> Vec<u64> {

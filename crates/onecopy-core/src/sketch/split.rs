@@ -68,7 +68,7 @@ impl Split {
     fn shingle(&mut self, rules: &ShingleRules) {
         self.main.clear();
         self.rest.clear();
-        let all_is_main = self.marked == [0..self.tokens.len()];
+        let all_is_main = self.marked.iter().map(Range::len).sum::<usize>() == self.tokens.len();
         windows(&self.tokens, rules.length, &mut self.rest);
         let length = rules.length.min(self.tokens.len());
         for marked in self.marked.iter().filter(|_| !all_is_main) {

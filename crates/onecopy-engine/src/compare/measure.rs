@@ -2,7 +2,9 @@
 //!
 //! To add one is to add an entry to [`MEASURES`]; tables, JSON and HTML follow.
 
-use onecopy_core::{containment, resemblance};
+use onecopy_core::{
+    Config, containment, edit_distance, euclidean, frequencies, hamming, method, resemblance,
+};
 use serde::Serialize;
 
 use super::Prepared;
@@ -38,11 +40,15 @@ pub(super) struct Pair<'a> {
     pub shared: usize,
 }
 
+/// What the edit distance may take: words of the longer page times edits.
+const EDIT_STEPS: usize = 100_000_000;
+
 struct Entry {
     name: &'static str,
     kind: MeasureKind,
     about: &'static str,
-    of: fn(&Pair) -> f64,
+    /// Nothing where it would take too long.
+    of: fn(&Pair) -> Option<f64>,
 }
 
 /// All of them, in the order in which they are shown.
@@ -51,26 +57,52 @@ const MEASURES: &[Entry] = &[
         name: "resemblance",
         kind: MeasureKind::Similarity,
         about: "shared shingles of all shingles",
-        of: |pair| resemblance(pair.shared, pair.a.size(), pair.b.size()),
+        of: |pair| Some(resemblance(pair.shared, pair.a.size(), pair.b.size())),
     },
     Entry {
         name: "containment-a",
         kind: MeasureKind::Similarity,
         about: "how much of A is in B, by shingles",
-        of: |pair| containment(pair.shared, pair.a.size()),
+        of: |pair| Some(containment(pair.shared, pair.a.size())),
     },
     Entry {
         name: "containment-b",
         kind: MeasureKind::Similarity,
         about: "how much of B is in A, by shingles",
-        of: |pair| containment(pair.shared, pair.b.size()),
+        of: |pair| Some(containment(pair.shared, pair.b.size())),
+    },
+    Entry {
+        name: "hamming",
+        kind: MeasureKind::Distance,
+        about: "differing bits of simhash, of 64",
+        of: |pair| {
+            let config = Config { method: "simhash".into(), ..Config::default() };
+            let simhash = method(&config).ok()?;
+            Some(hamming(&pair.a.sketch(&*simhash), &pair.b.sketch(&*simhash)) as f64)
+        },
+    },
+    Entry {
+        name: "euclidean",
+        kind: MeasureKind::Distance,
+        about: "between word frequencies",
+        of: |pair| Some(euclidean(&frequencies(&pair.a.words()), &frequencies(&pair.b.words()))),
+    },
+    Entry {
+        name: "edit",
+        kind: MeasureKind::Distance,
+        about: "words to put in, take out or replace",
+        of: |pair| {
+            let (a, b) = (pair.a.words(), pair.b.words());
+            let most = EDIT_STEPS / a.len().max(b.len()).max(1);
+            edit_distance(&a, &b, most).map(|edits| edits as f64)
+        },
     },
 ];
 
 pub(super) fn measures(pair: &Pair) -> Vec<Measure> {
     let measure = |entry: &Entry| {
         let Entry { name, kind, about, of } = *entry;
-        Measure { name, kind, about, value: of(pair) }
+        Some(Measure { name, kind, about, value: of(pair)? })
     };
-    MEASURES.iter().map(measure).collect()
+    MEASURES.iter().filter_map(measure).collect()
 }

@@ -180,7 +180,7 @@ fn long_pages_are_quick() {
     ] {
         let same = a.iter().filter(|&&word| word == 7).count() > 0;
         assert_eq!(lcs.verify(&a, &b).is_some(), same);
-        assert_eq!(keys_of(&a, &*lcs).is_empty(), false);
+        assert!(!keys_of(&a, &*lcs).is_empty());
     }
     assert_eq!(similarity_of(&[1], &[1], &*lcs), 1.0);
     assert_eq!(similarity_of(&[1], &[2], &*lcs), 0.0);
