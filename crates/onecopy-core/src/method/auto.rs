@@ -72,25 +72,27 @@ impl Method for Auto {
     }
 
     fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        let start = out.len();
         if !is_told(sketch) {
-            keys(sketch, self.threshold, rarity, &mut desk.counts, out);
-            out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(false, sketch.len() as u32, *rest));
-            return;
+            return keys(sketch, self.threshold, rarity, &mut desk.counts, out);
         }
+        let start = out.len();
         desk.words.clear();
         desk.words.extend(sketch.iter().filter(|word| *word & REST == 0));
         keys(&desk.words, self.least_main(true), rarity, &mut desk.counts, out);
         let size = desk.words.len() as u32;
-        out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(true, size, *rest));
+        out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(size, *rest));
     }
 
     fn may(&self, a: Held, b: Held) -> bool {
-        let ((told_a, size_a, rest_a), (told_b, size_b, rest_b)) = (unpacked(a.rest), unpacked(b.rest));
-        let least = self.least_main(told_a && told_b);
+        if (a.rest | b.rest) & PACKED == 0 {
+            return rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold)
+                && sizes_allow(a.size as usize, b.size as usize, self.threshold);
+        }
+        let least = self.least_main(a.rest & b.rest & PACKED != 0);
+        let (a, b) = (unpacked(a), unpacked(b));
         // The larger of two sizes may be as much too small as sizes are rounded.
-        rests_allow((rest_a, rest_b), (size_a, size_b), least)
-            && sizes_allow(size_a as usize, size_b as usize, least * (1.0 - SIZE_ROUNDING))
+        rests_allow((a.rest, b.rest), (a.size, b.size), least)
+            && sizes_allow(a.size as usize, b.size as usize, least * (1.0 - SIZE_ROUNDING))
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
@@ -156,16 +158,23 @@ fn shared(a: &[u64], b: &[u64]) -> Shared {
     Shared { both: counts[0], second: counts[1], first: counts[2] }
 }
 
-/// The number beside a key: whether the page was told apart, the size of its main content rounded down, and how much of
-/// that comes behind the key rounded up.
-fn packed(told: bool, size: u32, rest: u32) -> u32 {
+/// The bit of the number beside a key of a page that was told apart.
+const PACKED: u32 = 1 << 31;
+
+/// The number beside a key of a page that was told apart, whose sketch has more words than its main content: the size of
+/// that rounded down, and how much of it comes behind the key rounded up.
+fn packed(size: u32, rest: u32) -> u32 {
     let code = shortened(rest);
     let rest = code + u32::from(lengthened(code) < rest);
-    u32::from(told) << 31 | shortened(size) << 16 | rest
+    PACKED | shortened(size) << 16 | rest
 }
 
-fn unpacked(number: u32) -> (bool, u32, u32) {
-    (number >> 31 == 1, lengthened(number >> 16 & 0x7fff), lengthened(number & 0xffff))
+/// A holder of a key as it would be if all of the page were main content.
+fn unpacked(Held { size, rest }: Held) -> Held {
+    if rest & PACKED == 0 {
+        return Held { size, rest };
+    }
+    Held { size: lengthened(rest >> 16 & 0x7fff), rest: lengthened(rest & 0xffff) }
 }
 
 /// Bits of a shortened number that are kept exactly.

@@ -85,8 +85,8 @@ fn numbers_are_shortened_in_order_and_by_little() {
     for number in numbers {
         let back = lengthened(shortened(number));
         assert!(back <= number && f64::from(number - back) <= SIZE_ROUNDING * f64::from(number));
-        let (told, size, rest) = unpacked(packed(true, number, number / 2));
-        assert!(told && size == back && rest >= number / 2);
+        let held = unpacked(Held { size: 7, rest: packed(number, number / 2) });
+        assert!(held.size == back && held.rest >= number / 2);
     }
 }
 
