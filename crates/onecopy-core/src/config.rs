@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::address::AddressRules;
-use crate::method::{METHODS, method};
+use crate::method::{METHODS, method, usual_parameters};
 
 /// What counts as a duplicate and which copy is kept. Two runs with the same `Config` over the same pages
 /// give the same answer.
@@ -79,7 +79,23 @@ impl Config {
                 self.markets.len()
             ));
         }
-        method(self).map(|_| ())
+        method(self)?;
+        self.check_shingles_are_used()
+    }
+}
+
+impl Config {
+    /// Refuses a length of shingles that the method would not look at.
+    fn check_shingles_are_used(&self) -> Result<(), String> {
+        let (name, length) = (self.method.split(':').next().unwrap_or_default(), self.shingles.length);
+        let is_used = ["auto", "jaccard", "containment"].contains(&name);
+        if is_used || length == ShingleRules::default().length {
+            return Ok(());
+        }
+        Err(match usual_parameters(name).iter().any(|(parameter, _)| *parameter == "k") {
+            true => format!("method {name} has a length of shingles of its own: give {name}:k={length}"),
+            false => format!("method {name} compares no shingles: leave their length out"),
+        })
     }
 }
 

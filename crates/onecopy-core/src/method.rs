@@ -214,8 +214,8 @@ pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
 }
 
 /// A method's parameters and their usual values, in the order in which the method asks for them.
-pub fn usual_parameters(entry: &MethodEntry) -> Vec<(&'static str, String)> {
-    let config = Config { method: entry.name.into(), ..Config::default() };
+pub fn usual_parameters(name: &str) -> Vec<(&'static str, String)> {
+    let config = Config { method: name.into(), ..Config::default() };
     made(&config).map_or_else(|_| Vec::new(), |(_, parameters)| parameters)
 }
 

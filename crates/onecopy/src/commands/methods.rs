@@ -15,7 +15,7 @@ pub fn run() -> Result<ExitCode> {
         let made = method(&config).map_err(|error| anyhow!(error))?;
         let kind = if made.stands_for().is_some() { "approximate" } else { "exact" };
         let _ = writeln!(text, "{:<14}{} ({kind})", entry.name, entry.about);
-        let parameters = usual_parameters(entry);
+        let parameters = usual_parameters(entry.name);
         let shown: Vec<String> = parameters.iter().map(|(name, usual)| format!("{name}={usual}")).collect();
         let _ = writeln!(text, "{:<14}  {}", "", shown.join("  "));
     }

@@ -21,6 +21,7 @@ mod limits; //    bad input and nonsense parameters are named, and cost nothing 
 mod links; //     redirects, canonical links, other ways to write an address, and markets
 mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
 mod memory; //    memory, threads and the order of the input change no answer, and the limit is kept
+mod methods; //   every method through the program: what it finds, says of its recall, and refuses
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod oracle; //    on real pages, the answer is the one that comparing all pairs gives
 mod readers; //   other people's readers of WARC and Parquet find in kept files what they should
