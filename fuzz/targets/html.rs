@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use libfuzzer_sys::fuzz_target;
-use onecopy_core::{Content, head, html_to_text};
+use onecopy_core::{AddressRules, Content, head, html_to_parts, html_to_text, links};
 use onecopy_fuzz::many_times;
 
 fuzz_target!(|data: &[u8]| {
@@ -24,6 +24,13 @@ fn check(html: &str) {
         let extra = words_beyond(part, &all);
         assert!(extra.is_empty(), "{extra:?} in {part:?} but not in {all:?}");
     }
+    let mut whole = String::new();
+    let parts = html_to_parts(html, &mut whole);
+    assert!(
+        parts.is_sorted_by_key(|part| part.start)
+            && parts.iter().all(|part| whole.get(part.clone()).is_some())
+    );
+    links(html, None, &AddressRules::default(), &mut Vec::new());
     for address in [None, Some("http://site.example/a/b?c#d")] {
         let head = head(html, address);
         for link in head.canonical.iter().chain(&head.refresh) {
