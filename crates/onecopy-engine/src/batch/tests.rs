@@ -45,7 +45,8 @@ fn make(
         (_, 8) => "word".to_owned(),
         (0, _) => format!("home news contact about us {} all rights reserved by all of us", words.join(" ")),
         (1, _) => words[..10].join(", "),
-        _ => words.chunks(3).map(|sentence| sentence.join(" ")).collect::<Vec<_>>().join(". "),
+        // Pages of the same words may have other sentences.
+        _ => words.chunks(3 + number % 2).map(|words| words.join(" ")).collect::<Vec<_>>().join(". "),
     };
     let popularity = (signal > 0).then_some(signal as f64);
     Made { name: format!("page-{number:02}"), text, popularity }
@@ -270,6 +271,26 @@ fn groups_are_joined_by_pairs_of_losers() {
     assert_eq!((expected["b"].0.is_none(), expected["b"].1.as_str()), (true, "a"));
     for tight in [None, Some(5)] {
         assert_eq!(answer(&pages, &config, Squeeze { threads: 2, chunk: 4_096, tight }), expected);
+    }
+}
+
+/// Two pages of the same words in other sentences: the better one's sentences count, wherever it stands in the input.
+#[test]
+fn the_best_page_of_a_text_speaks_for_it() {
+    let sentences: Vec<String> = (0..10).map(|n| format!("a{n} b{n} c{n}")).collect();
+    let page = |name: &str, text: String, popularity| Made { name: name.into(), text, popularity };
+    let near = format!("{}. something else", sentences[..9].join(". "));
+    let pages = [
+        page("one-sentence", sentences.join(" "), Some(1.0)),
+        page("best", sentences.join(". "), Some(9.0)),
+        page("near", near, None),
+    ];
+    let config = Config { method: "lcs:search=all".into(), ..Config::default() };
+    let expected = expected(&pages, &config);
+    assert_eq!(expected["near"].0.as_ref().unwrap().0, "best");
+    for order in [[0, 1, 2], [1, 0, 2], [2, 0, 1]] {
+        let shuffled = order.map(|place: usize| pages[place].clone());
+        assert_eq!(answer(&shuffled, &config, Squeeze { threads: 1, chunk: 4_096, tight: None }), expected);
     }
 }
 
