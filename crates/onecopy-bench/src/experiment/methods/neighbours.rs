@@ -58,7 +58,12 @@ pub fn section(bench: &Bench, corpus: &Path) -> Result<String> {
             figure(binned.as_ref().map(|fit| fit.slope)),
             figure(binned.as_ref().map(|fit| fit.spread)),
         ]);
-        clouds.push(Cloud { title: format!("{letter}: pages by number of near-duplicates"), points, fit });
+        clouds.push(Cloud {
+            title: format!("{letter}: pages by number of near-duplicates"),
+            points,
+            fit,
+            binned,
+        });
     }
     let name = corpus.file_name().unwrap_or_default().to_string_lossy();
     let picture =
@@ -140,7 +145,7 @@ fn groups(out: &Path) -> Result<Vec<Vec<String>>> {
         .with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Sets of pages, each with at most as many pairs within groups as can be listed, in which every pair of a group occurs.
+/// Sets of pages in which every pair of a group occurs, each with no more such pairs than can be listed.
 fn packed(groups: &[Vec<String>]) -> Vec<Vec<String>> {
     let (mut sets, mut open, mut pairs) = (vec![], vec![], 0);
     for group in groups {

@@ -18,11 +18,13 @@ pub struct Mark {
     pub filled: bool,
 }
 
-/// Points on logarithmic axes, and the line through them.
+/// Points on logarithmic axes, and lines through them.
 pub struct Cloud {
     pub title: String,
     pub points: Vec<(f64, f64)>,
     pub fit: Option<Line>,
+    /// The line through the points in bins, dashed.
+    pub binned: Option<Line>,
 }
 
 const BLUE: &str = "#06c";
@@ -120,8 +122,20 @@ fn cloud_panel(cloud: &Cloud, x: &Powers, y: &Powers) -> String {
         let _ = writeln!(out, "<path d=\"M0 {at:.1}H{}\" stroke=\"#ddd\"/>", x.length);
         let _ = writeln!(out, "<text x=\"-6\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>", at + 4.0);
     }
-    if let Some(fit) = &cloud.fit {
-        out += &line(fit, &cloud.points, x, y);
+    let lines = [(&cloud.fit, "", "", 16.0), (&cloud.binned, "binned: ", "5 4", 32.0)];
+    for (fit, name, dashes, below) in lines {
+        let Some(fit) = fit else { continue };
+        let places = line(fit, &cloud.points, x, y);
+        let stroke = format!("stroke=\"{ORANGE}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"");
+        let _ = writeln!(out, "<polyline points=\"{places}\" fill=\"none\" {stroke}/>");
+        let _ = writeln!(
+            out,
+            "<text x=\"{}\" y=\"{below}\" text-anchor=\"end\" fill=\"{ORANGE}\">\
+             {name}slope {:.2}, spread {:.2} decades</text>",
+            x.length - 6.0,
+            fit.slope,
+            fit.spread
+        );
     }
     for point in &cloud.points {
         let (x, y) = (x.place(point.0), y.length - y.place(point.1));
@@ -133,7 +147,7 @@ fn cloud_panel(cloud: &Cloud, x: &Powers, y: &Powers) -> String {
     out
 }
 
-/// The part of a line over the points that is inside the panel.
+/// The places of a line over the points, as far as it is inside the panel.
 fn line(fit: &Line, points: &[(f64, f64)], x: &Powers, y: &Powers) -> String {
     let ends = points.iter().map(|point| point.0);
     let (from, to) =
@@ -143,14 +157,7 @@ fn line(fit: &Line, points: &[(f64, f64)], x: &Powers, y: &Powers) -> String {
         .map(|at| (x.place(at), y.place(fit.at(at))))
         .filter(|(_, y_at)| (0.0..=y.length).contains(y_at));
     let places: Vec<String> = inside.map(|(x, at)| format!("{x:.1},{:.1}", y.length - at)).collect();
-    format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{ORANGE}\" stroke-width=\"2\"/>\n\
-         <text x=\"{}\" y=\"16\" text-anchor=\"end\" fill=\"{ORANGE}\">slope {:.2}, spread {:.2} decades</text>\n",
-        places.join(" "),
-        x.length - 6.0,
-        fit.slope,
-        fit.spread
-    )
+    places.join(" ")
 }
 
 /// A bar a row on a logarithmic scale, and a dashed line at `goal`.
@@ -159,7 +166,7 @@ pub fn bars(rows: &[(&str, f64)], goal: f64) -> String {
     let scale = Powers::over(rows.iter().map(|row| row.1).chain([goal]), WIDTH);
     let bottom = rows.len() as f64 * ROW;
     let mut body = format!("<g transform=\"translate({LABELS} {TOP})\">\n");
-    body += "<text y=\"-14\" font-size=\"14\">Pages a CPU second</text>\n";
+    body += "<text y=\"-24\" font-size=\"14\">Pages a CPU second</text>\n";
     for value in scale.ticks() {
         let x = scale.place(value);
         let _ = writeln!(body, "<path d=\"M{x:.1} 0V{bottom}\" stroke=\"#ddd\"/>");
@@ -179,7 +186,7 @@ pub fn bars(rows: &[(&str, f64)], goal: f64) -> String {
     }
     let x = scale.place(goal);
     let _ = writeln!(body, "<path d=\"M{x:.1} -6V{bottom}\" stroke=\"{ORANGE}\" stroke-dasharray=\"4 4\"/>");
-    let _ = writeln!(body, "<text x=\"{:.1}\" y=\"-8\" fill=\"{ORANGE}\">goal of lcs</text></g>", x + 4.0);
+    let _ = writeln!(body, "<text x=\"{:.1}\" y=\"-3\" fill=\"{ORANGE}\">goal of lcs</text></g>", x + 4.0);
     page(LABELS + WIDTH + 70.0, TOP + bottom + 30.0, &body)
 }
 
@@ -234,8 +241,10 @@ mod tests {
     fn a_line_ends_where_the_panel_does() {
         let points = vec![(1.0, 100.0), (10.0, 10.0), (100.0, 1.0), (1000.0, 1.0)];
         let fit = Line { slope: -1.0, start: 2.0, spread: 0.1 };
-        let picture = clouds(&[Cloud { title: "t".into(), points, fit: Some(fit) }]);
+        let picture = clouds(&[Cloud { title: "t".into(), points, fit: Some(fit), binned: None }]);
         assert!(picture.contains("slope -1.00") && !picture.contains("NaN"));
-        assert!(!clouds(&[Cloud { title: "t".into(), points: vec![], fit: None }]).contains("inf"));
+        assert!(
+            !clouds(&[Cloud { title: "t".into(), points: vec![], fit: None, binned: None }]).contains("inf")
+        );
     }
 }

@@ -38,8 +38,8 @@ pub fn section(bench: &Bench) -> Result<String> {
     }
     let name = bench.corpus.file_name().unwrap_or_default().to_string_lossy();
     let mut text = format!(
-        "## Speed\n\nOn {name}, one core (`-j 1 --recall-pages 0`), reading and writing included; the least CPU time of {} \
-         runs, or of as many as fit into {} s.\n\n",
+        "## Speed\n\nOn {name}, one core (`-j 1 --recall-pages 0`), reading and writing included; the least CPU time \
+         of {} runs, or of as many as fit into {} s.\n\n",
         bench.runs,
         bench.limit.as_secs()
     );
@@ -49,8 +49,8 @@ pub fn section(bench: &Bench) -> Result<String> {
     text += &bench.picture("speed.svg", "Pages a CPU second by method", &picture::bars(&bars, LCS_GOAL))?;
     text += &format!(
         "\n## Recall of approximate methods\n\nOn {name}: the chance that a pair of a similarity is found, by the \
-         mathematics; and the share that was, of the pairs of 200 pages with all others, with the interval that holds it \
-         by 95 %.\n\n{}",
+         mathematics; and the share that was, of the pairs of 200 pages with all others, with the interval \
+         that holds it by 95 %.\n\n{}",
         recalls(bench)?.markdown()
     );
     Ok(text)
@@ -80,7 +80,7 @@ fn pages_per_second(timed: &[Timed], method: &str) -> Option<f64> {
 }
 
 fn table(timed: &[Timed]) -> Table {
-    let mut table = Table::new(&["method", "CPU s", "pages a CPU s", "time of jaccard's", "removed", "runs"]);
+    let mut table = Table::new(&["method", "CPU s", "pages a CPU s", "of jaccard's time", "removed", "runs"]);
     let jaccard = pages_per_second(timed, "jaccard");
     for one in timed {
         let cells = match (&one.best, one.pages_per_second()) {
@@ -111,7 +111,8 @@ fn goals(timed: &[Timed]) -> String {
         None => "not measured".to_owned(),
     };
     format!(
-        "Goals: lcs at least {} pages a second a core: {lcs}. shingles-b within {SHINGLES_B_GOAL} times of jaccard: {shingles}.\n",
+        "Goals: lcs at least {} pages a second a core: {lcs}. shingles-b within {SHINGLES_B_GOAL} times of \
+         jaccard: {shingles}.\n",
         count(LCS_GOAL as u64)
     )
 }

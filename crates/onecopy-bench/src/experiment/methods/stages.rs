@@ -43,6 +43,7 @@ const NOTE: &str = "\
 CPU seconds on one core. Comparing all pairs takes time by the square of the pages: it is measured on the first pages of
 the corpus and extrapolated. Rows of `eval` compare in full and count the comparing alone (what `eval` takes for
 shingles-b, which compares next to nothing, is subtracted); rows of `dedup` are end to end, with reading and writing.
+The paper's hours are of 400 million pages on six servers; its precision was 0.67 after stage one and 0.95 in the end.
 ";
 
 fn times(bench: &Bench) -> Result<Table> {
