@@ -1,4 +1,4 @@
-//! What the papers report of their methods: Henzinger (2007) of B, C and both, Huang, Wang and Li (2008) of the others.
+//! What the papers report of their methods: Henzinger (2006) of B, C and both, Huang, Wang and Li (2008) of the others.
 
 /// The figures of a method, as far as they were given.
 pub struct Published {
