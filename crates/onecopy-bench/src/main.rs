@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test, a panic is the report"))]
 
 mod audit;
+mod experiment;
 mod extract;
 mod generate;
 mod hamming;
@@ -33,6 +34,7 @@ struct Cli {
 enum Command {
     Generate(generate::Args),
     Audit(audit::Args),
+    Experiment(experiment::Args),
     Extract(extract::Args),
     Hamming(hamming::Args),
     Peers(peers::Args),
@@ -48,6 +50,7 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Generate(args) => generate::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Experiment(args) => experiment::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Hamming(args) => hamming::run(&args),
         Command::Peers(args) => peers::run(&args),

@@ -5,6 +5,7 @@ pub mod child;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -25,11 +26,26 @@ pub struct Cost {
 /// It runs under a copy of this program (see [`child`]), because only an ancestor of its own can tell one run's
 /// descendants from another's.
 pub fn run(command: &Command, log: &Path) -> Result<Cost> {
+    let name = command.get_program().to_string_lossy();
+    wrapped(command, log, None)?
+        .with_context(|| format!("{name} ended with exit code {}", child::OUT_OF_TIME))
+}
+
+/// As [`run`], but ends the command after `limit`, and then says nothing of its cost.
+pub fn run_within(command: &Command, log: &Path, limit: Duration) -> Result<Option<Cost>> {
+    wrapped(command, log, Some(limit))
+}
+
+fn wrapped(command: &Command, log: &Path, limit: Option<Duration>) -> Result<Option<Cost>> {
     let report = log.with_extension("cost.json");
     let output = File::create(log).with_context(|| format!("cannot create {}", log.display()))?;
     let itself = std::env::current_exe().context("cannot find this program")?;
     let mut wrapper = Command::new(itself);
-    wrapper.arg("child").arg("--report").arg(&report).arg("--");
+    wrapper.arg("child").arg("--report").arg(&report);
+    if let Some(limit) = limit {
+        wrapper.arg("--limit").arg(limit.as_secs_f64().to_string());
+    }
+    wrapper.arg("--");
     wrapper.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -43,13 +59,16 @@ pub fn run(command: &Command, log: &Path) -> Result<Cost> {
     wrapper.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     let name = command.get_program().to_string_lossy();
     let status = wrapper.status().with_context(|| format!("cannot start {name}"))?;
+    if status.code() == Some(child::OUT_OF_TIME) {
+        return Ok(None);
+    }
     if !status.success() {
         bail!("{name} ended with {status}: {}", last_lines(log));
     }
     let text =
         std::fs::read_to_string(&report).with_context(|| format!("cannot read {}", report.display()))?;
     std::fs::remove_file(&report)?;
-    serde_json::from_str(&text).context("the cost of a run cannot be read")
+    serde_json::from_str(&text).map(Some).context("the cost of a run cannot be read")
 }
 
 /// The run that used the least processor time: on a shared machine the others measure the neighbours.

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -21,6 +21,9 @@ use super::Cost;
 /// How long orphans may take to notice that their program has ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The exit code when the time limit passed, as that of timeout(1).
+pub const OUT_OF_TIME: i32 = 124;
+
 /// Linux counts resident memory in KiB, the BSDs and macOS in bytes.
 const RSS_UNIT: u64 = if cfg!(target_os = "linux") { 1024 } else { 1 };
 
@@ -30,6 +33,9 @@ pub struct Args {
     /// Where to write the cost
     #[arg(long)]
     report: PathBuf,
+    /// End the program after so many seconds, with exit code 124
+    #[arg(long)]
+    limit: Option<f64>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
@@ -40,10 +46,18 @@ pub fn run(args: &Args) -> Result<()> {
     nix::sys::prctl::set_child_subreaper(true).context("cannot adopt orphans")?;
     let (program, rest) = args.command.split_first().context("no program to run")?;
     let started = Instant::now();
-    let status = Command::new(program)
+    let mut child = Command::new(program)
         .args(rest)
-        .status()
+        .spawn()
         .with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
+    if let Some(limit) = args.limit
+        && !ends_within(&mut child, limit)?
+    {
+        // Asked politely, a program may take long to leave its work in order.
+        child.kill().and_then(|()| child.wait()).context("cannot end the program")?;
+        std::process::exit(OUT_OF_TIME);
+    }
+    let status = child.wait().context("cannot wait for the program")?;
     let wall_seconds = started.elapsed().as_secs_f64();
     if let Some(signal) = status.signal() {
         eprintln!("killed by signal {signal}");
@@ -60,6 +74,18 @@ pub fn run(args: &Args) -> Result<()> {
     };
     std::fs::write(&args.report, serde_json::to_string(&cost)?)
         .with_context(|| format!("cannot write {}", args.report.display()))
+}
+
+/// True when the program ends by itself within `limit` seconds.
+fn ends_within(child: &mut Child, limit: f64) -> Result<bool> {
+    let started = Instant::now();
+    while started.elapsed().as_secs_f64() < limit {
+        if child.try_wait().context("cannot wait for the program")?.is_some() {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(false)
 }
 
 /// True when no descendant is left, false when patience ran out first.

@@ -37,3 +37,11 @@ fn a_failure_keeps_its_exit_code() {
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "no disk\n");
 }
+
+#[test]
+fn a_program_that_takes_too_long_is_ended() {
+    let started = std::time::Instant::now();
+    let output = bench(&["child", "--report", "unused", "--limit", "0.05", "--", "sleep", "60"]);
+    assert_eq!(output.status.code(), Some(124));
+    assert!(started.elapsed().as_secs() < 30);
+}
