@@ -37,6 +37,8 @@ What can be compared: the order of the methods, and where each fails. What canno
 their recall is known only beside another method's. Ours are of sets that are small and whole: all pairs are known, few
 are hard, and there are no pages of error messages, empty lists and search results, on which methods are wrong most.
 Whole pages are what the papers' methods saw; the content is what onecopy compares unless told otherwise.
+Labels of the docs- sets and some of ota-pages-dev are computed by the Jaccard similarity of 5-word shingles of the
+content, which favours jaccard, containment and auto; pages that are part of another are not scored.
 ";
 
 pub fn section(bench: &Bench) -> Result<String> {
