@@ -70,9 +70,11 @@ impl Method for Combined {
     }
 
     /// Of what B finds, C takes some away. How many is not known from the resemblance; this is for pages in which each word
-    /// occurs once and what differs stands together. In others, fewer words differ or they matter less.
+    /// occurs once and the words that differ stand alone, each in k shingles. On pages where they stand together, fewer
+    /// pairs are found; where words are repeated, more.
     fn chance(&self, similarity: f64, pages: u64) -> f64 {
-        let cosine = 2.0 * similarity / (1.0 + similarity);
+        let shingles = (1.0 - similarity) / (1.0 + similarity);
+        let cosine = 1.0 - shingles / self.b.shingles.length as f64;
         self.b.chance(similarity, pages) * at_least(self.agree, self.bits, angle::agreement(cosine))
     }
 }

@@ -30,7 +30,7 @@ const STANDS_FOR: f64 = 0.9;
 /// Min-values, in groups.
 #[derive(Debug)]
 pub(super) struct ShinglesB {
-    shingles: ShingleRules,
+    pub(super) shingles: ShingleRules,
     window: WordWindow,
     rabin: Rabin,
     /// The functions whose least values are kept, and more to fill the last lanes.
