@@ -1,11 +1,75 @@
 //! The set bits of a filter as a sketch: a word a bit, so that they are compared, counted and keyed as shingles are.
 
-use super::Held;
 use super::parameters::Parameters;
+use super::{Desk, Held, LooksAt, Method, Subject};
 use crate::candidate::{Rarity, keys};
 use crate::filter::{BITS, FilterRules, HASHES};
 use crate::measure::containment;
-use crate::verify::{overlap_at_least, overlap_within};
+use crate::verify::{overlap, overlap_at_least, overlap_within};
+
+/// A method that compares the filters of one kind of element.
+#[derive(Debug)]
+pub(super) struct Filters {
+    pub threshold: f64,
+    pub rules: FilterRules,
+    pub measures: &'static str,
+    pub looks_at: LooksAt,
+    /// Appends the bits of a page's filter.
+    pub append: fn(&Subject, &FilterRules, &mut Desk, &mut Vec<u64>),
+}
+
+impl Method for Filters {
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn measures(&self) -> String {
+        self.measures.into()
+    }
+
+    fn looks_at(&self) -> LooksAt {
+        self.looks_at
+    }
+
+    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+        (self.append)(page, &self.rules, desk, out);
+    }
+
+    fn asks_rarity(&self) -> bool {
+        true
+    }
+
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+        append_keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    }
+
+    /// Whether filters can be alike if they share a key and nothing before it.
+    fn may(&self, a: Held, b: Held) -> bool {
+        let most = (1 + a.rest.min(b.rest)).min(a.size).min(b.size);
+        similarity(most as usize, (a.size as usize, b.size as usize)) >= self.threshold
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        overlap(a, b) as u32
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        similarity(score as usize, sizes)
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        let needed = overlap_within(a.len().max(b.len()), self.threshold);
+        if needed > a.len().min(b.len()) {
+            return None;
+        }
+        overlap_at_least(a, b, needed).map(|shared| shared as u32)
+    }
+
+    /// What the fuller set has alone, of its size: a distance by the triangle inequality of sets.
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        Some(1.0 - self.similarity(score, sizes))
+    }
+}
 
 /// Takes the bits of a filter, from the parameter called `key`.
 pub(super) fn bits(parameters: &mut Parameters, key: &'static str, usual: usize) -> Result<usize, String> {
@@ -52,12 +116,6 @@ pub(super) fn similarity(shared: usize, sizes: (usize, usize)) -> f64 {
     containment(shared, sizes.0.max(sizes.1))
 }
 
-/// The shared bits of filters that are at least `threshold` alike.
-pub(super) fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
-    let needed = overlap_within(a.len().max(b.len()), threshold);
-    if needed > a.len().min(b.len()) { None } else { overlap_at_least(a, b, needed) }
-}
-
 /// Appends the keys of a filter: it shares one with each filter that is `threshold` alike.
 ///
 /// Such a filter holds at least that part of this one's bits, which is what the keys of resemblance rely on, too.
@@ -71,12 +129,6 @@ pub(super) fn append_keys(
     if !bits.is_empty() {
         keys(bits, threshold, rarity, scratch, out);
     }
-}
-
-/// Whether filters can be `threshold` alike if they share a key and nothing before it.
-pub(super) fn may(a: Held, b: Held, threshold: f64) -> bool {
-    let most = (1 + a.rest.min(b.rest)).min(a.size).min(b.size);
-    similarity(most as usize, (a.size as usize, b.size as usize)) >= threshold
 }
 
 #[cfg(test)]
