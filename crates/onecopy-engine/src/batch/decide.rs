@@ -76,7 +76,7 @@ struct Settling<'a> {
 impl Settling<'_> {
     /// Decides for each market, the first last: its decisions are those of the run.
     fn markets(&self, by_rules: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
-        let lesser = self.believed(&by_rules)?;
+        let lesser = self.believed(&by_rules, progress)?;
         let preferences = Preferences { segments: self.segments, links: self.links, lesser: &lesser };
         let markets = &self.job.config.markets;
         for market in (1..markets.len()).rev() {
@@ -98,7 +98,7 @@ impl Settling<'_> {
     }
 
     /// The pages whose canonical link names a page that is alike, ascending.
-    fn believed(&self, by_rules: &[u32]) -> Result<Vec<u32>> {
+    fn believed(&self, by_rules: &[u32], progress: &dyn Progress) -> Result<Vec<u32>> {
         let claimed = &self.links.canonical;
         if claimed.is_empty() {
             return Ok(Vec::new());
@@ -107,7 +107,7 @@ impl Settling<'_> {
         let contents = self.contents(preferences.order(by_rules, None)?)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
-        let alike = self.judge(&contents).compare_all(&pairs)?;
+        let alike = self.judge(&contents, progress).compare_all(&pairs)?;
         let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
         let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
         pages.dedup();
@@ -118,16 +118,16 @@ impl Settling<'_> {
         contents(self.segments, order, self.work.budget.sort, self.work.folder())
     }
 
-    fn judge<'a>(&'a self, contents: &'a Contents) -> Judge<'a> {
+    fn judge<'a>(&'a self, contents: &'a Contents, progress: &'a dyn Progress) -> Judge<'a> {
         let threads = self.segments.threads(self.job.threads, self.work.budget.limit / 4);
-        Judge { segments: self.segments, contents, method: self.method, threads }
+        Judge { segments: self.segments, contents, method: self.method, threads, progress }
     }
 
     /// Decides about pages that are given best first.
     fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
         let (folder, budget) = (self.work.folder(), &self.work.budget);
         let contents = self.contents(order)?;
-        let judge = self.judge(&contents);
+        let judge = self.judge(&contents, progress);
         let finder = KeyFinder {
             segments: self.segments,
             contents: &contents,

@@ -133,7 +133,13 @@ mod tests {
         let segments = Collector::open(folder.path(), 0).unwrap().finish().unwrap();
         let config = onecopy_core::Config { method: "jaccard".into(), ..Default::default() };
         let method = onecopy_core::method(&config).unwrap();
-        let judge = Judge { segments: &segments, contents: &contents, method: &*method, threads: 1 };
+        let judge = Judge {
+            segments: &segments,
+            contents: &contents,
+            method: &*method,
+            threads: 1,
+            progress: &crate::progress::Silent,
+        };
         let mut index = Index::new(&runs, 0..5, &settled).unwrap();
         let mut found = Vec::new();
         index.keep(0);

@@ -5,8 +5,9 @@ use onecopy_core::Method;
 use super::contents::Contents;
 use super::runs::Holder;
 use super::segments::Segments;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::for_each;
+use crate::progress::Progress;
 
 /// Knows where sketches are and when two are alike.
 pub(crate) struct Judge<'a> {
@@ -14,6 +15,8 @@ pub(crate) struct Judge<'a> {
     pub contents: &'a Contents,
     pub method: &'a dyn Method,
     pub threads: usize,
+    /// Is asked whether to stop, for some methods take long over a few comparisons.
+    pub progress: &'a dyn Progress,
 }
 
 /// What a thread keeps between comparisons.
@@ -66,6 +69,9 @@ impl Judge<'_> {
         let shares: Vec<_> =
             items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
         for_each(self.threads, shares.len(), Desk::default, |desk, i| {
+            if self.progress.stopped() {
+                return Err(Error::Stopped);
+            }
             let mut share = shares[i].lock().expect("no thread panics with this lock");
             let (items, answers) = &mut *share;
             for (item, answer) in items.iter().zip(answers.iter_mut()) {

@@ -114,15 +114,15 @@ impl Block<'_> {
     fn settle(mut self, contents: &[u32], settled: &mut Settled, progress: &dyn Progress) -> Result<()> {
         let mut desk = Desk::default();
         for batch in contents.chunks(BATCH) {
-            if progress.stopped() {
-                return Err(Error::Stopped);
-            }
             let found = self.judge.map(batch, |&content, desk| {
                 let mut candidates = Vec::new();
                 self.index.kept_beside(content, 0, self.judge, &mut candidates);
                 first_alike(self.judge, content, &candidates, desk)
             })?;
             for (&content, found) in batch.iter().zip(found) {
+                if progress.stopped() {
+                    return Err(Error::Stopped);
+                }
                 let winner = match found {
                     Some(winner) => Some(winner),
                     None => {
