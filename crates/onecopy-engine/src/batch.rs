@@ -31,13 +31,11 @@ mod sorter;
 mod spool;
 mod work;
 
-use std::time::Instant;
-
 use crate::error::Result;
 use crate::job::Job;
 use crate::output::{KeptWriter, Lists};
 use crate::progress::Progress;
-use crate::report::{Report, usage};
+use crate::report::{Begun, Report};
 
 pub(crate) use decisions::Decisions;
 pub(crate) use links::Link;
@@ -65,7 +63,7 @@ impl Outcome {
 
 /// Removes exact and near-duplicates from the job's inputs, and writes the results to its output folder.
 pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
-    let begun = Instant::now();
+    let begun = Begun::now();
     job.check()?;
     match work::open(job, progress)? {
         work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
@@ -74,7 +72,7 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
 }
 
 /// Runs all stages and publishes the results.
-fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result<Report> {
+fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<Report> {
     if work.continued {
         progress.note("continuing the run that was stopped here");
     }
@@ -91,7 +89,7 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
     }
-    let (cpu_seconds, peak_memory_bytes) = usage();
+    let (seconds, cpu_seconds, peak_memory_bytes) = begun.until_now();
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
@@ -99,7 +97,7 @@ fn run(job: &Job, work: Work, begun: Instant, progress: &dyn Progress) -> Result
         threshold: work.method.threshold(),
         recall,
         input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
-        seconds: begun.elapsed().as_secs_f64(),
+        seconds,
         cpu_seconds,
         peak_memory_bytes,
         threads: job.threads,

@@ -153,8 +153,28 @@ impl Counts {
     }
 }
 
+/// When a run began.
+#[derive(Clone, Copy)]
+pub(crate) struct Begun {
+    at: std::time::Instant,
+    /// What the process had used by then: `cargo run` becomes the program that it starts.
+    cpu_seconds: f64,
+}
+
+impl Begun {
+    pub(crate) fn now() -> Begun {
+        Begun { at: std::time::Instant::now(), cpu_seconds: usage().0 }
+    }
+
+    /// Seconds and processor seconds since then, and the peak memory of the process.
+    pub(crate) fn until_now(self) -> (f64, f64, u64) {
+        let (cpu_seconds, peak) = usage();
+        (self.at.elapsed().as_secs_f64(), cpu_seconds - self.cpu_seconds, peak)
+    }
+}
+
 /// Processor seconds and peak memory of this process so far.
-pub(crate) fn usage() -> (f64, u64) {
+fn usage() -> (f64, u64) {
     use nix::sys::resource::{UsageWho, getrusage};
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (0.0, 0) };
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;

@@ -150,7 +150,7 @@ fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String,
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
     let job = job(folder.path(), config, squeeze);
-    let report = run(&job, squeezed(&job, squeeze), Instant::now(), &Silent).unwrap();
+    let report = run(&job, squeezed(&job, squeeze), Begun::now(), &Silent).unwrap();
     assert_eq!(report.read, pages.len() as u64);
     assert_eq!(report.counts.kept + report.counts.removed + report.counts.rejected, report.read);
     assert_eq!(report.out_of_core, squeeze.tight.is_some());
@@ -335,13 +335,13 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
             let stop = StopIn { stage, steps: steps.into(), within: false.into() };
             let work = squeezed(&job, squeeze);
             assert_eq!(work.continued, stops > 0, "{stage:?}");
-            match run(&job, work, Instant::now(), &stop) {
+            match run(&job, work, Begun::now(), &stop) {
                 Err(Error::Stopped) => stops += 1,
                 Ok(_) => panic!("the run was not stopped in {stage:?}"),
                 Err(error) => panic!("{error}"),
             }
         }
-        run(&job, squeezed(&job, squeeze), Instant::now(), &Silent).unwrap();
+        run(&job, squeezed(&job, squeeze), Begun::now(), &Silent).unwrap();
         assert_eq!(found(&job.out), whole);
     }
 }
