@@ -1,6 +1,9 @@
 //! Similarity of text and similarity of out-links, weighted (Jain, Dahlin and Tewari 2005, section 1).
 //!
 //! Where neither page has links, the text alone is judged. Where one has none, the links are not alike.
+//!
+//! All pages that share a key are compared: a key of one part says nothing of what the other part can still bring. That is
+//! some thirty times slower than `bloom` on twenty thousand pages, so it is for few.
 
 use super::bloom::{append_text, text_rules};
 use super::links::{BITS, append_links};
