@@ -23,6 +23,7 @@ mod parallel;
 mod progress;
 mod report;
 mod reread;
+mod service;
 
 pub use batch::{Outcome, dedup};
 #[doc(hidden)]
@@ -41,3 +42,7 @@ pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, MirrorRules};
 pub use progress::{Progress, Silent, Stage};
 pub use report::{Counts, Expected, Kinds, Measured, Recall, Report, SIMILARITY_BINS};
+pub use service::{
+    Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal,
+    Routing, Service, ServiceOptions, Stats, Status, StatusKind,
+};

@@ -1,0 +1,194 @@
+//! The service: a collection that is kept right while pages change, appear, redirect and die.
+//!
+//! A change is accepted when it is durable in the log, and answered at once from known groups (Tier 1). Tier 2 takes
+//! what was accepted in batches, compares, and is the only writer of groups. When nothing waits, the groups and
+//! decisions are those of a batch run over the same pages.
+
+mod status;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use onecopy_core::Config;
+
+pub use status::{
+    Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
+    StatusKind,
+};
+
+use crate::error::Result;
+use crate::job::{Fields, Limits};
+
+/// Where a collection is, and how it is served.
+#[derive(Clone, Debug)]
+pub struct ServiceOptions {
+    /// The collection's folder.
+    pub data: PathBuf,
+    /// What counts as a duplicate and which copy is kept. It is fixed when a collection is begun: `None` takes that of
+    /// the collection, or the usual one for a new collection.
+    pub config: Option<Config>,
+    /// Where a record's parts are found.
+    pub fields: Fields,
+    /// What is refused.
+    pub limits: Limits,
+    /// Whether pages are kept whole, compressed, so that they can be exported.
+    pub keep_pages: bool,
+    /// How a page is routed to partitions.
+    pub routing: Routing,
+    /// Changes that may wait for Tier 2, in bytes. More are refused until some are settled.
+    pub queue_bytes: u64,
+    /// The share of a group's checks that may fail before it is repaired. In (0, 1].
+    pub repair_rate: f64,
+    /// How many threads Tier 2 may use.
+    pub threads: usize,
+}
+
+/// Which partitions a page is compared in.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Routing {
+    /// All that a similar page can be in: nothing is missed.
+    #[default]
+    Lossless,
+    /// Those of the page's language that are within the published bound, with `rho` sampled unless it is given. Some
+    /// pairs are missed.
+    Approximate {
+        /// The factor by which intervals are enlarged.
+        rho: Option<f64>,
+    },
+}
+
+/// What is to be changed.
+#[derive(Clone, Copy, Debug)]
+pub enum Action<'a> {
+    /// A page, new or fetched again: a JSON object as in a line of JSON Lines.
+    Put(&'a [u8]),
+    /// The page with this name is dead. It stays known as such.
+    Dead(&'a str),
+    /// The page with this name is forgotten.
+    Delete(&'a str),
+}
+
+/// A collection that is open. All functions may be called from any thread; those that wait say so.
+#[derive(Debug)]
+pub struct Service {}
+
+impl ServiceOptions {
+    /// The usual options, for the collection in `data`.
+    pub fn new(data: impl Into<PathBuf>) -> ServiceOptions {
+        ServiceOptions {
+            data: data.into(),
+            config: None,
+            fields: Fields::default(),
+            limits: Limits::default(),
+            keep_pages: true,
+            routing: Routing::default(),
+            queue_bytes: 256 << 20,
+            repair_rate: 0.08,
+            threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+        }
+    }
+}
+
+impl Service {
+    /// Opens a collection, or begins one; takes up what was accepted and not settled; starts Tier 2.
+    pub fn open(options: ServiceOptions) -> Result<Service> {
+        let _ = options;
+        todo!()
+    }
+
+    /// What counts as a duplicate here.
+    pub fn config(&self) -> &Config {
+        todo!()
+    }
+
+    /// Accepts changes, in their order. Waits until all are durable; one sync serves them all. A later change of a page
+    /// replaces an earlier one, whatever their times say.
+    pub fn accept(&self, actions: &[Action]) -> Vec<std::result::Result<Accepted, Refusal>> {
+        let _ = actions;
+        todo!()
+    }
+
+    /// The status of pages, by name, as of one moment; `None` for a page that is not known. With `verify` losers are
+    /// compared with their winner again, and the outcome is counted for their group.
+    pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
+        let _ = (pages, verify);
+        todo!()
+    }
+
+    /// What would become of a page if it were put now. Stores nothing.
+    pub fn query(&self, record: &[u8]) -> std::result::Result<Answer, Refusal> {
+        let _ = record;
+        todo!()
+    }
+
+    /// A group, by its number.
+    pub fn group(&self, group: u64) -> Result<Option<GroupView>> {
+        let _ = group;
+        todo!()
+    }
+
+    /// Groups with at least `least` pages and a number above `after`, at most `limit`, by number; only those with a page
+    /// whose name contains `search`, if that is given.
+    pub fn groups(
+        &self,
+        after: u64,
+        limit: usize,
+        least: u64,
+        search: Option<&str>,
+    ) -> Result<Vec<GroupLine>> {
+        let _ = (after, limit, least, search);
+        todo!()
+    }
+
+    /// Compares the pages of a group anew and waits until that is settled. Says how many changed; `None` if there is no
+    /// such group.
+    pub fn repair(&self, group: u64) -> Result<Option<u64>> {
+        let _ = group;
+        todo!()
+    }
+
+    /// Changes of status with a number above `after`, at most `limit`, by number.
+    pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
+        let _ = (after, limit);
+        todo!()
+    }
+
+    /// Waits until the feed has a number above `after`, at most so long. Says whether it has.
+    pub fn wait_for_feed(&self, after: u64, most: Duration) -> bool {
+        let _ = (after, most);
+        todo!()
+    }
+
+    /// Waits until nothing waits for Tier 2, at most so long. Says whether nothing does.
+    pub fn drain(&self, most: Duration) -> bool {
+        let _ = most;
+        todo!()
+    }
+
+    /// Numbers about the collection and the service.
+    pub fn stats(&self) -> Stats {
+        todo!()
+    }
+
+    /// Whether changes are accepted; if not, why.
+    pub fn ready(&self) -> std::result::Result<(), String> {
+        todo!()
+    }
+
+    /// Every page with what is known of it, by name, as of one moment.
+    pub fn pages(&self, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
+        let _ = each;
+        todo!()
+    }
+
+    /// Checks all of the collection: checksums, tables against each other, and every decision anew.
+    pub fn check(&self) -> Result<CheckReport> {
+        todo!()
+    }
+
+    /// Ends Tier 2 after the batch that it is at, and closes the collection. What was accepted and is not settled is taken
+    /// up when it is opened again.
+    pub fn close(self) -> Result<()> {
+        todo!()
+    }
+}
