@@ -4,6 +4,7 @@
 //! what was accepted in batches, compares, and is the only writer of groups. When nothing waits, the groups and
 //! decisions are those of a batch run over the same pages.
 
+mod graph;
 mod status;
 
 use std::path::PathBuf;
