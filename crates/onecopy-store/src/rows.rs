@@ -1,10 +1,9 @@
 //! The rows of the tables, and their bytes: numbers in little-endian order, strings and lists with their length first.
 
-mod codec;
 #[cfg(test)]
 mod tests;
 
-use codec::{Reader, Writer};
+use crate::codec::{Reader, Writer};
 
 /// A page's number, given when its name is first met, and never given again.
 pub type PageNumber = u32;
@@ -139,13 +138,7 @@ impl PageRow {
         out.byte(self.language);
         out.short(self.markets);
         out.bytes(&self.rank);
-        out.word(self.links.len() as u32);
-        for link in &self.links {
-            out.byte(link.kind);
-            out.long(link.address);
-            out.long(link.identity);
-            out.text(&link.to);
-        }
+        out.links(&self.links);
         out.word(self.content.unwrap_or(NO_CONTENT));
         out.byte(self.end.how | u8::from(self.end.revisit) << 7);
         out.word(self.end.page);
@@ -170,11 +163,7 @@ impl PageRow {
         (row.exact, row.identity) = (from.long()?, from.long()?);
         (row.language, row.markets) = (from.byte()?, from.short()?);
         row.rank = from.bytes()?.to_vec();
-        for _ in 0..from.word()? {
-            let kind = from.byte()?;
-            let (address, identity) = (from.long()?, from.long()?);
-            row.links.push(LinkRow { kind, address, identity, to: from.text()? });
-        }
+        row.links = from.links()?;
         row.content = Some(from.word()?).filter(|&slot| slot != NO_CONTENT);
         let how = from.byte()?;
         row.end = EndRow { how: how & 0x7f, page: from.word()?, revisit: how & 0x80 != 0 };

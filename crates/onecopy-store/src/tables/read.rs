@@ -141,6 +141,9 @@ pub trait Look {
     /// The pages that stand for a page.
     fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>>;
 
+    /// The first contents of a group, at most so many.
+    fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>>;
+
     /// How far the collection is.
     fn heads(&self) -> Result<Heads> {
         let bytes = self.meta("heads")?;
@@ -200,6 +203,11 @@ macro_rules! look {
             fn naming(&self, hash: u64) -> Result<Vec<PageNumber>> {
                 let range = self.naming.range((hash, 0)..=(hash, u32::MAX)).map_err(broken)?;
                 range.map(|entry| entry.map(|(key, _)| key.value().1).map_err(broken)).collect()
+            }
+
+            fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>> {
+                let range = self.groups.range((group, 0)..=(group, u32::MAX)).map_err(broken)?;
+                range.take(most).map(|entry| entry.map(|(key, _)| key.value().1).map_err(broken)).collect()
             }
 
             fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>> {

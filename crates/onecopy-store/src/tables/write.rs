@@ -20,7 +20,7 @@ pub struct Batch<'t> {
     pub(super) standing: Table<'t, &'static [u8], u32>,
     pub(super) naming: Table<'t, (u64, u32), ()>,
     pub(super) ending: Table<'t, (u32, u32), ()>,
-    groups: Table<'t, (u64, u32), ()>,
+    pub(super) groups: Table<'t, (u64, u32), ()>,
     checks: Table<'t, u64, (u64, u64)>,
     witnesses: Table<'t, (u32, u32), ()>,
     feed: Table<'t, u64, &'static [u8]>,
