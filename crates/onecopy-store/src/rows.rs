@@ -234,6 +234,8 @@ pub struct Heads {
     pub born: u64,
     /// The last number of the feed.
     pub feed: u64,
+    /// How many orders keys were chosen in.
+    pub generations: u32,
     /// Pages by status: that stay, go, are dead, are rejected.
     pub counts: [u64; 4],
 }
@@ -247,6 +249,7 @@ impl Heads {
         out.long(self.settled);
         out.word(self.next_page);
         [self.last_group, self.born, self.feed].into_iter().for_each(|number| out.long(number));
+        out.word(self.generations);
         self.counts.into_iter().for_each(|count| out.long(count));
         out.finish()
     }
@@ -261,6 +264,7 @@ impl Heads {
             last_group: from.long()?,
             born: from.long()?,
             feed: from.long()?,
+            generations: from.word()?,
             counts: [from.long()?, from.long()?, from.long()?, from.long()?],
         };
         from.is_done().then_some(heads)

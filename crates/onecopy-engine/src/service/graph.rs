@@ -116,6 +116,11 @@ impl Graph {
         self.members.get(&node.group).cloned().unwrap_or_else(|| vec![slot])
     }
 
+    /// The contents that lost to a content.
+    pub(crate) fn losers_of(&self, slot: Slot) -> Vec<Slot> {
+        if self.get(slot).is_some() { self.losers(slot) } else { Vec::new() }
+    }
+
     /// How many contents are in the group of a content.
     pub(crate) fn group_size(&self, slot: Slot) -> usize {
         self.get(slot).and_then(|node| self.members.get(&node.group)).map_or(1, Vec::len)
@@ -171,18 +176,20 @@ impl Graph {
         }
     }
 
-    /// Takes a content out of the members of its group. A group of one is left without a list.
-    fn leave(&mut self, slot: Slot) {
+    /// Takes a content out of the members of its group. Who is left alone has no list, and is told.
+    fn leave(&mut self, slot: Slot) -> Option<Slot> {
         let (group, at) = (self.node(slot).group, self.node(slot).at as usize);
-        let Some(members) = self.members.get_mut(&group) else { return };
+        let members = self.members.get_mut(&group)?;
         members.swap_remove(at);
         let moved = members.get(at).copied();
-        if members.len() == 1 {
+        let left = (members.len() == 1).then(|| members[0]);
+        if left.is_some() {
             self.members.remove(&group);
         }
         if let Some(moved) = moved {
             self.node_mut(moved).at = at as u32;
         }
+        left
     }
 
     /// Those of a content's group that lost to it.

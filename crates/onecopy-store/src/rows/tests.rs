@@ -59,6 +59,7 @@ fn rows_come_back_and_cut_or_longer_ones_do_not() {
         last_group: 5,
         born: 6,
         feed: 7,
+        generations: 9,
         counts: [8; 4],
     };
     assert_eq!(Heads::from_bytes(&heads.to_bytes()), Some(heads));

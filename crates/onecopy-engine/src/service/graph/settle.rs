@@ -66,7 +66,7 @@ impl Settling<'_> {
         if was_witness || !losers.is_empty() {
             self.shaken.insert(self.graph.node(slot).group);
         }
-        self.graph.leave(slot);
+        self.effect.changed.extend(self.graph.leave(slot));
         self.graph.nodes[slot as usize] = None;
         self.effect.changed.insert(slot);
         for loser in losers {
