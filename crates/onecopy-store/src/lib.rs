@@ -2,7 +2,11 @@
 //!
 //! It keeps what it is given and knows no method: what is alike is for others to find out.
 
+mod disk;
 mod error;
 mod tables;
 
+#[doc(hidden)]
+pub use disk::Volatile;
+pub use disk::{Backend, Disk, File, Folder, Lock, Open};
 pub use error::{Error, Result};
