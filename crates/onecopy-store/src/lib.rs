@@ -4,9 +4,11 @@
 
 mod disk;
 mod error;
+mod log;
 mod tables;
 
 #[doc(hidden)]
 pub use disk::Volatile;
 pub use disk::{Backend, Disk, File, Folder, Lock, Open};
 pub use error::{Error, Result};
+pub use log::{Log, LogReader, MAX_RECORD_BYTES, Place, Position, SEGMENT_BYTES};
