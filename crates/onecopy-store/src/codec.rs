@@ -1,6 +1,7 @@
 //! Numbers and strings, one behind the other.
 
-use crate::rows::{At, LinkRow};
+use crate::log::Place;
+use crate::rows::LinkRow;
 
 /// Appends.
 #[derive(Default)]
@@ -38,7 +39,7 @@ impl Writer {
         self.bytes(text.as_bytes());
     }
 
-    pub(crate) fn at(&mut self, at: At) {
+    pub(crate) fn at(&mut self, at: Place) {
         [at.segment, at.offset, at.length].into_iter().for_each(|number| self.word(number));
     }
 
@@ -118,8 +119,8 @@ impl<'a> Reader<'a> {
         String::from_utf8(self.bytes()?.to_vec()).ok()
     }
 
-    pub(crate) fn at(&mut self) -> Option<At> {
-        Some(At { segment: self.word()?, offset: self.word()?, length: self.word()? })
+    pub(crate) fn at(&mut self) -> Option<Place> {
+        Some(Place { segment: self.word()?, offset: self.word()?, length: self.word()? })
     }
 
     pub(crate) fn is_done(&self) -> bool {

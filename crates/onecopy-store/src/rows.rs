@@ -4,22 +4,12 @@
 mod tests;
 
 use crate::codec::{Reader, Writer};
+use crate::log::Place;
 
 /// A page's number, given when its name is first met, and never given again.
 pub type PageNumber = u32;
 /// A content's number. Numbers of contents that are gone are given again.
 pub type Slot = u32;
-
-/// Where a version of a page is in the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct At {
-    /// The segment.
-    pub segment: u32,
-    /// Where its record begins.
-    pub offset: u32,
-    /// The length of the record.
-    pub length: u32,
-}
 
 /// What is known of a page, and what was decided.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +21,7 @@ pub struct PageRow {
     /// The number of the change that made it what it is.
     pub accepted: u64,
     /// That change in the log.
-    pub at: At,
+    pub at: Place,
     /// Whether it is dead.
     pub dead: bool,
     /// Whether it has no words.
@@ -96,7 +86,7 @@ pub struct ContentRow {
     /// Its best page, whose sketch stands for all.
     pub best: PageNumber,
     /// Where that page's version with the sketch is in the log.
-    pub at: At,
+    pub at: Place,
     /// The hash of the sketch, and how many words it has.
     pub sketch: u64,
     /// See `sketch`.

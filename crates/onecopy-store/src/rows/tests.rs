@@ -7,7 +7,7 @@ fn page() -> PageRow {
         name: "\"é\"".into(),
         url: "http://a.example/".into(),
         accepted: 7,
-        at: At { segment: 1, offset: 2, length: 3 },
+        at: Place { segment: 1, offset: 2, length: 3 },
         dead: true,
         silent: false,
         fingerprint: 1 << 100,
@@ -30,7 +30,7 @@ fn content() -> ContentRow {
     ContentRow {
         fingerprint: 1,
         best: 2,
-        at: At::default(),
+        at: Place::default(),
         sketch: 3,
         size: 4,
         pages: 5,
