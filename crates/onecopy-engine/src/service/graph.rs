@@ -136,6 +136,17 @@ impl Graph {
         settle::settle(self, edit, compare)
     }
 
+    /// Gives the group of the best of `slots` a number back that it had, and that nobody has now.
+    pub(crate) fn keep_number(&mut self, slots: &[Slot], group: u64, effect: &mut Effect) {
+        let there = slots.iter().copied().filter(|&slot| self.get(slot).is_some());
+        let best = there.min_by(|&a, &b| self.node(a).rank.cmp(&self.node(b).rank));
+        let Some(best) = best else { return };
+        let members = self.members_with(best);
+        self.members.remove(&self.node(best).group);
+        effect.changed.extend(&members);
+        self.set_members(group, members);
+    }
+
     fn node(&self, slot: Slot) -> &Node {
         self.get(slot).expect("a content that is there")
     }

@@ -126,3 +126,27 @@ impl Settling<'_> {
         Ok(regrouped)
     }
 }
+
+impl Settling<'_> {
+    /// Compares the contents of a group anew. Says how many pages have another status.
+    pub(super) fn repair(&mut self, batch: &mut Batch, group: u64, heads: &mut Heads) -> Result<u64> {
+        let slots = batch.group_contents(group, usize::MAX)?;
+        let mut edit = Edit::default();
+        for &slot in &slots {
+            if let Some(node) = self.contents.graph.get(slot) {
+                edit.removed.push(slot);
+                edit.inserted.push((slot, node.rank.clone()));
+            }
+        }
+        let mut effect = self.contents.apply(edit, self.method)?;
+        self.contents.graph.keep_number(&slots, group, &mut effect);
+        let mut rows = Rows::new(batch);
+        let regrouped = self.write_effect(rows.batch, &effect, &[])?;
+        let told = heads.feed;
+        tell::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;
+        rows.write()?;
+        batch.clear_checks(group)?;
+        heads.last_group = self.contents.graph.last_group();
+        Ok(heads.feed - told)
+    }
+}
