@@ -5,6 +5,7 @@
 mod disk;
 mod error;
 mod log;
+mod postings;
 mod tables;
 
 #[doc(hidden)]
@@ -12,3 +13,4 @@ pub use disk::Volatile;
 pub use disk::{Backend, Disk, File, Folder, Lock, Open};
 pub use error::{Error, Result};
 pub use log::{Log, LogReader, MAX_RECORD_BYTES, Place, Position, SEGMENT_BYTES};
+pub use postings::{MergePlan, Merged, Posting, Postings, SealPlan, Sealed};
