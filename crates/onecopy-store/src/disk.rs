@@ -212,6 +212,14 @@ pub(crate) fn damaged(file: &str, offset: u64, what: impl Into<String>) -> Error
     Error::Damaged { file: file.to_owned(), offset, what: what.into() }
 }
 
+/// Opens a file that must be there.
+pub(crate) fn open_to_read(folder: &dyn Folder, name: &str) -> Result<Arc<dyn File>, Error> {
+    folder.open(name, Open::Read).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => damaged(name, 0, "the file is missing"),
+        _ => cannot("open", name)(error),
+    })
+}
+
 /// A read that must succeed unless the file is shorter than it was.
 pub(crate) fn read_at(file: &dyn File, name: &str, bytes: &mut [u8], offset: u64) -> Result<(), Error> {
     file.read_exact_at(bytes, offset).map_err(|error| match error.kind() {

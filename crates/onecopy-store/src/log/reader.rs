@@ -1,13 +1,12 @@
 //! Reads records by their place, from any thread, while the log is being written.
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Place;
 use super::record::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
 use crate::Result;
-use crate::disk::{File, Folder, Open, cannot, damaged, read_at};
+use crate::disk::{File, Folder, damaged, open_to_read, read_at};
 
 /// How many segments are open at a time. A process may often open no more than 1,024 files.
 const HANDLES: usize = 256;
@@ -72,10 +71,7 @@ impl Files {
             return Ok(file.clone());
         }
         let name = segment_name(segment);
-        let file = self.folder.open(&name, Open::Read).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => damaged(&name, 0, "the file is missing"),
-            _ => cannot("open", &name)(error),
-        })?;
+        let file = open_to_read(&*self.folder, &name)?;
         if open.files.len() >= HANDLES {
             let oldest = open.files.iter().min_by_key(|(_, (used, _))| *used).map(|(segment, _)| *segment);
             oldest.and_then(|oldest| open.files.remove(&oldest));

@@ -17,6 +17,8 @@ pub(super) const SEGMENT_HEAD_BYTES: u32 = 16;
 /// What comes before a record's bytes.
 pub(super) const HEAD_BYTES: u32 = 20;
 
+/// The largest with eight digits.
+const MAX_NUMBER: u32 = 99_999_999;
 const MAGIC: [u8; 8] = *b"1copylog";
 const VERSION: u32 = 1;
 
@@ -98,7 +100,7 @@ pub(super) fn segment_name(segment: u32) -> String {
 /// The number of a segment with this name. Only names that we would give.
 pub(super) fn segment_number(name: &str) -> Option<u32> {
     let number = name.strip_prefix("log-")?.parse().ok()?;
-    (segment_name(number) == name && number > 0).then_some(number)
+    (segment_name(number) == name && (1..=MAX_NUMBER).contains(&number)).then_some(number)
 }
 
 impl Place {
