@@ -88,7 +88,6 @@ pub enum Action<'a> {
 }
 
 /// A collection that is open. All functions may be called from any thread; those that wait say so.
-#[derive(Debug)]
 pub struct Service {
     shared: Arc<Shared>,
     tier2: Option<JoinHandle<()>>,
@@ -180,8 +179,7 @@ impl Service {
     /// Changes of status with a number above `after`, at most `limit`, by number.
     pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
         let read = |(sequence, bytes): (u64, Vec<u8>)| {
-            let status = serde_json::from_slice(&bytes);
-            let status = status.map_err(|error| {
+            let status: Status = serde_json::from_slice(&bytes).map_err(|error| {
                 Error::NotFound(format!("number {sequence} of the feed cannot be read: {error}"))
             })?;
             Ok(Change { sequence, status })
@@ -237,6 +235,12 @@ impl Service {
             // What it has to say was said when it failed.
             tier2.join().ok();
         }
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "Service in {}", self.shared.options.data.display())
     }
 }
 

@@ -43,7 +43,7 @@ const LIVE: TableDefinition<u32, u64> = TableDefinition::new("live");
 const FILE: &str = "tables.redb";
 
 /// Who is at an address, by what the page there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// A page with words that stands for itself, by what its address comes to.
     Content = 0,

@@ -16,7 +16,12 @@ use crate::output::shown;
 const ALIKE: usize = 10;
 
 /// The status of a page.
-pub(super) fn status(shared: &Shared, snapshot: &Snapshot, page: &str, verify: bool) -> Result<Option<Status>> {
+pub(super) fn status(
+    shared: &Shared,
+    snapshot: &Snapshot,
+    page: &str,
+    verify: bool,
+) -> Result<Option<Status>> {
     let Some(name) = find(shared, snapshot, page) else { return Ok(None) };
     if let Some(pending) = shared.queue.pending(&name) {
         return Ok(Some(pending));
@@ -83,14 +88,19 @@ pub(super) fn query(shared: &Shared, record: &[u8]) -> std::result::Result<Answe
 }
 
 /// Contents that are alike to a sketch, best first: their best page, whether it stays, and its rank.
-fn likenesses(shared: &Shared, snapshot: &Snapshot, sketch: &[u64]) -> Result<Vec<(Likeness, bool, Vec<u8>)>> {
+fn likenesses(
+    shared: &Shared,
+    snapshot: &Snapshot,
+    sketch: &[u64],
+) -> Result<Vec<(Likeness, bool, Vec<u8>)>> {
     if sketch.is_empty() {
         return Ok(Vec::new());
     }
     let method = shared.method();
     let slots = {
         let contents = shared.contents.read();
-        let contents = contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
+        let contents =
+            contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
         contents.candidates(sketch, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
@@ -114,7 +124,7 @@ pub(super) fn pages(shared: &Shared, each: &mut dyn FnMut(PageView) -> Result<()
     let mut buffer = Vec::new();
     for found in snapshot.names()? {
         let (_, page) = found?;
-        let Some(row) = Look::page(&snapshot, page)? else { continue };
+        let Some(row) = Look::page(&*snapshot, page)? else { continue };
         let status = View { facts: &*snapshot, method: shared.method() }.status(page, &row)?;
         let record = record(shared, &row, &mut buffer)?;
         let url = (!row.url.is_empty()).then_some(row.url);
@@ -129,7 +139,9 @@ fn record(shared: &Shared, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> 
         let version = read_version(&shared.reader, row.at, buffer)?;
         let whole = shared.preparation.whole(&version).map_err(Error::NotFound)?;
         let line = whole.and_then(|line| String::from_utf8(line).ok());
-        if let Some(line) = line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok()) {
+        if let Some(line) =
+            line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok())
+        {
             return Ok(line);
         }
     }

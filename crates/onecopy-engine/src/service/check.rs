@@ -55,8 +55,10 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
 
 /// Finds winners and groups anew, from nothing, and compares.
 fn decisions(shared: &Shared, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
-    let mut contents =
-        shared.contents.write().map_err(|_| Error::NotFound("Tier 2 failed: start the service again".into()))?;
+    let mut contents = shared
+        .contents
+        .write()
+        .map_err(|_| Error::NotFound("Tier 2 failed: start the service again".into()))?;
     let (mut edit, mut rows) = (Edit::default(), HashMap::new());
     for found in snapshot.contents()? {
         let (slot, row) = found?;

@@ -76,8 +76,7 @@ impl Contents {
         let generations = Generations::open(&**folder, method, generations, count)?;
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
-        let mut contents =
-            Contents { graph, entries, free, postings, generations, sketches, compared: 0 };
+        let mut contents = Contents { graph, entries, free, postings, generations, sketches, compared: 0 };
         for slot in late {
             let sketch = contents.sketches.get(slot, contents.entries[slot as usize].at)?;
             contents.enter(slot, &sketch, method);
@@ -110,7 +109,13 @@ impl Contents {
     }
 
     /// Says where the sketch of a content is. `sketch` is given if it is another than before.
-    pub(super) fn place(&mut self, slot: Slot, row: &ContentRow, sketch: Option<Arc<[u64]>>, method: &dyn Method) {
+    pub(super) fn place(
+        &mut self,
+        slot: Slot,
+        row: &ContentRow,
+        sketch: Option<Arc<[u64]>>,
+        method: &dyn Method,
+    ) {
         self.entries[slot as usize] = Entry::of(row);
         if let Some(sketch) = sketch {
             self.generations.count(&sketch);
@@ -187,7 +192,9 @@ impl Contents {
         for slot in self.graph.slots() {
             let pages = u64::from(self.entries[slot as usize].pages);
             match self.graph.get(slot) {
-                Some(node) if self.graph.group_size(slot) > 1 => *sizes.entry(node.group).or_default() += pages,
+                Some(node) if self.graph.group_size(slot) > 1 => {
+                    *sizes.entry(node.group).or_default() += pages
+                }
                 _ => (groups, largest) = (groups + u64::from(pages > 1), largest.max(pages)),
             }
         }

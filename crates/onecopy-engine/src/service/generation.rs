@@ -35,7 +35,12 @@ pub(super) struct Generations {
 
 impl Generations {
     /// For a method; `count` generations are on disk, and `contents` in the collection.
-    pub(super) fn open(folder: &dyn Folder, method: &dyn Method, count: u32, contents: u64) -> Result<Generations> {
+    pub(super) fn open(
+        folder: &dyn Folder,
+        method: &dyn Method,
+        count: u32,
+        contents: u64,
+    ) -> Result<Generations> {
         let mut orders = vec![Rarity::new(vec![UNSEEN])];
         for number in 1..count {
             orders.push(Rarity::new(read_whole(folder, &order_file(number))?));
@@ -44,7 +49,10 @@ impl Generations {
         let live = match due {
             u64::MAX => Vec::new(),
             // The counters may be of an earlier moment, or lost: they only make the next order better or worse.
-            _ => read_whole(folder, LIVE_FILE).ok().filter(|live| live.len() == 1 << LIVE_BITS).unwrap_or_default(),
+            _ => read_whole(folder, LIVE_FILE)
+                .ok()
+                .filter(|live| live.len() == 1 << LIVE_BITS)
+                .unwrap_or_default(),
         };
         Ok(Generations { orders, live, counted: contents, due })
     }

@@ -142,7 +142,8 @@ impl Graph {
         let best = there.min_by(|&a, &b| self.node(a).rank.cmp(&self.node(b).rank));
         let Some(best) = best else { return };
         let members = self.members_with(best);
-        self.members.remove(&self.node(best).group);
+        let number = self.node(best).group;
+        self.members.remove(&number);
         effect.changed.extend(&members);
         self.set_members(group, members);
     }

@@ -1,17 +1,16 @@
 //! A change as it is asked for → a version as the log has it. All that costs time is done here, by whoever asks, before
 //! anything is locked.
 
-use onecopy_core::{Config, Method};
+use onecopy_core::{Config, LinkKind, Method};
 use onecopy_store::{Deed, LinkRow, Version};
 
 use super::status::Refusal;
 use super::{Action, ServiceOptions};
 use crate::appraise::{Appraised, Appraiser};
-use crate::ingest::{FieldNames, LinkKind, Wanted, read_line};
+use crate::ingest::{FieldNames, Wanted, read_line};
 use crate::job::Limits;
 
 /// What is needed to understand a change.
-#[derive(Debug)]
 pub(super) struct Preparation {
     pub config: Config,
     pub method: Box<dyn Method>,

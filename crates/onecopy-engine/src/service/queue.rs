@@ -138,7 +138,13 @@ impl Queue {
     }
 
     /// Notes that work is done, and what it came to.
-    pub(super) fn done(&self, work: Work, heads: Heads, repaired: &[(u64, u64)], add: impl FnOnce(&mut Numbers)) {
+    pub(super) fn done(
+        &self,
+        work: Work,
+        heads: Heads,
+        repaired: &[(u64, u64)],
+        add: impl FnOnce(&mut Numbers),
+    ) {
         let mut inside = self.lock();
         for (place, version) in &work.versions {
             inside.bytes -= u64::from(place.length);
@@ -224,7 +230,10 @@ impl Queue {
 
     pub(super) fn drain(&self, most: Duration) -> bool {
         self.wait(most, |inside| {
-            inside.waiting.is_empty() && inside.settling == 0 && inside.repairs.is_empty() && inside.checks.is_empty()
+            inside.waiting.is_empty()
+                && inside.settling == 0
+                && inside.repairs.is_empty()
+                && inside.checks.is_empty()
         })
     }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use onecopy_core::{Config, Method, Search, method};
 use onecopy_store::{
-    Backend, Disk, Folder, Heads, Lock, Log, LogReader, Look, Open, Position, SEGMENT_BYTES, Snapshot, Tables, Version,
+    Backend, Disk, Folder, Heads, Lock, Log, LogReader, Look, Open, Position, SEGMENT_BYTES, Snapshot,
+    Tables, Version,
 };
 
 use super::ServiceOptions;
@@ -26,7 +27,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 const GROUPS_AGE: Duration = Duration::from_secs(5);
 
 /// An open collection.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub options: ServiceOptions,
     pub preparation: Preparation,
@@ -45,8 +45,11 @@ pub(super) struct Shared {
 impl Shared {
     /// Opens the folder that the options name.
     pub(super) fn open(options: ServiceOptions) -> Result<Shared> {
-        let disk = Disk::create(&options.data)
-            .map_err(|source| Error::Io { verb: "create", path: options.data.clone(), source })?;
+        let disk = Disk::create(&options.data).map_err(|source| Error::Io {
+            verb: "create",
+            path: options.data.clone(),
+            source,
+        })?;
         Shared::open_in(Arc::new(disk), options)
     }
 
@@ -54,9 +57,11 @@ impl Shared {
     pub(super) fn open_in(folder: Arc<dyn Folder>, options: ServiceOptions) -> Result<Shared> {
         options.limits.check()?;
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
-        let file = folder
-            .open("tables.redb", Open::Create)
-            .map_err(|source| Error::Io { verb: "open", path: options.data.join("tables.redb"), source })?;
+        let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
+            verb: "open",
+            path: options.data.join("tables.redb"),
+            source,
+        })?;
         let tables = Tables::open(Backend::new(file), CACHE_BYTES)?;
         let config = config(&tables, &options)?;
         let method = method(&config).map_err(Error::Config)?;
@@ -121,11 +126,13 @@ impl Shared {
     pub(super) fn work(&self) {
         while let Some(work) = self.queue.take() {
             match self.settle(&work) {
-                Ok((settled, repaired, compared_pairs)) => self.queue.done(work, settled.heads, &repaired, |numbers| {
-                    numbers.compared_pages += settled.compared;
-                    numbers.compared_pairs = compared_pairs;
-                    numbers.repaired += repaired.len() as u64;
-                }),
+                Ok((settled, repaired, compared_pairs)) => {
+                    self.queue.done(work, settled.heads, &repaired, |numbers| {
+                        numbers.compared_pages += settled.compared;
+                        numbers.compared_pairs = compared_pairs;
+                        numbers.repaired += repaired.len() as u64;
+                    })
+                }
                 Err(error) => {
                     let why = match self.reload() {
                         Ok(()) => error.to_string(),

@@ -1,11 +1,14 @@
 //! What the service says: of pages, groups, and itself. As JSON the same everywhere, HTTP and command line.
 
-use serde::{Deserialize, Deserializer, Serialize};
 use onecopy_core::Kind;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;
+
+/// One of a few words. It has a name because serde would take it for a part of what is read.
+pub type Word = &'static str;
 
 /// What became of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +43,7 @@ pub struct Status {
     pub similarity: Option<f64>,
     /// Why a loser goes: `exact`, `near`, `url`, `redirect`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "kind")]
-    pub kind: Option<&'static str>,
+    pub kind: Option<Word>,
     /// The number of its group, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u64>,
@@ -71,7 +74,7 @@ impl Status {
     }
 }
 
-fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'static str>, D::Error> {
+fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Word>, D::Error> {
     let word = Option::<String>::deserialize(from)?;
     let known = [Kind::Exact, Kind::Near, Kind::Url, Kind::Redirect].map(Kind::as_str);
     Ok(known.into_iter().find(|known| word.as_deref() == Some(known)))

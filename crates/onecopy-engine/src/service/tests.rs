@@ -60,7 +60,15 @@ fn made() -> impl Strategy<Value = Made> {
     ];
     let edits = prop::collection::vec(0usize..30, 0..3);
     (0..PAGES, 0usize..3, 0usize..6, edits, 0usize..4, link, 0usize..6).prop_map(
-        |(page, base, drift, edits, signal, link, shape)| Made { page, base, drift, edits, signal, link, shape },
+        |(page, base, drift, edits, signal, link, shape)| Made {
+            page,
+            base,
+            drift,
+            edits,
+            signal,
+            link,
+            shape,
+        },
     )
 }
 
@@ -187,7 +195,10 @@ fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answer {
             }
             _ => None,
         };
-        assert_eq!(status.status == StatusKind::Unique, fate.as_ref().is_some_and(|(_, members)| members.len() == 1));
+        assert_eq!(
+            status.status == StatusKind::Unique,
+            fate.as_ref().is_some_and(|(_, members)| members.len() == 1)
+        );
         answer.insert(name, fate);
     }
     answer
@@ -224,7 +235,8 @@ fn check(steps: Vec<Step>, config: &Config) {
             }
             Step::Dead(page) | Step::Delete(page) => {
                 let name = format!("p{page}");
-                let action = if matches!(step, Step::Dead(_)) { Action::Dead(&name) } else { Action::Delete(&name) };
+                let action =
+                    if matches!(step, Step::Dead(_)) { Action::Dead(&name) } else { Action::Delete(&name) };
                 let outcome = service.accept(&[action]).swap_remove(0);
                 assert!(outcome.is_ok() || !lines.contains_key(&page));
                 lines.remove(&page);
@@ -248,7 +260,11 @@ fn check(steps: Vec<Step>, config: &Config) {
     for page in lines.keys() {
         let name = format!("p{page}");
         let status = service.status(&[&name], false).unwrap().swap_remove(0).unwrap();
-        assert_eq!(told.get(&format!("\"{name}\"")), Some(&serde_json::to_value(&status).unwrap()), "as told");
+        assert_eq!(
+            told.get(&format!("\"{name}\"")),
+            Some(&serde_json::to_value(&status).unwrap()),
+            "as told"
+        );
     }
     let stats = service.stats();
     assert_eq!(stats.kept + stats.losers + stats.rejected, lines.len() as u64);
@@ -258,17 +274,17 @@ fn check(steps: Vec<Step>, config: &Config) {
 
 /// Steps, and how pages are compared.
 fn configs() -> impl Strategy<Value = Config> {
-    let method = prop_oneof![4 => Just("auto"), 1 => Just("jaccard"), 1 => Just("containment"), 1 => Just("simhash")];
-    (method, prop_oneof![3 => Just(None), 1 => Just(Some("h1.example"))], prop_oneof![Just(2usize), Just(5)]).prop_map(
-        |(method, market, length)| {
+    let method =
+        prop_oneof![4 => Just("auto"), 1 => Just("jaccard"), 1 => Just("containment"), 1 => Just("simhash")];
+    (method, prop_oneof![3 => Just(None), 1 => Just(Some("h1.example"))], prop_oneof![Just(2usize), Just(5)])
+        .prop_map(|(method, market, length)| {
             let mut config = Config { method: method.into(), ..Config::default() };
             config.markets.extend(market.map(str::to_owned));
             if method != "simhash" {
                 config.shingles.length = length;
             }
             config
-        },
-    )
+        })
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 //! It never compares with more than one content and never changes anything; Tier 2 does both. What it says is what holds
 //! if nothing else is alike, and Tier 2 looks at the page in any case.
 
-use onecopy_core::Config;
+use onecopy_core::{Config, LinkKind};
 use onecopy_store::{Deed, LogReader, Look, PageNumber, PageRow, Snapshot, Version};
 
 use super::contents::read_sketch;
@@ -12,7 +12,6 @@ use super::status::{Status, StatusKind};
 use super::tier2::class;
 use super::view::{View, name_of};
 use crate::error::Result;
-use crate::ingest::LinkKind;
 
 /// The number of a page that has none yet.
 const NO_PAGE: PageNumber = PageNumber::MAX;
@@ -56,17 +55,27 @@ impl Tier1<'_> {
             let content = Look::content(self.snapshot, slot)?;
             let rank = self.rank(version);
             // A page that would be its content's best may change who wins.
-            if content.is_some_and(|content| content.best == page && content.rank == rank || content.rank < rank) {
+            if content
+                .is_some_and(|content| content.best == page && content.rank == rank || content.rank < rank)
+            {
                 return self.view().status(page, &PageRow { content: Some(slot), ..self.row(version) });
             }
         }
-        let like_before = known.map(|row| self.like_representative(version, page, &row)).transpose()?.flatten();
+        let like_before =
+            known.map(|row| self.like_representative(version, page, &row)).transpose()?.flatten();
         Ok(like_before.unwrap_or_else(|| bare(StatusKind::Pending)))
     }
 
     /// The status of a page that is alike to the winner of its group: it stays in it.
-    fn like_representative(&self, version: &Version, page: PageNumber, known: &PageRow) -> Result<Option<Status>> {
-        let Some(content) = known.content.map(|slot| Look::content(self.snapshot, slot)).transpose()?.flatten() else {
+    fn like_representative(
+        &self,
+        version: &Version,
+        page: PageNumber,
+        known: &PageRow,
+    ) -> Result<Option<Status>> {
+        let Some(content) =
+            known.content.map(|slot| Look::content(self.snapshot, slot)).transpose()?.flatten()
+        else {
             return Ok(None);
         };
         let Some(winner) = Look::content(self.snapshot, content.winner)? else { return Ok(None) };

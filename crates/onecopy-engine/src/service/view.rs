@@ -68,7 +68,8 @@ impl<F: Facts> View<'_, F> {
         let content = self.facts.content(slot)?.ok_or_else(|| missing(page))?;
         let end = stands_for.unwrap_or(page);
         let lost = self.lost(end, slot, &content)?;
-        let lost = stands_for.map_or(lost.as_ref().map(Lost::itself), |_| Some(Lost::through(lost.as_ref(), end, row)));
+        let lost = stands_for
+            .map_or(lost.as_ref().map(Lost::itself), |_| Some(Lost::through(lost.as_ref(), end, row)));
         let is_grouped = lost.is_some() || self.has_others(slot, &content)?;
         let group = is_grouped.then_some(content.group);
         let Some(lost) = lost else {

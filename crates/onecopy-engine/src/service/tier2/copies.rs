@@ -42,7 +42,14 @@ type Sketched = Vec<(Slot, Option<Arc<[u64]>>)>;
 impl<'a> Copies<'a> {
     pub(super) fn new(settling: &'a mut Settling, sketches: &'a HashMap<Place, Arc<[u64]>>) -> Copies<'a> {
         let (config, method) = (settling.config, settling.method);
-        Copies { config, method, contents: settling.contents, sketches, touched: BTreeMap::new(), renamed: Vec::new() }
+        Copies {
+            config,
+            method,
+            contents: settling.contents,
+            sketches,
+            touched: BTreeMap::new(),
+            renamed: Vec::new(),
+        }
     }
 
     /// The contents that were touched, and those of them that have another best page.
@@ -142,7 +149,12 @@ impl<'a> Copies<'a> {
     }
 
     /// The pages whose canonical link is to be tried.
-    fn doubtful(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<BTreeSet<PageNumber>> {
+    fn doubtful(
+        &mut self,
+        rows: &mut Rows,
+        changed: &Changed,
+        moved: &Moved,
+    ) -> Result<BTreeSet<PageNumber>> {
         let mut doubtful = moved.pages.clone();
         for &hash in &changed.addresses {
             doubtful.extend(rows.batch.naming(hash)?);
@@ -271,7 +283,13 @@ impl<'a> Copies<'a> {
         Ok(rows.batch.set_content(slot, &row)?)
     }
 
-    fn drop(&mut self, rows: &mut Rows, slot: Slot, before: Option<ContentRow>, edit: &mut Edit) -> Result<()> {
+    fn drop(
+        &mut self,
+        rows: &mut Rows,
+        slot: Slot,
+        before: Option<ContentRow>,
+        edit: &mut Edit,
+    ) -> Result<()> {
         let Some(before) = before else {
             // It came and went in one batch: another page took its fingerprint over and gave it up again.
             self.contents.free_slot(slot);

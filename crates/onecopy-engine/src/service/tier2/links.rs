@@ -13,7 +13,7 @@ use super::super::prepare::link_kind;
 use super::pages::Changed;
 use super::rows::{Rows, is_pointing};
 use crate::error::{Error, Result};
-use crate::ingest::LinkKind;
+use onecopy_core::LinkKind;
 
 /// How a page ends, as a number in its row.
 pub(in super::super) const ENDS_AT_A_PAGE: u8 = 1;
@@ -64,7 +64,12 @@ pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
 }
 
 /// Notes for which page a page stands.
-fn relink(rows: &mut Rows, page: PageNumber, (before, now): (EndRow, EndRow), moved: &mut Moved) -> Result<()> {
+fn relink(
+    rows: &mut Rows,
+    page: PageNumber,
+    (before, now): (EndRow, EndRow),
+    moved: &mut Moved,
+) -> Result<()> {
     if before.how == ENDS_AT_A_PAGE {
         rows.batch.remove_ending(before.page, page)?;
         *moved.standing.entry(before.page).or_default() -= 1;

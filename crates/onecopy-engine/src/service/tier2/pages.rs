@@ -98,7 +98,10 @@ fn hash_of(sketch: &[u64]) -> u64 {
 }
 
 /// Who is the best wherever a page stood or will stand.
-fn best_at(rows: &mut Rows, pages: &BTreeSet<PageNumber>) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
+fn best_at(
+    rows: &mut Rows,
+    pages: &BTreeSet<PageNumber>,
+) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
     let mut best = BTreeMap::new();
     for &page in pages {
         let held = rows.get(page)?;

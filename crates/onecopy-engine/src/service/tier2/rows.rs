@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use onecopy_core::Config;
+use onecopy_core::{Config, LinkKind};
 use onecopy_store::{Batch, LinkRow, Look, PageNumber, PageRow, Role};
 
 use super::super::prepare::link_kind;
 use crate::error::Result;
-use crate::ingest::LinkKind;
 
 /// A page: as it was before the batch, and as it is now.
 #[derive(Debug, Default)]
