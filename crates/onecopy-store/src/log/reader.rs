@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Place;
-use super::record::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
+use super::layout::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
 use crate::Result;
 use crate::disk::{File, Folder, damaged, open_to_read, read_at};
 
