@@ -1,6 +1,6 @@
 //! An open collection: what all threads of a service share.
 
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use onecopy_core::{Config, Method, Search, method};
@@ -10,6 +10,7 @@ use onecopy_store::{
 };
 
 use super::ServiceOptions;
+use super::compact::compact;
 use super::contents::Contents;
 use super::prepare::Preparation;
 use super::queue::{Queue, Work};
@@ -122,10 +123,22 @@ impl Shared {
         &*self.preparation.method
     }
 
+    /// Lets everybody see the tables as they are now.
+    pub(super) fn renew_snapshot(&self) -> Result<()> {
+        let snapshot = Arc::new(self.tables.snapshot()?);
+        *self.snapshot.write().map_err(|_| stale())? = snapshot;
+        Ok(())
+    }
+
+    /// The contents in memory, for their one writer.
+    pub(super) fn write_contents(&self) -> Result<RwLockWriteGuard<'_, Contents>> {
+        self.contents.write().map_err(|_| stale())
+    }
+
     /// Tier 2: settles until the collection is closed.
     pub(super) fn work(&self) {
         while let Some(work) = self.queue.take() {
-            match self.settle(&work) {
+            match self.settle(&work).and_then(|done| compact(self).map(|_| done)) {
                 Ok((settled, repaired, compared_pairs)) => {
                     self.queue.done(work, settled.heads, &repaired, |numbers| {
                         numbers.compared_pages += settled.compared;
@@ -146,7 +159,7 @@ impl Shared {
 
     /// Settles a batch in one transaction.
     fn settle(&self, work: &Work) -> Result<(Settled, Vec<(u64, u64)>, u64)> {
-        let mut contents = self.contents.write().map_err(|_| stale())?;
+        let mut contents = self.write_contents()?;
         let (config, method) = (&self.preparation.config, self.method());
         let writing = self.tables.begin()?;
         let mut batch = writing.batch()?;
@@ -172,8 +185,7 @@ impl Shared {
         let compared_pairs = contents.compared;
         contents.tend(&*self.folder, settled.heads.born)?;
         drop(contents);
-        let snapshot = Arc::new(self.tables.snapshot()?);
-        *self.snapshot.write().map_err(|_| stale())? = snapshot;
+        self.renew_snapshot()?;
         Ok((settled, repaired, compared_pairs))
     }
 
@@ -205,7 +217,7 @@ impl Shared {
     /// Writes what would have to be found again.
     pub(super) fn close(&self) -> Result<()> {
         let born = self.snapshot().heads()?.born;
-        let mut contents = self.contents.write().map_err(|_| stale())?;
+        let mut contents = self.write_contents()?;
         contents.close(&*self.folder, born)
     }
 }
