@@ -174,22 +174,12 @@ impl Log {
             return Err(damaged(&name, u64::from(self.durable.offset), "the log ends here and was longer"));
         }
         for (&segment, &length) in self.segments.range(from.segment..) {
-            let file = self.files.get(segment)?;
             let offset = if segment == from.segment { from.offset } else { 0 };
             if offset > length {
                 let what = "the segment ends here and was longer";
                 return Err(damaged(&segment_name(segment), u64::from(length), what));
             }
-            let mut walk = Walk::new(&*file, Position { segment, offset }, length)?;
-            loop {
-                match walk.step()? {
-                    Step::Record { place, bytes, .. } => each(place, bytes)?,
-                    Step::Damage { offset, what } => {
-                        return Err(damaged(&segment_name(segment), u64::from(offset), what));
-                    }
-                    Step::End => break,
-                }
-            }
+            self.reader().records(Position { segment, offset }, length, each)?;
         }
         Ok(())
     }

@@ -20,9 +20,10 @@ struct Wanted {
 
 /// Rewrites the worst segment, if one is worth it. Says whether there was one. Only Tier 2 may call it.
 pub(super) fn compact(shared: &Shared) -> Result<bool> {
+    shared.remove_doomed()?;
     let snapshot = shared.snapshot();
-    let Some(segment) = worst(shared, &snapshot)? else { return Ok(false) };
-    let wanted = wanted(shared, &snapshot, segment)?;
+    let Some((segment, bytes)) = worst(shared, &snapshot)? else { return Ok(false) };
+    let wanted = wanted(shared, &snapshot, (segment, bytes))?;
     for some in wanted.chunks(RECORDS_AT_ONCE) {
         let places = append(shared, some)?;
         relocate(shared, some, &places)?;
@@ -31,28 +32,26 @@ pub(super) fn compact(shared: &Shared) -> Result<bool> {
     writing.batch()?.remove_live(segment)?;
     writing.commit()?;
     shared.renew_snapshot()?;
-    // Who looks at the moment before may still ask for a version that was here, and reads it from the open file.
-    shared.log.lock().expect("no thread panics with this lock").remove(segment)?;
+    shared.doom(segment);
     Ok(true)
 }
 
 /// The segment of which the least is in use, if that is less than half. What is not settled is not touched.
-fn worst(shared: &Shared, snapshot: &Snapshot) -> Result<Option<u32>> {
+fn worst(shared: &Shared, snapshot: &Snapshot) -> Result<Option<(u32, u64)>> {
     let settled = snapshot.heads()?.settled_to.0;
     let live: std::collections::HashMap<u32, u64> = snapshot.live()?.into_iter().collect();
     let segments = shared.log.lock().expect("no thread panics with this lock").segments();
     let share = |(segment, bytes): (u32, u64)| {
         let live = live.get(&segment).copied().unwrap_or(0);
-        (live * 2 < bytes).then_some((live * 1_000 / bytes.max(1), segment))
+        (live * 2 < bytes).then_some((live * 1_000 / bytes.max(1), segment, bytes))
     };
-    let old = segments.into_iter().filter(|(segment, _)| *segment < settled);
-    Ok(old.filter_map(share).min().map(|(_, segment)| segment))
+    let old = segments.into_iter().filter(|(segment, _)| *segment < settled && !shared.is_doomed(*segment));
+    Ok(old.filter_map(share).min().map(|(_, segment, bytes)| (segment, bytes)))
 }
 
 /// The versions of a segment that pages are.
-fn wanted(shared: &Shared, snapshot: &Snapshot, segment: u32) -> Result<Vec<Wanted>> {
+fn wanted(shared: &Shared, snapshot: &Snapshot, (segment, bytes): (u32, u64)) -> Result<Vec<Wanted>> {
     let mut found = Vec::new();
-    let end = Position { segment: segment + 1, offset: 0 };
     let mut look = |place: Place, bytes: &[u8]| -> StoreResult<()> {
         let Some(name) = Version::name_of(bytes) else { return Ok(()) };
         let page = snapshot.page_number(&name)?;
@@ -62,7 +61,8 @@ fn wanted(shared: &Shared, snapshot: &Snapshot, segment: u32) -> Result<Vec<Want
         }
         Ok(())
     };
-    shared.reader.replay(Position { segment, offset: 0 }, end, &mut look)?;
+    let from = Position { segment, offset: 0 };
+    shared.reader.records(from, bytes as u32, &mut look)?;
     Ok(found)
 }
 

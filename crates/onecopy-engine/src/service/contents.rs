@@ -78,16 +78,8 @@ impl Contents {
         let generations = Generations::open(&**folder, method, generations, count)?;
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
-        let mut contents = Contents {
-            graph,
-            entries,
-            free,
-            postings,
-            generations,
-            sketches,
-            merging: None,
-            compared: 0,
-        };
+        let mut contents =
+            Contents { graph, entries, free, postings, generations, sketches, merging: None, compared: 0 };
         for slot in late {
             let sketch = contents.sketches.get(slot, contents.entries[slot as usize].at)?;
             contents.enter(slot, &sketch, method);
@@ -198,7 +190,8 @@ impl Contents {
         let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
         if let Some(plan) = plan {
             // What is dead now stays dead: who comes under the same number is entered anew, in a later part.
-            let alive: Vec<bool> = (0..self.entries.len()).map(|slot| self.graph.get(slot as Slot).is_some()).collect();
+            let alive: Vec<bool> =
+                (0..self.entries.len()).map(|slot| self.graph.get(slot as Slot).is_some()).collect();
             let run = move || plan.run(&|slot| alive.get(slot as usize).copied().unwrap_or(false));
             self.merging = std::thread::Builder::new().name("merge".into()).spawn(run).ok();
         }
@@ -230,7 +223,6 @@ impl Contents {
         }
         (groups + sizes.len() as u64, sizes.into_values().fold(largest, u64::max))
     }
-
 }
 
 /// How contents are found that share a key.

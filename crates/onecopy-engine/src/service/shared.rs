@@ -1,6 +1,6 @@
 //! An open collection: what all threads of a service share.
 
-use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard, Weak};
 use std::time::{Duration, Instant};
 
 use onecopy_core::{Config, Method, Search, method};
@@ -39,8 +39,18 @@ pub(super) struct Shared {
     pub contents: RwLock<Contents>,
     pub queue: Queue,
     groups: Mutex<Option<(Instant, (u64, u64))>>,
+    past: Mutex<Past>,
     /// Held until all is closed.
     _lock: Box<dyn Lock>,
+}
+
+/// What is kept for those who look at an earlier moment.
+#[derive(Debug, Default)]
+struct Past {
+    /// Moments that somebody may look at.
+    seen: Vec<Weak<Snapshot>>,
+    /// Segments of the log that only they may want.
+    doomed: Vec<u32>,
 }
 
 impl Shared {
@@ -85,6 +95,7 @@ impl Shared {
             snapshot: RwLock::new(Arc::new(snapshot)),
             contents: RwLock::new(contents),
             groups: Mutex::new(None),
+            past: Mutex::default(),
             _lock: lock,
         };
         shared.replay(from, heads.settled)?;
@@ -126,7 +137,33 @@ impl Shared {
     /// Lets everybody see the tables as they are now.
     pub(super) fn renew_snapshot(&self) -> Result<()> {
         let snapshot = Arc::new(self.tables.snapshot()?);
-        *self.snapshot.write().map_err(|_| stale())? = snapshot;
+        let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
+        let mut past = self.past.lock().expect("no thread panics with this lock");
+        past.seen.retain(|seen| seen.strong_count() > 0);
+        past.seen.push(Arc::downgrade(&before));
+        Ok(())
+    }
+
+    /// Notes that nothing of a segment of the log is wanted, but by those who look at an earlier moment.
+    pub(super) fn doom(&self, segment: u32) {
+        self.past.lock().expect("no thread panics with this lock").doomed.push(segment);
+    }
+
+    pub(super) fn is_doomed(&self, segment: u32) -> bool {
+        self.past.lock().expect("no thread panics with this lock").doomed.contains(&segment)
+    }
+
+    /// Removes the segments that nobody looks at any more.
+    pub(super) fn remove_doomed(&self) -> Result<()> {
+        let mut past = self.past.lock().expect("no thread panics with this lock");
+        past.seen.retain(|seen| seen.strong_count() > 0);
+        if !past.seen.is_empty() {
+            return Ok(());
+        }
+        let mut log = self.log.lock().expect("no thread panics with this lock");
+        while let Some(segment) = past.doomed.pop() {
+            log.remove(segment)?;
+        }
         Ok(())
     }
 
