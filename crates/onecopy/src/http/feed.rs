@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::metrics::Held;
-use super::params::Params;
+use super::params::{LARGEST, Params, number};
 use super::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
 use super::server::Server;
 
@@ -52,11 +52,12 @@ pub fn follow(
 /// `GET /feed`.
 pub async fn feed<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     let params = Params::parse(request.uri().query(), &["after", "limit", "wait"])?;
-    let after = params.number("after", 0..=u64::MAX, 0)?;
+    let after = params.number("after", 0..=LARGEST, 0)?;
     let limit = params.number("limit", 1..=MOST, USUAL)? as usize;
     let wait = Duration::from_secs(params.number("wait", 0..=LONGEST_WAIT, 0)?);
+    let last = last_event(request)?;
     if wants_events(request) {
-        let after = last_event(request)?.unwrap_or(after);
+        let after = last.unwrap_or(after);
         return Ok(events(server, after));
     }
     let mut text = Vec::new();
@@ -100,7 +101,7 @@ fn wants_events<B>(request: &Request<B>) -> bool {
 /// Where a client that lost its connection wants to continue.
 fn last_event<B>(request: &Request<B>) -> Result<Option<u64>, Failure> {
     let Some(last) = request.headers().get("last-event-id") else { return Ok(None) };
-    let number = last.to_str().ok().and_then(|last| last.parse().ok());
+    let number = last.to_str().ok().and_then(number);
     let error = "the header `Last-Event-ID` is not a number of the feed";
     number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or leave it out"))
 }

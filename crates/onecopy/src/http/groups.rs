@@ -7,7 +7,7 @@ use onecopy_engine::GroupLine;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::params::Params;
+use super::params::{self, LARGEST, Params};
 use super::reply::{Outcome, json};
 use super::server::Server;
 
@@ -32,9 +32,9 @@ struct Repaired {
 /// `GET /groups`.
 pub async fn list<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     let params = Params::parse(request.uri().query(), &["after", "limit", "least", "search"])?;
-    let after = params.number("after", 0..=u64::MAX, 0)?;
+    let after = params.number("after", 0..=LARGEST, 0)?;
     let limit = params.number("limit", 1..=MOST, USUAL)? as usize;
-    let least = params.number("least", 1..=u64::MAX, 2)?;
+    let least = params.number("least", 1..=LARGEST, 2)?;
     let search = params.text("search").filter(|search| !search.is_empty()).map(str::to_owned);
     let listed = server.call(move |service| service.groups(after, limit, least, search.as_deref()));
     let groups = listed.await??;
@@ -64,8 +64,8 @@ pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) 
 
 fn number<B>(request: &Request<B>, group: &str) -> Result<u64, Failure> {
     Params::parse(request.uri().query(), &[])?;
-    let number = group.parse().ok().filter(|_| group.bytes().all(|byte| byte.is_ascii_digit()));
-    number.ok_or_else(|| Failure::bad("a group is named by its number", "GET /groups lists them"))
+    params::number(group)
+        .ok_or_else(|| Failure::bad("a group is named by its number", "GET /groups lists them"))
 }
 
 fn unknown(group: u64) -> Failure {

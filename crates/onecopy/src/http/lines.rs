@@ -38,7 +38,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which lines are answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Answers {
+pub enum Answers {
+    /// Every one.
     All,
     /// Only those that were not accepted; how many were is said at the end.
     Refused,
@@ -103,7 +104,8 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     Ok(response)
 }
 
-fn which_answers(query: Option<&str>) -> Result<Answers, Failure> {
+/// Which answers are asked for.
+pub fn which_answers(query: Option<&str>) -> Result<Answers, Failure> {
     match Params::parse(query, &["answers"])?.text("answers") {
         None | Some("all") => Ok(Answers::All),
         Some("refused") => Ok(Answers::Refused),

@@ -20,8 +20,10 @@ use super::failure::Failure;
 use super::metrics::Held;
 use super::server::{Server, answer};
 
-/// What is read ahead of a connection, and the most that its headers may be.
+/// What is read ahead of a connection.
 const BUFFER_BYTES: usize = 64 << 10;
+/// The most that the headers of a request may be, with the names of pages in its address.
+const HEAD_BYTES: usize = 32 << 10;
 /// Clients at a time that are told that there are too many.
 const TOLD: usize = 64;
 /// How long one of them may take to hear it.
@@ -73,6 +75,7 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
         .max_buf_size(BUFFER_BYTES)
+        .max_header_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(Patient::new(socket, idle)), service);
     let mut connection = pin!(connection);
     let mut stop = server.stop.clone();

@@ -41,7 +41,8 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     if kind == Media::Lines {
         return lines::put(server, request).await;
     }
-    let parsed = Params::parse(request.uri().query(), &[]);
+    // A single page is always answered, whatever is asked for.
+    let parsed = lines::which_answers(request.uri().query());
     let body = request.into_body();
     let failure = match (kind, parsed) {
         (Media::Json, Ok(_)) => {

@@ -5,6 +5,9 @@ use std::ops::RangeInclusive;
 
 use super::failure::Failure;
 
+/// The largest number that may be given: that of languages whose numbers have a sign.
+pub const LARGEST: u64 = i64::MAX as u64;
+
 /// The parameters of a request.
 pub struct Params(Vec<(String, String)>);
 
@@ -41,9 +44,7 @@ impl Params {
     /// A number, or `usual` if it is not given.
     pub fn number(&self, name: &str, within: RangeInclusive<u64>, usual: u64) -> Result<u64, Failure> {
         let Some(text) = self.text(name) else { return Ok(usual) };
-        // `parse` takes a sign before the digits.
-        let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
-        number.filter(|number| within.contains(number)).ok_or_else(|| {
+        number(text).filter(|number| within.contains(number)).ok_or_else(|| {
             let error = format!("the parameter `{name}` is not a number in its range");
             Failure::bad(error, format!("give a number from {} to {}", within.start(), within.end()))
         })
@@ -60,6 +61,12 @@ impl Params {
             }
         }
     }
+}
+
+/// A number of digits only, where `parse` would take a sign before them.
+pub fn number(text: &str) -> Option<u64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| is_plain && *number <= LARGEST)
 }
 
 fn unknown(name: &str, known: &[&str]) -> Failure {

@@ -186,12 +186,12 @@ impl Connection {
         (length > 0).then_some(chunk)
     }
 
-    /// Whether the server hangs up within its time, with nothing more said.
-    pub fn is_hung_up(&mut self) -> bool {
+    /// What the server still says before it hangs up, which it must do.
+    pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         match self.reader.read_to_end(&mut rest) {
-            Ok(_) => rest.is_empty(),
-            Err(error) => error.kind() == ErrorKind::ConnectionReset,
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("not hung up: {error}"),
+            _ => String::from_utf8_lossy(&rest).into_owned(),
         }
     }
 
