@@ -1,8 +1,11 @@
 //! The command line: what may be typed. Defaults come from the libraries' own.
 
+mod choice;
 mod compare;
 mod dedup;
 mod eval;
+mod input;
+mod serve;
 mod text;
 
 use std::path::PathBuf;
@@ -13,6 +16,7 @@ use onecopy_engine::MirrorRules;
 pub use compare::CompareArgs;
 pub use dedup::DedupArgs;
 pub use eval::EvalArgs;
+pub use serve::ServeArgs;
 
 /// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
 #[derive(Parser)]
@@ -42,6 +46,9 @@ pub enum Command {
     /// Measure methods on labelled sets: precision, recall, and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Serve a collection over HTTP: groups that are kept right as pages change
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(Box<ServeArgs>),
     /// List the methods, how pages can be compared, and their parameters
     #[command(after_help = METHODS_EXAMPLES)]
     Methods,
@@ -57,6 +64,7 @@ Examples:
   onecopy compare old.html new.html         how alike two pages are, and what matched
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure how right methods are on pages with labels
+  onecopy serve --data pages                keep groups right as pages change, over HTTP
   onecopy dedup --help                      all that can be chosen";
 
 const EXPLAIN_EXAMPLES: &str = "\

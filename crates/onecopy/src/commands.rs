@@ -8,6 +8,7 @@ pub mod explain;
 pub mod methods;
 pub mod mirrors;
 pub mod rules;
+pub mod serve;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,6 +4,7 @@ mod allocator;
 mod args;
 mod columns;
 mod commands;
+mod http;
 mod paint;
 mod size;
 mod summary;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {
