@@ -4,6 +4,7 @@
 //! what was accepted in batches, compares, and is the only writer of groups. When nothing waits, the groups and
 //! decisions are those of a batch run over the same pages.
 
+mod import;
 mod status;
 
 use std::path::PathBuf;
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 use onecopy_core::Config;
 
+pub use import::{
+    ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
+};
 pub use status::{
     Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
     StatusKind,

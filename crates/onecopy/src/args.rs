@@ -1,8 +1,17 @@
 //! The command line: what may be typed. Defaults come from the libraries' own.
 
+mod check;
+mod choice;
+mod collection;
 mod compare;
 mod dedup;
 mod eval;
+mod export;
+mod groups;
+mod import;
+mod input;
+mod routing;
+mod status;
 mod text;
 
 use std::path::PathBuf;
@@ -10,9 +19,14 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use onecopy_engine::MirrorRules;
 
+pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use dedup::DedupArgs;
 pub use eval::EvalArgs;
+pub use export::{ExportArgs, ExportStatus};
+pub use groups::GroupsArgs;
+pub use import::ImportArgs;
+pub use status::StatusArgs;
 
 /// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
 #[derive(Parser)]
@@ -42,6 +56,21 @@ pub enum Command {
     /// Measure methods on labelled sets: precision, recall, and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Put pages into a collection, whose groups are kept right as pages change
+    #[command(after_help = import::EXAMPLES)]
+    Import(Box<ImportArgs>),
+    /// Write pages of a collection, or what became of them
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
+    /// Say what became of pages of a collection, or how it is
+    #[command(after_help = status::EXAMPLES)]
+    Status(StatusArgs),
+    /// List the groups of a collection, or the pages of one
+    #[command(after_help = groups::EXAMPLES)]
+    Groups(GroupsArgs),
+    /// Check all of a collection
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArgs),
     /// List the methods, how pages can be compared, and their parameters
     #[command(after_help = METHODS_EXAMPLES)]
     Methods,
@@ -57,6 +86,7 @@ Examples:
   onecopy compare old.html new.html         how alike two pages are, and what matched
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure how right methods are on pages with labels
+  onecopy import --data pages pages.jsonl   a collection that is kept right as pages change
   onecopy dedup --help                      all that can be chosen";
 
 const EXPLAIN_EXAMPLES: &str = "\

@@ -5,6 +5,7 @@ mod args;
 mod columns;
 mod commands;
 mod paint;
+mod plot;
 mod size;
 mod summary;
 mod terminal;
@@ -26,6 +27,11 @@ fn main() -> ExitCode {
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Groups(args) => commands::groups::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

@@ -18,13 +18,13 @@ use crate::table::{Table, count};
 
 /// What was published: the largest of 18 figures each.
 const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
-/// How pages are routed to partitions: what is said of it, and the arguments.
-const ROUTINGS: [(&str, &[&str]); 5] = [
-    ("lossless", &["--routing", "lossless"]),
-    ("approximate, rho 1.0", &["--routing", "approximate", "--rho", "1.0"]),
-    ("approximate, rho 1.1", &["--routing", "approximate", "--rho", "1.1"]),
-    ("approximate, rho 1.3", &["--routing", "approximate", "--rho", "1.3"]),
-    ("approximate, rho sampled", &["--routing", "approximate"]),
+/// How pages are routed to partitions: what is said of it, and what is typed.
+const ROUTINGS: [(&str, &str); 5] = [
+    ("lossless", "lossless"),
+    ("approximate, rho 1.0", "approximate:1.0"),
+    ("approximate, rho 1.1", "approximate:1.1"),
+    ("approximate, rho 1.3", "approximate:1.3"),
+    ("approximate, rho sampled", "approximate"),
 ];
 
 /// Pairs that are in one group.
@@ -88,9 +88,9 @@ fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Vec<Errors>> {
     let batch = batch_groups(&out)?;
     fs::remove_dir_all(&out)?;
     let mut found = Vec::new();
-    for (routing, args) in ROUTINGS {
+    for (routing, typed) in ROUTINGS {
         eprintln!("{pages}: {routing} ...");
-        let service = service_groups(program, input, args)?;
+        let service = service_groups(program, input, typed)?;
         let pairs = pairs(&service, &batch);
         found.push(Errors { pages: pages.into(), routing, pairs, rep: pairs.rep(), rer: pairs.rer() });
     }
@@ -114,7 +114,7 @@ fn batch_groups(out: &Path) -> Result<Groups> {
     Ok(groups)
 }
 
-fn service_groups(program: &Program, input: &Path, routing: &[&str]) -> Result<Groups> {
+fn service_groups(program: &Program, input: &Path, routing: &str) -> Result<Groups> {
     #[derive(Deserialize)]
     struct Status {
         page: Value,
@@ -122,24 +122,12 @@ fn service_groups(program: &Program, input: &Path, routing: &[&str]) -> Result<G
     }
     let data = emptied(program.work.join("errors-service"))?;
     let list = program.work.join("errors-statuses.jsonl");
-    let onecopy = || Command::new(&program.onecopy);
-    program.run(
-        onecopy()
-            .arg("import")
-            .arg("--data")
-            .arg(&data)
-            .arg(input)
-            .args(["--no-pages", "--quiet"])
-            .args(routing),
-    )?;
-    let mut export = onecopy();
-    export
-        .arg("export")
-        .arg("--data")
-        .arg(&data)
-        .args(["--status", "all", "--statuses", "--quiet", "--out"])
-        .arg(&list);
-    program.run(&mut export)?;
+    let mut import = Command::new(&program.onecopy);
+    import.arg("import").arg("--data").arg(&data).arg(input);
+    program.run(import.args(["--no-keep-pages", "--quiet", "--routing", routing]))?;
+    let mut export = Command::new(&program.onecopy);
+    export.arg("export").arg("--data").arg(&data).arg("--out").arg(&list);
+    program.run(export.args(["--status", "all", "--statuses", "--quiet"]))?;
     let mut groups = Groups::new();
     each_line(&list, |status: Status| {
         groups.extend(status.group.map(|group| (status.page.to_string(), group)));

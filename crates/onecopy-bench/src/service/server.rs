@@ -1,11 +1,11 @@
 //! `onecopy serve` as a child process: started, asked, looked at from outside, and ended.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -39,9 +39,11 @@ pub struct Memory {
 }
 
 impl Server {
-    /// Starts `program` on the collection in `data`, with more arguments; waits until it is ready. What it says goes to
-    /// `log`.
+    /// Starts `program` on the collection in `data`, with more arguments; waits until it is ready. Its own log goes
+    /// to `log`.
     pub fn start(program: &Path, data: &Path, more: &[String], log: &Path) -> Result<Server> {
+        let errors = File::options().create(true).append(true).open(log);
+        let errors = errors.with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = Command::new(program)
             .arg("serve")
             .arg("--data")
@@ -50,19 +52,17 @@ impl Server {
             .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(errors)
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
         let (sender, lines) = channel();
-        let streams: [Option<Box<dyn Read + Send>>; 2] = [
-            child.stdout.take().map(|out| Box::new(out) as _),
-            child.stderr.take().map(|err| Box::new(err) as _),
-        ];
-        for stream in streams.into_iter().flatten() {
-            let file = File::options().create(true).append(true).open(log);
-            follow(stream, file.with_context(|| format!("cannot write {}", log.display()))?, sender.clone());
-        }
-        drop(sender);
+        let out = child.stdout.take().context("it has an output")?;
+        std::thread::spawn(move || {
+            // All of it is read: a full pipe would stop the server. Nobody listens any more once the address is known.
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
         let deadline = Instant::now() + PATIENCE;
         let address = loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -79,6 +79,12 @@ impl Server {
         let server = Server { child, address };
         server.wait_until(deadline, "ready", |client| Ok(client.get("/ready")?.status == 200))?;
         Ok(server)
+    }
+
+    /// A server that a test plays; the process is another.
+    #[cfg(test)]
+    pub fn played(address: SocketAddr) -> Server {
+        Server { child: Command::new("sleep").arg("60").spawn().expect("there is sleep"), address }
     }
 
     /// A connection to it.
@@ -186,17 +192,6 @@ impl Stats {
 
 /// Linux counts processor time of a process in hundredths of a second, on all machines that we know.
 const TICKS_A_SECOND: f64 = 100.0;
-
-/// Keeps reading what the server says: a full pipe would stop it.
-fn follow(stream: Box<dyn Read + Send>, mut log: File, lines: Sender<String>) {
-    std::thread::spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            let _ = writeln!(log, "{line}");
-            // Nobody listens any more once the address is known.
-            let _ = lines.send(line);
-        }
-    });
-}
 
 /// The address in a line such as `listening on http://127.0.0.1:8080`.
 fn address_in(line: &str) -> Option<SocketAddr> {

@@ -252,3 +252,6 @@ fn merged(histograms: Vec<Result<Histogram>>) -> Result<Histogram> {
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use onecopy_core::{AddressRules, Config, WinnerRule};
-use onecopy_engine::{DEFAULT_MEMORY_BYTES, Fields, Job, Limits, RECALL_PAGES, RemovedRecords};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Job, RECALL_PAGES, RemovedRecords};
 
+use super::choice::ChoiceArgs;
 use super::environment;
-use super::text::{ShingleArgs, TextArgs, read_text};
+use super::input::{FieldArgs, LimitArgs};
+use super::text::TextArgs;
 use crate::size::Size;
 
 pub const EXAMPLES: &str = "\
@@ -37,24 +38,8 @@ pub struct DedupArgs {
     /// The folder for the results; made if it is not there
     #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
-    /// How pages are compared; `onecopy methods` lists the methods and their parameters
-    #[arg(long, value_name = "NAME[:PARAMETER=VALUE]...", default_value_t = Config::default().method)]
-    pub method: String,
-    /// Pages at least this similar are duplicates. Higher: fewer pages removed [default: the method's own, 0.8 for auto]
-    #[arg(long, short, value_name = "0..1")]
-    pub threshold: Option<f64>,
     #[command(flatten)]
-    pub shingles: ShingleArgs,
-    /// Who wins among duplicates, most important rule first
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "RULE,...",
-          default_value = default_winner())]
-    pub winner: Vec<WinnerArg>,
-    /// Prefer pages on hosts that end in this, such as uk or gov.uk; each of several markets gets its own lists of winners
-    #[arg(long, value_delimiter = ',', value_name = "SUFFIX,...")]
-    pub market: Vec<String>,
-    /// Rules for which addresses name the same page, in place of those that `onecopy rules` prints
-    #[arg(long, value_name = "FILE")]
-    pub address_rules: Option<PathBuf>,
+    pub choice: ChoiceArgs,
     /// What becomes of removed records in WARC files
     #[arg(long, value_enum, default_value_t)]
     pub removed_records: RemovedArg,
@@ -84,43 +69,6 @@ pub struct DedupArgs {
     pub limits: LimitArgs,
 }
 
-#[derive(ClapArgs)]
-#[command(next_help_heading = "Fields of a record (guessed by their usual names unless given)")]
-pub struct FieldArgs {
-    /// The field with the page's text or HTML
-    #[arg(long, value_name = "NAME")]
-    pub text_field: Option<String>,
-    /// The field with the page's id
-    #[arg(long, value_name = "NAME")]
-    pub id_field: Option<String>,
-    /// The field with the page's address
-    #[arg(long, value_name = "NAME")]
-    pub url_field: Option<String>,
-    /// The field with the time of fetching
-    #[arg(long, value_name = "NAME")]
-    pub time_field: Option<String>,
-    /// The field with a number that grows with the page's worth
-    #[arg(long, value_name = "NAME")]
-    pub popularity_field: Option<String>,
-    /// The field with the address that the page redirects to
-    #[arg(long, value_name = "NAME")]
-    pub redirect_field: Option<String>,
-    /// The field with the address that the page gives as its own (rel=canonical)
-    #[arg(long, value_name = "NAME")]
-    pub canonical_field: Option<String>,
-}
-
-#[derive(ClapArgs)]
-#[command(next_help_heading = "Limits")]
-pub struct LimitArgs {
-    /// Reject records and files longer than this
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
-    pub max_page: Size,
-    /// Read no further in a compressed file that grows more than this many times
-    #[arg(long, value_name = "N", default_value_t = Limits::default().expansion)]
-    pub max_expansion: u64,
-}
-
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum RemovedArg {
     /// A revisit record names the page that stays
@@ -130,70 +78,13 @@ pub enum RemovedArg {
     LeaveOut,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum WinnerArg {
-    /// The more popular page
-    Popularity,
-    /// A URL without a query before one with
-    Static,
-    /// The shorter URL
-    ShortUrl,
-    /// The earlier page
-    Older,
-    /// The later page
-    Newer,
-    /// The longer text
-    Longer,
-}
-
-fn default_winner() -> String {
-    let rules = Config::default().winner.into_iter().map(WinnerArg::from);
-    let names = rules.filter_map(|rule| rule.to_possible_value().map(|value| value.get_name().to_owned()));
-    names.collect::<Vec<_>>().join(",")
-}
-
-impl From<WinnerRule> for WinnerArg {
-    fn from(rule: WinnerRule) -> WinnerArg {
-        match rule {
-            WinnerRule::Popularity => WinnerArg::Popularity,
-            WinnerRule::Static => WinnerArg::Static,
-            WinnerRule::ShortUrl => WinnerArg::ShortUrl,
-            WinnerRule::Older => WinnerArg::Older,
-            WinnerRule::Newer => WinnerArg::Newer,
-            WinnerRule::Longer => WinnerArg::Longer,
-        }
-    }
-}
-
-impl From<WinnerArg> for WinnerRule {
-    fn from(rule: WinnerArg) -> WinnerRule {
-        match rule {
-            WinnerArg::Popularity => WinnerRule::Popularity,
-            WinnerArg::Static => WinnerRule::Static,
-            WinnerArg::ShortUrl => WinnerRule::ShortUrl,
-            WinnerArg::Older => WinnerRule::Older,
-            WinnerArg::Newer => WinnerRule::Newer,
-            WinnerArg::Longer => WinnerRule::Longer,
-        }
-    }
-}
-
 impl DedupArgs {
     /// The job that was typed.
     pub fn job(&self) -> anyhow::Result<Job> {
         let mut job = Job::new(self.inputs.iter().cloned(), &self.out);
-        job.config = self.config()?;
-        job.fields = Fields {
-            text: self.fields.text_field.clone(),
-            id: self.fields.id_field.clone(),
-            url: self.fields.url_field.clone(),
-            time: self.fields.time_field.clone(),
-            popularity: self.fields.popularity_field.clone(),
-            redirect: self.fields.redirect_field.clone(),
-            canonical: self.fields.canonical_field.clone(),
-        };
-        job.limits =
-            Limits { page_bytes: self.limits.max_page.0 as usize, expansion: self.limits.max_expansion };
+        job.config = self.choice.config(&self.text)?;
+        job.fields = self.fields.fields();
+        job.limits = self.limits.limits();
         job.removed_records = match self.removed_records {
             RemovedArg::Revisit => RemovedRecords::Revisit,
             RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
@@ -204,20 +95,5 @@ impl DedupArgs {
         job.threads = self.threads.unwrap_or(job.threads);
         job.overwrite = self.overwrite;
         Ok(job)
-    }
-
-    fn config(&self) -> anyhow::Result<Config> {
-        let mut config =
-            Config { method: self.method.clone(), threshold: self.threshold, ..Config::default() };
-        config.winner = self.winner.iter().map(|&rule| rule.into()).collect();
-        config.markets = self.market.iter().map(|market| market.trim_matches('.').to_lowercase()).collect();
-        if let Some(path) = &self.address_rules {
-            let text = read_text(path, "address rules")?;
-            let rules = AddressRules::parse(&text);
-            config.addresses = rules.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
-        }
-        self.shingles.apply(&mut config);
-        self.text.apply(&mut config)?;
-        Ok(config)
     }
 }

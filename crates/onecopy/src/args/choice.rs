@@ -1,0 +1,95 @@
+//! What may be typed about which pages are duplicates and which copy stays, wherever that is decided.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use onecopy_core::{AddressRules, Config, WinnerRule};
+
+use super::text::{ShingleArgs, TextArgs, read_text};
+
+#[derive(ClapArgs)]
+pub struct ChoiceArgs {
+    /// How pages are compared; `onecopy methods` lists the methods and their parameters
+    #[arg(long, value_name = "NAME[:PARAMETER=VALUE]...", default_value_t = Config::default().method)]
+    pub method: String,
+    /// Pages at least this similar are duplicates. Higher: fewer pages removed [default: the method's own, 0.8 for auto]
+    #[arg(long, short, value_name = "0..1")]
+    pub threshold: Option<f64>,
+    #[command(flatten)]
+    pub shingles: ShingleArgs,
+    /// Who wins among duplicates, most important rule first
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "RULE,...",
+          default_value = default_winner())]
+    pub winner: Vec<WinnerArg>,
+    /// Prefer pages on hosts that end in this, such as uk or gov.uk; each of several markets gets its own lists of winners
+    #[arg(long, value_delimiter = ',', value_name = "SUFFIX,...")]
+    pub market: Vec<String>,
+    /// Rules for which addresses name the same page, in place of those that `onecopy rules` prints
+    #[arg(long, value_name = "FILE")]
+    pub address_rules: Option<PathBuf>,
+}
+
+impl ChoiceArgs {
+    /// The configuration that was typed, with what counts as text.
+    pub fn config(&self, text: &TextArgs) -> anyhow::Result<Config> {
+        let mut config =
+            Config { method: self.method.clone(), threshold: self.threshold, ..Config::default() };
+        config.winner = self.winner.iter().map(|&rule| rule.into()).collect();
+        config.markets = self.market.iter().map(|market| market.trim_matches('.').to_lowercase()).collect();
+        if let Some(path) = &self.address_rules {
+            let rules = AddressRules::parse(&read_text(path, "address rules")?);
+            config.addresses = rules.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
+        }
+        self.shingles.apply(&mut config);
+        text.apply(&mut config)?;
+        Ok(config)
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum WinnerArg {
+    /// The more popular page
+    Popularity,
+    /// A URL without a query before one with
+    Static,
+    /// The shorter URL
+    ShortUrl,
+    /// The earlier page
+    Older,
+    /// The later page
+    Newer,
+    /// The longer text
+    Longer,
+}
+
+fn default_winner() -> String {
+    let rules = Config::default().winner.into_iter().map(WinnerArg::from);
+    let names = rules.filter_map(|rule| rule.to_possible_value().map(|value| value.get_name().to_owned()));
+    names.collect::<Vec<_>>().join(",")
+}
+
+impl From<WinnerRule> for WinnerArg {
+    fn from(rule: WinnerRule) -> WinnerArg {
+        match rule {
+            WinnerRule::Popularity => WinnerArg::Popularity,
+            WinnerRule::Static => WinnerArg::Static,
+            WinnerRule::ShortUrl => WinnerArg::ShortUrl,
+            WinnerRule::Older => WinnerArg::Older,
+            WinnerRule::Newer => WinnerArg::Newer,
+            WinnerRule::Longer => WinnerArg::Longer,
+        }
+    }
+}
+
+impl From<WinnerArg> for WinnerRule {
+    fn from(rule: WinnerArg) -> WinnerRule {
+        match rule {
+            WinnerArg::Popularity => WinnerRule::Popularity,
+            WinnerArg::Static => WinnerRule::Static,
+            WinnerArg::ShortUrl => WinnerRule::ShortUrl,
+            WinnerArg::Older => WinnerRule::Older,
+            WinnerArg::Newer => WinnerRule::Newer,
+            WinnerArg::Longer => WinnerRule::Longer,
+        }
+    }
+}

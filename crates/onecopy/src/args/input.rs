@@ -1,0 +1,65 @@
+//! What may be typed about records: where their parts are, and which are refused.
+
+use clap::Args as ClapArgs;
+use onecopy_engine::{Fields, Limits};
+
+use crate::size::Size;
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Fields of a record (guessed by their usual names unless given)")]
+pub struct FieldArgs {
+    /// The field with the page's text or HTML
+    #[arg(long, value_name = "NAME")]
+    pub text_field: Option<String>,
+    /// The field with the page's id
+    #[arg(long, value_name = "NAME")]
+    pub id_field: Option<String>,
+    /// The field with the page's address
+    #[arg(long, value_name = "NAME")]
+    pub url_field: Option<String>,
+    /// The field with the time of fetching
+    #[arg(long, value_name = "NAME")]
+    pub time_field: Option<String>,
+    /// The field with a number that grows with the page's worth
+    #[arg(long, value_name = "NAME")]
+    pub popularity_field: Option<String>,
+    /// The field with the address that the page redirects to
+    #[arg(long, value_name = "NAME")]
+    pub redirect_field: Option<String>,
+    /// The field with the address that the page gives as its own (rel=canonical)
+    #[arg(long, value_name = "NAME")]
+    pub canonical_field: Option<String>,
+}
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// Reject records and files longer than this
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
+    pub max_page: Size,
+    /// Read no further in a compressed file that grows more than this many times
+    #[arg(long, value_name = "N", default_value_t = Limits::default().expansion)]
+    pub max_expansion: u64,
+}
+
+impl FieldArgs {
+    /// The fields that were typed.
+    pub fn fields(&self) -> Fields {
+        Fields {
+            text: self.text_field.clone(),
+            id: self.id_field.clone(),
+            url: self.url_field.clone(),
+            time: self.time_field.clone(),
+            popularity: self.popularity_field.clone(),
+            redirect: self.redirect_field.clone(),
+            canonical: self.canonical_field.clone(),
+        }
+    }
+}
+
+impl LimitArgs {
+    /// The limits that were typed.
+    pub fn limits(&self) -> Limits {
+        Limits { page_bytes: self.max_page.0 as usize, expansion: self.max_expansion }
+    }
+}
