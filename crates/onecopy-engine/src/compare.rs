@@ -111,7 +111,7 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
     let methods = methods(job, config, run.is_some())?;
     let content = job.content.unwrap_or(config.content);
     let (parts, links) = (content == Content::Auto, Some(config.addresses.clone()));
-    let wanted = Wanted { content, parts, links };
+    let wanted = Wanted { content, parts, links, whole: false };
     let [a, b] = read(job, run.as_ref(), &wanted)?;
     let (a, b) = (Prepared::new(a, config), Prepared::new(b, config));
     let exact = a.canonical.as_bytes() == b.canonical.as_bytes();

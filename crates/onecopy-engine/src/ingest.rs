@@ -8,6 +8,7 @@ mod feed;
 mod fields;
 mod format;
 mod inputs;
+mod line;
 mod opener;
 mod packing;
 mod parquet;

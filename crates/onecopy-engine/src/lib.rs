@@ -9,6 +9,7 @@
 //! # Ok::<(), onecopy_engine::Error>(())
 //! ```
 
+mod appraise;
 mod batch;
 mod census;
 mod compare;

@@ -1,13 +1,9 @@
 //! Stage 1: pages in, segments out.
 
-use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onecopy_core::{
-    Canonical, Contender, Desk, Language, LooksAt, Method, Signals, Subject, digest, identity, in_market,
-    language, rank,
-};
+use onecopy_core::Method;
 
 use super::counters::Counters;
 use super::facts;
@@ -16,10 +12,11 @@ use super::seen::Seen;
 use super::segment::{Row, Segment};
 use super::segments::{Collector, Segments};
 use super::work::Work;
+use crate::appraise::Appraiser;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, LinkKind, Opener, Piece, Record, Rejection, Source, TextParts, Trouble,
-    lines, read_document, read_line, read_record, records,
+    Chunk, Feed, FieldNames, Format, Opener, Piece, Record, Rejection, Source, Trouble, lines, read_document,
+    read_line, read_record, records,
 };
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
@@ -35,9 +32,7 @@ pub(crate) fn read(
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
     let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
-    let LooksAt { text, links, .. } = method.looks_at();
-    let (opener, looks_further) = (&work.opener, text || links);
-    let shared = Shared { job, method, sources, opener, names, looks_further, seen };
+    let shared = Shared { job, method, sources, opener: &work.opener, names, seen };
     let counters = Counters::new(if method.asks_rarity() { budget.rarity_bits } else { 0 });
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
@@ -118,41 +113,22 @@ struct Shared<'a> {
     sources: &'a [Source],
     opener: &'a Opener,
     names: FieldNames,
-    /// Whether sketches are of more than the canonical text, whatever the page.
-    looks_further: bool,
     seen: Seen,
 }
 
 /// Turns pieces of input into segments. One a thread; its buffers are reused.
 struct PageReader<'a> {
     shared: &'a Shared<'a>,
-    canonical: Canonical,
-    desk: Desk,
+    appraiser: Appraiser<'a>,
     /// The sketches of the last segment that was read, to be taken out and given back empty.
     sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
-    /// What the last address came to.
-    identity: String,
-}
-
-/// The hashes by which an address is looked up.
-#[derive(Clone, Copy, Default)]
-struct Address {
-    exact: u64,
-    /// Of what it comes to by the rules.
-    identity: u64,
 }
 
 impl<'a> PageReader<'a> {
     fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
-        PageReader {
-            shared,
-            canonical: Canonical::default(),
-            desk: Desk::default(),
-            sketches: Vec::new(),
-            ranks: Vec::new(),
-            identity: String::new(),
-        }
+        let appraiser = Appraiser::new(&shared.job.config, shared.method);
+        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
@@ -251,11 +227,7 @@ impl<'a> PageReader<'a> {
             let record = read_document(source, self.shared.opener, &mut bytes).at("read", &source.path)?;
             let place = Row { source: number, line: segment.lines, ..Row::default() };
             segment.lines += 1;
-            let judged = record.and_then(|record| {
-                // A file's place in its folder is its address.
-                let record = Record { url: Some(source.name.as_str().into()), ..record };
-                self.page(place, &record, &[], &mut segment)
-            });
+            let judged = record.and_then(|record| self.page(place, &record, &[], &mut segment));
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source: number, line: 0, reason });
             }
@@ -271,104 +243,38 @@ impl<'a> PageReader<'a> {
         bytes: &[u8],
         segment: &mut Segment,
     ) -> Result<(), String> {
-        let config = &self.shared.job.config;
-        record.text.canonicalise(&config.canonical, &mut self.canonical);
-        let silent = self.canonical.token_count() == 0;
-        let pointing = record.links.iter().any(|(kind, _)| *kind != LinkKind::Canonical);
-        if silent && !pointing {
-            return Err("no words to compare".into());
-        }
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
-        let fingerprint = self.canonical.fingerprint();
-        // A page that turns out to stand for another is not compared, so nobody may count on its sketch.
-        // And where a sketch is more than the canonical text says, the best page's own is wanted.
-        let of_more = record.parts.is_some() || self.shared.looks_further;
-        if !silent && (pointing || of_more || !self.shared.seen.has(fingerprint)) {
-            self.sketch(record);
+        let seen = &self.shared.seen;
+        let page =
+            self.appraiser.appraise(record, bytes, |fingerprint| !seen.has(fingerprint), &mut self.sketches);
+        if let Some(objection) = page.objection() {
+            return Err(objection.into());
         }
-        let own = self.address(record.url.as_deref());
-        self.links(row, record, own, silent, segment);
-        let name = name(record);
-        self.rank(row, record, &name, bytes);
-        segment.names.extend_from_slice(name.as_bytes());
+        let own = page.address;
+        segment.links.extend(page.links.into_iter().map(|link| Link {
+            row,
+            kind: link.kind,
+            from: own.exact,
+            address: link.address.exact,
+            identity: link.address.identity,
+            to: link.to,
+        }));
+        self.ranks.push((row, page.rank));
+        segment.names.extend_from_slice(page.name.as_bytes());
         facts::write(record, &mut segment.facts);
         segment.rows.push(Row {
-            fingerprint: fingerprint.0,
+            fingerprint: page.fingerprint.0,
             sketch_start: start as u32,
             sketch_size: (self.sketches.len() - start) as u32,
             name_end: segment.names.len() as u32,
             fact_end: segment.facts.len() as u32,
             identity: own.identity,
-            language: language(&self.canonical).map_or(0, Language::to_u8),
-            silent,
-            own: of_more,
-            markets: markets(record.url.as_deref(), &config.markets),
+            language: page.language,
+            silent: page.silent,
+            own: page.own,
+            markets: page.markets,
             ..place
         });
         Ok(())
-    }
-
-    /// Appends the sketch of the page that was made canonical.
-    fn sketch(&mut self, record: &Record) {
-        let method = self.shared.method;
-        let text = if method.looks_at().text { record.text.plain() } else { "".into() };
-        let parts = record.parts.as_ref().map(TextParts::parts);
-        let subject = Subject { canonical: &self.canonical, text: &text, links: &record.out_links, parts };
-        method.sketch(&subject, &mut self.desk, &mut self.sketches);
-    }
-
-    /// The hashes of an address; zeros for none.
-    fn address(&mut self, url: Option<&str>) -> Address {
-        let Some(url) = url else { return Address::default() };
-        self.identity.clear();
-        if !identity(url, &self.shared.job.config.addresses, &mut self.identity) {
-            self.identity.push_str(url);
-        }
-        Address { exact: digest(url.as_bytes()).max(1), identity: digest(self.identity.as_bytes()).max(1) }
-    }
-
-    /// Takes down where the page says that it is, unless that is where it was found.
-    fn links(&mut self, row: u32, record: &Record, own: Address, silent: bool, segment: &mut Segment) {
-        for (kind, to) in &record.links {
-            let named = self.address(Some(to));
-            if silent || named.identity != own.identity {
-                let (address, identity) = (named.exact, named.identity);
-                segment.links.push(Link {
-                    row,
-                    kind: *kind,
-                    from: own.exact,
-                    address,
-                    identity,
-                    to: to.clone(),
-                });
-            }
-        }
-    }
-
-    fn rank(&mut self, row: u32, record: &Record, name: &str, bytes: &[u8]) {
-        let signals =
-            Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
-        let length = self.canonical.as_bytes().len();
-        let (name, digest) = (name.trim_matches('"'), digest(bytes));
-        let contender = Contender { name, signals, length, digest };
-        let mut out = Vec::new();
-        rank(&contender, &self.shared.job.config.winner, &mut out);
-        self.ranks.push((row, out));
-    }
-}
-
-/// A bit for each of `markets` that the address is in.
-fn markets(url: Option<&str>, markets: &[String]) -> u16 {
-    let Some(url) = url else { return 0 };
-    let bits = markets.iter().enumerate().filter(|(_, market)| in_market(url, market));
-    bits.fold(0, |set, (bit, _)| set | 1 << bit)
-}
-
-/// A page's name as JSON: its id as given, else its URL, else nothing.
-fn name<'a>(record: &Record<'a>) -> Cow<'a, str> {
-    match &record.url {
-        _ if !record.id.is_empty() => record.id.into(),
-        Some(url) => serde_json::to_string(url).expect("a string is JSON").into(),
-        None => "".into(),
     }
 }

@@ -85,5 +85,5 @@ fn file(name: &str, limits: &Limits, wanted: &Wanted) -> Result<Reading> {
         )));
     }
     let format = of_page(name, &bytes).map_err(|reason| refused(reason.into()))?;
-    Ok(Reading::of(&document(&bytes, format, wanted)))
+    Ok(Reading::of(&document(&bytes, format, None, wanted)))
 }

@@ -13,10 +13,11 @@ pub(crate) enum Field {
     Popularity,
     Redirect,
     Canonical,
+    Revisit,
 }
 
 /// How many kinds of field there are.
-pub(crate) const FIELDS: usize = 8;
+pub(crate) const FIELDS: usize = 9;
 
 /// The usual names, best first within a field.
 const USUAL: [(Field, &[&str]); FIELDS] = [
@@ -31,6 +32,7 @@ const USUAL: [(Field, &[&str]); FIELDS] = [
     (Field::Popularity, &["popularity", "pagerank", "page_rank", "clicks", "score", "rank_score"]),
     (Field::Redirect, &["redirect", "redirect_url", "redirect_to", "redirects_to"]),
     (Field::Canonical, &["canonical", "canonical_url", "canonical_link"]),
+    (Field::Revisit, &["revisit"]),
 ];
 
 /// Names and what they mean. A record may have several names for one thing: the one listed first counts.
@@ -70,7 +72,7 @@ impl FieldNames {
 fn given(fields: &Fields, field: Field) -> Option<&String> {
     match field {
         Field::Text => fields.text.as_ref(),
-        Field::Html => None,
+        Field::Html | Field::Revisit => None,
         Field::Id => fields.id.as_ref(),
         Field::Url => fields.url.as_ref(),
         Field::Time => fields.time.as_ref(),

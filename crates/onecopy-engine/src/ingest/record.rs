@@ -37,6 +37,17 @@ pub(crate) struct Record<'a> {
     pub out_links: Vec<u64>,
     /// What a WARC record says of itself.
     pub archived: Option<Archived<'a>>,
+    /// The page as it was found, if it is wanted and there is any.
+    pub whole: Option<Whole>,
+}
+
+/// A page as it was found, decoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Whole {
+    pub html: bool,
+    pub text: String,
+    /// How many of the record's links are not from the HTML; they come first.
+    pub stated: usize,
 }
 
 /// All text of a page of HTML, and which parts of it are main content.
@@ -76,6 +87,8 @@ pub(crate) struct Wanted {
     pub parts: bool,
     /// The rules for the addresses that it links to, if those are wanted.
     pub links: Option<AddressRules>,
+    /// Whether the page is, as it was found; whatever it is.
+    pub whole: bool,
 }
 
 impl Wanted {
@@ -84,7 +97,8 @@ impl Wanted {
         let LooksAt { links, parts, .. } = method.looks_at();
         let links = links.then(|| config.addresses.clone());
         // Whoever asks for all text, or for the main content alone, gets just that.
-        Wanted { content: config.content, parts: parts && config.content == Content::Auto, links }
+        let parts = parts && config.content == Content::Auto;
+        Wanted { content: config.content, parts, links, whole: false }
     }
 }
 
@@ -143,9 +157,21 @@ impl Text<'_> {
     }
 }
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    /// Takes its text from a page that is nothing but text.
+    pub(crate) fn plain(&mut self, text: Text<'a>, wanted: &Wanted) {
+        if wanted.whole {
+            let text = text.plain().into_owned();
+            self.whole = Some(Whole { html: false, text, stated: self.links.len() });
+        }
+        self.text = text;
+    }
+
     /// Takes its text and its links from a page of HTML.
     pub(crate) fn html(&mut self, html: &str, wanted: &Wanted) {
+        if wanted.whole {
+            self.whole = Some(Whole { html: true, text: html.to_owned(), stated: self.links.len() });
+        }
         let mut text = String::new();
         if wanted.parts {
             let parts = TextParts::of(html);
@@ -168,6 +194,12 @@ impl Record<'_> {
         let Some(link) = raw.and_then(inside).map(unescaped) else { return };
         let base = self.url.as_deref().unwrap_or_default();
         self.links.extend(resolve(base, link.trim()).map(|to| (kind, to)));
+    }
+
+    /// Takes the address that the page is a copy of. An archive gives it whole, and it need not be of the web.
+    fn revisit(&mut self, raw: Option<&str>) {
+        let link = raw.and_then(inside).map(unescaped).filter(|link| !link.trim().is_empty());
+        self.links.extend(link.map(|to| (LinkKind::Revisit, to.into_owned())));
     }
 
     /// The page's name as a person would type it, if it has one.
@@ -198,7 +230,7 @@ pub(crate) fn read_line<'a>(
 
 /// Reads a file that is one page; `bytes` then holds it. The outer error is the system's.
 pub(crate) fn read_document<'a>(
-    source: &Source,
+    source: &'a Source,
     opener: &Opener,
     bytes: &'a mut Vec<u8>,
 ) -> std::io::Result<Result<Record<'a>, String>> {
@@ -210,16 +242,22 @@ pub(crate) fn read_document<'a>(
     if bytes.len() > page_bytes {
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
-    Ok(Ok(document(bytes, source.format, &opener.wanted)))
+    // A file's place in its folder is its address.
+    Ok(Ok(document(bytes, source.format, Some(&source.name), &opener.wanted)))
 }
 
 /// The page that the bytes of a file are.
-pub(crate) fn document<'a>(bytes: &'a [u8], format: Format, wanted: &Wanted) -> Record<'a> {
+pub(crate) fn document<'a>(
+    bytes: &'a [u8],
+    format: Format,
+    address: Option<&'a str>,
+    wanted: &Wanted,
+) -> Record<'a> {
     let text = decode(bytes, None, format == Format::Html);
-    let mut record = Record::default();
+    let mut record = Record { url: address.map(Cow::Borrowed), ..Record::default() };
     match format {
         Format::Html => record.html(&text, wanted),
-        _ => record.text = Text::Plain(text),
+        _ => record.plain(Text::Plain(text), wanted),
     }
     record
 }
@@ -250,14 +288,15 @@ impl<'a> Found<'a> {
             ..Record::default()
         };
         record.link(LinkKind::Redirect, self.get(Field::Redirect));
+        record.revisit(self.get(Field::Revisit));
         record.link(LinkKind::Canonical, self.get(Field::Canonical));
         match (self.get(Field::Text), self.get(Field::Html)) {
             (Some(raw), _) => match string_inside(raw, "text")? {
                 raw if looks_like_html(raw) => record.html(&unescape(raw), wanted),
-                raw => record.text = Text::Json(raw),
+                raw => record.plain(Text::Json(raw), wanted),
             },
             (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), wanted),
-            (None, None) if record.links.iter().any(|(kind, _)| *kind == LinkKind::Redirect) => {}
+            (None, None) if record.links.iter().any(|(kind, _)| *kind != LinkKind::Canonical) => {}
             (None, None) => {
                 return Err(format!("no text: none of the fields {} is there", names.text_names()));
             }
@@ -278,7 +317,7 @@ fn string_inside<'a>(raw: &'a str, what: &str) -> Result<&'a str, String> {
 }
 
 /// Whether a text field holds a whole HTML document.
-fn looks_like_html(raw: &str) -> bool {
+pub(super) fn looks_like_html(raw: &str) -> bool {
     let escapes = ["\\n", "\\r", "\\t", "\\ufeff"];
     let mut start = raw.trim_start();
     while let Some(rest) = escapes.iter().find_map(|escape| start.strip_prefix(escape)) {

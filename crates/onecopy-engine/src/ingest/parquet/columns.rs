@@ -109,7 +109,9 @@ fn is_chosen(fields: &Fields, name: &str) -> bool {
 
 fn suits(field: Field, kind: Kind) -> bool {
     match field {
-        Field::Text | Field::Html | Field::Url | Field::Redirect | Field::Canonical => kind == Kind::Text,
+        Field::Text | Field::Html | Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
+            kind == Kind::Text
+        }
         Field::Id => matches!(kind, Kind::Text | Kind::Uuid | Kind::Signed | Kind::Unsigned),
         Field::Time => kind != Kind::Uuid,
         Field::Popularity => matches!(kind, Kind::Signed | Kind::Unsigned | Kind::Float),
@@ -120,7 +122,9 @@ fn called(field: Field) -> &'static str {
     match field {
         Field::Text | Field::Html => "text: it is not a column of text",
         Field::Id => "id: it is neither text nor whole numbers",
-        Field::Url | Field::Redirect | Field::Canonical => "address: it is not a column of text",
+        Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
+            "address: it is not a column of text"
+        }
         Field::Time => "time: it has no times",
         Field::Popularity => "popularity: it has no numbers",
     }

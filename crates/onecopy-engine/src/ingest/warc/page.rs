@@ -54,7 +54,7 @@ impl Record<'_> {
         let text = decode(&body.bytes, body.charset.as_deref(), body.html);
         match body.html {
             true => self.html(&text, wanted),
-            false => self.text = Text::Plain(text.into_owned().into()),
+            false => self.plain(Text::Plain(text.into_owned().into()), wanted),
         }
     }
 }

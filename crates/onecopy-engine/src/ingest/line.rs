@@ -1,0 +1,82 @@
+//! A record of any format → the line of JSON Lines that reads back as the same page.
+
+use std::fmt::Write;
+
+use super::record::{LinkKind, Record, Whole, looks_like_html};
+
+/// From here on a number of seconds would be taken for milliseconds.
+const MILLISECONDS_FROM: i64 = 100_000_000_000;
+
+impl Record<'_> {
+    /// The page as a line with the usual names of fields, without the line's end. It must have been read whole, and loses
+    /// what its WARC record said of itself. A redirect that leaves the web reads back as none.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the service is not there yet"))]
+    pub(crate) fn to_line(&self) -> String {
+        let mut line = String::from("{");
+        if !self.id.is_empty() {
+            field(&mut line, "id", self.id);
+        }
+        if let Some(url) = &self.url {
+            field(&mut line, "url", &quoted(url));
+        }
+        if let Some(time) = self.time {
+            let time = if time.abs() < MILLISECONDS_FROM { time } else { time.saturating_mul(1_000) };
+            field(&mut line, "time", &time.to_string());
+        }
+        if let Some(popularity) = self.popularity {
+            field(&mut line, "popularity", &number(popularity));
+        }
+        // Links that stand in the HTML are found there again.
+        let stated = self.whole.as_ref().map_or(self.links.len(), |whole| whole.stated);
+        for (kind, to) in self.links.iter().take(stated) {
+            field(&mut line, called(*kind), &quoted(to));
+        }
+        if let Some(whole) = &self.whole {
+            body(&mut line, whole);
+        }
+        line.push('}');
+        line
+    }
+}
+
+fn called(kind: LinkKind) -> &'static str {
+    match kind {
+        LinkKind::Redirect => "redirect",
+        LinkKind::Revisit => "revisit",
+        LinkKind::Canonical => "canonical",
+    }
+}
+
+fn body(line: &mut String, whole: &Whole) {
+    let text = quoted(&whole.text);
+    if whole.html {
+        field(line, "html", &text);
+    } else if looks_like_html(&text[1..]) {
+        // Text that is taken for HTML unless something stands before it: white space that nobody writes there.
+        field(line, "text", &format!("\"\\f{}", &text[1..]));
+    } else {
+        field(line, "text", &text);
+    }
+}
+
+/// Appends a field whose value is JSON.
+fn field(line: &mut String, name: &str, value: &str) {
+    let comma = if line.len() > 1 { "," } else { "" };
+    write!(line, "{comma}\"{name}\":{value}").expect("a string takes all");
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a string is JSON")
+}
+
+/// A number that may have been too large to be held.
+fn number(number: f64) -> String {
+    match number {
+        f64::INFINITY => "1e999".into(),
+        f64::NEG_INFINITY => "-1e999".into(),
+        number => format!("{number:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use onecopy_core::{Config, method};
+use proptest::prelude::*;
+
+use crate::appraise::Appraiser;
+use crate::ingest::{FieldNames, Format, Record, Wanted, document, read_line, read_record, records};
+use crate::job::{Fields, Limits};
+
+/// Methods that look at words, at all text of HTML, at text as it stands, and at links.
+const METHODS: [&str; 4] = ["jaccard", "auto", "lcs", "links"];
+
+/// Reads a page, and again from the line that it comes to: it must be the same page to every method.
+fn check<'a>(read: impl Fn(&Wanted) -> Record<'a>) {
+    for chosen in METHODS {
+        let config = Config { method: chosen.into(), markets: vec!["example".into()], ..Config::default() };
+        let method = method(&config).unwrap();
+        let wanted = Wanted { whole: true, ..Wanted::by(&config, &*method) };
+        let mut appraiser = Appraiser::new(&config, &*method);
+        let mut appraise = |record: &Record| {
+            let mut sketch = Vec::new();
+            let page = appraiser.appraise(record, b"the same", |_| true, &mut sketch);
+            format!("{page:?} {sketch:?} {:?} {:?}", record.time, record.popularity)
+        };
+        let record = read(&wanted);
+        let (line, names) = (record.to_line(), FieldNames::new(&Fields::default()));
+        let again = read_line(line.as_bytes(), &names, &wanted).unwrap();
+        assert_eq!(appraise(&again), appraise(&record), "{chosen}: {line}");
+        assert_eq!(again.to_line(), line);
+    }
+}
+
+fn check_line(line: &str) {
+    check(|wanted| read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), wanted).unwrap());
+}
+
+fn check_archived(fields: &str, block: &str) {
+    let head = "WARC/1.1\r\nWARC-Target-URI: http://a.example/x/y\r\nWARC-Date: 2024-05-01T12:00:00Z\r\n";
+    let text = format!("{head}{fields}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n", block.len());
+    check(|wanted| {
+        let record = records(text.as_bytes()).next().unwrap().record.unwrap();
+        // What a record holds does not outlive the item that it was found in.
+        let page = read_record(&record, &Limits::default(), wanted).unwrap().unwrap();
+        Record { archived: None, url: page.url.map(|url| url.into_owned().into()), ..page }
+    });
+}
+
+const HTML: &str = "<!doctype html><link rel=canonical href=/c><meta http-equiv=refresh content='0;url=there'>\
+    <p>one two three four five six<p>seven &lt;eight&gt; <a href=../nine>nine</a> \u{fffd}\0 ten";
+
+#[test]
+fn lines_read_back() {
+    let html = serde_json::to_string(HTML).unwrap();
+    for line in [
+        r#"{"uri":"http://a.example/\u00e9","body":"x\n\"y\"","_id":7,"clicks":3,"date":"1970-01-02","z":[{}]}"#,
+        r#"{"id":"a\u00e9\"","text":"","time":-5,"popularity":1e999}"#,
+        r#"{"text":"one\ud83dtwo \u000c <b>","time":"9999-12-31","popularity":-0.1}"#,
+        r#"{"text":"\f<html><p>no page","time":99999999999}"#,
+        r#"{"url":"http://a.example/1","redirect":"../2 3"}"#,
+        r#"{"url":"http://a.example/1","revisit":"urn:x y","text":"words"}"#,
+        &format!(r#"{{"url":"http://a.example/b/","text":{html},"redirect":"/r","canonical":"/d"}}"#),
+        &format!(r#"{{"html":{html},"canonical":"http://a.example/d"}}"#),
+    ] {
+        check_line(line);
+    }
+}
+
+#[test]
+fn records_of_archives_read_back() {
+    for kind in ["html", "plain"] {
+        let header = format!("HTTP/1.1 200 OK\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n");
+        check_archived("WARC-Type: response", &format!("{header}{HTML}"));
+        check_archived("WARC-Type: response", &format!("{header}\n <html>a\n\u{feff}b"));
+    }
+    check_archived("WARC-Type: response", "HTTP/1.1 301 Moved\r\nLocation: ../z?q=a b#c\r\n\r\n");
+    let profile = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+    check_archived(&format!("WARC-Type: revisit\r\n{profile}"), "");
+    let refers = "WARC-Refers-To-Target-URI: http://a.example/earlier";
+    check_archived(&format!("WARC-Type: revisit\r\n{profile}\r\n{refers}"), "");
+}
+
+#[test]
+fn files_read_back() {
+    for format in [Format::Html, Format::Text] {
+        for address in ["folder/page.html", "https://a.example/folder/page.html", "s3://bucket/page"] {
+            check(|wanted| document(HTML.as_bytes(), format, Some(address), wanted));
+        }
+    }
+}
+
+#[test]
+fn a_page_that_is_not_wanted_whole_is_not_held() {
+    let names = FieldNames::new(&Fields::default());
+    for line in [r#"{"text":"a"}"#, r#"{"html":"a"}"#] {
+        assert!(read_line(line.as_bytes(), &names, &Wanted::default()).unwrap().whole.is_none());
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_reads_back(text in any::<String>(), lead in "[ \n\t\u{c}\u{feff}]{0,3}(<html>|<!doctype html>|)") {
+        let whole = format!("{lead}{text}");
+        check(|wanted| document(whole.as_bytes(), Format::Text, Some("a"), wanted));
+        check(|wanted| document(whole.as_bytes(), Format::Html, Some("http://a.example/"), wanted));
+        check_line(&format!("{{\"text\":{}}}", serde_json::to_string(&whole).unwrap()));
+    }
+
+    #[test]
+    fn any_signals_read_back(
+        time in -9_000_000_000_000_000_i64..9_000_000_000_000_000,
+        popularity in any::<f64>().prop_filter("JSON has it", |number| number.is_finite()),
+        link in "(http://|/|\\?|#|)[a-z/.é %&?=#]{0,12}",
+    ) {
+        let link = serde_json::to_string(&link).unwrap();
+        let signals = format!("\"time\":{time},\"popularity\":{popularity:?},\"url\":\"http://a.example/b/c\"");
+        for name in ["redirect", "revisit", "canonical"] {
+            check_line(&format!("{{\"text\":\"\",{signals},\"{name}\":{link}}}"));
+        }
+    }
+}
