@@ -44,6 +44,9 @@ pub enum Error {
     /// A finished run's folder lacks something that was asked for.
     #[error("{0}")]
     NotFound(String),
+    /// A collection cannot be read or written.
+    #[error("the collection: {0}")]
+    Store(#[from] onecopy_store::Error),
     /// The run was asked to stop. What is done is on disk.
     #[error("stopped; the same command continues where it left off")]
     Stopped,

@@ -4,13 +4,31 @@
 //! what was accepted in batches, compares, and is the only writer of groups. When nothing waits, the groups and
 //! decisions are those of a batch run over the same pages.
 
+mod accept;
+mod ask;
+mod check;
+mod contents;
+mod generation;
+mod graph;
+mod groups;
 mod import;
+mod prepare;
+mod queue;
+mod shared;
 mod status;
+#[cfg(test)]
+mod tests;
+mod tier1;
+mod tier2;
+mod view;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use onecopy_core::Config;
+use onecopy_store::Look;
 
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
@@ -20,8 +38,9 @@ pub use status::{
     StatusKind,
 };
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::{Fields, Limits};
+use shared::Shared;
 
 /// Where a collection is, and how it is served.
 #[derive(Clone, Debug)]
@@ -73,8 +92,10 @@ pub enum Action<'a> {
 }
 
 /// A collection that is open. All functions may be called from any thread; those that wait say so.
-#[derive(Debug)]
-pub struct Service {}
+pub struct Service {
+    shared: Arc<Shared>,
+    tier2: Option<JoinHandle<()>>,
+}
 
 impl ServiceOptions {
     /// The usual options, for the collection in `data`.
@@ -86,7 +107,7 @@ impl ServiceOptions {
             limits: Limits::default(),
             keep_pages: true,
             routing: Routing::default(),
-            queue_bytes: 256 << 20,
+            queue_bytes: 128 << 20,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
         }
@@ -96,39 +117,48 @@ impl ServiceOptions {
 impl Service {
     /// Opens a collection, or begins one; takes up what was accepted and not settled; starts Tier 2.
     pub fn open(options: ServiceOptions) -> Result<Service> {
-        let _ = options;
-        todo!()
+        Ok(Service::start(Shared::open(options)?))
+    }
+
+    /// The same in any folder.
+    #[doc(hidden)]
+    pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
+        Ok(Service::start(Shared::open_in(folder, options)?))
+    }
+
+    fn start(shared: Shared) -> Service {
+        let shared = Arc::new(shared);
+        let worker = shared.clone();
+        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || worker.work());
+        Service { shared, tier2: tier2.ok() }
     }
 
     /// What counts as a duplicate here.
     pub fn config(&self) -> &Config {
-        todo!()
+        &self.shared.preparation.config
     }
 
     /// Accepts changes, in their order. Waits until all are durable; one sync serves them all. A later change of a page
     /// replaces an earlier one, whatever their times say.
     pub fn accept(&self, actions: &[Action]) -> Vec<std::result::Result<Accepted, Refusal>> {
-        let _ = actions;
-        todo!()
+        accept::accept(&self.shared, actions)
     }
 
     /// The status of pages, by name, as of one moment; `None` for a page that is not known. With `verify` losers are
     /// compared with their winner again, and the outcome is counted for their group.
     pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        let _ = (pages, verify);
-        todo!()
+        let snapshot = self.shared.snapshot();
+        pages.iter().map(|page| ask::status(&self.shared, &snapshot, page, verify)).collect()
     }
 
     /// What would become of a page if it were put now. Stores nothing.
     pub fn query(&self, record: &[u8]) -> std::result::Result<Answer, Refusal> {
-        let _ = record;
-        todo!()
+        ask::query(&self.shared, record)
     }
 
     /// A group, by its number.
     pub fn group(&self, group: u64) -> Result<Option<GroupView>> {
-        let _ = group;
-        todo!()
+        groups::view(&self.shared, group)
     }
 
     /// Groups with at least `least` pages and a number above `after`, at most `limit`, by number; only those with a page
@@ -140,59 +170,86 @@ impl Service {
         least: u64,
         search: Option<&str>,
     ) -> Result<Vec<GroupLine>> {
-        let _ = (after, limit, least, search);
-        todo!()
+        groups::list(&self.shared, after, limit, &groups::Wanted { least, search })
     }
 
     /// Compares the pages of a group anew and waits until that is settled. Says how many changed; `None` if there is no
     /// such group.
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
-        let _ = group;
-        todo!()
+        let is_there = !self.shared.snapshot().group_contents(group, 1)?.is_empty();
+        Ok(if is_there { self.shared.queue.repair(group) } else { None })
     }
 
     /// Changes of status with a number above `after`, at most `limit`, by number.
     pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
-        let _ = (after, limit);
-        todo!()
+        let read = |(sequence, bytes): (u64, Vec<u8>)| {
+            let status: Status = serde_json::from_slice(&bytes).map_err(|error| {
+                Error::NotFound(format!("number {sequence} of the feed cannot be read: {error}"))
+            })?;
+            Ok(Change { sequence, status })
+        };
+        self.shared.snapshot().feed(after, limit)?.into_iter().map(read).collect()
     }
 
     /// Waits until the feed has a number above `after`, at most so long. Says whether it has.
     pub fn wait_for_feed(&self, after: u64, most: Duration) -> bool {
-        let _ = (after, most);
-        todo!()
+        self.shared.queue.wait_for_feed(after, most)
     }
 
     /// Waits until nothing waits for Tier 2, at most so long. Says whether nothing does.
     pub fn drain(&self, most: Duration) -> bool {
-        let _ = most;
-        todo!()
+        self.shared.queue.drain(most)
     }
 
     /// Numbers about the collection and the service.
     pub fn stats(&self) -> Stats {
-        todo!()
+        ask::stats(&self.shared)
     }
 
     /// Whether changes are accepted; if not, why.
     pub fn ready(&self) -> std::result::Result<(), String> {
-        todo!()
+        match self.shared.queue.refusal() {
+            None => Ok(()),
+            Some(Refusal::Full(_)) => Err("too much waits for Tier 2".into()),
+            Some(Refusal::Broken(why)) => Err(why),
+            Some(other) => Err(format!("{other:?}")),
+        }
     }
 
     /// Every page with what is known of it, by name, as of one moment.
     pub fn pages(&self, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
-        let _ = each;
-        todo!()
+        ask::pages(&self.shared, each)
     }
 
     /// Checks all of the collection: checksums, tables against each other, and every decision anew.
     pub fn check(&self) -> Result<CheckReport> {
-        todo!()
+        check::check(&self.shared)
     }
 
     /// Ends Tier 2 after the batch that it is at, and closes the collection. What was accepted and is not settled is taken
     /// up when it is opened again.
-    pub fn close(self) -> Result<()> {
-        todo!()
+    pub fn close(mut self) -> Result<()> {
+        self.stop();
+        self.shared.close()
+    }
+
+    fn stop(&mut self) {
+        self.shared.queue.stop();
+        if let Some(tier2) = self.tier2.take() {
+            // What it has to say was said when it failed.
+            tier2.join().ok();
+        }
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "Service in {}", self.shared.options.data.display())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
     }
 }

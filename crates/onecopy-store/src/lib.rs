@@ -2,7 +2,23 @@
 //!
 //! It keeps what it is given and knows no method: what is alike is for others to find out.
 
+mod codec;
+mod disk;
 mod error;
+mod log;
+mod postings;
+mod rows;
 mod tables;
+mod version;
+mod whole;
 
+#[doc(hidden)]
+pub use disk::Volatile;
+pub use disk::{Backend, Disk, File, Folder, Lock, Open};
 pub use error::{Error, Result};
+pub use log::{Log, LogReader, MAX_RECORD_BYTES, Place, Position, SEGMENT_BYTES};
+pub use postings::{MergePlan, Merged, Posting, Postings, SealPlan, Sealed};
+pub use rows::{ContentRow, EndRow, Heads, LinkRow, PageNumber, PageRow, Slot};
+pub use tables::{Batch, Look, Role, Snapshot, Tables, Writing};
+pub use version::{Deed, Version};
+pub use whole::{read_whole, write_whole};

@@ -201,7 +201,7 @@ impl fmt::Display for PageLine<'_> {
 
 /// A similarity to five places, unless that would make it look like another: 1 is said of equal sets only, and nothing
 /// below the threshold of a removed page.
-pub(super) fn shown(similarity: f64, threshold: f64) -> f64 {
+pub(crate) fn shown(similarity: f64, threshold: f64) -> f64 {
     let rounded = (similarity * 1e5).round() / 1e5;
     if (rounded == 1.0 && similarity < 1.0) || rounded < threshold { similarity } else { rounded }
 }

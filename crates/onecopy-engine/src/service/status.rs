@@ -1,13 +1,17 @@
 //! What the service says: of pages, groups, and itself. As JSON the same everywhere, HTTP and command line.
 
-use serde::Serialize;
+use onecopy_core::Kind;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;
 
+/// One of a few words. It has a name because serde would take it for a part of what is read.
+pub type Word = &'static str;
+
 /// What became of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusKind {
     /// It stays, and nothing is like it.
@@ -25,7 +29,7 @@ pub enum StatusKind {
 }
 
 /// The status of a page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Status {
     /// The page.
     pub page: Name,
@@ -38,8 +42,8 @@ pub struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
     /// Why a loser goes: `exact`, `near`, `url`, `redirect`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "kind")]
+    pub kind: Option<Word>,
     /// The number of its group, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u64>,
@@ -51,6 +55,29 @@ pub struct Status {
     /// Whether a loser was compared with its winner just now and found alike; absent if that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
+}
+
+impl Status {
+    /// A settled status of which nothing more is to be said.
+    pub(crate) fn bare(page: Name, status: StatusKind) -> Status {
+        Status {
+            page,
+            status,
+            winner: None,
+            similarity: None,
+            kind: None,
+            group: None,
+            reason: None,
+            settled: true,
+            verified: None,
+        }
+    }
+}
+
+fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Word>, D::Error> {
+    let word = Option::<String>::deserialize(from)?;
+    let known = [Kind::Exact, Kind::Near, Kind::Url, Kind::Redirect].map(Kind::as_str);
+    Ok(known.into_iter().find(|known| word.as_deref() == Some(known)))
 }
 
 /// A change that was accepted.

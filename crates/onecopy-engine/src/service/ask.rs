@@ -1,0 +1,187 @@
+//! Questions about pages: their status, what would become of one, all of them, and numbers.
+
+use onecopy_core::Kind;
+use onecopy_store::{Look, PageRow, Snapshot};
+
+use super::Action;
+use super::accept::find;
+use super::contents::{read_sketch, read_version};
+use super::shared::Shared;
+use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind};
+use super::view::{View, name_of};
+use crate::error::{Error, Result};
+use crate::output::shown;
+
+/// The pages that are named in an answer.
+const ALIKE: usize = 10;
+
+/// The status of a page.
+pub(super) fn status(
+    shared: &Shared,
+    snapshot: &Snapshot,
+    page: &str,
+    verify: bool,
+) -> Result<Option<Status>> {
+    let Some(name) = find(shared, snapshot, page) else { return Ok(None) };
+    if let Some(pending) = shared.queue.pending(&name) {
+        return Ok(Some(pending));
+    }
+    let Some(number) = snapshot.page_number(&name)? else { return Ok(None) };
+    let Some(row) = Look::page(snapshot, number)? else { return Ok(None) };
+    let mut status = View { facts: snapshot, method: shared.method() }.status(number, &row)?;
+    if verify && status.status == StatusKind::Loser {
+        status.verified = Some(holds(shared, snapshot, &row, &status)?);
+        if let (Some(group), Some(verified)) = (status.group, status.verified) {
+            shared.queue.checked(group, verified);
+        }
+    }
+    Ok(Some(status))
+}
+
+/// Whether a loser is alike to its winner, compared again.
+fn holds(shared: &Shared, snapshot: &Snapshot, row: &PageRow, status: &Status) -> Result<bool> {
+    let winner = status.winner.as_ref().map(|name| snapshot.page_number(name.get())).transpose()?.flatten();
+    let winner = winner.map(|page| Look::page(snapshot, page)).transpose()?.flatten();
+    let Some(winner) = winner else { return Ok(false) };
+    let (stands_for, is_same) = (row.content.is_none(), row.fingerprint == winner.fingerprint);
+    if stands_for || is_same || status.kind == Some(Kind::Exact.as_str()) {
+        return Ok(stands_for || is_same);
+    }
+    let mut buffer = Vec::new();
+    let own = read_sketch(&shared.reader, row.at, &mut buffer)?;
+    let other = read_sketch(&shared.reader, winner.at, &mut buffer)?;
+    Ok(shared.method().verify(&own, &other).is_some())
+}
+
+/// What would become of a page.
+pub(super) fn query(shared: &Shared, record: &[u8]) -> std::result::Result<Answer, Refusal> {
+    let version = shared.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
+    let broken = |error: Error| Refusal::Broken(error.to_string());
+    let snapshot = shared.snapshot();
+    let status = shared.tier1(&snapshot).answer(&version).map_err(broken)?.status;
+    let mut alike = likenesses(shared, &snapshot, &version.sketch).map_err(broken)?;
+    let own = name_of(&version.name);
+    alike.retain(|(likeness, ..)| likeness.page.get() != own.get());
+    let status = match status.status {
+        StatusKind::Pending if version.sketch.is_empty() => status,
+        StatusKind::Pending => {
+            let mut rank = vec![0];
+            rank.extend(&version.rank);
+            let better = alike.iter().find(|(_, stays, other)| *stays && *other < rank);
+            let group = alike.first().and_then(|(likeness, ..)| likeness.group);
+            match better {
+                Some((likeness, ..)) => Status {
+                    winner: Some(likeness.page.clone()),
+                    similarity: Some(likeness.similarity),
+                    kind: Some(Kind::Near.as_str()),
+                    group,
+                    ..Status::bare(own, StatusKind::Loser)
+                },
+                None if alike.is_empty() => Status::bare(own, StatusKind::Unique),
+                None => Status { group, ..Status::bare(own, StatusKind::Winner) },
+            }
+        }
+        _ => status,
+    };
+    let alike = alike.into_iter().filter(|(_, stays, _)| *stays).take(ALIKE).map(|(likeness, ..)| likeness);
+    Ok(Answer { status: Status { settled: false, ..status }, alike: alike.collect() })
+}
+
+/// Contents that are alike to a sketch, best first: their best page, whether it stays, and its rank.
+fn likenesses(
+    shared: &Shared,
+    snapshot: &Snapshot,
+    sketch: &[u64],
+) -> Result<Vec<(Likeness, bool, Vec<u8>)>> {
+    if sketch.is_empty() {
+        return Ok(Vec::new());
+    }
+    let method = shared.method();
+    let slots = {
+        let contents = shared.contents.read();
+        let contents =
+            contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
+        contents.candidates(sketch, method)?
+    };
+    let (mut found, mut buffer) = (Vec::new(), Vec::new());
+    for slot in slots {
+        let Some(row) = Look::content(snapshot, slot)? else { continue };
+        let other = read_sketch(&shared.reader, row.at, &mut buffer)?;
+        let Some(score) = method.verify(sketch, &other) else { continue };
+        let similarity = method.similarity(score, (sketch.len(), other.len()));
+        let Some(best) = Look::page(snapshot, row.best)? else { continue };
+        let similarity = shown(similarity, method.threshold());
+        let likeness = Likeness { page: name_of(&best.name), similarity, group: Some(row.group) };
+        found.push((likeness, row.winner == slot, row.rank));
+    }
+    found.sort_by(|a, b| a.2.cmp(&b.2));
+    Ok(found)
+}
+
+/// All pages.
+pub(super) fn pages(shared: &Shared, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
+    let snapshot = shared.snapshot();
+    let mut buffer = Vec::new();
+    for found in snapshot.names()? {
+        let (_, page) = found?;
+        let Some(row) = Look::page(&*snapshot, page)? else { continue };
+        let status = View { facts: &*snapshot, method: shared.method() }.status(page, &row)?;
+        let record = record(shared, &row, &mut buffer)?;
+        let url = (!row.url.is_empty()).then_some(row.url);
+        each(PageView { status, url, record })?;
+    }
+    Ok(())
+}
+
+/// A page as it was put, or what is known of it.
+fn record(shared: &Shared, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
+    if !row.dead {
+        let version = read_version(&shared.reader, row.at, buffer)?;
+        let whole = shared.preparation.whole(&version).map_err(Error::NotFound)?;
+        let line = whole.and_then(|line| String::from_utf8(line).ok());
+        if let Some(line) =
+            line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok())
+        {
+            return Ok(line);
+        }
+    }
+    let url = serde_json::to_string(&row.url).expect("a string is JSON");
+    Ok(name_of(&format!(r#"{{"id":{},"url":{url}}}"#, row.name)))
+}
+
+/// Numbers about the collection and the service.
+pub(super) fn stats(shared: &Shared) -> Stats {
+    let gauge = shared.queue.gauge();
+    let [kept, losers, dead, rejected] = gauge.heads.counts;
+    let (groups, largest_group) = shared.groups();
+    let names = shared.folder.names().unwrap_or_default();
+    let length = |name: &String| {
+        let file = shared.folder.open(name, onecopy_store::Open::Read);
+        file.and_then(|file| file.len()).unwrap_or(0)
+    };
+    let numbers = gauge.numbers;
+    Stats {
+        pages: kept + losers + dead + rejected,
+        kept,
+        losers,
+        dead,
+        rejected,
+        groups,
+        largest_group,
+        waiting: gauge.waiting,
+        waiting_bytes: gauge.bytes,
+        accepted: gauge.accepted,
+        settled: gauge.heads.settled,
+        feed: gauge.heads.feed,
+        updates: numbers.updates,
+        updates_settled_by_tier1: numbers.updates_settled_by_tier1,
+        compared_pages: numbers.compared_pages,
+        compared_pairs: numbers.compared_pairs,
+        partitions: 1,
+        partitions_visited: 1.0,
+        checked: numbers.checked,
+        failed: numbers.failed,
+        repaired: numbers.repaired,
+        disk_bytes: names.iter().map(length).sum(),
+    }
+}

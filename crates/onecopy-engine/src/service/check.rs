@@ -1,0 +1,95 @@
+//! A full check of a collection: checksums, rows against each other, and every decision found anew.
+
+use std::collections::HashMap;
+
+use onecopy_store::{Look, Snapshot};
+
+use super::graph::{Edit, Graph, Slot};
+use super::shared::Shared;
+use super::status::CheckReport;
+use crate::error::{Error, Result};
+
+/// Lines that are shown.
+const SHOWN: usize = 100;
+
+impl CheckReport {
+    fn wrong(&mut self, what: String) {
+        self.wrong_count += 1;
+        if self.wrong.len() < SHOWN {
+            self.wrong.push(what);
+        }
+    }
+}
+
+pub(super) fn check(shared: &Shared) -> Result<CheckReport> {
+    let mut report = CheckReport::default();
+    let log = shared.log.lock().expect("no thread panics with this lock");
+    log.check(&mut |error| report.wrong(error.to_string()))?;
+    drop(log);
+    let snapshot = shared.snapshot();
+    pages(&snapshot, &mut report)?;
+    decisions(shared, &snapshot, &mut report)?;
+    Ok(report)
+}
+
+/// Every page is where its row says.
+fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
+    for found in snapshot.pages()? {
+        let (page, row) = found?;
+        report.pages += 1;
+        if snapshot.page_number(&row.name)? != Some(page) {
+            report.wrong(format!("page {}: its name leads to another page", row.name));
+        }
+        if let Some(slot) = row.content {
+            let content = Look::content(snapshot, slot)?;
+            if content.is_none_or(|content| content.fingerprint != row.fingerprint) {
+                report.wrong(format!("page {}: its content has another text", row.name));
+            }
+            if snapshot.fingerprint(row.fingerprint)? != Some(slot) {
+                report.wrong(format!("page {}: its text leads to another content", row.name));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds winners and groups anew, from nothing, and compares.
+fn decisions(shared: &Shared, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
+    let mut contents = shared
+        .contents
+        .write()
+        .map_err(|_| Error::NotFound("Tier 2 failed: start the service again".into()))?;
+    let (mut edit, mut rows) = (Edit::default(), HashMap::new());
+    for found in snapshot.contents()? {
+        let (slot, row) = found?;
+        edit.inserted.push((slot, row.rank.clone().into()));
+        rows.insert(slot, row);
+    }
+    let before = std::mem::take(&mut contents.graph);
+    let anew = contents.apply(edit, shared.method());
+    let graph = std::mem::replace(&mut contents.graph, before);
+    anew?;
+    let mut numbers: HashMap<u64, u64> = HashMap::new();
+    for (&slot, row) in &rows {
+        let Some(node) = graph.get(slot) else { continue };
+        let page = || name(snapshot, &graph, slot, row.best);
+        if (node.winner, node.score) != (row.winner, row.score) {
+            report.wrong(format!("page {}: found anew, it loses to another page or to none", page()));
+        }
+        if *numbers.entry(node.group).or_insert(row.group) != row.group {
+            report.wrong(format!("page {}: found anew, it is in another group", page()));
+        }
+    }
+    report.groups = numbers.len() as u64;
+    let mut found: Vec<u64> = numbers.into_values().collect();
+    found.sort_unstable();
+    if found.windows(2).any(|pair| pair[0] == pair[1]) {
+        report.wrong("two groups have one number".into());
+    }
+    Ok(())
+}
+
+fn name(snapshot: &Snapshot, _graph: &Graph, slot: Slot, page: u32) -> String {
+    let row = Look::page(snapshot, page).ok().flatten();
+    row.map_or_else(|| format!("of content {slot}"), |row| row.name)
+}

@@ -1,0 +1,335 @@
+//! What is held in memory of all contents, and how they are compared: the graph, where sketches are, who holds a key.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use onecopy_core::{Desk, Held, Method};
+use onecopy_store::{ContentRow, Folder, LogReader, Place, Posting, Postings, Snapshot, Version};
+
+use super::generation::Generations;
+use super::graph::{Compare, Edit, Effect, Graph, Slot};
+use crate::error::Result;
+
+/// A content, as far as it is held in memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    at: Place,
+    size: u32,
+    generation: u32,
+    pages: u32,
+}
+
+impl Entry {
+    fn of(row: &ContentRow) -> Entry {
+        Entry { at: row.at, size: row.size, generation: row.generation, pages: row.pages }
+    }
+}
+
+/// All contents.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub graph: Graph,
+    entries: Vec<Entry>,
+    free: Vec<Slot>,
+    postings: Postings,
+    generations: Generations,
+    sketches: Sketches,
+    /// Pairs that were compared since the start.
+    pub compared: u64,
+}
+
+/// Postings in memory before they are written to disk.
+const POSTINGS_IN_MEMORY: usize = 1 << 20;
+/// Parts that are written between two times that the counters of shingles are saved.
+const SEALS_A_SAVE: usize = 16;
+
+impl Contents {
+    /// Reads what a collection has. `born` is the number of the last content whose keys were entered.
+    pub(super) fn open(
+        folder: &Arc<dyn Folder>,
+        tables: &Snapshot,
+        reader: LogReader,
+        method: &dyn Method,
+        heads: (u64, u32),
+    ) -> Result<Contents> {
+        let postings = Postings::open(folder.clone())?;
+        let (mut graph, mut entries, mut late) = (Graph::default(), Vec::new(), Vec::new());
+        let mut count = 0;
+        for found in tables.contents()? {
+            let (slot, row) = found?;
+            count += 1;
+            if entries.len() <= slot as usize {
+                entries.resize(slot as usize + 1, Entry::default());
+            }
+            entries[slot as usize] = Entry::of(&row);
+            if row.born > postings.covered() {
+                late.push(slot);
+            }
+            graph.restore(slot, row.rank.into(), (row.winner, row.score), row.group);
+        }
+        for pair in tables.witnesses()? {
+            let (a, b) = pair?;
+            graph.restore_witness(a, b);
+        }
+        let (last_group, generations) = heads;
+        graph.restored(last_group);
+        let generations = Generations::open(&**folder, method, generations, count)?;
+        let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
+        let sketches = Sketches::new(reader);
+        let mut contents = Contents { graph, entries, free, postings, generations, sketches, compared: 0 };
+        for slot in late {
+            let sketch = contents.sketches.get(slot, contents.entries[slot as usize].at)?;
+            contents.enter(slot, &sketch, method);
+        }
+        Ok(contents)
+    }
+
+    /// A number for a content that comes.
+    pub(super) fn take_slot(&mut self) -> Slot {
+        self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry::default());
+            self.entries.len() as Slot - 1
+        })
+    }
+
+    /// Gives the number of a content back that is gone.
+    pub(super) fn free_slot(&mut self, slot: Slot) {
+        self.sketches.forget(slot);
+        self.free.push(slot);
+    }
+
+    /// The generation of contents that come now.
+    pub(super) fn generation(&self) -> u32 {
+        self.generations.len() - 1
+    }
+
+    /// The number of generations.
+    pub(super) fn generations(&self) -> u32 {
+        self.generations.len()
+    }
+
+    /// Says where the sketch of a content is. `sketch` is given if it is another than before.
+    pub(super) fn place(
+        &mut self,
+        slot: Slot,
+        row: &ContentRow,
+        sketch: Option<Arc<[u64]>>,
+        method: &dyn Method,
+    ) {
+        self.entries[slot as usize] = Entry::of(row);
+        if let Some(sketch) = sketch {
+            self.generations.count(&sketch);
+            self.sketches.put(slot, sketch.clone());
+            self.enter(slot, &sketch, method);
+        }
+    }
+
+    /// Enters the keys of a content.
+    fn enter(&mut self, slot: Slot, sketch: &[u64], method: &dyn Method) {
+        let mut keys = Vec::new();
+        let generation = self.entries[slot as usize].generation;
+        self.generations.keys(generation, sketch, (method, &mut Desk::default()), &mut keys);
+        let postings: Vec<Posting> =
+            keys.into_iter().map(|(key, rest)| Posting { key, content: slot, rest }).collect();
+        self.postings.add(&postings);
+    }
+
+    /// Changes the graph, by `method`.
+    pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method) -> Result<Effect> {
+        let Contents { graph, entries, postings, generations, sketches, compared, .. } = self;
+        let mut comparing = Comparing {
+            search: Search { entries, postings, generations, method },
+            sketches,
+            compared,
+            found: HashMap::new(),
+        };
+        graph.apply(edit, &mut comparing)
+    }
+
+    /// The sketch of a content.
+    pub(super) fn sketch(&mut self, slot: Slot) -> Result<Arc<[u64]>> {
+        self.sketches.get(slot, self.entries[slot as usize].at)
+    }
+
+    /// The sketch of a version, wherever it is in the log.
+    pub(super) fn read_sketch(&mut self, at: Place) -> Result<Arc<[u64]>> {
+        Ok(read_sketch(&self.sketches.reader, at, &mut self.sketches.buffer)?.into())
+    }
+
+    /// The contents that may be alike to a sketch, of whatever content.
+    pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
+        let Contents { entries, postings, generations, .. } = self;
+        let mut found = Search { entries, postings, generations, method }.candidates(sketch)?;
+        found.retain(|&slot| self.graph.get(slot).is_some());
+        Ok(found)
+    }
+
+    /// Writes postings to disk if there are many, and merges those on disk; begins a generation if one is due. All that
+    /// is here must be committed: `born` is the number of the last content that is.
+    pub(super) fn tend(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
+        if self.postings.memory_postings() >= POSTINGS_IN_MEMORY {
+            self.postings.seal(born)?;
+            if self.postings.parts() % SEALS_A_SAVE == 0 {
+                self.generations.save(folder)?;
+            }
+            let graph = &self.graph;
+            self.postings.merge(&|slot| graph.get(slot).is_some())?;
+        }
+        self.generations.renew(folder)?;
+        Ok(())
+    }
+
+    /// Writes what would have to be found again.
+    pub(super) fn close(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
+        self.postings.seal(born)?;
+        Ok(self.generations.save(folder)?)
+    }
+
+    /// How many groups there are of two pages or more, and how many pages are in the largest.
+    pub(super) fn groups(&self) -> (u64, u64) {
+        let mut sizes: HashMap<u64, u64> = HashMap::new();
+        let (mut groups, mut largest) = (0, 0);
+        for slot in self.graph.slots() {
+            let pages = u64::from(self.entries[slot as usize].pages);
+            match self.graph.get(slot) {
+                Some(node) if self.graph.group_size(slot) > 1 => {
+                    *sizes.entry(node.group).or_default() += pages
+                }
+                _ => (groups, largest) = (groups + u64::from(pages > 1), largest.max(pages)),
+            }
+        }
+        (groups + sizes.len() as u64, sizes.into_values().fold(largest, u64::max))
+    }
+
+    /// Bytes of postings on disk.
+    pub(super) fn postings_bytes(&self) -> u64 {
+        self.postings.bytes()
+    }
+}
+
+/// How contents are found that share a key.
+struct Search<'a> {
+    entries: &'a [Entry],
+    postings: &'a Postings,
+    generations: &'a Generations,
+    method: &'a dyn Method,
+}
+
+impl Search<'_> {
+    fn candidates(&self, sketch: &[u64]) -> Result<Vec<Slot>> {
+        let (mut found, mut desk) = (Vec::new(), Desk::default());
+        let (mut held, mut keys) = (Vec::new(), Vec::new());
+        for generation in 0..self.generations.len() {
+            held.clear();
+            self.generations.keys(generation, sketch, (self.method, &mut desk), &mut held);
+            keys.clear();
+            keys.extend(held.iter().map(|(key, _)| *key));
+            self.postings.find(&keys, &mut |at, slot, rest| {
+                let Some(entry) = self.entries.get(slot as usize) else { return };
+                let own = Held { size: sketch.len() as u32, rest: held[at].1 };
+                let other = Held { size: entry.size, rest };
+                if entry.generation == generation && self.method.may(own, other) {
+                    found.push(slot);
+                }
+            })?;
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+}
+
+/// Compares contents for the graph.
+struct Comparing<'a> {
+    search: Search<'a>,
+    sketches: &'a mut Sketches,
+    compared: &'a mut u64,
+    /// Candidates are asked for twice.
+    found: HashMap<Slot, Vec<Slot>>,
+}
+
+impl Comparing<'_> {
+    fn sketch(&mut self, slot: Slot) -> Result<Arc<[u64]>> {
+        self.sketches.get(slot, self.search.entries[slot as usize].at)
+    }
+}
+
+impl Compare for Comparing<'_> {
+    fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>> {
+        if let Some(found) = self.found.get(&slot) {
+            return Ok(found.clone());
+        }
+        let sketch = self.sketch(slot)?;
+        let mut found = self.search.candidates(&sketch)?;
+        found.retain(|&other| other != slot);
+        self.found.insert(slot, found.clone());
+        Ok(found)
+    }
+
+    fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>> {
+        *self.compared += 1;
+        let (first, second) = (self.sketch(a)?, self.sketch(b)?);
+        Ok(self.search.method.verify(&first, &second))
+    }
+}
+
+/// Sketches that were read, some of them.
+#[derive(Debug)]
+struct Sketches {
+    reader: LogReader,
+    held: HashMap<Slot, Arc<[u64]>>,
+    words: usize,
+    buffer: Vec<u8>,
+}
+
+/// Words of sketches that are held at most: 64 MiB.
+const WORDS: usize = 8 << 20;
+
+impl Sketches {
+    fn new(reader: LogReader) -> Sketches {
+        Sketches { reader, held: HashMap::new(), words: 0, buffer: Vec::new() }
+    }
+
+    fn get(&mut self, slot: Slot, at: Place) -> Result<Arc<[u64]>> {
+        if let Some(sketch) = self.held.get(&slot) {
+            return Ok(sketch.clone());
+        }
+        let sketch: Arc<[u64]> = read_sketch(&self.reader, at, &mut self.buffer)?.into();
+        self.put(slot, sketch.clone());
+        Ok(sketch)
+    }
+
+    fn put(&mut self, slot: Slot, sketch: Arc<[u64]>) {
+        if self.words + sketch.len() > WORDS {
+            self.held.clear();
+            self.words = 0;
+        }
+        self.words += sketch.len();
+        self.held.insert(slot, sketch);
+    }
+
+    fn forget(&mut self, slot: Slot) {
+        if let Some(sketch) = self.held.remove(&slot) {
+            self.words -= sketch.len();
+        }
+    }
+}
+
+/// Reads the sketch of a version.
+pub(super) fn read_sketch(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Vec<u64>> {
+    reader.read(at, buffer)?;
+    Version::sketch_of(buffer).ok_or_else(|| no_version(at))
+}
+
+/// Reads a version.
+pub(super) fn read_version(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Version> {
+    reader.read(at, buffer)?;
+    Version::from_bytes(buffer).ok_or_else(|| no_version(at))
+}
+
+fn no_version(at: Place) -> crate::Error {
+    crate::Error::NotFound(format!(
+        "segment {} of the log has no version of a page at byte {}: it was written by another version of onecopy",
+        at.segment, at.offset
+    ))
+}

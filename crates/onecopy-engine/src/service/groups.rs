@@ -1,0 +1,91 @@
+//! Groups, to be listed and looked at.
+
+use onecopy_store::{Look, PageNumber, Slot, Snapshot};
+
+use super::shared::Shared;
+use super::status::{GroupLine, GroupView, Status, StatusKind};
+use super::view::{View, name_of};
+use crate::error::Result;
+
+/// Which groups are listed.
+pub(super) struct Wanted<'a> {
+    pub least: u64,
+    pub search: Option<&'a str>,
+}
+
+pub(super) fn list(shared: &Shared, after: u64, limit: usize, wanted: &Wanted) -> Result<Vec<GroupLine>> {
+    let snapshot = shared.snapshot();
+    let (mut lines, mut current): (Vec<GroupLine>, (u64, Vec<Slot>)) = (Vec::new(), (0, Vec::new()));
+    for entry in snapshot.grouped(after.saturating_add(1))? {
+        let (group, slot) = entry?;
+        if group != current.0 {
+            lines.extend(line(&snapshot, std::mem::replace(&mut current, (group, Vec::new())), wanted)?);
+            if lines.len() >= limit {
+                return Ok(lines);
+            }
+        }
+        current.1.push(slot);
+    }
+    lines.extend(line(&snapshot, current, wanted)?);
+    lines.truncate(limit);
+    Ok(lines)
+}
+
+/// A group's line, if it is wanted.
+fn line(snapshot: &Snapshot, (group, slots): (u64, Vec<Slot>), wanted: &Wanted) -> Result<Option<GroupLine>> {
+    let (mut pages, mut kept, mut best) = (0, 0, None);
+    for slot in &slots {
+        let Some(row) = Look::content(snapshot, *slot)? else { continue };
+        pages += u64::from(row.pages);
+        kept += u64::from(row.winner == *slot);
+        best = [best, Some((row.rank, row.best))].into_iter().flatten().min();
+    }
+    if pages < wanted.least.max(2) {
+        return Ok(None);
+    }
+    if let Some(search) = wanted.search {
+        let mut is_found = false;
+        for page in members(snapshot, &slots)? {
+            is_found |= Look::page(snapshot, page)?.is_some_and(|row| row.name.contains(search));
+        }
+        if !is_found {
+            return Ok(None);
+        }
+    }
+    let winner = best.map(|(_, page)| Look::page(snapshot, page)).transpose()?.flatten();
+    let (checked, failed) = snapshot.checks(group)?;
+    Ok(winner.map(|row| GroupLine { group, winner: name_of(&row.name), pages, kept, checked, failed }))
+}
+
+/// The pages of contents, and those that stand for them.
+fn members(snapshot: &Snapshot, slots: &[Slot]) -> Result<Vec<PageNumber>> {
+    let mut pages = Vec::new();
+    for &slot in slots {
+        for page in snapshot.copies(slot)? {
+            pages.push(page);
+            pages.extend(Look::ending(snapshot, page)?);
+        }
+    }
+    Ok(pages)
+}
+
+pub(super) fn view(shared: &Shared, group: u64) -> Result<Option<GroupView>> {
+    let snapshot = shared.snapshot();
+    let slots = Look::group_contents(&*snapshot, group, usize::MAX)?;
+    let all = Wanted { least: 2, search: None };
+    let Some(line) = line(&snapshot, (group, slots.clone()), &all)? else { return Ok(None) };
+    let view = View { facts: &*snapshot, method: shared.method() };
+    let mut found: Vec<Status> = Vec::new();
+    for page in members(&snapshot, &slots)? {
+        if let Some(row) = Look::page(&*snapshot, page)? {
+            found.push(view.status(page, &row)?);
+        }
+    }
+    // The group's winner first, then what stays, then the rest; by name among themselves.
+    let place = |status: &Status| {
+        let goes = status.status == StatusKind::Loser;
+        (status.page.get() != line.winner.get(), goes, status.page.get().to_owned())
+    };
+    found.sort_by_cached_key(place);
+    Ok(Some(GroupView { line, members: found }))
+}

@@ -1,0 +1,120 @@
+//! A change as it is asked for → a version as the log has it. All that costs time is done here, by whoever asks, before
+//! anything is locked.
+
+use onecopy_core::{Config, LinkKind, Method};
+use onecopy_store::{Deed, LinkRow, Version};
+
+use super::status::Refusal;
+use super::{Action, ServiceOptions};
+use crate::appraise::{Appraised, Appraiser};
+use crate::ingest::{FieldNames, Wanted, read_line};
+use crate::job::Limits;
+
+/// What is needed to understand a change.
+pub(super) struct Preparation {
+    pub config: Config,
+    pub method: Box<dyn Method>,
+    names: FieldNames,
+    wanted: Wanted,
+    limits: Limits,
+    keep_pages: bool,
+}
+
+/// How much a page is compressed: the least, since every page is.
+const COMPRESSION: i32 = 1;
+
+impl Preparation {
+    pub(super) fn new(config: Config, method: Box<dyn Method>, options: &ServiceOptions) -> Preparation {
+        let wanted = Wanted::by(&config, &*method);
+        let names = FieldNames::new(&options.fields);
+        let (limits, keep_pages) = (options.limits.clone(), options.keep_pages);
+        Preparation { config, method, names, wanted, limits, keep_pages }
+    }
+
+    /// Understands changes, one after the other.
+    pub(super) fn versions(&self, actions: &[Action]) -> Vec<Result<Version, Refusal>> {
+        let mut appraiser = Appraiser::new(&self.config, &*self.method);
+        actions.iter().map(|action| self.version(*action, &mut appraiser)).collect()
+    }
+
+    fn version(&self, action: Action, appraiser: &mut Appraiser) -> Result<Version, Refusal> {
+        let gone = |deed, name: &str| {
+            let name = serde_json::to_string(name).expect("a string is JSON");
+            Ok(Version { deed, name, ..Version::default() })
+        };
+        match action {
+            Action::Put(line) => self.put(line, appraiser),
+            Action::Dead(name) => gone(Deed::Dead, name),
+            Action::Delete(name) => gone(Deed::Delete, name),
+        }
+    }
+
+    fn put(&self, line: &[u8], appraiser: &mut Appraiser) -> Result<Version, Refusal> {
+        if line.len() > self.limits.page_bytes {
+            return Err(Refusal::TooLarge(self.limits.page_bytes));
+        }
+        let record = read_line(line, &self.names, &self.wanted).map_err(Refusal::Bad)?;
+        let mut sketch = Vec::new();
+        let appraised = appraiser.appraise(&record, line, |_| true, &mut sketch);
+        if appraised.name.is_empty() {
+            return Err(Refusal::Bad("the page has no name: give it an id or a url".into()));
+        }
+        if appraised.name.len() > NAME_BYTES {
+            return Err(Refusal::Bad(format!("the page's name is longer than {NAME_BYTES} bytes")));
+        }
+        let page = if self.keep_pages {
+            zstd::bulk::compress(line, COMPRESSION).map_err(|error| Refusal::Broken(error.to_string()))?
+        } else {
+            Vec::new()
+        };
+        let url = record.url.as_deref().unwrap_or_default().to_owned();
+        Ok(Version { page, ..version(appraised, url, sketch) })
+    }
+
+    /// The page as it was put; nothing if pages are not kept.
+    pub(super) fn whole(&self, version: &Version) -> Result<Option<Vec<u8>>, String> {
+        if version.page.is_empty() {
+            return Ok(None);
+        }
+        let whole = zstd::bulk::decompress(&version.page, self.limits.page_bytes.max(PAGE_BYTES));
+        whole.map(Some).map_err(|error| format!("the page {} cannot be unpacked: {error}", version.name))
+    }
+}
+
+/// The longest name. Names are keys, and keys are compared often.
+const NAME_BYTES: usize = 8 << 10;
+/// A page that was taken under another limit is still given back.
+const PAGE_BYTES: usize = 1 << 30;
+
+fn version(appraised: Appraised, url: String, sketch: Vec<u64>) -> Version {
+    let links = appraised.links.iter().map(|link| LinkRow {
+        kind: link.kind as u8,
+        address: link.address.exact,
+        identity: link.address.identity,
+        to: link.to.clone(),
+    });
+    Version {
+        deed: Deed::Put,
+        name: appraised.name.to_string(),
+        url,
+        silent: appraised.silent,
+        fingerprint: appraised.fingerprint.0,
+        exact: appraised.address.exact,
+        identity: appraised.address.identity,
+        language: appraised.language,
+        markets: appraised.markets,
+        links: links.collect(),
+        rank: appraised.rank,
+        sketch,
+        ..Version::default()
+    }
+}
+
+/// What a link's number in a row stands for.
+pub(super) fn link_kind(kind: u8) -> LinkKind {
+    match kind {
+        0 => LinkKind::Redirect,
+        1 => LinkKind::Revisit,
+        _ => LinkKind::Canonical,
+    }
+}

@@ -1,0 +1,257 @@
+//! What was accepted and waits for Tier 2, and who waits for what.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use onecopy_store::Heads;
+
+use super::status::{Refusal, Status};
+use super::tier2::Logged;
+
+/// The most changes of a batch: more at once cost less each, and make those that come after them wait.
+const BATCH: usize = 2_048;
+/// What a refused client is told to wait.
+const RETRY_SECONDS: u64 = 1;
+
+/// The queue, shared.
+#[derive(Debug)]
+pub(super) struct Queue {
+    inside: Mutex<Inside>,
+    changed: Condvar,
+    limit_bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    waiting: VecDeque<Logged>,
+    /// Bytes of what waits or is being settled.
+    bytes: u64,
+    /// By name: the last change that waits, and what Tier 1 said of it.
+    pending: HashMap<String, (u64, Status)>,
+    /// Groups that are to be repaired.
+    repairs: VecDeque<u64>,
+    repaired: HashMap<u64, u64>,
+    /// Checks of losers that are not counted yet: by group, all and failed.
+    checks: HashMap<u64, (u64, u64)>,
+    accepted: u64,
+    heads: Heads,
+    /// Changes that are being settled.
+    settling: u64,
+    stopping: bool,
+    broken: Option<String>,
+    numbers: Numbers,
+}
+
+/// What is counted since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Numbers {
+    pub updates: u64,
+    pub updates_settled_by_tier1: u64,
+    pub compared_pages: u64,
+    pub compared_pairs: u64,
+    pub checked: u64,
+    pub failed: u64,
+    pub repaired: u64,
+}
+
+/// Work for Tier 2.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub versions: Vec<Logged>,
+    pub repairs: Vec<u64>,
+    pub checks: HashMap<u64, (u64, u64)>,
+}
+
+/// How the queue is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gauge {
+    pub waiting: u64,
+    pub bytes: u64,
+    pub accepted: u64,
+    pub heads: Heads,
+    pub numbers: Numbers,
+    pub broken: Option<String>,
+}
+
+impl Queue {
+    pub(super) fn new(limit_bytes: u64, heads: Heads) -> Queue {
+        let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
+        Queue { inside: Mutex::new(inside), changed: Condvar::new(), limit_bytes }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().expect("no thread panics with this lock")
+    }
+
+    /// Why no change can be accepted now; nothing if it can.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let inside = self.lock();
+        match &inside.broken {
+            Some(why) => Some(Refusal::Broken(why.clone())),
+            None if inside.stopping => Some(Refusal::Broken("the collection is being closed".into())),
+            None => (inside.bytes >= self.limit_bytes).then_some(Refusal::Full(RETRY_SECONDS)),
+        }
+    }
+
+    /// The number of the last change that was accepted.
+    pub(super) fn accepted(&self) -> u64 {
+        self.lock().accepted
+    }
+
+    /// Adds a change that is durable, and what was said of it.
+    pub(super) fn push(&self, logged: Logged, status: Status) {
+        let mut inside = self.lock();
+        let (place, version) = &logged;
+        inside.accepted = version.accepted;
+        inside.bytes += u64::from(place.length);
+        inside.pending.insert(version.name.clone(), (version.accepted, status));
+        inside.waiting.push_back(logged);
+        self.changed.notify_all();
+    }
+
+    /// What Tier 1 said of a page that waits.
+    pub(super) fn pending(&self, name: &str) -> Option<Status> {
+        self.lock().pending.get(name).map(|(_, status)| status.clone())
+    }
+
+    /// Waits for work. Nothing once the collection is being closed.
+    pub(super) fn take(&self) -> Option<Work> {
+        let mut inside = self.lock();
+        loop {
+            if inside.stopping {
+                return None;
+            }
+            if !inside.waiting.is_empty() || !inside.repairs.is_empty() || !inside.checks.is_empty() {
+                break;
+            }
+            inside = self.changed.wait(inside).expect("no thread panics with this lock");
+        }
+        let count = inside.waiting.len().min(BATCH);
+        inside.settling = count as u64;
+        let versions = inside.waiting.drain(..count).collect();
+        Some(Work {
+            versions,
+            repairs: inside.repairs.drain(..).collect(),
+            checks: std::mem::take(&mut inside.checks),
+        })
+    }
+
+    /// Notes that work is done, and what it came to.
+    pub(super) fn done(
+        &self,
+        work: Work,
+        heads: Heads,
+        repaired: &[(u64, u64)],
+        add: impl FnOnce(&mut Numbers),
+    ) {
+        let mut inside = self.lock();
+        for (place, version) in &work.versions {
+            inside.bytes -= u64::from(place.length);
+            if inside.pending.get(&version.name).is_some_and(|(number, _)| *number <= version.accepted) {
+                inside.pending.remove(&version.name);
+            }
+        }
+        inside.settling = 0;
+        inside.heads = heads;
+        inside.broken = None;
+        inside.repaired.extend(repaired.iter().copied());
+        add(&mut inside.numbers);
+        self.changed.notify_all();
+    }
+
+    /// Puts work back that could not be done, says why, and waits a little.
+    pub(super) fn failed(&self, work: Work, why: String, pause: Duration) {
+        let mut inside = self.lock();
+        for logged in work.versions.into_iter().rev() {
+            inside.waiting.push_front(logged);
+        }
+        inside.repairs.extend(work.repairs);
+        inside.settling = 0;
+        inside.broken = Some(why);
+        self.changed.notify_all();
+        let until = Instant::now() + pause;
+        while !inside.stopping {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+        }
+    }
+
+    /// Changes what is counted since the start.
+    pub(super) fn count(&self, add: impl FnOnce(&mut Numbers)) {
+        add(&mut self.lock().numbers);
+    }
+
+    /// Counts a check of a loser.
+    pub(super) fn checked(&self, group: u64, holds: bool) {
+        let mut inside = self.lock();
+        let checks = inside.checks.entry(group).or_default();
+        *checks = (checks.0 + 1, checks.1 + u64::from(!holds));
+        inside.numbers.checked += 1;
+        inside.numbers.failed += u64::from(!holds);
+        self.changed.notify_all();
+    }
+
+    /// Asks for a repair, and waits for it; nothing if the collection is closed before.
+    pub(super) fn repair(&self, group: u64) -> Option<u64> {
+        let mut inside = self.lock();
+        inside.repairs.push_back(group);
+        self.changed.notify_all();
+        loop {
+            if let Some(changed) = inside.repaired.remove(&group) {
+                return Some(changed);
+            }
+            if inside.stopping {
+                return None;
+            }
+            inside = self.changed.wait(inside).expect("no thread panics with this lock");
+        }
+    }
+
+    /// Waits until `done`, at most so long. Says whether it is.
+    fn wait(&self, most: Duration, done: impl Fn(&Inside) -> bool) -> bool {
+        let until = Instant::now() + most;
+        let mut inside = self.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if done(&inside) || left.is_zero() || inside.stopping {
+                return done(&inside);
+            }
+            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+        }
+    }
+
+    pub(super) fn wait_for_feed(&self, after: u64, most: Duration) -> bool {
+        self.wait(most, |inside| inside.heads.feed > after)
+    }
+
+    pub(super) fn drain(&self, most: Duration) -> bool {
+        self.wait(most, |inside| {
+            inside.waiting.is_empty()
+                && inside.settling == 0
+                && inside.repairs.is_empty()
+                && inside.checks.is_empty()
+        })
+    }
+
+    /// Lets nobody wait any longer.
+    pub(super) fn stop(&self) {
+        self.lock().stopping = true;
+        self.changed.notify_all();
+    }
+
+    pub(super) fn gauge(&self) -> Gauge {
+        let inside = self.lock();
+        Gauge {
+            waiting: inside.waiting.len() as u64 + inside.settling,
+            bytes: inside.bytes,
+            accepted: inside.accepted,
+            heads: inside.heads.clone(),
+            numbers: inside.numbers,
+            broken: inside.broken.clone(),
+        }
+    }
+}

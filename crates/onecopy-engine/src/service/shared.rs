@@ -1,0 +1,276 @@
+//! An open collection: what all threads of a service share.
+
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+use onecopy_core::{Config, Method, Search, method};
+use onecopy_store::{
+    Backend, Disk, Folder, Heads, Lock, Log, LogReader, Look, Open, Position, SEGMENT_BYTES, Snapshot,
+    Tables, Version,
+};
+
+use super::ServiceOptions;
+use super::contents::Contents;
+use super::prepare::Preparation;
+use super::queue::{Queue, Work};
+use super::tier1::Tier1;
+use super::tier2::{Settled, Settling};
+use crate::error::{Error, Result};
+
+/// The version of everything that a collection's folder holds.
+const FORMAT: u32 = 1;
+/// Memory for what is read again from the tables.
+const CACHE_BYTES: usize = 96 << 20;
+/// How long Tier 2 waits before it tries again what failed.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How old the number of groups may be.
+const GROUPS_AGE: Duration = Duration::from_secs(5);
+
+/// An open collection.
+pub(super) struct Shared {
+    pub options: ServiceOptions,
+    pub preparation: Preparation,
+    pub folder: Arc<dyn Folder>,
+    pub log: Mutex<Log>,
+    pub reader: LogReader,
+    pub tables: Tables,
+    snapshot: RwLock<Arc<Snapshot>>,
+    pub contents: RwLock<Contents>,
+    pub queue: Queue,
+    groups: Mutex<Option<(Instant, (u64, u64))>>,
+    /// Held until all is closed.
+    _lock: Box<dyn Lock>,
+}
+
+impl Shared {
+    /// Opens the folder that the options name.
+    pub(super) fn open(options: ServiceOptions) -> Result<Shared> {
+        let disk = Disk::create(&options.data).map_err(|source| Error::Io {
+            verb: "create",
+            path: options.data.clone(),
+            source,
+        })?;
+        Shared::open_in(Arc::new(disk), options)
+    }
+
+    /// Opens a collection in any folder.
+    pub(super) fn open_in(folder: Arc<dyn Folder>, options: ServiceOptions) -> Result<Shared> {
+        options.limits.check()?;
+        let lock = folder.lock().map_err(|error| locked(&options, error))?;
+        let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
+            verb: "open",
+            path: options.data.join("tables.redb"),
+            source,
+        })?;
+        let tables = Tables::open(Backend::new(file), CACHE_BYTES)?;
+        let config = config(&tables, &options)?;
+        let method = method(&config).map_err(Error::Config)?;
+        check_method(&config, &*method)?;
+        let snapshot = tables.snapshot()?;
+        let heads = snapshot.heads()?;
+        let from = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };
+        let log = Log::open_after(folder.clone(), SEGMENT_BYTES, from)?;
+        let reader = log.reader();
+        let position = (heads.last_group, heads.generations.max(1));
+        let contents = Contents::open(&folder, &snapshot, reader.clone(), &*method, position)?;
+        let shared = Shared {
+            preparation: Preparation::new(config, method, &options),
+            queue: Queue::new(options.queue_bytes, heads.clone()),
+            options,
+            folder,
+            log: Mutex::new(log),
+            reader,
+            tables,
+            snapshot: RwLock::new(Arc::new(snapshot)),
+            contents: RwLock::new(contents),
+            groups: Mutex::new(None),
+            _lock: lock,
+        };
+        shared.replay(from, heads.settled)?;
+        Ok(shared)
+    }
+
+    /// Takes up what was accepted and is not settled.
+    fn replay(&self, from: Position, settled: u64) -> Result<()> {
+        let mut versions = Vec::new();
+        let log = self.log.lock().expect("no thread panics with this lock");
+        log.replay(from, &mut |place, bytes| {
+            if let Some(version) = Version::from_bytes(bytes).filter(|version| version.accepted > settled) {
+                versions.push((place, version));
+            }
+            Ok(())
+        })?;
+        drop(log);
+        let snapshot = self.snapshot();
+        for (place, version) in versions {
+            let status = self.tier1(&snapshot).answer(&version)?.status;
+            self.queue.push((place, version), status);
+        }
+        Ok(())
+    }
+
+    /// The tables as they were after the last batch.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.read().expect("no thread panics with this lock").clone()
+    }
+
+    pub(super) fn tier1<'a>(&'a self, snapshot: &'a Snapshot) -> Tier1<'a> {
+        Tier1 { preparation: &self.preparation, snapshot, reader: &self.reader }
+    }
+
+    pub(super) fn method(&self) -> &dyn Method {
+        &*self.preparation.method
+    }
+
+    /// Tier 2: settles until the collection is closed.
+    pub(super) fn work(&self) {
+        while let Some(work) = self.queue.take() {
+            match self.settle(&work) {
+                Ok((settled, repaired, compared_pairs)) => {
+                    self.queue.done(work, settled.heads, &repaired, |numbers| {
+                        numbers.compared_pages += settled.compared;
+                        numbers.compared_pairs = compared_pairs;
+                        numbers.repaired += repaired.len() as u64;
+                    })
+                }
+                Err(error) => {
+                    let why = match self.reload() {
+                        Ok(()) => error.to_string(),
+                        Err(again) => format!("{error}; and then: {again}"),
+                    };
+                    self.queue.failed(work, why, PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Settles a batch in one transaction.
+    fn settle(&self, work: &Work) -> Result<(Settled, Vec<(u64, u64)>, u64)> {
+        let mut contents = self.contents.write().map_err(|_| stale())?;
+        let (config, method) = (&self.preparation.config, self.method());
+        let writing = self.tables.begin()?;
+        let mut batch = writing.batch()?;
+        let heads = batch.heads()?;
+        let mut settling = Settling { config, method, contents: &mut contents };
+        let mut settled = settling.settle(&mut batch, &work.versions, heads)?;
+        let mut due: Vec<u64> = work.repairs.clone();
+        for (&group, &(checked, failed)) in &work.checks {
+            let (checked, failed) = batch.add_checks(group, checked, failed)?;
+            let is_due = failed > 0 && failed as f64 > self.options.repair_rate * checked as f64;
+            due.extend(is_due.then_some(group));
+        }
+        let mut repaired = Vec::new();
+        for group in due {
+            repaired.push((group, settling.repair(&mut batch, group, &mut settled.heads)?));
+        }
+        if let Some((place, _)) = work.versions.last() {
+            settled.heads.settled_to = (place.segment, place.offset);
+        }
+        batch.set_heads(&settled.heads)?;
+        drop(batch);
+        writing.commit()?;
+        let compared_pairs = contents.compared;
+        contents.tend(&*self.folder, settled.heads.born)?;
+        drop(contents);
+        let snapshot = Arc::new(self.tables.snapshot()?);
+        *self.snapshot.write().map_err(|_| stale())? = snapshot;
+        Ok((settled, repaired, compared_pairs))
+    }
+
+    /// Reads what is in memory again from disk, after a batch failed in the middle.
+    fn reload(&self) -> Result<()> {
+        let snapshot = self.tables.snapshot()?;
+        let heads = snapshot.heads()?;
+        let position = (heads.last_group, heads.generations.max(1));
+        let fresh = Contents::open(&self.folder, &snapshot, self.reader.clone(), self.method(), position)?;
+        self.contents.clear_poison();
+        *self.contents.write().map_err(|_| stale())? = fresh;
+        *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
+        Ok(())
+    }
+
+    /// How many groups there are, and how large the largest is; a few seconds old at most.
+    pub(super) fn groups(&self) -> (u64, u64) {
+        let mut known = self.groups.lock().expect("no thread panics with this lock");
+        match *known {
+            Some((when, groups)) if when.elapsed() < GROUPS_AGE => groups,
+            _ => {
+                let groups = self.contents.read().map_or((0, 0), |contents| contents.groups());
+                *known = Some((Instant::now(), groups));
+                groups
+            }
+        }
+    }
+
+    /// Writes what would have to be found again.
+    pub(super) fn close(&self) -> Result<()> {
+        let born = self.snapshot().heads()?.born;
+        let mut contents = self.contents.write().map_err(|_| stale())?;
+        contents.close(&*self.folder, born)
+    }
+}
+
+fn stale() -> Error {
+    Error::NotFound("Tier 2 failed in the middle of a batch: start the service again".into())
+}
+
+fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::WouldBlock => Error::Output(
+            options.data.clone(),
+            "the collection is in use: ask its service over HTTP, or stop that first".into(),
+        ),
+        _ => Error::Io { verb: "lock", path: options.data.clone(), source: error },
+    }
+}
+
+/// The configuration of a collection: its own, or that of a new one.
+fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
+    let snapshot = tables.snapshot()?;
+    let refused = |why: String| Error::Output(options.data.clone(), why);
+    let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
+    if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
+        let number = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        return Err(refused(format!(
+            "the collection has format {number}, and this program reads format {FORMAT}: use the version of onecopy that \
+             wrote it, export its pages there and import them here"
+        )));
+    }
+    let Some(stored) = stored else {
+        let config = options.config.clone().unwrap_or_default();
+        config.check().map_err(Error::Config)?;
+        let writing = tables.begin()?;
+        let mut batch = writing.batch()?;
+        batch.set_meta("format", &FORMAT.to_le_bytes())?;
+        batch.set_meta("config", &serde_json::to_vec(&config).expect("a configuration is JSON"))?;
+        batch.set_heads(&Heads { generations: 1, ..Heads::default() })?;
+        drop(batch);
+        writing.commit()?;
+        return Ok(config);
+    };
+    let stored: Config = serde_json::from_slice(&stored)
+        .map_err(|error| refused(format!("its configuration cannot be read: {error}")))?;
+    if options.config.as_ref().is_some_and(|asked| *asked != stored) {
+        return Err(refused(
+            "the collection was begun with other options, and keeps them: leave out what says how pages are compared, or \
+             begin another collection"
+                .into(),
+        ));
+    }
+    Ok(stored)
+}
+
+/// Refuses what cannot be kept right page by page.
+fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
+    if method.search() != Search::Keys {
+        return Err(Error::Config(format!(
+            "method {} looks for candidates among all pages at once, which a collection cannot: take one that finds them \
+             by keys, such as auto or jaccard",
+            config.method
+        )));
+    }
+    if config.markets.len() > 1 {
+        return Err(Error::Config("a collection has one market: give one, or none".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! Service = batch: after any changes, in any batches, with restarts and losses of power, what the service says is what a
+//! batch run says over the same pages.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use onecopy_store::Volatile;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::job::Job;
+use crate::progress::Silent;
+
+const WAIT: Duration = Duration::from_secs(60);
+
+/// A version of a page.
+#[derive(Clone, Debug)]
+struct Made {
+    page: usize,
+    base: usize,
+    drift: usize,
+    edits: Vec<usize>,
+    signal: usize,
+    link: Link,
+    shape: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Link {
+    None,
+    Redirect(usize),
+    Canonical(usize),
+    Revisit(usize),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(Made),
+    Dead(usize),
+    Delete(usize),
+    /// What was accepted is settled before the next step.
+    Drain,
+    /// Closed, and opened again.
+    Restart,
+    /// The power goes, with a seed for what is lost.
+    PowerLoss(u64),
+}
+
+const PAGES: usize = 14;
+
+fn made() -> impl Strategy<Value = Made> {
+    let link = prop_oneof![
+        6 => Just(Link::None),
+        2 => (0..PAGES).prop_map(Link::Redirect),
+        2 => (0..PAGES).prop_map(Link::Canonical),
+        1 => (0..PAGES).prop_map(Link::Revisit),
+    ];
+    let edits = prop::collection::vec(0usize..30, 0..3);
+    (0..PAGES, 0usize..3, 0usize..6, edits, 0usize..4, link, 0usize..6).prop_map(
+        |(page, base, drift, edits, signal, link, shape)| Made {
+            page,
+            base,
+            drift,
+            edits,
+            signal,
+            link,
+            shape,
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => made().prop_map(Step::Put),
+        2 => (0..PAGES).prop_map(Step::Dead),
+        2 => (0..PAGES).prop_map(Step::Delete),
+        4 => Just(Step::Drain),
+        1 => Just(Step::Restart),
+        1 => any::<u64>().prop_map(Step::PowerLoss),
+    ]
+}
+
+/// Addresses of which some are one page by the rules.
+fn address(page: usize) -> String {
+    match page % 7 {
+        5 => format!("https://www.h{}.example/p", page / 7),
+        6 => format!("http://h{}.example/p/index.html?utm_source=x", page / 7),
+        other => format!("http://h{}.example/{other}", page / 7),
+    }
+}
+
+fn line(made: &Made) -> String {
+    let mut words: Vec<String> = (0..30).map(|i| format!("a{}w{i}", made.base)).collect();
+    for step in 0..made.drift {
+        words[2 * step + 1] = format!("drift{step}");
+    }
+    for &edit in &made.edits {
+        words[edit] = format!("edit{}", made.page);
+    }
+    let mut record = json!({"id": format!("p{}", made.page), "url": address(made.page)});
+    let text = words.join(" ");
+    match made.shape {
+        0 => record["text"] = json!(""),
+        1 => record["text"] = json!(words[..9].join(" ")),
+        2 | 3 => {
+            let menu = format!("<ul><li><a href=/>home</a><li><a href=/n>news {}</a></ul>", made.page % 3);
+            record["html"] = json!(format!("<html><body>{menu}<p>{text}.</p><p>{text}</p></body></html>"));
+        }
+        _ => record["text"] = json!(text),
+    }
+    match made.link {
+        Link::None => {}
+        Link::Redirect(to) => record["redirect"] = json!(address(to)),
+        Link::Canonical(to) => record["canonical"] = json!(address(to)),
+        Link::Revisit(to) => record["revisit"] = json!(address(to)),
+    }
+    // Times go back and forth: they are signals, and decide nothing about which version counts.
+    if made.signal > 0 {
+        record["popularity"] = json!(made.signal);
+        record["time"] = json!(1_000_000 * (7 - made.signal));
+    }
+    record.to_string()
+}
+
+/// What is said of a page: how it goes, if it does; and the pages of its group.
+type Fate = (Option<(String, String, String)>, BTreeSet<String>);
+type Answer = BTreeMap<String, Option<Fate>>;
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
+
+/// What a batch run says.
+fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answer {
+    let mut answer: Answer = lines.keys().map(|page| (format!("p{page}"), None)).collect();
+    if lines.is_empty() {
+        return answer;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("pages.jsonl"), folder.path().join("out"));
+    fs::write(&input, lines.values().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    let mut job = Job::new([input.to_str().unwrap()], &out);
+    job.config = config.clone();
+    job.threads = 1;
+    crate::dedup(&job, &Silent).unwrap();
+    let records = |name: &str| -> Vec<Value> {
+        let text = fs::read_to_string(out.join(name)).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for kept in records("kept/pages.jsonl") {
+        let name = text(&kept["id"]);
+        answer.insert(name.clone(), Some((None, BTreeSet::from([name]))));
+    }
+    for gone in records("removed.jsonl") {
+        let fate = (text(&gone["winner"]), gone["similarity"].to_string(), text(&gone["kind"]));
+        answer.insert(text(&gone["page"]), Some((Some(fate), BTreeSet::new())));
+    }
+    for group in records("groups.jsonl") {
+        let members: BTreeSet<String> = group["members"].as_array().unwrap().iter().map(text).collect();
+        for member in &members {
+            answer.get_mut(member).unwrap().as_mut().unwrap().1 = members.clone();
+        }
+    }
+    answer
+}
+
+/// What the service says, after all is settled.
+fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answer {
+    assert!(service.drain(WAIT), "{:?}", service.stats());
+    let mut answer = Answer::new();
+    let mut groups: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    for line in service.groups(0, usize::MAX, 2, None).unwrap() {
+        let view = service.group(line.group).unwrap().unwrap();
+        let members: BTreeSet<String> =
+            view.members.iter().map(|status| serde_json::from_str(status.page.get()).unwrap()).collect();
+        assert_eq!(members.len() as u64, line.pages, "pages are counted");
+        groups.insert(line.group, members);
+    }
+    for page in lines.keys() {
+        let name = format!("p{page}");
+        let status = service.status(&[&name], true).unwrap().swap_remove(0).expect("a page that was put");
+        assert!(status.settled);
+        let own = || BTreeSet::from([name.clone()]);
+        let members = status.group.map_or_else(own, |group| groups.get(&group).cloned().unwrap_or_default());
+        let fate = match status.status {
+            StatusKind::Unique | StatusKind::Winner => Some((None, members)),
+            StatusKind::Loser => {
+                assert_eq!(status.verified, Some(true));
+                let winner: String = serde_json::from_str(status.winner.unwrap().get()).unwrap();
+                let similarity = json!(status.similarity.unwrap()).to_string();
+                Some((Some((winner, similarity, status.kind.unwrap().to_owned())), members))
+            }
+            _ => None,
+        };
+        assert_eq!(
+            status.status == StatusKind::Unique,
+            fate.as_ref().is_some_and(|(_, members)| members.len() == 1)
+        );
+        answer.insert(name, fate);
+    }
+    answer
+}
+
+/// The statuses that the feed ends with.
+fn by_feed(service: &Service) -> BTreeMap<String, Value> {
+    let changes = service.feed(0, usize::MAX).unwrap();
+    assert!(changes.iter().map(|change| change.sequence).eq(1..=changes.len() as u64), "none left out");
+    changes
+        .into_iter()
+        .map(|change| {
+            let status = serde_json::to_value(&change.status).unwrap();
+            (change.status.page.get().to_owned(), status)
+        })
+        .collect()
+}
+
+fn open(disk: &Volatile, config: &Config) -> Service {
+    let options = ServiceOptions { config: Some(config.clone()), ..ServiceOptions::new("memory") };
+    Service::open_in(Arc::new(disk.clone()), options).unwrap()
+}
+
+fn check(steps: Vec<Step>, config: &Config) {
+    let mut disk = Volatile::new();
+    let mut service = open(&disk, config);
+    let mut lines: BTreeMap<usize, String> = BTreeMap::new();
+    for step in steps {
+        match step {
+            Step::Put(made) => {
+                let line = line(&made);
+                service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
+                lines.insert(made.page, line);
+            }
+            Step::Dead(page) | Step::Delete(page) => {
+                let name = format!("p{page}");
+                let action =
+                    if matches!(step, Step::Dead(_)) { Action::Dead(&name) } else { Action::Delete(&name) };
+                let outcome = service.accept(&[action]).swap_remove(0);
+                assert!(outcome.is_ok() || !lines.contains_key(&page));
+                lines.remove(&page);
+            }
+            Step::Drain => assert!(service.drain(WAIT), "{:?}", service.stats()),
+            Step::Restart => {
+                service.close().unwrap();
+                service = open(&disk, config);
+            }
+            Step::PowerLoss(seed) => {
+                // What the old one still does is lost on it.
+                let after = disk.power_loss(seed);
+                drop(service);
+                disk = after;
+                service = open(&disk, config);
+            }
+        }
+    }
+    assert_eq!(by_service(&service, &lines), by_batch(&lines, config));
+    let told = by_feed(&service);
+    for page in lines.keys() {
+        let name = format!("p{page}");
+        let status = service.status(&[&name], false).unwrap().swap_remove(0).unwrap();
+        assert_eq!(
+            told.get(&format!("\"{name}\"")),
+            Some(&serde_json::to_value(&status).unwrap()),
+            "as told"
+        );
+    }
+    let stats = service.stats();
+    assert_eq!(stats.kept + stats.losers + stats.rejected, lines.len() as u64);
+    let report = service.check().unwrap();
+    assert_eq!(report.wrong, Vec::<String>::new());
+}
+
+/// Steps, and how pages are compared.
+fn configs() -> impl Strategy<Value = Config> {
+    let method =
+        prop_oneof![4 => Just("auto"), 1 => Just("jaccard"), 1 => Just("containment"), 1 => Just("simhash")];
+    (method, prop_oneof![3 => Just(None), 1 => Just(Some("h1.example"))], prop_oneof![Just(2usize), Just(5)])
+        .prop_map(|(method, market, length)| {
+            let mut config = Config { method: method.into(), ..Config::default() };
+            config.markets.extend(market.map(str::to_owned));
+            if method != "simhash" {
+                config.shingles.length = length;
+            }
+            config
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #[test]
+    fn the_service_says_what_a_batch_run_says(steps in prop::collection::vec(step(), 1..60), config in configs()) {
+        check(steps, &config);
+    }
+}
+
+/// Few in a usual run of the tests; `ONECOPY_LONG_TESTS` makes them many.
+fn cases() -> u32 {
+    if std::env::var_os("ONECOPY_LONG_TESTS").is_some() { 2_000 } else { 60 }
+}

@@ -1,0 +1,152 @@
+//! Tier 2: settles what was accepted, a batch at a time. It is the only writer of groups.
+//!
+//! ```text
+//! pages      versions → rows      who is at which address changes; nothing is compared
+//! links      rows     → ends      redirects and revisits that may end elsewhere now are followed again
+//! copies     rows     → contents  pages join and leave contents; canonical links are tried where they may hold
+//! graph      contents → groups    who wins, and who is in one group
+//! tell       changes  → feed      every page whose status changed
+//! ```
+//! All of it is one transaction. What is read while it lasts is the moment before.
+
+mod copies;
+mod links;
+mod pages;
+mod rows;
+mod tell;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use onecopy_core::{Config, Method};
+use onecopy_store::{Batch, Heads, Look, Place, Version};
+
+use super::contents::Contents;
+use super::graph::{Edit, Slot};
+use crate::error::Result;
+pub(super) use links::{ENDS_AT_A_PAGE, objection};
+pub(super) use rows::class;
+
+use copies::Copies;
+use rows::Rows;
+
+/// What settling needs to know.
+pub(super) struct Settling<'a> {
+    pub config: &'a Config,
+    pub method: &'a dyn Method,
+    pub contents: &'a mut Contents,
+}
+
+/// A version and where it is in the log.
+pub(super) type Logged = (Place, Version);
+
+/// What a batch came to.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    pub heads: Heads,
+    /// Pages that were compared.
+    pub compared: u64,
+}
+
+impl Settling<'_> {
+    /// Settles versions in the order of the log. After an error the contents in memory cannot be relied on.
+    pub(super) fn settle(&mut self, batch: &mut Batch, versions: &[Logged], heads: Heads) -> Result<Settled> {
+        let mut heads = heads;
+        let mut rows = Rows::new(batch);
+        let changed = pages::change(&mut rows, versions, &mut heads)?;
+        let moved = links::follow(&mut rows, &changed)?;
+        let sketches: HashMap<Place, Arc<[u64]>> =
+            versions.iter().map(|(place, version)| (*place, version.sketch[..].into())).collect();
+        let mut copies = Copies::new(self, &sketches);
+        copies.join(&mut rows, &changed, &moved)?;
+        copies.believe(&mut rows, &changed, &moved)?;
+        let (edit, sketched) = copies.edit(&mut rows, &mut heads)?;
+        let (touched, renamed) = copies.finish();
+        let compared = edit.inserted.len() as u64;
+        let removed = edit.removed.clone();
+        self.place(&mut rows, sketched)?;
+        let effect = self.contents.apply(edit, self.method)?;
+        let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
+        // Losers name the best page of their winner.
+        let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
+        let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
+        tell::tell(&mut rows, self, &retold, &mut heads)?;
+        rows.write()?;
+        heads.last_group = self.contents.graph.last_group();
+        heads.generations = self.contents.generations();
+        heads.settled = versions.last().map_or(heads.settled, |(_, version)| version.accepted);
+        Ok(Settled { heads, compared })
+    }
+
+    /// Says where the sketches of contents are that came or changed.
+    fn place(&mut self, rows: &mut Rows, sketched: Vec<(Slot, Option<Arc<[u64]>>)>) -> Result<()> {
+        for (slot, sketch) in sketched {
+            if let Some(row) = rows.batch.content(slot)? {
+                self.contents.place(slot, &row, sketch, self.method);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what became of contents. Says which changed.
+    fn write_effect(
+        &mut self,
+        batch: &mut Batch,
+        effect: &super::graph::Effect,
+        removed: &[Slot],
+    ) -> Result<Vec<Slot>> {
+        for &pair in &effect.forgotten {
+            batch.set_witness(pair, false)?;
+        }
+        for &pair in &effect.witnessed {
+            batch.set_witness(pair, true)?;
+        }
+        let mut regrouped = Vec::new();
+        for &slot in &effect.changed {
+            let Some(node) = self.contents.graph.get(slot) else { continue };
+            let Some(mut row) = batch.content(slot)? else { continue };
+            let now = (node.winner, node.score, node.group);
+            if row.group != node.group {
+                if row.group != 0 {
+                    batch.remove_grouped(row.group, slot)?;
+                }
+                batch.add_grouped(node.group, slot)?;
+            }
+            if (row.winner, row.score, row.group) != now {
+                (row.winner, row.score, row.group) = now;
+                batch.set_content(slot, &row)?;
+            }
+            regrouped.push(slot);
+        }
+        for &slot in removed {
+            if self.contents.graph.get(slot).is_none() {
+                self.contents.free_slot(slot);
+            }
+        }
+        Ok(regrouped)
+    }
+}
+
+impl Settling<'_> {
+    /// Compares the contents of a group anew. Says how many pages have another status.
+    pub(super) fn repair(&mut self, batch: &mut Batch, group: u64, heads: &mut Heads) -> Result<u64> {
+        let slots = batch.group_contents(group, usize::MAX)?;
+        let mut edit = Edit::default();
+        for &slot in &slots {
+            if let Some(node) = self.contents.graph.get(slot) {
+                edit.removed.push(slot);
+                edit.inserted.push((slot, node.rank.clone()));
+            }
+        }
+        let mut effect = self.contents.apply(edit, self.method)?;
+        self.contents.graph.keep_number(&slots, group, &mut effect);
+        let mut rows = Rows::new(batch);
+        let regrouped = self.write_effect(rows.batch, &effect, &[])?;
+        let told = heads.feed;
+        tell::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;
+        rows.write()?;
+        batch.clear_checks(group)?;
+        heads.last_group = self.contents.graph.last_group();
+        Ok(heads.feed - told)
+    }
+}

@@ -1,0 +1,313 @@
+//! Pages join and leave contents; canonical links are tried where they may hold now; and what that means for contents.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use onecopy_core::{Config, Method};
+use onecopy_store::{ContentRow, Heads, Look, PageNumber, Place, Role};
+
+use super::Settling;
+use super::links::Moved;
+use super::pages::Changed;
+use super::rows::{CLASSES, Rows, canonical, class, is_compared};
+use crate::error::Result;
+use crate::service::contents::Contents;
+use crate::service::graph::{Edit, Slot};
+
+/// A content before the batch.
+#[derive(Debug, Default)]
+struct Before {
+    row: Option<ContentRow>,
+    /// Its best page by the rules alone, and the hash of that page's sketch.
+    first: Option<(PageNumber, u64)>,
+    /// Pages that came, less those that went.
+    more: i64,
+}
+
+/// Contents that are being changed.
+pub(super) struct Copies<'a> {
+    config: &'a Config,
+    method: &'a dyn Method,
+    contents: &'a mut Contents,
+    /// The sketches that came with the batch.
+    sketches: &'a HashMap<Place, Arc<[u64]>>,
+    touched: BTreeMap<Slot, Before>,
+    /// Contents that have another best page.
+    renamed: Vec<Slot>,
+}
+
+/// Contents whose place in the log changed, and the sketch of those that have another.
+type Sketched = Vec<(Slot, Option<Arc<[u64]>>)>;
+
+impl<'a> Copies<'a> {
+    pub(super) fn new(settling: &'a mut Settling, sketches: &'a HashMap<Place, Arc<[u64]>>) -> Copies<'a> {
+        let (config, method) = (settling.config, settling.method);
+        Copies {
+            config,
+            method,
+            contents: settling.contents,
+            sketches,
+            touched: BTreeMap::new(),
+            renamed: Vec::new(),
+        }
+    }
+
+    /// The contents that were touched, and those of them that have another best page.
+    pub(super) fn finish(self) -> (Vec<Slot>, Vec<Slot>) {
+        (self.touched.into_keys().collect(), self.renamed)
+    }
+
+    /// Lets pages that changed, or that end elsewhere, leave their content and join another.
+    pub(super) fn join(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
+        for &page in changed.pages.union(&moved.pages) {
+            let standing = rows.batch.ending(page)?.len() as i64;
+            let stood = standing - moved.standing.get(&page).copied().unwrap_or(0);
+            let held = rows.get(page)?;
+            let (before, now) = (held.before.clone(), held.now.clone());
+            let was = before.as_ref().and_then(|row| Some((row.content?, row)));
+            if let Some((slot, row)) = was {
+                self.touch(rows, slot)?.more -= 1 + stood;
+                rows.batch.remove_copy(slot, class(row, self.config), &row.rank)?;
+            }
+            let Some(row) = now else { continue };
+            let slot = if is_compared(&row) { Some(self.content_with(rows, row.fingerprint)?) } else { None };
+            if let Some(slot) = slot {
+                self.touch(rows, slot)?.more += 1 + standing;
+                rows.batch.add_copy(slot, class(&row, self.config), &row.rank, page)?;
+            }
+            if let Some(row) = &mut rows.get(page)?.now {
+                row.content = slot;
+            }
+        }
+        for (&page, &more) in &moved.standing {
+            let stays = !changed.pages.contains(&page) && !moved.pages.contains(&page);
+            let slot = rows.now(page)?.and_then(|row| row.content);
+            if let Some(slot) = slot.filter(|_| stays) {
+                self.touch(rows, slot)?.more += more;
+            }
+        }
+        Ok(())
+    }
+
+    /// The content with a fingerprint, there or to come.
+    fn content_with(&mut self, rows: &mut Rows, fingerprint: u128) -> Result<Slot> {
+        if let Some(slot) = rows.batch.fingerprint(fingerprint)? {
+            return Ok(slot);
+        }
+        let slot = self.contents.take_slot();
+        rows.batch.set_fingerprint(fingerprint, Some(slot))?;
+        self.touched.insert(slot, Before::default());
+        Ok(slot)
+    }
+
+    /// Notes how a content is before it is changed.
+    fn touch(&mut self, rows: &mut Rows, slot: Slot) -> Result<&mut Before> {
+        if !self.touched.contains_key(&slot) {
+            let row = rows.batch.content(slot)?;
+            let mut first = None;
+            for page in heads_of(rows, slot)? {
+                let held = rows.get(page)?;
+                let row = held.before.as_ref().or(held.now.as_ref());
+                let key = row.map(|row| (row.rank.clone(), page, row.sketch));
+                first = [first, key].into_iter().flatten().min();
+            }
+            let first = first.map(|(_, page, sketch)| (page, sketch));
+            self.touched.insert(slot, Before { row, first, more: 0 });
+        }
+        Ok(self.touched.entry(slot).or_default())
+    }
+
+    /// The best page of a content by the rules alone, the hash of its sketch, and where that is.
+    fn first(&self, rows: &mut Rows, slot: Slot) -> Result<Option<(PageNumber, u64, Place)>> {
+        let mut first = None;
+        for page in heads_of(rows, slot)? {
+            let key = rows.now(page)?.map(|row| (row.rank.clone(), page, row.sketch, row.at));
+            first = [first, key].into_iter().flatten().min();
+        }
+        Ok(first.map(|(_, page, sketch, at)| (page, sketch, at)))
+    }
+
+    /// Tries the canonical links that may hold now, or no longer. They are tried on contents as they are by the rules
+    /// alone: what comes of it must not decide about itself.
+    pub(super) fn believe(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
+        for page in self.doubtful(rows, changed, moved)? {
+            let Some(row) = rows.now(page)?.cloned() else { continue };
+            let believed = is_compared(&row) && self.is_believed(rows, page)?;
+            if believed == row.lesser {
+                continue;
+            }
+            let mut after = row.clone();
+            after.lesser = believed;
+            if let Some(slot) = row.content {
+                self.touch(rows, slot)?;
+                rows.batch.remove_copy(slot, class(&row, self.config), &row.rank)?;
+                rows.batch.add_copy(slot, class(&after, self.config), &row.rank, page)?;
+            }
+            rows.get(page)?.now = Some(after);
+        }
+        Ok(())
+    }
+
+    /// The pages whose canonical link is to be tried.
+    fn doubtful(
+        &mut self,
+        rows: &mut Rows,
+        changed: &Changed,
+        moved: &Moved,
+    ) -> Result<BTreeSet<PageNumber>> {
+        let mut doubtful = moved.pages.clone();
+        for &hash in &changed.addresses {
+            doubtful.extend(rows.batch.naming(hash)?);
+        }
+        let mut shifted: BTreeSet<PageNumber> = changed.pages.clone();
+        let touched: Vec<Slot> = self.touched.keys().copied().collect();
+        for slot in touched {
+            let now = self.first(rows, slot)?.map(|(page, sketch, _)| (page, sketch));
+            let before = self.touched.get(&slot).and_then(|before| before.first);
+            // Of plain text all copies have one sketch, and it does not matter whose it is.
+            if before.map(|first| first.1) != now.map(|first| first.1) {
+                shifted.extend(rows.batch.copies(slot)?);
+            }
+        }
+        for page in shifted {
+            doubtful.insert(page);
+            let held = rows.get(page)?;
+            let rows_of = [&held.before, &held.now];
+            let addresses: BTreeSet<u64> = rows_of.into_iter().flatten().map(|row| row.identity).collect();
+            for hash in addresses.into_iter().filter(|&hash| hash != 0) {
+                doubtful.extend(rows.batch.naming(hash)?);
+            }
+        }
+        let may_be = |row: &onecopy_store::PageRow| row.lesser || canonical(row).next().is_some();
+        let mut kept = BTreeSet::new();
+        for page in doubtful {
+            if rows.now(page)?.is_some_and(may_be) {
+                kept.insert(page);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Whether a page that a page gives as its own is alike.
+    fn is_believed(&mut self, rows: &mut Rows, page: PageNumber) -> Result<bool> {
+        let Some(row) = rows.now(page)?.cloned() else { return Ok(false) };
+        for link in canonical(&row) {
+            let Some(target) = rows.batch.standing(Role::Content, link.identity)? else { continue };
+            let slots = (row.content, rows.now(target)?.and_then(|row| row.content));
+            let (Some(own), Some(other)) = slots else { continue };
+            if target != page && (own == other || self.are_alike(rows, own, other)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn are_alike(&mut self, rows: &mut Rows, a: Slot, b: Slot) -> Result<bool> {
+        let (Some(a), Some(b)) = (self.first(rows, a)?, self.first(rows, b)?) else { return Ok(false) };
+        let (a, b) = (self.sketch(a.2)?, self.sketch(b.2)?);
+        Ok(self.method.verify(&a, &b).is_some())
+    }
+
+    fn sketch(&mut self, at: Place) -> Result<Arc<[u64]>> {
+        match self.sketches.get(&at) {
+            Some(sketch) => Ok(sketch.clone()),
+            None => self.contents.read_sketch(at),
+        }
+    }
+
+    /// Writes the contents that were touched, as far as that is known before they are compared. Says what is to be
+    /// compared.
+    pub(super) fn edit(&mut self, rows: &mut Rows, heads: &mut Heads) -> Result<(Edit, Sketched)> {
+        let (mut edit, mut sketched) = (Edit::default(), Vec::new());
+        let touched: Vec<Slot> = self.touched.keys().copied().collect();
+        for slot in touched {
+            let before = self.touched[&slot].row.clone();
+            match self.row_of(rows, slot)? {
+                Some(row) => self.keep(rows, (slot, before, row), heads, &mut edit, &mut sketched)?,
+                None => self.drop(rows, slot, before, &mut edit)?,
+            }
+        }
+        Ok((edit, sketched))
+    }
+
+    /// A content as its best page makes it; nothing if it has no page left.
+    fn row_of(&mut self, rows: &mut Rows, slot: Slot) -> Result<Option<ContentRow>> {
+        let Before { row, more, .. } = &self.touched[&slot];
+        let (before, more) = (row.clone().unwrap_or_default(), *more);
+        for class in CLASSES {
+            let Some(page) = rows.batch.best_copy(slot, class)? else { continue };
+            let Some(best) = rows.now(page)? else { continue };
+            let mut rank = vec![class];
+            rank.extend(&best.rank);
+            return Ok(Some(ContentRow {
+                fingerprint: best.fingerprint,
+                best: page,
+                at: best.at,
+                sketch: best.sketch,
+                size: best.size,
+                language: best.language,
+                pages: (i64::from(before.pages) + more).max(1) as u32,
+                rank,
+                ..before
+            }));
+        }
+        Ok(None)
+    }
+
+    fn keep(
+        &mut self,
+        rows: &mut Rows,
+        (slot, before, mut row): (Slot, Option<ContentRow>, ContentRow),
+        heads: &mut Heads,
+        edit: &mut Edit,
+        sketched: &mut Sketched,
+    ) -> Result<()> {
+        let is_same = before.as_ref().is_some_and(|before| before.sketch == row.sketch);
+        if !is_same {
+            heads.born += 1;
+            (row.born, row.generation) = (heads.born, self.contents.generation());
+        }
+        if before.is_none() {
+            row.winner = slot;
+        }
+        let is_ranked = before.as_ref().is_some_and(|before| before.rank == row.rank);
+        if !is_same || !is_ranked {
+            edit.removed.extend(before.is_some().then_some(slot));
+            edit.inserted.push((slot, row.rank.clone().into()));
+        }
+        let sketch = if is_same { None } else { Some(self.sketch(row.at)?) };
+        sketched.push((slot, sketch));
+        if before.as_ref().is_some_and(|before| before.best != row.best) {
+            self.renamed.push(slot);
+        }
+        Ok(rows.batch.set_content(slot, &row)?)
+    }
+
+    fn drop(
+        &mut self,
+        rows: &mut Rows,
+        slot: Slot,
+        before: Option<ContentRow>,
+        edit: &mut Edit,
+    ) -> Result<()> {
+        let Some(before) = before else {
+            // It came and went in one batch: another page took its fingerprint over and gave it up again.
+            self.contents.free_slot(slot);
+            return Ok(());
+        };
+        rows.batch.set_fingerprint(before.fingerprint, None)?;
+        rows.batch.remove_content(slot)?;
+        rows.batch.remove_grouped(before.group, slot)?;
+        edit.removed.push(slot);
+        Ok(())
+    }
+}
+
+/// The best page of each class of a content.
+fn heads_of(rows: &mut Rows, slot: Slot) -> Result<Vec<PageNumber>> {
+    let mut heads = Vec::new();
+    for class in CLASSES {
+        heads.extend(rows.batch.best_copy(slot, class)?);
+    }
+    Ok(heads)
+}

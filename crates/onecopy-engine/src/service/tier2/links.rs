@@ -1,0 +1,172 @@
+//! Where redirects and revisits end, after pages changed.
+//!
+//! The end of a page depends on the pages that it leads through. So it is followed again if it changed itself, if
+//! another page is the best now at an address that it names, or if a page that it leads to ends elsewhere.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use onecopy_core::{Claim, End, PageEnd, Standing, ends, reachable};
+use onecopy_store::{Batch, EndRow, Look, PageNumber, PageRow, Role};
+
+use super::super::prepare::link_kind;
+use super::pages::Changed;
+use super::rows::{Rows, is_pointing};
+use crate::error::{Error, Result};
+use onecopy_core::LinkKind;
+
+/// How a page ends, as a number in its row.
+pub(in super::super) const ENDS_AT_A_PAGE: u8 = 1;
+const MISSING: u8 = 2;
+const LOOP: u8 = 3;
+const TOO_LONG: u8 = 4;
+
+/// What ends elsewhere.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    /// The pages that do.
+    pub pages: BTreeSet<PageNumber>,
+    /// How many pages more stand for a page, or less.
+    pub standing: BTreeMap<PageNumber, i64>,
+}
+
+/// Follows all that may end elsewhere.
+pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
+    let mut open: BTreeSet<PageNumber> = changed.pages.clone();
+    for &hash in &changed.addresses {
+        open.extend(rows.batch.naming(hash)?);
+    }
+    let (mut moved, mut done) = (Moved::default(), BTreeSet::new());
+    while let Some(page) = open.pop_first() {
+        if !done.insert(page) {
+            continue;
+        }
+        let end = end(rows, page)?;
+        let held = rows.get(page)?;
+        let before = held.before.as_ref().map(|row| row.end).unwrap_or_default();
+        if let Some(now) = &mut held.now {
+            now.end = end;
+        }
+        if before == end {
+            continue;
+        }
+        moved.pages.insert(page);
+        relink(rows, page, (before, end), &mut moved)?;
+        let addresses: Vec<u64> = {
+            let held = rows.get(page)?;
+            held.before.iter().chain(&held.now).flat_map(|row| [row.exact, row.identity]).collect()
+        };
+        for hash in addresses.into_iter().filter(|&hash| hash != 0) {
+            open.extend(rows.batch.naming(hash)?.into_iter().filter(|other| !done.contains(other)));
+        }
+    }
+    Ok(moved)
+}
+
+/// Notes for which page a page stands.
+fn relink(
+    rows: &mut Rows,
+    page: PageNumber,
+    (before, now): (EndRow, EndRow),
+    moved: &mut Moved,
+) -> Result<()> {
+    if before.how == ENDS_AT_A_PAGE {
+        rows.batch.remove_ending(before.page, page)?;
+        *moved.standing.entry(before.page).or_default() -= 1;
+    }
+    if now.how == ENDS_AT_A_PAGE {
+        rows.batch.add_ending(now.page, page)?;
+        *moved.standing.entry(now.page).or_default() += 1;
+    }
+    Ok(())
+}
+
+/// Where a page ends now.
+fn end(rows: &Rows, page: PageNumber) -> Result<EndRow> {
+    let points = rows.peek(page)?.is_some_and(|row| !row.dead && is_pointing(&row));
+    if !points {
+        return Ok(EndRow::default());
+    }
+    let at = At { batch: rows.batch, failed: RefCell::new(None) };
+    let mut claims_of = |page: PageNumber| match rows.peek(page) {
+        Ok(row) => row.map_or_else(Vec::new, |row| claims(page, &row)),
+        Err(error) => {
+            at.failed.replace(Some(error));
+            Vec::new()
+        }
+    };
+    let claims = reachable(page, &mut claims_of, &at);
+    let found = ends(&claims, &at);
+    if let Some(error) = at.failed.take() {
+        return Err(error);
+    }
+    let end = found.into_iter().find(|end| end.page == page);
+    Ok(end.map_or(EndRow::default(), |PageEnd { end, revisit, .. }| match end {
+        End::Page(target) => EndRow { how: ENDS_AT_A_PAGE, page: target, revisit },
+        End::Missing => EndRow { how: MISSING, page: 0, revisit },
+        End::Loop => EndRow { how: LOOP, page: 0, revisit },
+        End::TooLong => EndRow { how: TOO_LONG, page: 0, revisit },
+    }))
+}
+
+/// Why a page that ends nowhere cannot be judged.
+pub(in super::super) fn objection(row: &PageRow) -> Option<String> {
+    let does = if row.end.revisit { "says that it is a copy of" } else { "redirects to" };
+    let what = match row.end.how {
+        MISSING => "which leads to no page of the collection",
+        LOOP => "which leads back to it",
+        TOO_LONG => "which leads on for too many steps",
+        _ => return None,
+    };
+    let link = row.links.iter().find(|link| link_kind(link.kind) != LinkKind::Canonical)?;
+    Some(format!("it {does} {}, {what}", link.to))
+}
+
+/// What a page says of where it is, in the order that counts.
+fn claims(page: PageNumber, row: &PageRow) -> Vec<Claim> {
+    let mut claims: Vec<Claim> = row
+        .links
+        .iter()
+        .map(|link| Claim {
+            page,
+            kind: link_kind(link.kind),
+            from: row.exact,
+            own_identity: row.identity,
+            address: link.address,
+            identity: link.identity,
+            silent: row.silent,
+        })
+        .filter(|claim| claim.kind != LinkKind::Canonical)
+        .collect();
+    claims.sort_by_key(|claim| (claim.kind as u8, claim.identity, claim.address));
+    claims
+}
+
+/// Who is at an address, by the tables.
+struct At<'a, 't> {
+    batch: &'a Batch<'t>,
+    failed: RefCell<Option<Error>>,
+}
+
+impl At<'_, '_> {
+    fn best(&self, role: Role, hash: u64) -> Option<PageNumber> {
+        self.batch.standing(role, hash).unwrap_or_else(|error| {
+            *self.failed.borrow_mut() = Some(error.into());
+            None
+        })
+    }
+}
+
+impl Standing for At<'_, '_> {
+    fn content(&self, identity: u64) -> Option<PageNumber> {
+        self.best(Role::Content, identity)
+    }
+
+    fn pointing(&self, address: u64) -> Option<PageNumber> {
+        self.best(Role::Pointing, address)
+    }
+
+    fn pointing_alike(&self, identity: u64) -> Option<PageNumber> {
+        self.best(Role::PointingAlike, identity)
+    }
+}

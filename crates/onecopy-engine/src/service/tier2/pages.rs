@@ -1,0 +1,137 @@
+//! Versions → rows: pages as they are now, and where they stand.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use onecopy_store::{Deed, Heads, Look, PageNumber, PageRow, Role, Version};
+
+use super::Logged;
+use super::rows::{Rows, named, standing};
+use crate::error::Result;
+use onecopy_store::Place;
+
+/// What changed, before links are followed.
+#[derive(Debug, Default)]
+pub(super) struct Changed {
+    /// The pages that were put or that went.
+    pub pages: BTreeSet<PageNumber>,
+    /// Addresses at which another page is the best now, by hash.
+    pub addresses: BTreeSet<u64>,
+}
+
+/// Takes versions over into rows; of several versions of a page the last.
+pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
+    let mut last: HashMap<&str, &Logged> = HashMap::new();
+    for logged in versions {
+        last.insert(&logged.1.name, logged);
+    }
+    let mut changed = Changed::default();
+    // In the order of the log, so that numbers are given in one order.
+    for logged in versions.iter().filter(|logged| std::ptr::eq(last[&*logged.1.name], *logged)) {
+        if let Some(page) = number(rows, &logged.1, heads)? {
+            replace(rows, page, logged)?;
+            changed.pages.insert(page);
+        }
+    }
+    let before = best_at(rows, &changed.pages)?;
+    for &page in &changed.pages {
+        restand(rows, page)?;
+    }
+    for (spot, best) in before {
+        if rows.batch.standing(spot.0, spot.1)? != best {
+            changed.addresses.insert(spot.1);
+        }
+    }
+    Ok(changed)
+}
+
+/// The number of a version's page; nothing if a page that is not known goes.
+fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Option<PageNumber>> {
+    if let Some(page) = rows.batch.page_number(&version.name)? {
+        return Ok(Some(page));
+    }
+    if version.deed != Deed::Put {
+        return Ok(None);
+    }
+    let page = heads.next_page;
+    heads.next_page += 1;
+    rows.batch.set_name(&version.name, page)?;
+    Ok(Some(page))
+}
+
+/// Makes a page what its version says. What was decided of it stays until it is decided anew.
+fn replace(rows: &mut Rows, page: PageNumber, (place, version): &Logged) -> Result<()> {
+    let held = rows.get(page)?;
+    let before = held.before.clone().unwrap_or_default();
+    let accepted = version.accepted;
+    held.now = match version.deed {
+        Deed::Delete => None,
+        Deed::Dead => Some(PageRow { dead: true, accepted, at: *place, links: Vec::new(), ..before }),
+        Deed::Put => Some(put(before, *place, version)),
+    };
+    Ok(())
+}
+
+fn put(before: PageRow, place: Place, version: &Version) -> PageRow {
+    PageRow {
+        name: version.name.clone(),
+        url: version.url.clone(),
+        accepted: version.accepted,
+        at: place,
+        dead: false,
+        silent: version.silent,
+        fingerprint: version.fingerprint,
+        sketch: hash_of(&version.sketch),
+        size: version.sketch.len() as u32,
+        exact: version.exact,
+        identity: version.identity,
+        language: version.language,
+        markets: version.markets,
+        rank: version.rank.clone(),
+        links: version.links.clone(),
+        ..before
+    }
+}
+
+/// The hash by which sketches are told apart.
+fn hash_of(sketch: &[u64]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(sketch))
+}
+
+/// Who is the best wherever a page stood or will stand.
+fn best_at(
+    rows: &mut Rows,
+    pages: &BTreeSet<PageNumber>,
+) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
+    let mut best = BTreeMap::new();
+    for &page in pages {
+        let held = rows.get(page)?;
+        let spots: Vec<_> = held.before.iter().chain(&held.now).flat_map(standing).collect();
+        for spot in spots {
+            best.insert(spot, rows.batch.standing(spot.0, spot.1)?);
+        }
+    }
+    Ok(best)
+}
+
+/// Takes a page from where it stood, and puts it where it stands.
+fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
+    let held = rows.get(page)?;
+    let (before, now) = (held.before.clone(), held.now.clone());
+    for row in &before {
+        for (role, hash) in standing(row) {
+            rows.batch.remove_standing(role, hash, &row.rank)?;
+        }
+        for hash in named(row) {
+            rows.batch.remove_naming(hash, page)?;
+        }
+    }
+    for row in &now {
+        for (role, hash) in standing(row) {
+            rows.batch.add_standing(role, hash, &row.rank, page)?;
+        }
+        for hash in named(row) {
+            rows.batch.add_naming(hash, page)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The pages that a batch touches: as they were, and as they will be. Each is read and written once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use onecopy_core::{Config, LinkKind};
+use onecopy_store::{Batch, LinkRow, Look, PageNumber, PageRow, Role};
+
+use super::super::prepare::link_kind;
+use crate::error::Result;
+
+/// A page: as it was before the batch, and as it is now.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub before: Option<PageRow>,
+    pub now: Option<PageRow>,
+}
+
+/// Pages, through a transaction.
+pub(super) struct Rows<'b, 't> {
+    pub batch: &'b mut Batch<'t>,
+    held: BTreeMap<PageNumber, Held>,
+}
+
+impl<'b, 't> Rows<'b, 't> {
+    pub(super) fn new(batch: &'b mut Batch<'t>) -> Rows<'b, 't> {
+        Rows { batch, held: BTreeMap::new() }
+    }
+
+    /// A page, to be looked at or changed.
+    pub(super) fn get(&mut self, page: PageNumber) -> Result<&mut Held> {
+        use std::collections::btree_map::Entry;
+        match self.held.entry(page) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => {
+                let before = self.batch.page(page)?;
+                let now = before.clone();
+                Ok(entry.insert(Held { before, now }))
+            }
+        }
+    }
+
+    /// A page as it is now.
+    pub(super) fn now(&mut self, page: PageNumber) -> Result<Option<&PageRow>> {
+        Ok(self.get(page)?.now.as_ref())
+    }
+
+    /// A page as it is now, without holding on to it.
+    pub(super) fn peek(&self, page: PageNumber) -> Result<Option<PageRow>> {
+        match self.held.get(&page) {
+            Some(held) => Ok(held.now.clone()),
+            None => Ok(self.batch.page(page)?),
+        }
+    }
+
+    /// The pages that were looked at.
+    pub(super) fn looked_at(&self) -> BTreeSet<PageNumber> {
+        self.held.keys().copied().collect()
+    }
+
+    /// Writes what changed.
+    pub(super) fn write(self) -> Result<()> {
+        for (page, held) in self.held {
+            let (old, new) = (held.before.as_ref().map(|row| row.at), held.now.as_ref().map(|row| row.at));
+            if old != new {
+                old.map_or(Ok(()), |at| self.batch.add_live(at.segment, -i64::from(at.length)))?;
+                new.map_or(Ok(()), |at| self.batch.add_live(at.segment, i64::from(at.length)))?;
+            }
+            match (held.before, held.now) {
+                (before, Some(now)) if before.as_ref() != Some(&now) => self.batch.set_page(page, &now)?,
+                (Some(before), None) => self.batch.remove_page(&before.name, page)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a page says that it is elsewhere.
+pub(super) fn is_pointing(row: &PageRow) -> bool {
+    row.links.iter().any(|link| link_kind(link.kind) != LinkKind::Canonical)
+}
+
+/// The addresses that a page gives as its own.
+pub(super) fn canonical(row: &PageRow) -> impl Iterator<Item = &LinkRow> {
+    row.links.iter().filter(|link| link_kind(link.kind) == LinkKind::Canonical)
+}
+
+/// Where a page stands, by role and hash.
+pub(super) fn standing(row: &PageRow) -> Vec<(Role, u64)> {
+    let mut spots = match () {
+        () if row.dead => Vec::new(),
+        () if is_pointing(row) => vec![(Role::Pointing, row.exact), (Role::PointingAlike, row.identity)],
+        () if row.silent => Vec::new(),
+        () => vec![(Role::Content, row.identity)],
+    };
+    spots.retain(|(_, hash)| *hash != 0);
+    spots
+}
+
+/// The hashes of the addresses that a page names, each once.
+pub(super) fn named(row: &PageRow) -> Vec<u64> {
+    if row.dead {
+        return Vec::new();
+    }
+    let mut hashes: Vec<u64> = row.links.iter().flat_map(|link| [link.identity, link.address]).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// Whether a page is compared: it has words and stands for itself.
+pub(super) fn is_compared(row: &PageRow) -> bool {
+    !row.dead && !row.silent && row.end.how == 0
+}
+
+/// The class of a page: those of the market first, those that give another page as their own last.
+pub(in crate::service) fn class(row: &PageRow, config: &Config) -> u8 {
+    match () {
+        () if row.lesser => 2,
+        () if config.markets.is_empty() || row.markets & 1 == 1 => 0,
+        () => 1,
+    }
+}
+
+/// The classes that there are.
+pub(super) const CLASSES: std::ops::Range<u8> = 0..3;

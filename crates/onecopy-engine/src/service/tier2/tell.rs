@@ -1,0 +1,120 @@
+//! Every page whose status changed is told in the feed, once, and counted.
+
+use std::collections::BTreeSet;
+
+use onecopy_store::{Heads, Look, PageNumber, PageRow, Slot};
+
+use super::Settling;
+use super::links::ENDS_AT_A_PAGE;
+use super::rows::Rows;
+use crate::error::Result;
+use crate::service::status::{Status, StatusKind};
+use crate::service::view::{Facts, View, name_of};
+
+/// Tells of the pages that were looked at, and of all pages of `contents`.
+pub(super) fn tell(
+    rows: &mut Rows,
+    settling: &Settling,
+    contents: &BTreeSet<Slot>,
+    heads: &mut Heads,
+) -> Result<()> {
+    for page in concerned(rows, contents)? {
+        let held = rows.get(page)?;
+        let told = held.now.as_ref().or(held.before.as_ref()).map_or(0, |row| row.told);
+        let Some(row) = held.now.clone() else {
+            if let Some(before) = held.before.clone() {
+                gone(rows, &before, heads)?;
+            }
+            continue;
+        };
+        let status = View { facts: &*rows, method: settling.method }.status(page, &row)?;
+        let bytes = serde_json::to_vec(&status).expect("a status is JSON");
+        let now = xxhash_rust::xxh3::xxh3_64(&bytes) & !KIND | code(status.status);
+        if now != told {
+            count(heads, told, -1);
+            count(heads, now, 1);
+            heads.feed += 1;
+            rows.batch.add_change(heads.feed, &bytes)?;
+            if let Some(row) = &mut rows.get(page)?.now {
+                row.told = now;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The pages that a change may concern.
+fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
+    let mut pages: BTreeSet<PageNumber> = rows.looked_at();
+    let ends: Vec<PageNumber> = {
+        let mut ends = Vec::new();
+        for &page in &pages {
+            let held = rows.get(page)?;
+            let end = |row: &PageRow| (row.end.how == ENDS_AT_A_PAGE).then_some(row.end.page);
+            ends.extend(held.before.iter().chain(&held.now).filter_map(end));
+        }
+        ends
+    };
+    pages.extend(ends);
+    for &slot in contents {
+        pages.extend(rows.batch.copies(slot)?);
+    }
+    let standing: Vec<PageNumber> = pages.iter().copied().collect();
+    for page in standing {
+        pages.extend(rows.batch.ending(page)?);
+    }
+    Ok(pages)
+}
+
+/// Tells that a page is forgotten.
+fn gone(rows: &mut Rows, before: &PageRow, heads: &mut Heads) -> Result<()> {
+    count(heads, before.told, -1);
+    heads.feed += 1;
+    let status = Status::bare(name_of(&before.name), StatusKind::Dead);
+    rows.batch.add_change(heads.feed, &serde_json::to_vec(&status).expect("a status is JSON"))?;
+    Ok(())
+}
+
+/// The bits of what was told that say which status it was.
+const KIND: u64 = 7;
+
+/// A status as a number from 1 on.
+fn code(status: StatusKind) -> u64 {
+    match status {
+        StatusKind::Unique => 1,
+        StatusKind::Winner => 2,
+        StatusKind::Loser => 3,
+        StatusKind::Dead => 4,
+        StatusKind::Rejected => 5,
+        StatusKind::Pending => 6,
+    }
+}
+
+fn count(heads: &mut Heads, told: u64, change: i64) {
+    let place = match told & KIND {
+        1 | 2 => 0,
+        3 => 1,
+        4 => 2,
+        5 => 3,
+        _ => return,
+    };
+    heads.counts[place] = heads.counts[place].saturating_add_signed(change);
+}
+
+impl Facts for Rows<'_, '_> {
+    fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
+        self.peek(page)
+    }
+
+    fn content(&self, slot: Slot) -> Result<Option<onecopy_store::ContentRow>> {
+        Ok(self.batch.content(slot)?)
+    }
+
+    fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>> {
+        Ok(self.batch.group_contents(group, most)?)
+    }
+
+    fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>> {
+        Ok(self.batch.ending(page)?)
+    }
+}

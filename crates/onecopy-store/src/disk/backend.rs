@@ -1,0 +1,39 @@
+//! Lets the tables' database run on our files, so that its recovery is tested on a disk that loses power too.
+
+use std::io;
+use std::sync::Arc;
+
+use super::File;
+
+/// A file as redb wants it. The folder must be synced by whoever created the file.
+#[derive(Debug, Clone)]
+pub struct Backend(Arc<dyn File>);
+
+impl Backend {
+    /// A database in `file`. Who else may open it is for the folder's lock to say.
+    pub fn new(file: Arc<dyn File>) -> Backend {
+        Backend(file)
+    }
+}
+
+impl redb::StorageBackend for Backend {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(out, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(data, offset)
+    }
+}

@@ -1,0 +1,87 @@
+//! Reads records by their place, from any thread, while the log is being written.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Place;
+use super::record::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
+use crate::Result;
+use crate::disk::{File, Folder, damaged, open_to_read, read_at};
+
+/// How many segments are open at a time. A process may often open no more than 1,024 files.
+const HANDLES: usize = 256;
+
+/// Reads a log by place. Clones share their open files.
+#[derive(Debug, Clone)]
+pub struct LogReader {
+    pub(super) files: Arc<Files>,
+}
+
+impl LogReader {
+    /// Reads the record at `place`, which must have been synced, in place of what is in `bytes`.
+    pub fn read(&self, place: Place, bytes: &mut Vec<u8>) -> Result<()> {
+        let name = segment_name(place.segment);
+        let wrong = |what| Err(damaged(&name, u64::from(place.offset), what));
+        if place.length > MAX_RECORD_BYTES {
+            return wrong("no record is that long");
+        }
+        let file = self.files.get(place.segment)?;
+        bytes.resize((HEAD_BYTES + place.length) as usize, 0);
+        read_at(&*file, &name, bytes, u64::from(place.offset))?;
+        match Head::from_bytes(bytes, place.position()) {
+            None => return wrong("no record begins here"),
+            Some(head) if head.length != place.length => return wrong("the record has another length"),
+            Some(head) if !head.fits(&bytes[HEAD_BYTES as usize..]) => {
+                return wrong("the record's checksum is another");
+            }
+            Some(_) => {}
+        }
+        // Cheaper than a second call to the system for the head.
+        bytes.drain(..HEAD_BYTES as usize);
+        Ok(())
+    }
+}
+
+/// The folder and the segments that are open to read.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub(super) folder: Arc<dyn Folder>,
+    open: Mutex<Handles>,
+}
+
+#[derive(Debug, Default)]
+struct Handles {
+    /// Each with the time of its last use.
+    files: HashMap<u32, (u64, Arc<dyn File>)>,
+    uses: u64,
+}
+
+impl Files {
+    pub(super) fn new(folder: Arc<dyn Folder>) -> Files {
+        Files { folder, open: Mutex::default() }
+    }
+
+    /// The segment, open to read.
+    pub(super) fn get(&self, segment: u32) -> Result<Arc<dyn File>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.uses += 1;
+        let now = open.uses;
+        if let Some((used, file)) = open.files.get_mut(&segment) {
+            *used = now;
+            return Ok(file.clone());
+        }
+        let name = segment_name(segment);
+        let file = open_to_read(&*self.folder, &name)?;
+        if open.files.len() >= HANDLES {
+            let oldest = open.files.iter().min_by_key(|(_, (used, _))| *used).map(|(segment, _)| *segment);
+            oldest.and_then(|oldest| open.files.remove(&oldest));
+        }
+        open.files.insert(segment, (now, file.clone()));
+        Ok(file)
+    }
+
+    /// Closes a segment that is no longer there, or not the same.
+    pub(super) fn forget(&self, segment: u32) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&segment);
+    }
+}

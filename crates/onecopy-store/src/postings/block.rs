@@ -1,0 +1,71 @@
+//! A block: 255 postings in order, and a checksum. What is read from disk at once.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::Posting;
+
+pub(super) const BLOCK_BYTES: usize = 4096;
+/// The last block of a part may have fewer.
+pub(super) const BLOCK_POSTINGS: usize = (BLOCK_BYTES - HEAD_BYTES) / POSTING_BYTES;
+const HEAD_BYTES: usize = 16;
+const POSTING_BYTES: usize = 16;
+
+/// Which block of which part: its bytes are wrong anywhere else.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockId {
+    pub(super) part: u32,
+    pub(super) index: u32,
+}
+
+/// Adds the block of these postings to `bytes`.
+pub(super) fn write(postings: &[Posting], id: BlockId, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    bytes.extend_from_slice(&[0; 8]);
+    bytes.extend_from_slice(&(postings.len() as u64).to_le_bytes());
+    for posting in postings {
+        bytes.extend_from_slice(&posting.key.to_le_bytes());
+        bytes.extend_from_slice(&posting.content.to_le_bytes());
+        bytes.extend_from_slice(&posting.rest.to_le_bytes());
+    }
+    bytes.resize(start + BLOCK_BYTES, 0);
+    let checksum = checksum(&bytes[start..], id);
+    bytes[start..start + 8].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// How many postings the block has, unless its bytes are not what was written.
+pub(super) fn check(bytes: &[u8], id: BlockId) -> Option<usize> {
+    let count = u64_at(bytes, 8);
+    let right = u64_at(bytes, 0) == checksum(bytes, id) && (1..=BLOCK_POSTINGS as u64).contains(&count);
+    right.then_some(count as usize)
+}
+
+/// The posting at a place below the count.
+pub(super) fn posting(bytes: &[u8], at: usize) -> Posting {
+    let start = HEAD_BYTES + at * POSTING_BYTES;
+    let rest = u64_at(bytes, start + 8);
+    Posting { key: u64_at(bytes, start), content: rest as u32, rest: (rest >> 32) as u32 }
+}
+
+/// The first place in the block whose key is not below `key`.
+pub(super) fn first_of(bytes: &[u8], count: usize, key: u64) -> usize {
+    let (mut from, mut to) = (0, count);
+    while from < to {
+        let middle = (from + to) / 2;
+        if u64_at(bytes, HEAD_BYTES + middle * POSTING_BYTES) < key {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    from
+}
+
+fn checksum(block: &[u8], id: BlockId) -> u64 {
+    xxh3_64_with_seed(&block[8..BLOCK_BYTES], u64::from(id.part) << 32 | u64::from(id.index))
+}
+
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(eight)
+}

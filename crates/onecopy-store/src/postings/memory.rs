@@ -1,0 +1,84 @@
+//! The postings that are in no part yet, found by key.
+//!
+//! Postings lie in the order of arrival; a table leads from a key to its newest, each posting to the one before.
+
+use super::Posting;
+
+/// Postings in memory.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    postings: Vec<Posting>,
+    /// Of each posting the one before it with the same key, plus one.
+    before: Vec<u32>,
+    /// A power of two of them, at most half of them used.
+    slots: Vec<Slot>,
+}
+
+/// Zero where there is no key. Half of the key is here, so that another key is seldom looked at.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    half: u32,
+    newest: u32,
+}
+
+impl Memory {
+    pub(super) fn len(&self) -> usize {
+        self.postings.len()
+    }
+
+    pub(super) fn postings(&self) -> &[Posting] {
+        &self.postings
+    }
+
+    pub(super) fn add(&mut self, postings: &[Posting]) {
+        for posting in postings {
+            if self.slots.len() < 2 * (self.postings.len() + 1) {
+                self.grow();
+            }
+            self.postings.push(*posting);
+            self.before.push(0);
+            self.link(self.postings.len() - 1);
+        }
+    }
+
+    /// Gives content and rest of each posting of the key.
+    pub(super) fn find(&self, key: u64, found: &mut dyn FnMut(u32, u32)) {
+        if self.slots.is_empty() {
+            return;
+        }
+        let mut at = self.slots[self.slot_of(key)].newest;
+        while at > 0 {
+            let posting = self.postings[at as usize - 1];
+            found(posting.content, posting.rest);
+            at = self.before[at as usize - 1];
+        }
+    }
+
+    fn grow(&mut self) {
+        let count = (2 * self.slots.len()).max(1024);
+        self.slots.clear();
+        self.slots.resize(count, Slot::default());
+        (0..self.postings.len()).for_each(|at| self.link(at));
+    }
+
+    fn link(&mut self, at: usize) {
+        let key = self.postings[at].key;
+        let slot = self.slot_of(key);
+        self.before[at] = self.slots[slot].newest;
+        self.slots[slot] = Slot { half: key as u32, newest: at as u32 + 1 };
+    }
+
+    /// The slot that has the key, or the free one where it would be.
+    fn slot_of(&self, key: u64) -> usize {
+        let last = self.slots.len() - 1;
+        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & last;
+        loop {
+            let slot = self.slots[at];
+            let free = slot.newest == 0;
+            if free || slot.half == key as u32 && self.postings[slot.newest as usize - 1].key == key {
+                return at;
+            }
+            at = (at + 1) & last;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Makes one part of several of about the same size, so that there are few to ask. The heavy part needs no
+//! [`Postings`](super::Postings), and can run beside it on another thread.
+
+use std::sync::Arc;
+
+use super::Posting;
+use super::cursor::Cursor;
+use super::part::Part;
+use super::writer::{Draft, PartWriter};
+use crate::Result;
+use crate::disk::Folder;
+
+/// So many parts within a factor of as many in size become one. Higher: each posting is written less often, and
+/// more parts are asked.
+const FANOUT: usize = 4;
+/// Smaller parts count as of this size, so that they do not stay in steps of their own.
+const LEAST_POSTINGS: u64 = 16 * 1024;
+/// At most so many at a time: each needs a buffer.
+const MAX_INPUTS: usize = 16;
+
+/// Parts to make one of.
+#[derive(Debug)]
+pub struct MergePlan {
+    pub(super) folder: Arc<dyn Folder>,
+    pub(super) number: u32,
+    pub(super) inputs: Vec<Arc<Part>>,
+}
+
+/// A part made of others, to be put in their place. If it is dropped instead, its file goes.
+#[derive(Debug)]
+pub struct Merged {
+    pub(super) inputs: Vec<u32>,
+    pub(super) output: Option<(Part, Draft)>,
+}
+
+impl MergePlan {
+    /// How many postings will be read.
+    pub fn postings(&self) -> u64 {
+        self.inputs.iter().map(|part| part.postings).sum()
+    }
+
+    /// Writes the new part, without the postings whose content is not alive. A content that is not must not
+    /// become so again under the same number.
+    pub fn run(self, alive: &dyn Fn(u32) -> bool) -> Result<Merged> {
+        let mut writer = PartWriter::new(self.folder.clone(), self.number, self.postings())?;
+        let inputs = self.inputs.iter().map(|part| part.number).collect();
+        let mut cursors: Vec<Cursor> = self.inputs.into_iter().map(Cursor::new).collect();
+        let mut heads = Vec::new();
+        for cursor in &mut cursors {
+            heads.push(cursor.next()?.expect("a part has postings"));
+        }
+        let mut last = None;
+        while let Some(at) = least(&heads) {
+            let posting = heads[at];
+            if last != Some(posting) && alive(posting.content) {
+                writer.push(posting)?;
+            }
+            last = Some(posting);
+            match cursors[at].next()? {
+                Some(next) => heads[at] = next,
+                None => {
+                    heads.swap_remove(at);
+                    cursors.swap_remove(at);
+                }
+            }
+        }
+        Ok(Merged { inputs, output: writer.finish()? })
+    }
+}
+
+/// Where the least posting is.
+fn least(heads: &[Posting]) -> Option<usize> {
+    (0..heads.len()).min_by_key(|at| heads[*at].order())
+}
+
+/// Which of parts with so many postings are to be merged next, if any: the smallest `FANOUT` or more within a
+/// factor of `FANOUT`. What stays are fewer than that in each such range, so their number grows as the logarithm
+/// of the postings.
+pub(super) fn choose(sizes: &[u64]) -> Option<Vec<usize>> {
+    let size = |at: &usize| sizes[*at].max(LEAST_POSTINGS);
+    let mut sorted: Vec<usize> = (0..sizes.len()).collect();
+    sorted.sort_by_key(size);
+    (0..sorted.len()).find_map(|start| {
+        let largest = size(&sorted[start]).saturating_mul(FANOUT as u64);
+        let alike = sorted[start..].iter().take_while(|at| size(at) < largest).take(MAX_INPUTS);
+        let chosen: Vec<usize> = alike.copied().collect();
+        (chosen.len() >= FANOUT).then_some(chosen)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_few_parts_and_each_posting_is_written_a_few_times() {
+        let (mut parts, mut written, mut most) = (Vec::new(), 0, 0);
+        for seal in 0..1000_u64 {
+            parts.push(900_000 + seal * 7919 % 200_000);
+            while let Some(chosen) = choose(&parts) {
+                let sum: u64 = chosen.iter().map(|at| parts[*at]).sum();
+                written += sum;
+                let others = (0..parts.len()).filter(|at| !chosen.contains(at)).map(|at| parts[at]);
+                parts = others.chain([sum]).collect();
+            }
+            most = most.max(parts.len());
+        }
+        assert!(most <= 18, "{most} parts");
+        let times = written as f64 / parts.iter().sum::<u64>() as f64;
+        assert!(times < 6.0, "written {times} times");
+    }
+
+    #[test]
+    fn small_parts_are_one_size_and_others_wait_for_their_like() {
+        assert_eq!(choose(&[1, 500, 9, 16_000]), Some(vec![0, 1, 2, 3]));
+        assert_eq!(choose(&[1_000_000, 4_000_000, 900_000, 1_000_000]), None);
+        assert_eq!(choose(&[1_000_000, 3_000_000, 900_000, 1_000_000, 1]), Some(vec![2, 0, 3, 1]));
+    }
+}

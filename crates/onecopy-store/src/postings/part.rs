@@ -1,0 +1,157 @@
+//! A part: a file of postings in order, written once. In memory are its filter and the first key of each block.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::block::{self, BLOCK_BYTES, BLOCK_POSTINGS, BlockId, u64_at};
+use super::cursor::Cursor;
+use super::filter::{BATCH, Filter};
+use super::tail::{TAIL_BYTES, Tail};
+use crate::Result;
+use crate::disk::{File, Folder, cannot, damaged, open_to_read, read_at};
+
+/// The largest with eight digits.
+const MAX_NUMBER: u32 = 99_999_999;
+/// Written and read at once, a whole number of blocks.
+pub(super) const PIECE_BYTES: usize = 64 * BLOCK_BYTES;
+
+/// A part, open to read.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) number: u32,
+    pub(super) postings: u64,
+    pub(super) bytes: u64,
+    /// Of the tail, by which the manifest knows the part.
+    pub(super) checksum: u64,
+    pub(super) name: String,
+    pub(super) file: Arc<dyn File>,
+    /// The first key of each block.
+    pub(super) fence: Vec<u64>,
+    pub(super) filter: Filter,
+}
+
+impl Part {
+    /// Opens a part and checks all of it but its blocks, which are checked when they are read.
+    pub(super) fn open(folder: &dyn Folder, number: u32) -> Result<Part> {
+        let name = part_name(number);
+        let file = open_to_read(folder, &name)?;
+        let bytes = file.len().map_err(cannot("read", &name))?;
+        let (tail, checksum) = Tail::read(&*file, &name, bytes)?;
+        if tail.number != number {
+            return Err(damaged(&name, bytes - TAIL_BYTES as u64, "it has the number of another part"));
+        }
+        let fence_offset = tail.blocks * BLOCK_BYTES as u64;
+        let filter_offset = fence_offset + tail.blocks * 8;
+        let mut fence = Vec::with_capacity(tail.blocks as usize);
+        let first_keys = |piece: &[u8]| fence.extend(piece.chunks_exact(8).map(|bytes| u64_at(bytes, 0)));
+        if read_pieces(&*file, &name, fence_offset..filter_offset, first_keys)? != tail.fence_checksum {
+            return Err(damaged(&name, fence_offset, "the checksum of the first keys is another"));
+        }
+        let mut filter = Filter::default();
+        let end = bytes - TAIL_BYTES as u64;
+        if read_pieces(&*file, &name, filter_offset..end, |piece| filter.extend(piece))?
+            != tail.filter_checksum
+        {
+            return Err(damaged(&name, filter_offset, "the checksum of the filter is another"));
+        }
+        Ok(Part { number, postings: tail.postings, bytes, checksum, name, file, fence, filter })
+    }
+
+    /// Gives the index of the key, content and rest of each posting with one of these keys, which ascend.
+    pub(super) fn find(&self, keys: &[u64], found: &mut dyn FnMut(usize, u32, u32)) -> Result<()> {
+        let mut block = Block { index: None, count: 0, bytes: [0; BLOCK_BYTES] };
+        let mut held = [0; BATCH];
+        for (batch, start) in keys.chunks(BATCH).zip((0..).step_by(BATCH)) {
+            let count = self.filter.sift(batch, &mut held);
+            for at in held[..count].iter().map(|at| usize::from(*at)) {
+                self.find_key(batch[at], &mut block, &mut |content, rest| found(start + at, content, rest))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn find_key(&self, key: u64, block: &mut Block, found: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        // The key may begin at the end of the block before the first that begins with it.
+        let mut index = self.fence.partition_point(|first| *first < key).saturating_sub(1);
+        loop {
+            self.load(index as u32, block)?;
+            let from = block::first_of(&block.bytes, block.count, key);
+            let postings = (from..block.count).map(|at| block::posting(&block.bytes, at));
+            postings.take_while(|posting| posting.key == key).for_each(|p| found(p.content, p.rest));
+            index += 1;
+            if self.fence.get(index).is_none_or(|first| *first > key) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn load(&self, index: u32, block: &mut Block) -> Result<()> {
+        if block.index == Some(index) {
+            return Ok(());
+        }
+        block.index = None;
+        let offset = u64::from(index) * BLOCK_BYTES as u64;
+        read_at(&*self.file, &self.name, &mut block.bytes, offset)?;
+        block.count = self.check_block(&block.bytes, index)?;
+        block.index = Some(index);
+        Ok(())
+    }
+
+    pub(super) fn check_block(&self, bytes: &[u8], index: u32) -> Result<usize> {
+        let offset = u64::from(index) * BLOCK_BYTES as u64;
+        block::check(bytes, BlockId { part: self.number, index })
+            .ok_or_else(|| damaged(&self.name, offset, "the block's checksum is another"))
+    }
+
+    /// Reads all blocks and gives what is wrong; stops at the first wrong block.
+    pub(super) fn check(self: &Arc<Self>) -> Result<()> {
+        let (mut cursor, mut count, mut last) = (Cursor::new(self.clone()), 0, None);
+        while let Some(posting) = cursor.next()? {
+            let known = self.filter.sift(&[posting.key], &mut [0; BATCH]) == 1;
+            if !known || last > Some(posting) {
+                let offset = count / BLOCK_POSTINGS as u64 * BLOCK_BYTES as u64;
+                return Err(damaged(&self.name, offset, "a posting is where it is not looked for"));
+            }
+            (count, last) = (count + 1, Some(posting));
+        }
+        if count == self.postings { Ok(()) } else { Err(damaged(&self.name, 0, "postings are missing")) }
+    }
+}
+
+/// The block that was read last: the next key is often in it.
+struct Block {
+    index: Option<u32>,
+    count: usize,
+    bytes: [u8; BLOCK_BYTES],
+}
+
+/// Reads a range of the file piece by piece. The checksum of all.
+fn read_pieces(
+    file: &dyn File,
+    name: &str,
+    range: std::ops::Range<u64>,
+    mut each: impl FnMut(&[u8]),
+) -> Result<u64> {
+    let mut checksum = Xxh3::new();
+    let mut piece = Vec::new();
+    let mut offset = range.start;
+    while offset < range.end {
+        piece.resize((range.end - offset).min(PIECE_BYTES as u64) as usize, 0);
+        read_at(file, name, &mut piece, offset)?;
+        checksum.update(&piece);
+        each(&piece);
+        offset += piece.len() as u64;
+    }
+    Ok(checksum.digest())
+}
+
+pub(super) fn part_name(number: u32) -> String {
+    format!("postings-{number:08}")
+}
+
+/// The number of a part with this name. Only names that we would give.
+pub(super) fn part_number(name: &str) -> Option<u32> {
+    let number = name.strip_prefix("postings-")?.parse().ok()?;
+    (part_name(number) == name && number <= MAX_NUMBER).then_some(number)
+}

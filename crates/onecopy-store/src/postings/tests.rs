@@ -1,0 +1,317 @@
+//! Postings against a list of them: through seals, merges, reopening, lost power, a full disk and damage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+
+use proptest::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::*;
+use crate::disk::{Disk, Open, Volatile};
+
+fn open(disk: &Volatile) -> Result<Postings> {
+    Postings::open(Arc::new(disk.clone()))
+}
+
+/// Keys are few small ones that many hold, or hashes.
+fn postings(seed: u32, count: u32) -> Vec<Posting> {
+    let posting = |at: u32| {
+        let hash = xxh3_64(&(u64::from(seed) << 32 | u64::from(at)).to_le_bytes());
+        let key = if hash.is_multiple_of(3) { hash >> 8 & 3 } else { xxh3_64(&(hash % 2000).to_le_bytes()) };
+        Posting { key, content: (hash >> 20) as u32 % 40, rest: (hash >> 40) as u32 % 5 }
+    };
+    (0..count).map(posting).collect()
+}
+
+fn find(postings: &Postings, keys: &[u64]) -> Result<BTreeSet<Posting>> {
+    let mut found = BTreeSet::new();
+    postings.find(keys, &mut |at, content, rest| {
+        found.insert(Posting { key: keys[at], content, rest });
+    })?;
+    Ok(found)
+}
+
+/// All keys that `postings` draws from, and as many more.
+fn all_keys() -> Vec<u64> {
+    let mut keys: Vec<u64> = (0..4000_u64).map(|at| xxh3_64(&at.to_le_bytes())).chain(0..8).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[derive(Debug, Clone)]
+enum Deed {
+    Add(u32),
+    Kill(u32),
+    Seal(Option<u64>),
+    /// In steps, with postings added while the part is written.
+    SealAside(u32),
+    Merge(Option<u64>),
+    Reopen,
+    LosePower(u64),
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let full = || prop_oneof![Just(None), (0..12_u64).prop_map(Some)];
+    let deed = prop_oneof![
+        6 => prop_oneof![0..10_u32, 0..900_u32].prop_map(Deed::Add),
+        1 => (0..40_u32).prop_map(Deed::Kill),
+        5 => full().prop_map(Deed::Seal),
+        2 => (0..300_u32).prop_map(Deed::SealAside),
+        3 => full().prop_map(Deed::Merge),
+        1 => Just(Deed::Reopen),
+        2 => any::<u64>().prop_map(Deed::LosePower),
+    ];
+    prop::collection::vec(deed, 1..50)
+}
+
+/// The postings, and what they must have.
+struct Model {
+    disk: Volatile,
+    postings: Postings,
+    keys: Vec<u64>,
+    /// Each addition; `covered` counts them.
+    added: Vec<Vec<Posting>>,
+    dead: BTreeSet<u32>,
+    /// What may be covered after a loss: the last seal, and those that failed since.
+    covered: Vec<u64>,
+}
+
+impl Model {
+    fn new() -> Model {
+        let disk = Volatile::new();
+        let postings = open(&disk).unwrap();
+        Model { disk, postings, keys: all_keys(), added: vec![], dead: BTreeSet::new(), covered: vec![0] }
+    }
+
+    fn carry_out(&mut self, deed: Deed) {
+        match deed {
+            Deed::Add(count) => self.add(count),
+            Deed::Kill(content) => {
+                self.dead.insert(content);
+            }
+            Deed::Seal(full) => self.seal(full),
+            Deed::SealAside(count) => {
+                let plan = self.postings.plan_seal(self.added.len() as u64);
+                let covered = self.added.len() as u64;
+                self.add(count);
+                self.check();
+                let sealed = plan.run().unwrap();
+                self.add(count / 2);
+                self.postings.install_seal(sealed).unwrap();
+                self.covered = vec![covered];
+            }
+            Deed::Merge(full) => self.merge(full),
+            Deed::Reopen => self.reopen(),
+            Deed::LosePower(seed) => {
+                self.disk = self.disk.power_loss(seed);
+                self.reopen();
+            }
+        }
+        self.check();
+    }
+
+    fn add(&mut self, count: u32) {
+        let added = postings(self.added.len() as u32, count);
+        self.postings.add(&added);
+        self.added.push(added);
+    }
+
+    fn seal(&mut self, full: Option<u64>) {
+        let before = (self.postings.covered(), self.postings.memory_postings(), self.postings.parts());
+        self.disk.fail_after(full);
+        match self.postings.seal(self.added.len() as u64) {
+            Ok(()) => {
+                self.covered = vec![self.added.len() as u64];
+                assert_eq!(self.postings.memory_postings(), 0);
+            }
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::StorageFull => {
+                let after = (self.postings.covered(), self.postings.memory_postings(), self.postings.parts());
+                assert_eq!(before, after, "a failed seal changed something");
+                self.covered.push(self.added.len() as u64);
+            }
+            Err(error) => panic!("{error}"),
+        }
+        self.disk.fail_after(None);
+    }
+
+    fn merge(&mut self, full: Option<u64>) {
+        let parts = self.postings.parts();
+        self.disk.fail_after(full);
+        let dead = self.dead.clone();
+        match self.postings.merge(&|content| !dead.contains(&content)) {
+            Ok(done) => {
+                assert_eq!(done, parts >= 4);
+                // What a failed seal may have left is overruled now.
+                self.covered.truncate(if done { 1 } else { usize::MAX });
+            }
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::StorageFull => {
+                assert_eq!(self.postings.parts(), parts);
+            }
+            Err(error) => panic!("{error}"),
+        }
+        self.disk.fail_after(None);
+    }
+
+    fn reopen(&mut self) {
+        self.postings = open(&self.disk).unwrap();
+        let covered = self.postings.covered();
+        assert!(self.covered.contains(&covered), "{covered} is covered, not one of {:?}", self.covered);
+        self.covered = vec![covered];
+        for newer in &self.added[covered as usize..] {
+            self.postings.add(newer);
+        }
+        let named = self.postings.parts();
+        let files = self.disk.names().unwrap().iter().filter(|name| part_number(name).is_some()).count();
+        assert_eq!(files, named, "files that are no parts stayed");
+    }
+
+    fn check(&self) {
+        let found = find(&self.postings, &self.keys).unwrap();
+        let added: BTreeSet<Posting> = self.added.iter().flatten().copied().collect();
+        assert!(found.is_subset(&added), "found what was never added");
+        let missing = added.difference(&found).find(|posting| !self.dead.contains(&posting.content));
+        assert_eq!(missing, None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_posting_is_missed(deeds in deeds()) {
+        let mut model = Model::new();
+        for deed in deeds {
+            model.carry_out(deed);
+        }
+        model.postings.check(&mut |error| panic!("{error}")).unwrap();
+    }
+}
+
+/// Five parts on a new disk, and what they have.
+fn five_parts(disk: &Volatile) -> (Postings, Vec<Posting>) {
+    let mut all = Vec::new();
+    let mut sealed = open(disk).unwrap();
+    for seed in 0..5 {
+        all.extend(postings(seed, 1000));
+        sealed.add(&postings(seed, 1000));
+        sealed.seal(u64::from(seed)).unwrap();
+    }
+    all.sort_unstable();
+    all.dedup();
+    (sealed, all)
+}
+
+#[test]
+fn merging_drops_the_dead_and_nothing_else() {
+    let disk = Volatile::new();
+    let (mut merged, all) = five_parts(&disk);
+    assert!(merged.merge(&|content| content % 2 == 0).unwrap());
+    assert!(!merged.merge(&|_| true).unwrap());
+    let alive: BTreeSet<Posting> = all.into_iter().filter(|posting| posting.content % 2 == 0).collect();
+    assert_eq!((merged.parts(), merged.part_postings()), (1, alive.len() as u64));
+    assert_eq!(find(&merged, &all_keys()).unwrap(), alive);
+    let reopened = open(&disk.power_loss(1)).unwrap();
+    assert_eq!(find(&reopened, &all_keys()).unwrap(), alive);
+    assert_eq!((reopened.covered(), reopened.bytes()), (4, merged.bytes()));
+}
+
+#[test]
+fn where_all_are_dead_no_part_is_left() {
+    let disk = Volatile::new();
+    let (mut merged, _) = five_parts(&disk);
+    merged.merge(&|_| false).unwrap();
+    assert_eq!((merged.parts(), merged.bytes()), (0, 0));
+    assert_eq!(disk.names().unwrap(), [manifest::NAME]);
+    assert_eq!(open(&disk).unwrap().covered(), 4);
+}
+
+#[test]
+fn postings_are_added_sealed_and_found_while_others_are_merged() {
+    let disk = Volatile::new();
+    let (mut now, mut all) = five_parts(&disk);
+    let plan = now.plan_merge().unwrap();
+    let late = now.plan_merge().unwrap();
+    assert_eq!(plan.postings(), now.part_postings());
+    let merging = std::thread::spawn(move || plan.run(&|_| true));
+    now.add(&postings(9, 500));
+    now.seal(9).unwrap();
+    all.extend(postings(9, 500));
+    let all: BTreeSet<Posting> = all.into_iter().collect();
+    assert_eq!(find(&now, &all_keys()).unwrap(), all);
+    now.install(merging.join().unwrap().unwrap()).unwrap();
+    assert_eq!(now.parts(), 2);
+    assert!(matches!(now.install(late.run(&|_| true).unwrap()), Err(Error::Refused(_))));
+    drop(now.plan_seal(10).run().unwrap());
+    assert_eq!(disk.names().unwrap().len(), 3, "what was not installed is removed");
+    assert_eq!(find(&now, &all_keys()).unwrap(), all);
+    assert_eq!(find(&open(&disk.power_loss(5)).unwrap(), &all_keys()).unwrap(), all);
+}
+
+#[test]
+fn each_damaged_byte_is_found_and_named() {
+    let disk = Volatile::new();
+    let mut sealed = open(&disk).unwrap();
+    sealed.add(&postings(1, 600));
+    sealed.seal(1).unwrap();
+    for name in disk.names().unwrap() {
+        let file = disk.open(&name, Open::Create).unwrap();
+        for offset in (0..file.len().unwrap()).step_by(11) {
+            let mut byte = [0];
+            file.read_exact_at(&mut byte, offset).unwrap();
+            file.write_all_at(&[byte[0] ^ 16], offset).unwrap();
+            let mut told = Vec::new();
+            match open(&disk) {
+                Ok(opened) => opened.check(&mut |error| told.push(error)).unwrap(),
+                Err(error) => told.push(error),
+            }
+            assert!(
+                matches!(&told[..], [Error::Damaged { file, .. }] if *file == name),
+                "{offset}: {told:?}"
+            );
+            file.write_all_at(&byte, offset).unwrap();
+        }
+    }
+    let file = disk.open(&part_name(1), Open::Create).unwrap();
+    file.write_all_at(&[0xA5], 4096 + 500).unwrap();
+    let error = find(&open(&disk).unwrap(), &all_keys()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "postings-00000001 is damaged at byte 4096: the block's checksum is another"
+    );
+}
+
+#[test]
+fn a_part_that_is_missing_or_cut_is_an_error_and_nothing_is_removed() {
+    let disk = Volatile::new();
+    five_parts(&disk);
+    let file = disk.open(&part_name(2), Open::Create).unwrap();
+    for length in [0, 10, 64, 4096, 9000] {
+        file.set_len(length).unwrap();
+        assert!(matches!(open(&disk), Err(Error::Damaged { .. })), "{length}");
+    }
+    disk.remove(&part_name(2)).unwrap();
+    assert!(open(&disk).unwrap_err().to_string().starts_with("postings-00000002 is damaged"));
+    assert_eq!(disk.names().unwrap().len(), 5);
+}
+
+#[test]
+fn a_key_that_many_hold_is_found_over_many_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Arc::new(Disk::open(folder.path()).unwrap());
+    let mut sealed = Postings::open(folder).unwrap();
+    let keys = [0, 7, u64::MAX - 1, u64::MAX];
+    let mut expected = BTreeMap::new();
+    for (key, count) in keys.into_iter().zip([255, 1000, 1, 510]) {
+        let held: Vec<Posting> = (0..count).map(|content| Posting { key, content, rest: content }).collect();
+        sealed.add(&held);
+        expected.insert(key, count as usize);
+    }
+    for _ in 0..2 {
+        let found = find(&sealed, &[0, 1, 7, 8, u64::MAX - 1, u64::MAX]).unwrap();
+        for (key, count) in &expected {
+            assert_eq!(found.iter().filter(|posting| posting.key == *key).count(), *count);
+        }
+        assert_eq!(found.len(), 1766);
+        sealed.seal(1).unwrap();
+    }
+}

@@ -1,0 +1,234 @@
+//! Reading: the tables at one moment.
+
+use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata};
+
+use super::{
+    CHECKS, CONTENTS, COPIES, ENDING, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING, PAGES, Role,
+    STANDING, WITNESSES, broken, keys, no_row,
+};
+use crate::error::Result;
+use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
+
+/// The tables at one moment. Others may read and write meanwhile.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub(super) meta: ReadOnlyTable<&'static str, &'static [u8]>,
+    names: ReadOnlyTable<&'static [u8], u32>,
+    pages: ReadOnlyTable<u32, &'static [u8]>,
+    contents: ReadOnlyTable<u32, &'static [u8]>,
+    fingerprints: ReadOnlyTable<u128, u32>,
+    copies: ReadOnlyTable<&'static [u8], u32>,
+    standing: ReadOnlyTable<&'static [u8], u32>,
+    naming: ReadOnlyTable<(u64, u32), ()>,
+    ending: ReadOnlyTable<(u32, u32), ()>,
+    groups: ReadOnlyTable<(u64, u32), ()>,
+    checks: ReadOnlyTable<u64, (u64, u64)>,
+    witnesses: ReadOnlyTable<(u32, u32), ()>,
+    feed: ReadOnlyTable<u64, &'static [u8]>,
+    live: ReadOnlyTable<u32, u64>,
+}
+
+impl Snapshot {
+    pub(super) fn new(database: &Database) -> Result<Snapshot> {
+        let transaction = database.begin_read().map_err(broken)?;
+        Ok(Snapshot {
+            meta: transaction.open_table(META).map_err(broken)?,
+            names: transaction.open_table(NAMES).map_err(broken)?,
+            pages: transaction.open_table(PAGES).map_err(broken)?,
+            contents: transaction.open_table(CONTENTS).map_err(broken)?,
+            fingerprints: transaction.open_table(FINGERPRINTS).map_err(broken)?,
+            copies: transaction.open_table(COPIES).map_err(broken)?,
+            standing: transaction.open_table(STANDING).map_err(broken)?,
+            naming: transaction.open_table(NAMING).map_err(broken)?,
+            ending: transaction.open_table(ENDING).map_err(broken)?,
+            groups: transaction.open_table(GROUPS).map_err(broken)?,
+            checks: transaction.open_table(CHECKS).map_err(broken)?,
+            witnesses: transaction.open_table(WITNESSES).map_err(broken)?,
+            feed: transaction.open_table(FEED).map_err(broken)?,
+            live: transaction.open_table(LIVE).map_err(broken)?,
+        })
+    }
+
+    /// The changes of status after a number, at most `limit`, with their numbers.
+    pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<(u64, Vec<u8>)>> {
+        let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for entry in self.feed.range(first..).map_err(broken)?.take(limit) {
+            let (number, change) = entry.map_err(broken)?;
+            found.push((number.value(), change.value().to_vec()));
+        }
+        Ok(found)
+    }
+
+    /// The contents of groups, by group, from `from` on.
+    pub fn grouped(&self, from: u64) -> Result<impl Iterator<Item = Result<(u64, Slot)>> + '_> {
+        let range = self.groups.range((from, 0)..).map_err(broken)?;
+        Ok(range.map(|entry| entry.map(|(key, _)| key.value()).map_err(broken)))
+    }
+
+    /// The checks of a group, and how many failed.
+    pub fn checks(&self, group: u64) -> Result<(u64, u64)> {
+        Ok(self.checks.get(group).map_err(broken)?.map_or((0, 0), |checks| checks.value()))
+    }
+
+    /// All contents.
+    pub fn contents(&self) -> Result<impl Iterator<Item = Result<(Slot, ContentRow)>> + '_> {
+        let range = self.contents.iter().map_err(broken)?;
+        Ok(range.map(|entry| {
+            let (slot, row) = entry.map_err(broken)?;
+            let row = ContentRow::from_bytes(row.value()).ok_or_else(|| no_row("contents", slot.value()))?;
+            Ok((slot.value(), row))
+        }))
+    }
+
+    /// All pages, by number.
+    pub fn pages(&self) -> Result<impl Iterator<Item = Result<(PageNumber, PageRow)>> + '_> {
+        let range = self.pages.iter().map_err(broken)?;
+        Ok(range.map(|entry| {
+            let (page, row) = entry.map_err(broken)?;
+            let row = PageRow::from_bytes(row.value()).ok_or_else(|| no_row("pages", page.value()))?;
+            Ok((page.value(), row))
+        }))
+    }
+
+    /// All names and their pages, by name.
+    pub fn names(&self) -> Result<impl Iterator<Item = Result<(String, PageNumber)>> + '_> {
+        let range = self.names.iter().map_err(broken)?;
+        Ok(range.map(|entry| {
+            let (name, page) = entry.map_err(broken)?;
+            Ok((String::from_utf8_lossy(name.value()).into_owned(), page.value()))
+        }))
+    }
+
+    /// All witnesses.
+    pub fn witnesses(&self) -> Result<impl Iterator<Item = Result<(Slot, Slot)>> + '_> {
+        let range = self.witnesses.iter().map_err(broken)?;
+        Ok(range.map(|entry| entry.map(|(key, _)| key.value()).map_err(broken)))
+    }
+
+    /// The bytes of each segment of the log that are in use.
+    pub fn live(&self) -> Result<Vec<(u32, u64)>> {
+        let range = self.live.iter().map_err(broken)?;
+        range.map(|entry| entry.map(|(key, value)| (key.value(), value.value())).map_err(broken)).collect()
+    }
+
+    /// How many pages there are.
+    pub fn page_count(&self) -> Result<u64> {
+        self.pages.len().map_err(broken)
+    }
+}
+
+/// What can be read at one moment and in the middle of a transaction alike.
+pub trait Look {
+    /// The bytes under a name.
+    fn meta(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    /// A page's number, by its name as JSON.
+    fn page_number(&self, name: &str) -> Result<Option<PageNumber>>;
+    /// A page.
+    fn page(&self, page: PageNumber) -> Result<Option<PageRow>>;
+    /// A content.
+    fn content(&self, slot: Slot) -> Result<Option<ContentRow>>;
+    /// The content with a fingerprint.
+    fn fingerprint(&self, fingerprint: u128) -> Result<Option<Slot>>;
+    /// The best page of a content and class.
+    fn best_copy(&self, slot: Slot, class: u8) -> Result<Option<PageNumber>>;
+    /// The pages of a content, best first.
+    fn copies(&self, slot: Slot) -> Result<Vec<PageNumber>>;
+    /// The best page in a role at an address.
+    fn standing(&self, role: Role, hash: u64) -> Result<Option<PageNumber>>;
+    /// The pages that name an address.
+    fn naming(&self, hash: u64) -> Result<Vec<PageNumber>>;
+    /// The pages that stand for a page.
+    fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>>;
+
+    /// The first contents of a group, at most so many.
+    fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>>;
+
+    /// How far the collection is.
+    fn heads(&self) -> Result<Heads> {
+        let bytes = self.meta("heads")?;
+        bytes.map_or(Ok(Heads::default()), |bytes| {
+            Heads::from_bytes(&bytes).ok_or_else(|| no_row("meta", "heads"))
+        })
+    }
+}
+
+/// Carries [`Look`] out on fields of the same names, whether they are being written or not.
+macro_rules! look {
+    ($type:ty) => {
+        impl Look for $type {
+            fn meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
+                Ok(self.meta.get(name).map_err(broken)?.map(|bytes| bytes.value().to_vec()))
+            }
+
+            fn page_number(&self, name: &str) -> Result<Option<PageNumber>> {
+                Ok(self.names.get(name.as_bytes()).map_err(broken)?.map(|page| page.value()))
+            }
+
+            fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
+                let Some(bytes) = self.pages.get(page).map_err(broken)? else { return Ok(None) };
+                PageRow::from_bytes(bytes.value()).map(Some).ok_or_else(|| no_row("pages", page))
+            }
+
+            fn content(&self, slot: Slot) -> Result<Option<ContentRow>> {
+                let Some(bytes) = self.contents.get(slot).map_err(broken)? else { return Ok(None) };
+                ContentRow::from_bytes(bytes.value()).map(Some).ok_or_else(|| no_row("contents", slot))
+            }
+
+            fn fingerprint(&self, fingerprint: u128) -> Result<Option<Slot>> {
+                Ok(self.fingerprints.get(fingerprint).map_err(broken)?.map(|slot| slot.value()))
+            }
+
+            fn best_copy(&self, slot: Slot, class: u8) -> Result<Option<PageNumber>> {
+                first(&self.copies, &keys::copy(slot, class, &[]), 5)
+            }
+
+            fn copies(&self, slot: Slot) -> Result<Vec<PageNumber>> {
+                let from = keys::copy(slot, 0, &[]);
+                let mut found = Vec::new();
+                for entry in self.copies.range(&from[..]..).map_err(broken)? {
+                    let (key, page) = entry.map_err(broken)?;
+                    if key.value()[..4] != from[..4] {
+                        break;
+                    }
+                    found.push(page.value());
+                }
+                Ok(found)
+            }
+
+            fn standing(&self, role: Role, hash: u64) -> Result<Option<PageNumber>> {
+                first(&self.standing, &keys::standing(role, hash, &[]), 9)
+            }
+
+            fn naming(&self, hash: u64) -> Result<Vec<PageNumber>> {
+                let range = self.naming.range((hash, 0)..=(hash, u32::MAX)).map_err(broken)?;
+                range.map(|entry| entry.map(|(key, _)| key.value().1).map_err(broken)).collect()
+            }
+
+            fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>> {
+                let range = self.groups.range((group, 0)..=(group, u32::MAX)).map_err(broken)?;
+                range.take(most).map(|entry| entry.map(|(key, _)| key.value().1).map_err(broken)).collect()
+            }
+
+            fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>> {
+                let range = self.ending.range((page, 0)..=(page, u32::MAX)).map_err(broken)?;
+                range.map(|entry| entry.map(|(key, _)| key.value().1).map_err(broken)).collect()
+            }
+        }
+    };
+}
+
+/// The first entry whose key begins with the `length` bytes of `prefix`.
+fn first(
+    table: &impl ReadableTable<&'static [u8], u32>,
+    prefix: &[u8],
+    length: usize,
+) -> Result<Option<PageNumber>> {
+    let mut range = table.range(prefix..).map_err(broken)?;
+    let Some(entry) = range.next() else { return Ok(None) };
+    let (key, page) = entry.map_err(broken)?;
+    Ok((key.value().get(..length) == Some(&prefix[..length])).then(|| page.value()))
+}
+
+look!(Snapshot);
+look!(super::Batch<'_>);

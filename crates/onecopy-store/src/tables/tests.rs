@@ -1,0 +1,87 @@
+//! Tables keep what they are given, whole transactions at a time.
+
+use redb::backends::InMemoryBackend;
+
+use super::read::Look;
+use super::*;
+use crate::rows::{ContentRow, Heads, PageRow};
+
+fn tables() -> Tables {
+    Tables::open(InMemoryBackend::new(), 1 << 20).unwrap()
+}
+
+#[test]
+fn what_is_not_committed_is_not_there() {
+    let tables = tables();
+    let row = PageRow { name: "\"a\"".into(), ..PageRow::default() };
+    let writing = tables.begin().unwrap();
+    writing.batch().unwrap().set_page(1, &row).unwrap();
+    drop(writing);
+    assert_eq!(tables.snapshot().unwrap().page(1).unwrap(), None);
+    let writing = tables.begin().unwrap();
+    {
+        let mut batch = writing.batch().unwrap();
+        batch.set_page(1, &row).unwrap();
+        batch.set_name(&row.name, 1).unwrap();
+        batch.set_heads(&Heads { feed: 3, ..Heads::default() }).unwrap();
+        assert_eq!(batch.page(1).unwrap(), Some(row.clone()));
+    }
+    let before = tables.snapshot().unwrap();
+    writing.commit().unwrap();
+    assert_eq!(before.page(1).unwrap(), None, "a snapshot is one moment");
+    let after = tables.snapshot().unwrap();
+    assert_eq!(after.page(1).unwrap(), Some(row));
+    assert_eq!(after.page_number("\"a\"").unwrap(), Some(1));
+    assert_eq!(after.heads().unwrap().feed, 3);
+}
+
+#[test]
+fn the_best_comes_first_and_neighbours_do_not_mix() {
+    let tables = tables();
+    let writing = tables.begin().unwrap();
+    let mut batch = writing.batch().unwrap();
+    for (slot, class, rank, page) in
+        [(1, 1, &b"a"[..], 10), (1, 2, b"0", 11), (1, 1, b"b", 12), (2, 0, b"", 13)]
+    {
+        batch.add_copy(slot, class, rank, page).unwrap();
+    }
+    assert_eq!(batch.best_copy(1, 0).unwrap(), None);
+    assert_eq!(batch.best_copy(1, 1).unwrap(), Some(10));
+    assert_eq!(batch.copies(1).unwrap(), [10, 12, 11]);
+    batch.remove_copy(1, 1, b"a").unwrap();
+    assert_eq!(batch.best_copy(1, 1).unwrap(), Some(12));
+    batch.add_standing(Role::Content, 7, b"x", 5).unwrap();
+    batch.add_standing(Role::Pointing, 7, b"a", 6).unwrap();
+    assert_eq!(batch.standing(Role::Content, 7).unwrap(), Some(5));
+    assert_eq!(batch.standing(Role::Content, 6).unwrap(), None);
+    assert_eq!(batch.standing(Role::PointingAlike, 7).unwrap(), None);
+    batch.add_naming(9, 1).unwrap();
+    batch.add_naming(9, 4).unwrap();
+    batch.add_naming(10, 2).unwrap();
+    assert_eq!(batch.naming(9).unwrap(), [1, 4]);
+}
+
+#[test]
+fn checks_go_with_their_group_and_the_feed_is_read_from_any_number() {
+    let tables = tables();
+    let writing = tables.begin().unwrap();
+    {
+        let mut batch = writing.batch().unwrap();
+        batch.add_grouped(1, 5).unwrap();
+        assert_eq!(batch.add_checks(1, 2, 1).unwrap(), (2, 1));
+        assert_eq!(batch.add_checks(1, 1, 0).unwrap(), (3, 1));
+        batch.remove_grouped(1, 5).unwrap();
+        batch.set_content(3, &ContentRow::default()).unwrap();
+        (1..=5).for_each(|number| batch.add_change(number, &[number as u8]).unwrap());
+        batch.trim_feed(2).unwrap();
+        batch.add_live(4, 10).unwrap();
+        batch.add_live(4, -3).unwrap();
+    }
+    writing.commit().unwrap();
+    let now = tables.snapshot().unwrap();
+    assert_eq!(now.checks(1).unwrap(), (0, 0));
+    assert_eq!(now.feed(3, 9).unwrap(), [(4, vec![4]), (5, vec![5])]);
+    assert_eq!(now.feed(u64::MAX, 9).unwrap(), []);
+    assert_eq!(now.live().unwrap(), [(4, 7)]);
+    assert_eq!(now.contents().unwrap().count(), 1);
+}

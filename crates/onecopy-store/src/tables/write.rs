@@ -1,0 +1,211 @@
+//! Writing: the tables inside a transaction.
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::{
+    CHECKS, CONTENTS, COPIES, ENDING, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING, PAGES, Role,
+    STANDING, WITNESSES, broken, keys,
+};
+use crate::error::Result;
+use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
+
+/// The tables, to be changed.
+pub struct Batch<'t> {
+    pub(super) meta: Table<'t, &'static str, &'static [u8]>,
+    pub(super) names: Table<'t, &'static [u8], u32>,
+    pub(super) pages: Table<'t, u32, &'static [u8]>,
+    pub(super) contents: Table<'t, u32, &'static [u8]>,
+    pub(super) fingerprints: Table<'t, u128, u32>,
+    pub(super) copies: Table<'t, &'static [u8], u32>,
+    pub(super) standing: Table<'t, &'static [u8], u32>,
+    pub(super) naming: Table<'t, (u64, u32), ()>,
+    pub(super) ending: Table<'t, (u32, u32), ()>,
+    pub(super) groups: Table<'t, (u64, u32), ()>,
+    checks: Table<'t, u64, (u64, u64)>,
+    witnesses: Table<'t, (u32, u32), ()>,
+    feed: Table<'t, u64, &'static [u8]>,
+    live: Table<'t, u32, u64>,
+}
+
+impl<'t> Batch<'t> {
+    pub(super) fn new(transaction: &'t WriteTransaction) -> Result<Batch<'t>> {
+        Ok(Batch {
+            meta: transaction.open_table(META).map_err(broken)?,
+            names: transaction.open_table(NAMES).map_err(broken)?,
+            pages: transaction.open_table(PAGES).map_err(broken)?,
+            contents: transaction.open_table(CONTENTS).map_err(broken)?,
+            fingerprints: transaction.open_table(FINGERPRINTS).map_err(broken)?,
+            copies: transaction.open_table(COPIES).map_err(broken)?,
+            standing: transaction.open_table(STANDING).map_err(broken)?,
+            naming: transaction.open_table(NAMING).map_err(broken)?,
+            ending: transaction.open_table(ENDING).map_err(broken)?,
+            groups: transaction.open_table(GROUPS).map_err(broken)?,
+            checks: transaction.open_table(CHECKS).map_err(broken)?,
+            witnesses: transaction.open_table(WITNESSES).map_err(broken)?,
+            feed: transaction.open_table(FEED).map_err(broken)?,
+            live: transaction.open_table(LIVE).map_err(broken)?,
+        })
+    }
+
+    /// Puts bytes under a name.
+    pub fn set_meta(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.meta.insert(name, bytes).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Says how far the collection is.
+    pub fn set_heads(&mut self, heads: &Heads) -> Result<()> {
+        self.set_meta("heads", &heads.to_bytes())
+    }
+
+    /// Gives a name to a page.
+    pub fn set_name(&mut self, name: &str, page: PageNumber) -> Result<()> {
+        self.names.insert(name.as_bytes(), page).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Forgets a page and its name.
+    pub fn remove_page(&mut self, name: &str, page: PageNumber) -> Result<()> {
+        self.names.remove(name.as_bytes()).map_err(broken)?;
+        self.pages.remove(page).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Puts a page.
+    pub fn set_page(&mut self, page: PageNumber, row: &PageRow) -> Result<()> {
+        self.pages.insert(page, &row.to_bytes()[..]).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Puts a content.
+    pub fn set_content(&mut self, slot: Slot, row: &ContentRow) -> Result<()> {
+        self.contents.insert(slot, &row.to_bytes()[..]).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Forgets a content.
+    pub fn remove_content(&mut self, slot: Slot) -> Result<()> {
+        self.contents.remove(slot).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Says which content has a fingerprint, or that none has.
+    pub fn set_fingerprint(&mut self, fingerprint: u128, slot: Option<Slot>) -> Result<()> {
+        match slot {
+            Some(slot) => self.fingerprints.insert(fingerprint, slot).map(drop),
+            None => self.fingerprints.remove(fingerprint).map(drop),
+        }
+        .map_err(broken)
+    }
+
+    /// Makes a page one of a content's.
+    pub fn add_copy(&mut self, slot: Slot, class: u8, rank: &[u8], page: PageNumber) -> Result<()> {
+        self.copies.insert(&keys::copy(slot, class, rank)[..], page).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Takes a page from a content.
+    pub fn remove_copy(&mut self, slot: Slot, class: u8, rank: &[u8]) -> Result<()> {
+        self.copies.remove(&keys::copy(slot, class, rank)[..]).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Puts a page at an address.
+    pub fn add_standing(&mut self, role: Role, hash: u64, rank: &[u8], page: PageNumber) -> Result<()> {
+        self.standing.insert(&keys::standing(role, hash, rank)[..], page).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Takes a page from an address.
+    pub fn remove_standing(&mut self, role: Role, hash: u64, rank: &[u8]) -> Result<()> {
+        self.standing.remove(&keys::standing(role, hash, rank)[..]).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Notes that a page names an address.
+    pub fn add_naming(&mut self, hash: u64, page: PageNumber) -> Result<()> {
+        self.naming.insert((hash, page), ()).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Forgets that a page names an address.
+    pub fn remove_naming(&mut self, hash: u64, page: PageNumber) -> Result<()> {
+        self.naming.remove((hash, page)).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Notes that a page stands for another.
+    pub fn add_ending(&mut self, target: PageNumber, page: PageNumber) -> Result<()> {
+        self.ending.insert((target, page), ()).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Forgets that a page stands for another.
+    pub fn remove_ending(&mut self, target: PageNumber, page: PageNumber) -> Result<()> {
+        self.ending.remove((target, page)).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Puts a content into a group.
+    pub fn add_grouped(&mut self, group: u64, slot: Slot) -> Result<()> {
+        self.groups.insert((group, slot), ()).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Takes a content from a group. Of a group that is empty the checks are forgotten.
+    pub fn remove_grouped(&mut self, group: u64, slot: Slot) -> Result<()> {
+        self.groups.remove((group, slot)).map_err(broken)?;
+        let is_empty = self.groups.range((group, 0)..=(group, u32::MAX)).map_err(broken)?.next().is_none();
+        if is_empty {
+            self.checks.remove(group).map_err(broken)?;
+        }
+        Ok(())
+    }
+
+    /// Counts checks of a group, and those that failed. Says what they are together.
+    pub fn add_checks(&mut self, group: u64, checked: u64, failed: u64) -> Result<(u64, u64)> {
+        let before = self.checks.get(group).map_err(broken)?.map_or((0, 0), |checks| checks.value());
+        let after = (before.0 + checked, before.1 + failed);
+        self.checks.insert(group, after).map_err(broken)?;
+        Ok(after)
+    }
+
+    /// Forgets the checks of a group.
+    pub fn clear_checks(&mut self, group: u64) -> Result<()> {
+        self.checks.remove(group).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Puts a witness, the smaller content first, or forgets it.
+    pub fn set_witness(&mut self, pair: (Slot, Slot), is_there: bool) -> Result<()> {
+        match is_there {
+            true => self.witnesses.insert(pair, ()).map(drop),
+            false => self.witnesses.remove(pair).map(drop),
+        }
+        .map_err(broken)
+    }
+
+    /// Appends to the feed.
+    pub fn add_change(&mut self, number: u64, change: &[u8]) -> Result<()> {
+        self.feed.insert(number, change).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Forgets the changes up to a number.
+    pub fn trim_feed(&mut self, number: u64) -> Result<()> {
+        self.feed.retain_in(..=number, |_, _| false).map_err(broken)
+    }
+
+    /// Counts bytes of a segment of the log that come into use, or go out of it.
+    pub fn add_live(&mut self, segment: u32, bytes: i64) -> Result<()> {
+        let before = self.live.get(segment).map_err(broken)?.map_or(0, |bytes| bytes.value());
+        self.live.insert(segment, before.saturating_add_signed(bytes)).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Forgets a segment of the log.
+    pub fn remove_live(&mut self, segment: u32) -> Result<()> {
+        self.live.remove(segment).map_err(broken)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! A version of a page as the log has it: what was accepted, with all that Tier 2 needs to compare it.
+//!
+//! It is written once, when it is accepted, and read again for its sketch and for the page itself.
+
+use crate::codec::{Reader, Writer};
+use crate::rows::LinkRow;
+
+/// What a change does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deed {
+    /// Puts a page, new or again.
+    #[default]
+    Put = 0,
+    /// Says that a page is dead.
+    Dead = 1,
+    /// Forgets a page.
+    Delete = 2,
+}
+
+/// A version of a page, or its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Version {
+    /// What the change does. Of a page that is not put only the name counts.
+    pub deed: Deed,
+    /// The number of the change.
+    pub accepted: u64,
+    /// The page's name as JSON.
+    pub name: String,
+    /// Its address; empty if it has none.
+    pub url: String,
+    /// Whether it has no words.
+    pub silent: bool,
+    /// The hash of its canonical text.
+    pub fingerprint: u128,
+    /// The hash of its address, and of what that comes to.
+    pub exact: u64,
+    /// See `exact`.
+    pub identity: u64,
+    /// The number of its language.
+    pub language: u8,
+    /// A bit for each market that it is in.
+    pub markets: u16,
+    /// Its rank by the winner rules.
+    pub rank: Vec<u8>,
+    /// The addresses that it names.
+    pub links: Vec<LinkRow>,
+    /// What is compared.
+    pub sketch: Vec<u64>,
+    /// The page as it was put, compressed; empty if pages are not kept.
+    pub page: Vec<u8>,
+}
+
+impl Version {
+    /// The version as bytes: the sketch first, since it is read most.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.byte(self.deed as u8);
+        out.word(self.sketch.len() as u32);
+        self.sketch.iter().for_each(|&word| out.long(word));
+        out.long(self.accepted);
+        out.text(&self.name);
+        out.text(&self.url);
+        out.byte(u8::from(self.silent));
+        out.wide(self.fingerprint);
+        out.long(self.exact);
+        out.long(self.identity);
+        out.byte(self.language);
+        out.short(self.markets);
+        out.bytes(&self.rank);
+        out.links(&self.links);
+        out.bytes(&self.page);
+        out.finish()
+    }
+
+    /// The version that the bytes are; nothing if they are none.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Version> {
+        let mut from = Reader::new(bytes);
+        let deed = match from.byte()? {
+            0 => Deed::Put,
+            1 => Deed::Dead,
+            2 => Deed::Delete,
+            _ => return None,
+        };
+        let sketch = words(&mut from)?;
+        let version = Version {
+            deed,
+            sketch,
+            accepted: from.long()?,
+            name: from.text()?,
+            url: from.text()?,
+            silent: from.byte()? != 0,
+            fingerprint: from.wide()?,
+            exact: from.long()?,
+            identity: from.long()?,
+            language: from.byte()?,
+            markets: from.short()?,
+            rank: from.bytes()?.to_vec(),
+            links: from.links()?,
+            page: from.bytes()?.to_vec(),
+        };
+        from.is_done().then_some(version)
+    }
+
+    /// The sketch alone.
+    pub fn sketch_of(bytes: &[u8]) -> Option<Vec<u64>> {
+        let mut from = Reader::new(bytes);
+        from.byte()?;
+        words(&mut from)
+    }
+}
+
+fn words(from: &mut Reader) -> Option<Vec<u64>> {
+    let count = from.word()? as usize;
+    let bytes = from.many(count.checked_mul(8)?)?;
+    let (words, _) = bytes.as_chunks::<8>();
+    Some(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_come_back_and_cut_ones_do_not() {
+        let version = Version {
+            deed: Deed::Dead,
+            accepted: 1,
+            name: "7".into(),
+            url: "u".into(),
+            silent: true,
+            fingerprint: 2,
+            exact: 3,
+            identity: 4,
+            language: 5,
+            markets: 6,
+            rank: vec![7],
+            links: vec![LinkRow { kind: 1, address: 2, identity: 3, to: "t".into() }],
+            sketch: vec![u64::MAX, 1],
+            page: vec![8, 9],
+        };
+        let bytes = version.to_bytes();
+        assert_eq!(Version::sketch_of(&bytes), Some(vec![u64::MAX, 1]));
+        assert_eq!(Version::from_bytes(&bytes), Some(version));
+        for end in 0..bytes.len() {
+            assert_eq!(Version::from_bytes(&bytes[..end]), None);
+        }
+        assert_eq!(Version::sketch_of(&[0, 255, 255, 255, 255]), None);
+    }
+}
