@@ -18,8 +18,8 @@ pub use plan::{ImportPlan, plan_import};
 
 use self::hand_over::Turns;
 use self::plan::Reading;
-use self::prepare::prepare;
-use super::Service;
+use self::prepare::{Made, prepare};
+use super::{Action, Refusal, Service};
 use crate::error::{Error, Result};
 use crate::ingest::{Feed, FieldNames, Opener, Stores, Wanted, lots};
 use crate::job::{Fields, Limits};
@@ -85,7 +85,7 @@ pub fn import(
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
         turns.begin(&reading.inputs.refused)?;
-        read(reading, plan, &turns, progress)?;
+        read(service, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
 }
@@ -99,7 +99,9 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        service.ready().map_err(Error::NotFound)?;
+        if let Some(Refusal::Broken(why)) = service.shared.queue.refusal() {
+            return Err(Error::NotFound(why));
+        }
         let waiting = service.stats().waiting;
         progress.advance(left.saturating_sub(waiting));
         left = waiting.min(left);
@@ -114,7 +116,13 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const LARGE_PAGES: usize = 2;
 
 /// Reads sources in their order. Whoever takes a piece also takes its turn, so that pieces are handed over in order.
-fn read(reading: &Reading, plan: &ImportPlan, turns: &Turns, progress: &dyn Progress) -> Result<()> {
+fn read(
+    service: &Service,
+    reading: &Reading,
+    plan: &ImportPlan,
+    turns: &Turns,
+    progress: &dyn Progress,
+) -> Result<()> {
     let sources = &reading.inputs.sources;
     let lots = lots(sources, reading.chunk_bytes as u64);
     let opener = Opener {
@@ -136,7 +144,12 @@ fn read(reading: &Reading, plan: &ImportPlan, turns: &Turns, progress: &dyn Prog
     on_each(plan.threads, |failed| {
         while let Some((turn, piece, bytes)) = next()? {
             let prepared = prepare(&piece, reading, &opener, &names)?;
-            turns.hand_over(turn, &prepared, failed)?;
+            let lines = prepared.items.iter().filter_map(|item| match &item.made {
+                Made::Line(line) => Some(Action::Put(line)),
+                _ => None,
+            });
+            let versions = service.shared.preparation.versions(&lines.collect::<Vec<_>>());
+            turns.hand_over(turn, &prepared, versions, failed)?;
             progress.advance(bytes);
             if progress.stopped() || failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);

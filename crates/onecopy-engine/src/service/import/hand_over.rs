@@ -4,14 +4,21 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
+use onecopy_store::Version;
+
 use super::prepare::{Made, Prepared, with_name};
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::service::accept::accept_versions;
+use crate::service::prepare::NAMELESS;
 use crate::service::{Accepted, Action, Refusal, Service, StatusKind};
 
 /// Pages that are accepted at once: one sync serves them all.
 const GROUP: usize = 256;
+
+/// The changes that the lines of a piece are, in their order.
+pub(super) type Versions = Vec<Result<Version, Refusal>>;
 
 /// Whose turn it is. A turn that was taken is handed over, or all fails.
 pub(super) struct Turns<'a> {
@@ -58,7 +65,13 @@ impl<'a> Turns<'a> {
     }
 
     /// Waits for a turn, hands over, and lets the next one go.
-    pub(super) fn hand_over(&self, turn: u64, prepared: &Prepared, failed: &AtomicBool) -> Result<()> {
+    pub(super) fn hand_over(
+        &self,
+        turn: u64,
+        prepared: &Prepared,
+        versions: Versions,
+        failed: &AtomicBool,
+    ) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         while clerk.turn != turn {
             // Whoever fails does not hand over, and nobody behind it ever has a turn.
@@ -67,7 +80,7 @@ impl<'a> Turns<'a> {
             }
             clerk = self.moved.wait_timeout(clerk, PATIENCE).expect("no thread panics with this lock").0;
         }
-        clerk.hand_over(prepared)?;
+        clerk.hand_over(prepared, versions)?;
         clerk.turn += 1;
         self.moved.notify_all();
         Ok(())
@@ -80,28 +93,24 @@ impl<'a> Turns<'a> {
 }
 
 impl Clerk<'_> {
-    fn hand_over(&mut self, prepared: &Prepared) -> Result<()> {
+    fn hand_over(&mut self, prepared: &Prepared, versions: Versions) -> Result<()> {
         let before = *self.before.entry(prepared.source).or_default();
         let place = |item: usize| match &prepared.items[item].place {
             Ok(line) => (prepared.name.clone(), Some(before + u64::from(*line) + 1)),
             Err(name) => (name.clone(), None),
         };
-        let (mut lines, mut reasons) = (Vec::new(), Vec::new());
+        let (mut versions, mut ready, mut reasons) = (versions.into_iter(), Vec::new(), Vec::new());
         for (number, item) in prepared.items.iter().enumerate() {
             match &item.made {
-                Made::Line(line) => lines.push((number, line.as_slice().into())),
-                Made::Nameless(line) => {
-                    let (source, line_number) = place(number);
-                    let name = line_number.map_or(source.clone(), |at| format!("{source}:{at}"));
-                    lines.push((number, with_name(line, &name).into()));
+                Made::Line(line) => {
+                    let version = versions.next().expect("one for each line");
+                    ready.push((number, self.named(version, line, || place(number))));
                 }
                 Made::Unchanged => self.imported.unchanged += 1,
                 Made::Rejected(reason) => reasons.push((number, reason.clone())),
             }
         }
-        for group in lines.chunks(GROUP) {
-            reasons.extend(self.accept(group)?);
-        }
+        self.accept(ready, &mut reasons)?;
         self.imported.read += prepared.items.len() as u64;
         *self.before.entry(prepared.source).or_default() += u64::from(prepared.records);
         reasons.sort_by_key(|(number, _)| *number);
@@ -112,31 +121,57 @@ impl Clerk<'_> {
         Ok(())
     }
 
-    /// Puts lines; says which were refused, and why.
-    fn accept(&mut self, lines: &[(usize, std::borrow::Cow<[u8]>)]) -> Result<Vec<(usize, String)>> {
-        let mut reasons = Vec::new();
-        let mut rest = lines;
-        while !rest.is_empty() {
+    /// The change, once more with a name if the page has none: that of its place, which is known only now.
+    fn named(
+        &self,
+        version: Result<Version, Refusal>,
+        line: &[u8],
+        place: impl Fn() -> (String, Option<u64>),
+    ) -> Result<Version, Refusal> {
+        match version {
+            Err(Refusal::Bad(reason)) if reason == NAMELESS => {
+                let (source, at) = place();
+                let name = at.map_or(source.clone(), |at| format!("{source}:{at}"));
+                let named = with_name(line, &name);
+                let mut versions = self.service.shared.preparation.versions(&[Action::Put(&named)]);
+                versions.pop().unwrap_or(Err(Refusal::Bad(reason)))
+            }
+            version => version,
+        }
+    }
+
+    /// Has changes accepted, some at a time; takes down which were refused, and why.
+    fn accept(
+        &mut self,
+        changes: Vec<(usize, Result<Version, Refusal>)>,
+        reasons: &mut Vec<(usize, String)>,
+    ) -> Result<()> {
+        let mut rest = changes.into_iter().peekable();
+        while rest.peek().is_some() {
+            self.wait()?;
+            let (numbers, versions): (Vec<usize>, Vec<_>) = rest.by_ref().take(GROUP).unzip();
+            for (number, answer) in numbers.into_iter().zip(accept_versions(&self.service.shared, versions)) {
+                match judged(answer)? {
+                    None => self.imported.accepted += 1,
+                    Some(reason) => reasons.push((number, reason)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits while too much waits to be settled.
+    fn wait(&self) -> Result<()> {
+        loop {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
-            let actions: Vec<Action> = rest.iter().map(|(_, line)| Action::Put(line)).collect();
-            let answers = self.service.accept(&actions);
-            // All behind a page that must wait goes again: it may have a later version of the same page.
-            let taken = answers.iter().position(|answer| matches!(answer, Err(Refusal::Full(_))));
-            let taken = taken.unwrap_or(rest.len());
-            for ((number, _), answer) in rest[..taken].iter().zip(answers) {
-                match judged(answer)? {
-                    None => self.imported.accepted += 1,
-                    Some(reason) => reasons.push((*number, reason)),
-                }
-            }
-            rest = &rest[taken..];
-            if !rest.is_empty() {
-                self.service.drain(PATIENCE);
-            }
+            match self.service.shared.queue.refusal() {
+                None => return Ok(()),
+                Some(Refusal::Full(_)) => self.service.drain(PATIENCE),
+                Some(refusal) => return judged(Err(refusal)).map(drop),
+            };
         }
-        Ok(reasons)
     }
 
     fn reject(&mut self, rejection: ImportRejection) -> Result<()> {
@@ -146,7 +181,7 @@ impl Clerk<'_> {
 }
 
 /// Why a page was not taken, or cannot be judged; nothing if all is well. A collection that cannot be written stops all.
-fn judged(answer: std::result::Result<Accepted, Refusal>) -> Result<Option<String>> {
+fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
     Ok(match answer {
         Ok(Accepted { status, .. }) if status.status == StatusKind::Rejected => {
             Some(status.reason.unwrap_or_else(|| "it cannot be judged".into()))

@@ -1,5 +1,7 @@
 //! A piece of input → lines that can be put, each with its place. Pure but for reading files that are one page.
 
+use std::borrow::Cow;
+
 use serde_json::value::to_raw_value;
 
 use super::plan::Reading;
@@ -12,29 +14,27 @@ use crate::job::Fields;
 
 /// A piece of input, ready to be handed over.
 #[derive(Debug, Default)]
-pub(super) struct Prepared {
+pub(super) struct Prepared<'a> {
     /// Its source, by number and name. Of files that are one page each, the items bring their own.
     pub source: u32,
     pub name: String,
     /// How many records it has.
     pub records: u32,
-    pub items: Vec<Item>,
+    pub items: Vec<Item<'a>>,
 }
 
 /// A record of a piece, and where it is in it, from zero. A file that is one page is at its own name instead.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct Item<'a> {
     pub place: Result<u32, String>,
-    pub made: Made,
+    pub made: Made<'a>,
 }
 
 /// What was made of a record.
 #[derive(Debug, PartialEq)]
-pub(super) enum Made {
+pub(super) enum Made<'a> {
     /// A line to put.
-    Line(Vec<u8>),
-    /// A line of a page without a name: its place is to be its name.
-    Nameless(Vec<u8>),
+    Line(Cow<'a, [u8]>),
     /// An archive says that the page is as it was.
     Unchanged,
     /// It cannot be read; why.
@@ -42,12 +42,12 @@ pub(super) enum Made {
 }
 
 /// Prepares the records of a piece.
-pub(super) fn prepare(
-    piece: &Piece,
+pub(super) fn prepare<'a>(
+    piece: &'a Piece,
     reading: &Reading,
     opener: &Opener,
     names: &FieldNames,
-) -> Result<Prepared> {
+) -> Result<Prepared<'a>> {
     let sources = &reading.inputs.sources;
     match piece {
         Piece::Chunk { source, chunk, .. } => {
@@ -68,8 +68,8 @@ pub(super) fn prepare(
     }
 }
 
-impl Prepared {
-    fn push(&mut self, made: Made) {
+impl<'a> Prepared<'a> {
+    fn push(&mut self, made: Made<'a>) {
         self.items.push(Item { place: Ok(self.records), made });
         self.records += 1;
     }
@@ -88,23 +88,30 @@ fn overlong(opener: &Opener) -> String {
     format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)")
 }
 
-fn of_lines(chunk: &Chunk, reading: &Reading, opener: &Opener, names: &FieldNames, out: &mut Prepared) {
+fn of_lines<'a>(
+    chunk: &'a Chunk,
+    reading: &Reading,
+    opener: &Opener,
+    names: &FieldNames,
+    out: &mut Prepared<'a>,
+) {
     let usual = reading.fields == Fields::default();
     for (_, line) in lines(&chunk.bytes) {
         if line.iter().all(u8::is_ascii_whitespace) {
             out.records += 1;
         } else if line.len() > opener.limits.page_bytes {
             out.push(Made::Rejected(overlong(opener)));
-        } else {
+        } else if usual {
             // A record under the usual names stays as it is, with all that we do not know of.
-            let made = read_line(line, names, &opener.wanted)
-                .map(|record| if usual { named(&record, line.to_owned()) } else { of_record(&record) });
-            out.push(made.unwrap_or_else(Made::Rejected));
+            out.push(Made::Line(line.into()));
+        } else {
+            let record = read_line(line, names, &opener.wanted);
+            out.push(record.map_or_else(Made::Rejected, |record| of_record(&record)));
         }
     }
 }
 
-fn of_records(chunk: &Chunk, opener: &Opener, out: &mut Prepared) {
+fn of_records(chunk: &Chunk, opener: &Opener, out: &mut Prepared<'_>) {
     for item in records(&chunk.bytes) {
         let page = item.record.and_then(|record| read_record(&record, &opener.limits, &opener.wanted));
         match page {
@@ -115,32 +122,25 @@ fn of_records(chunk: &Chunk, opener: &Opener, out: &mut Prepared) {
     }
 }
 
-fn of_documents(sources: &[Source], opener: &Opener) -> Result<Prepared> {
+fn of_documents(sources: &[Source], opener: &Opener) -> Result<Prepared<'static>> {
     let mut bytes = Vec::new();
     let mut prepared = Prepared::default();
     for source in sources {
         let record = read_document(source, opener, &mut bytes).at("read", &source.path)?;
-        // A file's place in its folder is its address.
-        let made =
-            record.map(|record| of_record(&Record { url: Some(source.name.as_str().into()), ..record }));
-        let made = made.unwrap_or_else(Made::Rejected);
+        let made = record.map_or_else(Made::Rejected, |record| of_record(&record));
         prepared.items.push(Item { place: Err(source.name.clone()), made });
         prepared.records += 1;
     }
     Ok(prepared)
 }
 
-fn of_record(record: &Record) -> Made {
+fn of_record(record: &Record) -> Made<'static> {
     let own =
         |link: &(LinkKind, String)| link.0 == LinkKind::Revisit && record.url.as_deref() == Some(&link.1);
     if record.links.iter().any(own) {
         return Made::Unchanged;
     }
-    named(record, record.to_line().into())
-}
-
-fn named(record: &Record, line: Vec<u8>) -> Made {
-    if record.id.is_empty() && record.url.is_none() { Made::Nameless(line) } else { Made::Line(line) }
+    Made::Line(record.to_line().into_bytes().into())
 }
 
 /// The line with an id: a page that has neither id nor address is known by its place.
