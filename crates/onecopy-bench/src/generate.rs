@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-pub use layout::{Edit, Host, Recipe};
+pub use layout::{Edit, Host, Recipe, recipe};
 pub use page::Press;
 use shuffle::Shuffle;
 

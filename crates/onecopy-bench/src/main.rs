@@ -15,6 +15,7 @@ mod measure;
 mod mirrors;
 mod peers;
 mod scale;
+mod service;
 mod table;
 mod train;
 mod warc;
@@ -39,6 +40,7 @@ enum Command {
     Hamming(hamming::Args),
     Peers(peers::Args),
     Scale(scale::Args),
+    Service(service::Args),
     Mirrors(mirrors::Args),
     Warc(warc::Args),
     Train(train::Args),
@@ -55,6 +57,7 @@ fn main() -> Result<()> {
         Command::Hamming(args) => hamming::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
+        Command::Service(args) => service::run(&args),
         Command::Mirrors(args) => mirrors::run(&args),
         Command::Warc(args) => warc::run(&args),
         Command::Train(args) => train::run(&args),

@@ -3,7 +3,7 @@
 //! Generated corpora have the same share of copies at every size, so growth faster than the input is the
 //! program's own.
 
-mod plot;
+pub mod plot;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -183,6 +183,7 @@ fn draw(points: &[Point]) -> String {
     let series = |title, of: fn(&Point) -> f64| Series {
         title,
         points: points.iter().map(|point| (point.pages as f64, of(point).max(1e-3))).collect(),
+        beside: None,
     };
     plot::svg(&[
         series("CPU seconds", |point| point.cost.cpu_seconds),

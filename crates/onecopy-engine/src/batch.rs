@@ -41,6 +41,7 @@ pub(crate) use decisions::Decisions;
 pub(crate) use links::Link;
 pub(crate) use segment::{Row, Segment};
 pub(crate) use segments::Segments;
+pub(crate) use spool::spool;
 pub(crate) use work::{Run, Work};
 
 /// What a run came to.

@@ -44,6 +44,7 @@ pub use onecopy_core::{Config, MirrorRules};
 pub use progress::{Progress, Silent, Stage};
 pub use report::{Counts, Expected, Kinds, Measured, Recall, Report, SIMILARITY_BINS};
 pub use service::{
-    Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal,
-    Routing, Service, ServiceOptions, Stats, Status, StatusKind,
+    Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
+    ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Routing, Service, ServiceOptions,
+    Stats, Status, StatusKind, import, plan_import, settle,
 };

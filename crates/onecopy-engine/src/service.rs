@@ -12,6 +12,7 @@ mod contents;
 mod generation;
 mod graph;
 mod groups;
+mod import;
 mod prepare;
 mod queue;
 mod shared;
@@ -30,6 +31,9 @@ use std::time::Duration;
 use onecopy_core::Config;
 use onecopy_store::Look;
 
+pub use import::{
+    ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
+};
 pub use status::{
     Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
     StatusKind,

@@ -1,11 +1,18 @@
 //! The command line: what may be typed. Defaults come from the libraries' own.
 
+mod check;
 mod choice;
+mod collection;
 mod compare;
 mod dedup;
 mod eval;
+mod export;
+mod groups;
+mod import;
 mod input;
+mod routing;
 mod serve;
+mod status;
 mod text;
 
 use std::path::PathBuf;
@@ -13,10 +20,15 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use onecopy_engine::MirrorRules;
 
+pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use dedup::DedupArgs;
 pub use eval::EvalArgs;
+pub use export::{ExportArgs, ExportStatus};
+pub use groups::GroupsArgs;
+pub use import::ImportArgs;
 pub use serve::ServeArgs;
+pub use status::StatusArgs;
 
 /// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
 #[derive(Parser)]
@@ -49,6 +61,21 @@ pub enum Command {
     /// Serve a collection over HTTP: groups that are kept right as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
+    /// Put pages into a collection, whose groups are kept right as pages change
+    #[command(after_help = import::EXAMPLES)]
+    Import(Box<ImportArgs>),
+    /// Write pages of a collection, or what became of them
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
+    /// Say what became of pages of a collection, or how it is
+    #[command(after_help = status::EXAMPLES)]
+    Status(StatusArgs),
+    /// List the groups of a collection, or the pages of one
+    #[command(after_help = groups::EXAMPLES)]
+    Groups(GroupsArgs),
+    /// Check all of a collection
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArgs),
     /// List the methods, how pages can be compared, and their parameters
     #[command(after_help = METHODS_EXAMPLES)]
     Methods,
@@ -65,6 +92,7 @@ Examples:
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure how right methods are on pages with labels
   onecopy serve --data pages                keep groups right as pages change, over HTTP
+  onecopy import --data pages pages.jsonl   a collection that is kept right as pages change
   onecopy dedup --help                      all that can be chosen";
 
 const EXPLAIN_EXAMPLES: &str = "\

@@ -6,6 +6,7 @@ mod columns;
 mod commands;
 mod http;
 mod paint;
+mod plot;
 mod size;
 mod summary;
 mod terminal;
@@ -28,6 +29,11 @@ fn main() -> ExitCode {
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Groups(args) => commands::groups::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

@@ -5,10 +5,8 @@ use std::path::Path;
 
 use onecopy_engine::{Kinds, Recall, Report, SIMILARITY_BINS};
 
+use crate::plot::plot;
 use crate::size::{count, human};
-
-/// Columns of the longest bar of a plot.
-const WIDTH: usize = 40;
 
 /// The report, ready to print.
 pub fn of(report: &Report, out: &Path) -> String {
@@ -108,22 +106,4 @@ fn group_sizes(report: &Report, text: &mut String) {
     if !bins.is_empty() {
         plot("groups by number of pages", &bins, text);
     }
-}
-
-fn plot(title: &str, bins: &[(String, u64)], text: &mut String) {
-    let most = bins.iter().map(|bin| bin.1).max().unwrap_or(0).max(1);
-    let _ = writeln!(text, "\n            {title}");
-    for (label, number) in bins {
-        let _ = writeln!(text, "{label:>10}  {:<WIDTH$}  {}", bar(*number, most), count(*number));
-    }
-}
-
-/// A bar in eighths of a column; anything above nothing shows.
-fn bar(number: u64, most: u64) -> String {
-    let eighths = (number as f64 / most as f64 * (8 * WIDTH) as f64).ceil() as usize;
-    let mut bar = "█".repeat(eighths / 8);
-    if !eighths.is_multiple_of(8) {
-        bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
-    }
-    bar
 }

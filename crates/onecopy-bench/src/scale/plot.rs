@@ -9,6 +9,8 @@ pub struct Series<'a> {
     pub title: &'a str,
     /// The points, by rising size. All above zero.
     pub points: Vec<(f64, f64)>,
+    /// A point that somebody else published, and where.
+    pub beside: Option<((f64, f64), &'a str)>,
 }
 
 const WIDTH: f64 = 360.0;
@@ -38,8 +40,9 @@ fn panel(series: &Series<'_>) -> String {
         return String::new();
     };
     let linear = [first, (last.0, first.1 * last.0 / first.0)];
-    let x = Axis::over(series.points.iter().map(|point| point.0), WIDTH);
-    let y = Axis::over(series.points.iter().chain(&linear).map(|point| point.1), HEIGHT);
+    let beside: Vec<(f64, f64)> = series.beside.iter().map(|(point, _)| *point).collect();
+    let x = Axis::over(series.points.iter().chain(&beside).map(|point| point.0), WIDTH);
+    let y = Axis::over(series.points.iter().chain(&linear).chain(&beside).map(|point| point.1), HEIGHT);
     let place = |point: &(f64, f64)| (x.place(point.0), HEIGHT - y.place(point.1));
     let line = |points: &[(f64, f64)]| {
         let places = points.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1}"));
@@ -72,6 +75,17 @@ fn panel(series: &Series<'_>) -> String {
         let (x, y) = place(point);
         out += &format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#06c\"/>\n");
         out += &format!("<text x=\"{:.1}\" y=\"{:.1}\">{}</text>\n", x + 6.0, y - 6.0, short(point.1));
+    }
+    if let Some((point, whose)) = &series.beside {
+        let (x, y) = place(point);
+        out += &format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\" fill=\"#c60\"/>\n",
+            x - 4.0,
+            y - 4.0
+        );
+        let label = format!("{whose}: {}", short(point.1));
+        out +=
+            &format!("<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n", x - 8.0, y + 4.0);
     }
     out
 }
@@ -139,13 +153,14 @@ mod tests {
     fn the_picture_has_a_panel_a_series_and_a_dot_a_point() {
         let points = vec![(10.0, 1.0), (100.0, 12.0)];
         let series = [
-            Series { title: "CPU s", points: points.clone() },
-            Series { title: "peak MB", points },
-            Series { title: "nothing", points: vec![] },
+            Series { title: "CPU s", points: points.clone(), beside: None },
+            Series { title: "peak MB", points, beside: Some(((1e6, 3.0), "elsewhere")) },
+            Series { title: "nothing", points: vec![], beside: None },
         ];
         let picture = svg(&series);
         assert_eq!(picture.matches("<g ").count(), 3);
         assert_eq!(picture.matches("<circle").count(), 4);
+        assert!(picture.contains(">elsewhere: 3<"));
         assert!(picture.ends_with("</svg>\n") && !picture.contains("NaN"));
     }
 }

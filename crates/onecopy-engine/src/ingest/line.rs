@@ -12,7 +12,6 @@ const MILLISECONDS_FROM: i64 = 100_000_000_000;
 impl Record<'_> {
     /// The page as a line with the usual names of fields, without the line's end. It must have been read whole, and loses
     /// what its WARC record said of itself. A redirect that leaves the web reads back as none.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the service is not there yet"))]
     pub(crate) fn to_line(&self) -> String {
         let mut line = String::from("{");
         if !self.id.is_empty() {

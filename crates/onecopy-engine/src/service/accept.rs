@@ -13,10 +13,14 @@ pub(super) fn accept(shared: &Shared, actions: &[Action]) -> Vec<Outcome> {
     if let Some(refusal) = shared.queue.refusal() {
         return actions.iter().map(|_| Err(refusal.clone())).collect();
     }
+    accept_versions(shared, shared.preparation.versions(actions))
+}
+
+/// Accepts changes that are understood, whether or not too much waits.
+pub(super) fn accept_versions(shared: &Shared, versions: Vec<Result<Version, Refusal>>) -> Vec<Outcome> {
     let snapshot = shared.snapshot();
-    let versions = shared.preparation.versions(actions).into_iter();
     let answered: Vec<Result<(Version, Status), Refusal>> =
-        versions.map(|version| answer(shared, &snapshot, version?)).collect();
+        versions.into_iter().map(|version| answer(shared, &snapshot, version?)).collect();
     log(shared, answered)
 }
 

@@ -65,7 +65,7 @@ impl Preparation {
         let mut sketch = Vec::new();
         let appraised = appraiser.appraise(&record, line, |_| true, &mut sketch);
         if appraised.name.is_empty() {
-            return Err(Refusal::Bad("the page has no name: give it an id or a url".into()));
+            return Err(Refusal::Bad(NAMELESS.into()));
         }
         if appraised.name.len() > NAME_BYTES {
             return Err(Refusal::Bad(format!("the page's name is longer than {NAME_BYTES} bytes")));
@@ -89,6 +89,8 @@ impl Preparation {
     }
 }
 
+/// Said of a page without a name.
+pub(super) const NAMELESS: &str = "the page has no name: give it an id or a url";
 /// The longest name. Names are keys, and keys are compared often.
 const NAME_BYTES: usize = 8 << 10;
 /// A page that was taken under another limit is still given back.

@@ -2,15 +2,15 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
-use onecopy_engine::{Error, Limits, Routing, ServiceOptions};
+use onecopy_engine::{Error, Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
+use super::routing::RoutingArg;
 use super::text::{TextArgs, read_text};
 use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
 use crate::size::Size;
@@ -104,25 +104,6 @@ pub enum LogArg {
     Plain,
     /// JSON, for programs
     Json,
-}
-
-/// How pages are routed, as it is typed.
-#[derive(Clone, Copy)]
-pub struct RoutingArg(Routing);
-
-impl FromStr for RoutingArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<RoutingArg, String> {
-        let (name, rho) = text.split_once(':').map_or((text, None), |(name, rho)| (name, Some(rho)));
-        let rho = rho.map(|rho| rho.parse().ok().filter(|rho: &f64| rho.is_finite() && *rho > 0.0));
-        match (name, rho) {
-            ("lossless", None) => Ok(RoutingArg(Routing::Lossless)),
-            ("approximate", None) => Ok(RoutingArg(Routing::Approximate { rho: None })),
-            ("approximate", Some(Some(rho))) => Ok(RoutingArg(Routing::Approximate { rho: Some(rho) })),
-            _ => Err(format!("`{text}` is not a routing: write lossless, approximate, or approximate:1.5")),
-        }
-    }
 }
 
 /// The engine's own defaults.

@@ -41,7 +41,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
 }
 
 /// A flag that is set when the user or the system asks us to stop. A second time ends the process at once.
-fn stop_on_signal() -> Arc<AtomicBool> {
+pub fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     let handler = move || {

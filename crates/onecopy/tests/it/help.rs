@@ -10,7 +10,20 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 7] = ["dedup", "explain", "compare", "mirrors", "eval", "methods", "completions"];
+    const COMMANDS: [&str; 12] = [
+        "dedup",
+        "explain",
+        "compare",
+        "mirrors",
+        "eval",
+        "import",
+        "export",
+        "status",
+        "groups",
+        "check",
+        "methods",
+        "completions",
+    ];
     for word in COMMANDS.into_iter().chain(["Examples:", "onecopy dedup", "--version"]) {
         assert!(text.contains(word), "`{word}` is not in: {text}");
     }
@@ -103,6 +116,15 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("mirrors out --least-paths -1", "-1"),
         ("eval", "<SET>"),
         ("eval set --mistakes many", "many"),
+        ("import in.jsonl", "--data"),
+        ("import --data x", "<INPUT>"),
+        ("import --data x in.jsonl --routing near", "near"),
+        ("export --data x --status best", "best"),
+        ("status --data x --verify", "<PAGE>"),
+        ("groups --data x 3 --least 5", "--least"),
+        ("groups --data x first", "first"),
+        ("groups --data x --repair", "<GROUP>"),
+        ("check", "--data"),
         ("undo", "undo"),
     ] {
         let failed = onecopy(call.split(' ')).fail(2);

@@ -11,6 +11,7 @@ mod warc; //      archives made of records, packed in every way, and a strict re
 // What they prove.
 mod archives; //  WARC, WET and ARC: pages are found in any record, and what is kept is an archive as it was
 mod choices; //   flags decide who wins, which fields are read and what counts as text
+mod collection; // `import`, `export`, `status`, `groups` and `check`: a collection on disk, without a server
 mod compare; //   `compare` measures two pages and shows what matched
 mod contract; //  the result files: their fields, their counts, and that nothing disappears
 mod damage; //    damaged and overlong records of archives cost nothing but themselves

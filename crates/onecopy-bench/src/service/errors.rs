@@ -1,0 +1,226 @@
+//! E3: how far the service's groups are from those of one batch run over the same pages (TIERS, Table 1).
+//!
+//! REP is the share of pairs in one group by the service that are in none by the batch run, RER the reverse.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::stream::Stream;
+use super::{Program, emptied, shared_data};
+use crate::jsonl;
+use crate::table::{Table, count};
+
+/// What was published: the largest of 18 figures each.
+const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
+/// How pages are routed to partitions: what is said of it, and what is typed.
+const ROUTINGS: [(&str, &str); 5] = [
+    ("lossless", "lossless"),
+    ("approximate, rho 1.0", "approximate:1.0"),
+    ("approximate, rho 1.1", "approximate:1.1"),
+    ("approximate, rho 1.3", "approximate:1.3"),
+    ("approximate, rho sampled", "approximate"),
+];
+
+/// Pairs that are in one group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Pairs {
+    /// By the service.
+    pub service: u64,
+    /// By the batch run.
+    pub batch: u64,
+    /// By both.
+    pub both: u64,
+}
+
+impl Pairs {
+    /// The relative error in precision.
+    pub fn rep(&self) -> f64 {
+        (self.service - self.both) as f64 / self.service.max(1) as f64
+    }
+
+    /// The relative error in recall.
+    pub fn rer(&self) -> f64 {
+        (self.batch - self.both) as f64 / self.batch.max(1) as f64
+    }
+}
+
+/// The errors of one way of routing on one set of pages.
+#[derive(Clone, Debug, Serialize)]
+pub struct Errors {
+    /// The pages.
+    pub pages: String,
+    /// How pages were routed to partitions.
+    pub routing: &'static str,
+    /// Pairs in one group.
+    pub pairs: Pairs,
+    /// See [`Pairs::rep`].
+    pub rep: f64,
+    /// See [`Pairs::rer`].
+    pub rer: f64,
+}
+
+/// Measures all routings on generated pages and, where they are, on real ones.
+pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
+    let generated = program.work.join("errors.jsonl");
+    Stream::new(seed, pages).write(0..pages, &generated)?;
+    let mut found = of_set(program, &format!("{} generated", count(pages)), &generated)?;
+    fs::remove_file(&generated)?;
+    match shared_data("corpora/bench-20k.jsonl.zst") {
+        Some(real) => found.extend(of_set(program, "bench-20k", &real)?),
+        None => {
+            eprintln!("skipped: neither $ONECOPY_DATA nor ../shared/data has corpora/bench-20k.jsonl.zst")
+        }
+    }
+    Ok(found)
+}
+
+fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Vec<Errors>> {
+    eprintln!("{pages}: batch ...");
+    let out = emptied(program.work.join("errors-batch"))?;
+    program
+        .run(Command::new(&program.onecopy).arg("dedup").arg(input).arg("--out").arg(&out).arg("--quiet"))?;
+    let batch = batch_groups(&out)?;
+    fs::remove_dir_all(&out)?;
+    let mut found = Vec::new();
+    for (routing, typed) in ROUTINGS {
+        eprintln!("{pages}: {routing} ...");
+        let service = service_groups(program, input, typed)?;
+        let pairs = pairs(&service, &batch);
+        found.push(Errors { pages: pages.into(), routing, pairs, rep: pairs.rep(), rer: pairs.rer() });
+    }
+    Ok(found)
+}
+
+/// The group of each page that is in one.
+type Groups = HashMap<String, u64>;
+
+fn batch_groups(out: &Path) -> Result<Groups> {
+    #[derive(Deserialize)]
+    struct Group {
+        members: Vec<Value>,
+    }
+    let mut groups = Groups::new();
+    let mut number = 0;
+    each_line(&out.join("groups.jsonl"), |group: Group| {
+        number += 1;
+        groups.extend(group.members.iter().map(|member| (member.to_string(), number)));
+    })?;
+    Ok(groups)
+}
+
+fn service_groups(program: &Program, input: &Path, routing: &str) -> Result<Groups> {
+    #[derive(Deserialize)]
+    struct Status {
+        page: Value,
+        group: Option<u64>,
+    }
+    let data = emptied(program.work.join("errors-service"))?;
+    let list = program.work.join("errors-statuses.jsonl");
+    let mut import = Command::new(&program.onecopy);
+    import.arg("import").arg("--data").arg(&data).arg(input);
+    program.run(import.args(["--no-keep-pages", "--quiet", "--routing", routing]))?;
+    let mut export = Command::new(&program.onecopy);
+    export.arg("export").arg("--data").arg(&data).arg("--out").arg(&list);
+    program.run(export.args(["--status", "all", "--statuses", "--quiet"]))?;
+    let mut groups = Groups::new();
+    each_line(&list, |status: Status| {
+        groups.extend(status.group.map(|group| (status.page.to_string(), group)));
+    })?;
+    fs::remove_dir_all(&data)?;
+    fs::remove_file(&list)?;
+    Ok(groups)
+}
+
+fn each_line<T: for<'a> Deserialize<'a>>(path: &Path, mut each: impl FnMut(T)) -> Result<()> {
+    let mut reader = jsonl::open(path)?;
+    let mut line = String::new();
+    while reader.read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))? > 0 {
+        each(serde_json::from_str(&line).with_context(|| format!("{} is not as expected", path.display()))?);
+        line.clear();
+    }
+    Ok(())
+}
+
+/// Counts pairs without listing them: pages that share both groups are pairs by both.
+fn pairs(service: &Groups, batch: &Groups) -> Pairs {
+    let of = |sizes: HashMap<(u64, u64), u64>| sizes.into_values().map(|size| size * (size - 1) / 2).sum();
+    let mut sizes = [HashMap::new(), HashMap::new(), HashMap::new()];
+    for (page, &group) in service {
+        *sizes[0].entry((group, 0)).or_default() += 1;
+        if let Some(&other) = batch.get(page) {
+            *sizes[2].entry((group, other)).or_default() += 1;
+        }
+    }
+    for &group in batch.values() {
+        *sizes[1].entry((group, 0)).or_default() += 1;
+    }
+    let [service, batch, both] = sizes.map(of);
+    Pairs { service, batch, both }
+}
+
+/// Fails if the lossless routing made an error: there, none is allowed.
+pub fn check(found: &[Errors]) -> Result<()> {
+    for errors in found.iter().filter(|errors| errors.routing == ROUTINGS[0].0) {
+        let Errors { pages, rep, rer, .. } = errors;
+        ensure!(*rep == 0.0 && *rer == 0.0, "{pages}: lossless routing has REP {rep} and RER {rer}, not 0");
+    }
+    Ok(())
+}
+
+/// The errors beside those that were published.
+pub fn table(found: &[Errors]) -> Table {
+    let mut table = Table::new(&["pages", "routing", "pairs", "of batch", "REP", "RER"]);
+    for Errors { pages, routing, pairs, rep, rer } in found {
+        let share = |error: &f64| format!("{:.3} %", 100.0 * error);
+        table.push(vec![
+            pages.clone(),
+            (*routing).to_owned(),
+            count(pairs.service),
+            count(pairs.batch),
+            share(rep),
+            share(rer),
+        ]);
+    }
+    let [rep, rer] = PUBLISHED.map(|most| format!("at most {most}"));
+    let seed = ["TIERS, 100 M pages", "12 to 36 machines", "-", "-", &rep, &rer];
+    table.push(seed.map(str::to_owned).to_vec());
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(lists: &[&[&str]]) -> Groups {
+        let numbered = lists.iter().enumerate();
+        numbered
+            .flat_map(|(group, pages)| pages.iter().map(move |page| ((*page).to_owned(), group as u64)))
+            .collect()
+    }
+
+    #[test]
+    fn pairs_are_counted_as_by_hand() {
+        let service = groups(&[&["a", "b", "c"], &["d", "e"]]);
+        let batch = groups(&[&["a", "b"], &["c", "d", "e", "f"]]);
+        let found = pairs(&service, &batch);
+        assert_eq!(found, Pairs { service: 4, batch: 7, both: 2 });
+        assert_eq!((found.rep(), found.rer()), (0.5, 5.0 / 7.0));
+        let same = pairs(&batch, &batch);
+        assert_eq!((same.rep(), same.rer(), same.both), (0.0, 0.0, 7));
+        assert_eq!(pairs(&Groups::new(), &batch).rer(), 1.0);
+    }
+
+    #[test]
+    fn lossless_errors_are_refused() {
+        let errors =
+            |routing, rep| Errors { pages: "x".into(), routing, pairs: Pairs::default(), rep, rer: 0.0 };
+        assert!(check(&[errors("lossless", 0.0), errors("approximate, rho 1.0", 0.2)]).is_ok());
+        assert!(check(&[errors("lossless", 0.001)]).is_err());
+    }
+}

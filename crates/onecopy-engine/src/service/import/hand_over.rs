@@ -1,0 +1,198 @@
+//! Hands pages over in the order of the input, whichever thread has them, and waits where the service is full.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+
+use onecopy_store::Version;
+
+use super::prepare::{Made, Prepared, with_name};
+use super::{ImportRejection, Imported, OnRejection, PATIENCE};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::service::accept::accept_versions;
+use crate::service::prepare::NAMELESS;
+use crate::service::{Accepted, Action, Refusal, Service, StatusKind};
+
+/// Pages that are accepted at once: one sync serves them all.
+const GROUP: usize = 256;
+
+/// The changes that the lines of a piece are, in their order.
+pub(super) type Versions = Vec<Result<Version, Refusal>>;
+
+/// Whose turn it is. A turn that was taken is handed over, or all fails.
+pub(super) struct Turns<'a> {
+    next: AtomicU64,
+    clerk: Mutex<Clerk<'a>>,
+    moved: Condvar,
+}
+
+/// Hands over, and takes down what came of it.
+struct Clerk<'a> {
+    service: &'a Service,
+    progress: &'a dyn Progress,
+    rejected: &'a mut OnRejection<'a>,
+    turn: u64,
+    /// Records before, of each source: a line's number is known when it is its turn, not when it is prepared.
+    before: HashMap<u32, u64>,
+    imported: Imported,
+}
+
+impl<'a> Turns<'a> {
+    pub(super) fn new(
+        service: &'a Service,
+        progress: &'a dyn Progress,
+        rejected: &'a mut OnRejection<'a>,
+    ) -> Turns<'a> {
+        let (before, imported) = (HashMap::new(), Imported::default());
+        let clerk = Clerk { service, progress, rejected, turn: 0, before, imported };
+        Turns { next: AtomicU64::new(0), clerk: Mutex::new(clerk), moved: Condvar::new() }
+    }
+
+    /// New sources begin. `refused` are files that are not read, with the reasons.
+    pub(super) fn begin(&self, refused: &[(String, String)]) -> Result<()> {
+        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        clerk.before.clear();
+        for (source, reason) in refused {
+            clerk.reject(ImportRejection { source: source.clone(), line: None, reason: reason.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// The next turn.
+    pub(super) fn take(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits for a turn, hands over, and lets the next one go.
+    pub(super) fn hand_over(
+        &self,
+        turn: u64,
+        prepared: &Prepared,
+        versions: Versions,
+        failed: &AtomicBool,
+    ) -> Result<()> {
+        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        while clerk.turn != turn {
+            // Whoever fails does not hand over, and nobody behind it ever has a turn.
+            if failed.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+            clerk = self.moved.wait_timeout(clerk, PATIENCE).expect("no thread panics with this lock").0;
+        }
+        clerk.hand_over(prepared, versions)?;
+        clerk.turn += 1;
+        self.moved.notify_all();
+        Ok(())
+    }
+
+    /// What came of it all.
+    pub(super) fn finish(self) -> Imported {
+        self.clerk.into_inner().expect("no thread panics with this lock").imported
+    }
+}
+
+impl Clerk<'_> {
+    fn hand_over(&mut self, prepared: &Prepared, versions: Versions) -> Result<()> {
+        let before = *self.before.entry(prepared.source).or_default();
+        let place = |item: usize| match &prepared.items[item].place {
+            Ok(line) => (prepared.name.clone(), Some(before + u64::from(*line) + 1)),
+            Err(name) => (name.clone(), None),
+        };
+        let (mut versions, mut ready, mut reasons) = (versions.into_iter(), Vec::new(), Vec::new());
+        for (number, item) in prepared.items.iter().enumerate() {
+            match &item.made {
+                Made::Line(line) => {
+                    let version = versions.next().expect("one for each line");
+                    ready.push((number, self.named(version, line, || place(number))));
+                }
+                Made::Unchanged => self.imported.unchanged += 1,
+                Made::Rejected(reason) => reasons.push((number, reason.clone())),
+            }
+        }
+        self.accept(ready, &mut reasons)?;
+        self.imported.read += prepared.items.len() as u64;
+        *self.before.entry(prepared.source).or_default() += u64::from(prepared.records);
+        reasons.sort_by_key(|(number, _)| *number);
+        for (number, reason) in reasons {
+            let (source, line) = place(number);
+            self.reject(ImportRejection { source, line, reason })?;
+        }
+        Ok(())
+    }
+
+    /// The change, once more with a name if the page has none: that of its place, which is known only now.
+    fn named(
+        &self,
+        version: Result<Version, Refusal>,
+        line: &[u8],
+        place: impl Fn() -> (String, Option<u64>),
+    ) -> Result<Version, Refusal> {
+        match version {
+            Err(Refusal::Bad(reason)) if reason == NAMELESS => {
+                let (source, at) = place();
+                let name = at.map_or(source.clone(), |at| format!("{source}:{at}"));
+                let named = with_name(line, &name);
+                let mut versions = self.service.shared.preparation.versions(&[Action::Put(&named)]);
+                versions.pop().unwrap_or(Err(Refusal::Bad(reason)))
+            }
+            version => version,
+        }
+    }
+
+    /// Has changes accepted, some at a time; takes down which were refused, and why.
+    fn accept(
+        &mut self,
+        changes: Vec<(usize, Result<Version, Refusal>)>,
+        reasons: &mut Vec<(usize, String)>,
+    ) -> Result<()> {
+        let mut rest = changes.into_iter().peekable();
+        while rest.peek().is_some() {
+            self.wait()?;
+            let (numbers, versions): (Vec<usize>, Vec<_>) = rest.by_ref().take(GROUP).unzip();
+            for (number, answer) in numbers.into_iter().zip(accept_versions(&self.service.shared, versions)) {
+                match judged(answer)? {
+                    None => self.imported.accepted += 1,
+                    Some(reason) => reasons.push((number, reason)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits while too much waits to be settled.
+    fn wait(&self) -> Result<()> {
+        loop {
+            if self.progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            match self.service.shared.queue.refusal() {
+                None => return Ok(()),
+                Some(Refusal::Full(_)) => self.service.drain(PATIENCE),
+                Some(refusal) => return judged(Err(refusal)).map(drop),
+            };
+        }
+    }
+
+    fn reject(&mut self, rejection: ImportRejection) -> Result<()> {
+        self.imported.rejected += 1;
+        (self.rejected)(&rejection)
+    }
+}
+
+/// Why a page was not taken, or cannot be judged; nothing if all is well. A collection that cannot be written stops all.
+fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
+    Ok(match answer {
+        Ok(Accepted { status, .. }) if status.status == StatusKind::Rejected => {
+            Some(status.reason.unwrap_or_else(|| "it cannot be judged".into()))
+        }
+        Ok(_) => None,
+        Err(Refusal::Broken(reason)) => return Err(Error::NotFound(reason)),
+        Err(Refusal::Bad(reason)) => Some(reason),
+        Err(Refusal::TooLarge(limit)) => {
+            Some(format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)"))
+        }
+        Err(Refusal::Unknown(page)) => Some(format!("no page is called `{page}`")),
+        Err(Refusal::Full(_)) => Some("too much waits to be settled".into()),
+    })
+}

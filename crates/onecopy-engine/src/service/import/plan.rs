@@ -1,0 +1,99 @@
+//! Finds what is to be imported before anything is opened: files as a batch run does, and finished runs by their folder.
+
+use std::path::Path;
+
+use onecopy_core::Config;
+
+use super::ImportJob;
+use crate::batch::{Run, spool};
+use crate::error::{Error, Result};
+use crate::ingest::{Inputs, Stores, plan};
+use crate::job::{Fields, Limits};
+use crate::progress::Progress;
+
+/// Bytes of a chunk of input: enough pages for a few hundred to be accepted at once.
+const CHUNK_BYTES: usize = 2 << 20;
+
+/// The inputs of an import: found, and not yet read.
+#[derive(Clone, Debug)]
+pub struct ImportPlan {
+    pub(super) readings: Vec<Reading>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) threads: usize,
+}
+
+/// Sources that are read alike.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub inputs: Inputs,
+    pub fields: Fields,
+    pub limits: Limits,
+    pub chunk_bytes: usize,
+    /// Of a finished run: what it was told.
+    config: Option<Config>,
+}
+
+impl ImportPlan {
+    /// What the finished runs among the inputs were told, which a collection of their pages should be told too; nothing if
+    /// there are none.
+    pub fn config(&self) -> Option<&Config> {
+        self.readings.iter().find_map(|reading| reading.config.as_ref())
+    }
+
+    /// The bytes of all inputs.
+    pub fn bytes(&self) -> u64 {
+        let sources = self.readings.iter().flat_map(|reading| &reading.inputs.sources);
+        sources.map(|source| source.bytes).sum()
+    }
+}
+
+/// Finds the inputs of an import, in their order.
+pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPlan> {
+    job.limits.check()?;
+    if job.threads == 0 || job.threads > 1_024 {
+        return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", job.threads)));
+    }
+    let stdin = job.inputs.iter().any(|input| input == "-");
+    let spooled = if stdin { Some(spool(&job.spool, progress)?) } else { None };
+    let mut readings: Vec<Reading> = Vec::new();
+    for inputs in job.inputs.chunk_by(|a, b| !is_run(a) && !is_run(b)) {
+        readings.push(match inputs {
+            [folder] if is_run(folder) => of_run(Path::new(folder))?,
+            _ => of_files(job, inputs, spooled.as_deref())?,
+        });
+    }
+    let mut configs = readings.iter().filter_map(|reading| reading.config.as_ref());
+    if let Some(first) = configs.next()
+        && configs.any(|config| config != first)
+    {
+        let what = "the finished runs were told different things about what counts as a duplicate";
+        return Err(Error::Config(format!("{what}: import them into collections of their own")));
+    }
+    Ok(ImportPlan { readings, environment: job.environment.clone(), threads: job.threads })
+}
+
+/// Whether this is the output folder of a finished run.
+fn is_run(input: &str) -> bool {
+    let folder = Path::new(input);
+    ["run.json", "report.json"].iter().all(|name| folder.join(name).is_file())
+}
+
+fn of_run(folder: &Path) -> Result<Reading> {
+    let Run { config, fields, limits, inputs, chunk_bytes, .. } = Run::finished(folder)?;
+    let gone = inputs.sources.iter().find(|source| source.version.is_none() && !source.path.exists());
+    if let Some(gone) = gone {
+        let reason = "the input of the finished run is no longer there, and it is read again (standard input is not kept)";
+        return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
+    }
+    Ok(Reading { inputs, fields, limits, chunk_bytes, config: Some(config) })
+}
+
+fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<Reading> {
+    let stores = Stores::new(job.environment.iter().cloned());
+    let found = plan(inputs, spooled, &job.data, &stores)?;
+    if found.sources.is_empty() && found.refused.is_empty() {
+        return Err(Error::Input(inputs.join(" "), "there is nothing to read".into()));
+    }
+    let (fields, limits) = (job.fields.clone(), job.limits.clone());
+    Ok(Reading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
+}

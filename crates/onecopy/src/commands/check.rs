@@ -1,0 +1,63 @@
+//! `onecopy check`: whether all of a collection is as it should be.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use onecopy_engine::CheckReport;
+
+use crate::args::CheckArgs;
+use crate::columns::shown;
+use crate::commands::{collection, print};
+use crate::size::count;
+
+/// Characters of a finding that are shown.
+const FINDING: usize = 300;
+
+pub fn run(args: &CheckArgs) -> Result<ExitCode> {
+    let service = collection::open(&args.collection.data)?;
+    let report = service.check()?;
+    service.close()?;
+    if args.json {
+        print(&(serde_json::to_string_pretty(&report)? + "\n"));
+    } else {
+        print(&for_people(&report));
+    }
+    Ok(if report.wrong_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn for_people(report: &CheckReport) -> String {
+    let mut text = String::new();
+    for wrong in &report.wrong {
+        let _ = writeln!(text, "{}", shown(wrong, FINDING));
+    }
+    let more = report.wrong_count.saturating_sub(report.wrong.len() as u64);
+    if more > 0 {
+        let _ = writeln!(text, "and {} more", count(more));
+    }
+    let (pages, groups) = (count(report.pages), count(report.groups));
+    let _ = match report.wrong_count {
+        0 => writeln!(text, "All is right: {pages} pages and {groups} groups were checked."),
+        wrong => writeln!(
+            text,
+            "\n{} of what was checked is wrong, in {pages} pages and {groups} groups. The pages are as they were put: \
+             export them, and import them into a new collection.",
+            count(wrong)
+        ),
+    };
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_listed_and_counted() {
+        let right = CheckReport { pages: 1_234, groups: 7, ..CheckReport::default() };
+        assert_eq!(for_people(&right), "All is right: 1,234 pages and 7 groups were checked.\n");
+        let wrong = CheckReport { wrong: vec!["page \u{1b}a".into()], wrong_count: 1_001, ..right };
+        let text = for_people(&wrong);
+        assert!(text.starts_with("page a\nand 1,000 more\n\n1,001 of"), "{text}");
+    }
+}

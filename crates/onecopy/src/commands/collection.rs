@@ -1,0 +1,62 @@
+//! Opening collections on disk, without a server, and telling their names.
+
+use std::path::Path;
+
+use anyhow::Result;
+use onecopy_engine::{Error, Service, ServiceOptions, Status, StatusKind};
+use serde_json::value::RawValue;
+
+use crate::columns::shown;
+
+/// Characters of a name that are shown.
+const NAME: usize = 100;
+
+/// Opens a collection that is there already: nobody begins one by mistyping its name.
+pub fn open(data: &Path) -> Result<Service> {
+    let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
+    if is_empty {
+        let data = data.display();
+        let reason = format!("{data} holds no collection: `onecopy import --data {data} INPUT` begins one");
+        return Err(Error::NotFound(reason).into());
+    }
+    Ok(Service::open(ServiceOptions::new(data))?)
+}
+
+/// A page's name as a person would type it, fit for a terminal.
+pub fn name(name: &RawValue) -> String {
+    let plain = serde_json::from_str::<String>(name.get()).unwrap_or_else(|_| name.get().to_owned());
+    shown(&plain, NAME)
+}
+
+/// A status in a line, without the page's name.
+pub fn line(status: &Status) -> String {
+    let mut text = word(status.status).to_owned();
+    if let Some(winner) = &status.winner {
+        text += &format!(" of {}", name(winner));
+    }
+    let kind = status.kind.map(str::to_owned);
+    let alike = status.similarity.map(|similarity| format!("{similarity:.5}"));
+    let verified = status.verified.map(|held| if held { "verified" } else { "no longer alike" }.to_owned());
+    let waits =
+        (!status.settled && status.status != StatusKind::Pending).then(|| "not settled yet".to_owned());
+    let details: Vec<String> = [kind, alike, verified, waits].into_iter().flatten().collect();
+    if !details.is_empty() {
+        text += &format!(" ({})", details.join(", "));
+    }
+    if let Some(reason) = &status.reason {
+        text += &format!(": {}", shown(reason, NAME));
+    }
+    text
+}
+
+/// The word for a status.
+pub fn word(status: StatusKind) -> &'static str {
+    match status {
+        StatusKind::Unique => "unique",
+        StatusKind::Winner => "winner",
+        StatusKind::Loser => "loser",
+        StatusKind::Pending => "pending",
+        StatusKind::Dead => "dead",
+        StatusKind::Rejected => "rejected",
+    }
+}

@@ -1,0 +1,90 @@
+//! `onecopy export`: pages of a collection, or what became of them, as JSON Lines.
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use onecopy_engine::{Error, PageView, Service, StatusKind, settle};
+
+use crate::args::{ExportArgs, ExportStatus};
+use crate::commands::{at, collection};
+use crate::size::count;
+use crate::terminal::Terminal;
+
+pub fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let service = collection::open(&args.collection.data)?;
+    // What waits is on disk: Ctrl-C ends the process as it does any other.
+    let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
+    if service.stats().waiting > 0 {
+        settle(&service, &terminal)?;
+    }
+    terminal.end();
+    match &args.out {
+        Some(out) => {
+            let written = to_file(&service, args, out)?;
+            if !args.quiet {
+                eprintln!("{} pages were written to {}", count(written), out.display());
+            }
+        }
+        None => to_stdout(&service, args)?,
+    }
+    service.close()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Written aside and renamed, so that nobody meets half of it.
+fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<u64> {
+    let mut aside = out.to_owned().into_os_string();
+    aside.push(".part");
+    let aside = PathBuf::from(aside);
+    let file = File::create(&aside).map_err(at("create", &aside))?;
+    let mut writer = BufWriter::with_capacity(1 << 20, file);
+    let written = write(service, args, &mut writer).and_then(|written| {
+        writer.flush().and_then(|()| writer.get_ref().sync_all()).map_err(at("write", &aside))?;
+        std::fs::rename(&aside, out).map_err(at("create", out))?;
+        Ok(written)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&aside);
+    }
+    Ok(written?)
+}
+
+/// A reader that has enough, such as head, is no error.
+fn to_stdout(service: &Service, args: &ExportArgs) -> Result<()> {
+    let mut writer = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let written = write(service, args, &mut writer)
+        .and_then(|_| writer.flush().map_err(at("write", Path::new("standard output"))));
+    match written {
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_engine::Result<u64> {
+    let mut written = 0;
+    service.pages(&mut |page: PageView| {
+        if !wanted(page.status.status, args.status) {
+            return Ok(());
+        }
+        let line = match args.statuses {
+            true => serde_json::to_string(&page.status).expect("our own types are JSON"),
+            false => page.record.get().to_owned(),
+        };
+        written += 1;
+        writeln!(out, "{line}").map_err(at("write", Path::new("the export")))
+    })?;
+    Ok(written)
+}
+
+fn wanted(status: StatusKind, asked: ExportStatus) -> bool {
+    match asked {
+        ExportStatus::Kept => matches!(status, StatusKind::Unique | StatusKind::Winner),
+        ExportStatus::Losers => status == StatusKind::Loser,
+        ExportStatus::All => true,
+    }
+}

@@ -1,0 +1,95 @@
+//! `onecopy groups`: the groups of a collection, or the pages of one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use onecopy_engine::{Error, GroupLine, GroupView, Service};
+
+use crate::args::GroupsArgs;
+use crate::columns::columns;
+use crate::commands::collection::{line, name};
+use crate::commands::{collection, print};
+use crate::size::count;
+
+pub fn run(args: &GroupsArgs) -> Result<ExitCode> {
+    let service = collection::open(&args.collection.data)?;
+    let text = match args.group {
+        Some(group) => one(&service, group, args)?,
+        None => list(&service, args)?,
+    };
+    service.close()?;
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one(service: &Service, group: u64, args: &GroupsArgs) -> Result<String> {
+    let unknown =
+        || Error::NotFound(format!("there is no group {group}: `onecopy groups --data DIR` lists them"));
+    let changed = if args.repair { Some(service.repair(group)?.ok_or_else(unknown)?) } else { None };
+    let found = service.group(group)?;
+    if found.is_none() && changed.is_none() {
+        return Err(unknown().into());
+    }
+    if args.json {
+        // Of a group that a repair dissolved, null.
+        return Ok(serde_json::to_string_pretty(&found)? + "\n");
+    }
+    let mut text =
+        changed.map_or(String::new(), |pages| format!("Compared anew: {} pages changed.\n\n", count(pages)));
+    match &found {
+        Some(found) => text += &view(found),
+        None => {
+            text += &format!(
+                "Group {group} is no more: its pages are not alike, or in groups of other numbers.\n"
+            )
+        }
+    }
+    Ok(text)
+}
+
+fn list(service: &Service, args: &GroupsArgs) -> Result<String> {
+    let found = service.groups(args.after, args.limit, args.least, args.search.as_deref())?;
+    if args.json {
+        return Ok(serde_json::to_string_pretty(&found)? + "\n");
+    }
+    if found.is_empty() {
+        return Ok("No groups were found.\n".into());
+    }
+    let mut text = table(&found);
+    if let Some(last) = found.last().filter(|_| found.len() >= args.limit) {
+        let _ = writeln!(
+            text,
+            "\nThere may be more: give --after {} for the next, or a higher --limit.",
+            last.group
+        );
+    }
+    Ok(text)
+}
+
+fn table(found: &[GroupLine]) -> String {
+    let header = ["winner", "group", "pages", "kept", "checked", "failed"].map(str::to_owned).to_vec();
+    let row = |group: &GroupLine| {
+        let numbers = [group.pages, group.kept, group.checked, group.failed].map(count);
+        [name(&group.winner), group.group.to_string()].into_iter().chain(numbers).collect()
+    };
+    columns(&std::iter::once(header).chain(found.iter().map(row)).collect::<Vec<_>>(), 1)
+}
+
+fn view(group: &GroupView) -> String {
+    let GroupLine { group: number, winner, pages, kept, checked, failed } = &group.line;
+    let mut text =
+        format!("group {number}: {} pages, {} kept, winner {}\n", count(*pages), count(*kept), name(winner));
+    if *checked > 0 {
+        let _ = writeln!(
+            text,
+            "compared with their winner on request: {}, failed {}",
+            count(*checked),
+            count(*failed)
+        );
+    }
+    let rows: Vec<Vec<String>> =
+        group.members.iter().map(|status| vec![name(&status.page), line(status)]).collect();
+    text.push('\n');
+    text + &columns(&rows, 2)
+}
