@@ -40,6 +40,7 @@ mod hash;
 mod head;
 mod html;
 mod language;
+mod link;
 mod measure;
 mod method;
 mod myers;
@@ -71,6 +72,7 @@ pub use head::{Head, head};
 pub use html::describe_blocks;
 pub use html::{html_to_parts, html_to_text, links};
 pub use language::{Language, language};
+pub use link::{Claim, LinkKind, PageEnd, Standing, canonical_targets, ends, reachable, target};
 pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance};
 pub use method::{
     Desk, Held, LooksAt, METHODS, Method, MethodEntry, Parts, Search, Subject, method, usual_parameters,

@@ -36,9 +36,10 @@ pub enum End {
     Page(PageId),
     /// At an address where no page is known.
     Missing,
-    /// Nowhere: it comes back to a page that it passed.
+    /// Nowhere: within [`HOPS_LIMIT`] steps it comes back to a page that it passed.
     Loop,
-    /// Further away than [`HOPS_LIMIT`] steps.
+    /// Further away than [`HOPS_LIMIT`] steps, or nowhere. Which of both is not asked, so that no more steps than that
+    /// decide where a page ends.
     TooLong,
 }
 
@@ -49,7 +50,9 @@ pub fn follow(redirects: &[Redirect]) -> Vec<End> {
     let mut ends: Vec<State> = vec![State::Unknown; places.len()];
     let mut path = Vec::new();
     for start in 0..places.len() {
-        let mut end = walk(start, &places, &mut ends, &mut path, place_of);
+        let (mut end, circle) = walk(start, &places, &mut ends, &mut path, place_of);
+        // All pages of a circle are as far from where they come back to it.
+        path.drain(circle..).for_each(|place| ends[place] = State::Known(end));
         while let Some(place) = path.pop() {
             end.steps = end.steps.saturating_add(1);
             ends[place] = State::Known(end);
@@ -78,7 +81,7 @@ enum State {
     Known(Reach),
 }
 
-/// Where a redirect leads if nobody counts, and how many steps away that is.
+/// Where a redirect leads if nobody counts, and how many steps away that is; for a circle, how many until it is closed.
 #[derive(Clone, Copy)]
 struct Reach {
     end: End,
@@ -88,7 +91,6 @@ struct Reach {
 impl State {
     fn end(self) -> End {
         match self {
-            State::Known(Reach { end: End::Loop, .. }) => End::Loop,
             State::Known(reach) if reach.steps > HOPS_LIMIT => End::TooLong,
             State::Known(reach) => reach.end,
             State::Unknown | State::OnPath => End::Missing,
@@ -96,31 +98,35 @@ impl State {
     }
 }
 
-/// Walks from `start` to what is known, and leaves the redirects passed on `path`.
+/// Walks from `start` to what is known, and leaves the redirects passed on `path`. Says where on the path a circle begins
+/// that it ends with; behind it, if there is none.
 fn walk(
     start: usize,
     places: &[(PageId, Target)],
     ends: &mut [State],
     path: &mut Vec<usize>,
     place_of: impl Fn(PageId) -> Option<usize>,
-) -> Reach {
+) -> (Reach, usize) {
     let mut place = start;
     loop {
         match ends[place] {
-            State::Known(reach) => return reach,
-            State::OnPath => return Reach { end: End::Loop, steps: 0 },
+            State::Known(reach) => return (reach, path.len()),
+            State::OnPath => {
+                let circle = path.iter().position(|&passed| passed == place).unwrap_or(path.len());
+                return (Reach { end: End::Loop, steps: path.len() - circle }, circle);
+            }
             State::Unknown => {}
         }
         ends[place] = State::OnPath;
         path.push(place);
         let next = match places[place].1 {
-            Target::Content(page) => return Reach { end: End::Page(page), steps: 0 },
-            Target::Nothing => return Reach { end: End::Missing, steps: 0 },
+            Target::Content(page) => return (Reach { end: End::Page(page), steps: 0 }, path.len()),
+            Target::Nothing => None,
             Target::Redirect(page) => place_of(page),
         };
         match next {
             Some(next) => place = next,
-            None => return Reach { end: End::Missing, steps: 0 },
+            None => return (Reach { end: End::Missing, steps: 0 }, path.len()),
         }
     }
 }
@@ -142,7 +148,7 @@ mod tests {
             let (mut page, mut passed) = (start.page, Vec::new());
             loop {
                 if passed.contains(&page) {
-                    return End::Loop;
+                    return if passed.len() > HOPS_LIMIT { End::TooLong } else { End::Loop };
                 }
                 passed.push(page);
                 let end = match target(page) {
@@ -184,8 +190,18 @@ mod tests {
         let far = ends.iter().filter(|end| **end == End::TooLong).count();
         assert_eq!(far, chain.len() - HOPS_LIMIT);
         assert_eq!(ends, slow(&chain));
-        chain[count as usize] = redirect(count, Target::Redirect(0));
-        assert!(follow(&chain).iter().all(|end| *end == End::Loop));
+    }
+
+    #[test]
+    fn a_circle_is_one_if_it_is_closed_in_time() {
+        let last = 3 * HOPS_LIMIT as PageId;
+        for (back, loops) in [(0, 0), (last + 1 - HOPS_LIMIT as PageId, HOPS_LIMIT), (last - 9, HOPS_LIMIT)] {
+            let next = |page| if page == last { back } else { page + 1 };
+            let chain: Vec<_> = (0..=last).map(|page| redirect(page, Target::Redirect(next(page)))).collect();
+            let ends = follow(&chain);
+            assert_eq!(ends, slow(&chain));
+            assert_eq!(ends.iter().filter(|end| **end == End::Loop).count(), loops, "back to {back}");
+        }
     }
 
     #[test]

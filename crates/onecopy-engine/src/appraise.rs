@@ -5,11 +5,11 @@
 use std::borrow::Cow;
 
 use onecopy_core::{
-    Canonical, Config, Contender, Desk, Fingerprint, Language, LooksAt, Method, Signals, Subject, digest,
-    identity, in_market, language, rank,
+    Canonical, Config, Contender, Desk, Fingerprint, Language, LinkKind, LooksAt, Method, Signals, Subject,
+    digest, identity, in_market, language, rank,
 };
 
-use crate::ingest::{LinkKind, Record, TextParts};
+use crate::ingest::{Record, TextParts};
 
 /// What is known of a page before it is compared.
 #[derive(Clone, Debug, PartialEq)]

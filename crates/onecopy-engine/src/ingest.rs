@@ -24,7 +24,7 @@ pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
 pub(crate) use parquet::{guarded, open_parquet};
-pub(crate) use record::{LinkKind, Record, TextParts, Wanted, document, read_document, read_line};
+pub(crate) use record::{Record, TextParts, Wanted, document, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
 

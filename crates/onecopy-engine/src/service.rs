@@ -7,6 +7,7 @@
 mod accept;
 mod ask;
 mod check;
+mod compact;
 mod contents;
 mod generation;
 mod graph;

@@ -4,8 +4,9 @@
 //! was synced and some first part of the rest. Only the end of the last segment can be torn, since a segment is
 //! begun when all before it is durable; whatever else does not fit its checksum is damage, and is said.
 
+mod layout;
 mod reader;
-mod record;
+mod segment;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -13,15 +14,14 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use layout::MAX_RECORD_BYTES;
 pub use reader::LogReader;
-pub use record::MAX_RECORD_BYTES;
 
-use crate::disk::{File, Folder, Open, cannot, damaged};
+use crate::disk::{File, Folder, cannot, damaged};
 use crate::{Error, Result};
+use layout::{HEAD_BYTES, Head, SEGMENT_HEAD_BYTES, segment_name};
 use reader::Files;
-use record::{
-    HEAD_BYTES, Head, SEGMENT_HEAD_BYTES, check_segment_head, segment_head, segment_name, segment_number,
-};
+use segment::{create, cut, find_end, is_unborn, list, numbers, open_to_write};
 use walk::{Step, Walk};
 
 /// The usual length of a segment.
@@ -120,7 +120,8 @@ impl Log {
             )));
         }
         let needed = HEAD_BYTES + bytes.len() as u32;
-        if self.end.offset > SEGMENT_HEAD_BYTES && self.end.offset + needed > self.segment_bytes {
+        if self.end.offset > SEGMENT_HEAD_BYTES && self.end.offset.saturating_add(needed) > self.segment_bytes
+        {
             self.end = Position { segment: self.end.segment + 1, offset: SEGMENT_HEAD_BYTES };
         }
         let at = self.end;
@@ -173,18 +174,12 @@ impl Log {
             return Err(damaged(&name, u64::from(self.durable.offset), "the log ends here and was longer"));
         }
         for (&segment, &length) in self.segments.range(from.segment..) {
-            let file = self.files.get(segment)?;
             let offset = if segment == from.segment { from.offset } else { 0 };
-            let mut walk = Walk::new(&*file, Position { segment, offset }, length)?;
-            loop {
-                match walk.step()? {
-                    Step::Record { place, bytes, .. } => each(place, bytes)?,
-                    Step::Damage { offset, what } => {
-                        return Err(damaged(&segment_name(segment), u64::from(offset), what));
-                    }
-                    Step::End => break,
-                }
+            if offset > length {
+                let what = "the segment ends here and was longer";
+                return Err(damaged(&segment_name(segment), u64::from(length), what));
             }
+            self.reader().records(Position { segment, offset }, length, each)?;
         }
         Ok(())
     }
@@ -280,79 +275,4 @@ fn chunk_for(buffer: &mut Vec<Chunk>, segment: u32) -> &mut Chunk {
         buffer.push(Chunk { segment, bytes: Vec::new() });
     }
     buffer.last_mut().expect("one was pushed if there was none")
-}
-
-fn numbers(folder: &dyn Folder) -> Result<Vec<u32>> {
-    let names = folder.names().map_err(cannot("list", "the folder"))?;
-    let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment_number(name)).collect();
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
-fn list(folder: &dyn Folder) -> Result<BTreeMap<u32, u32>> {
-    let mut segments = BTreeMap::new();
-    for segment in numbers(folder)? {
-        let name = segment_name(segment);
-        let file = folder.open(&name, Open::Read).map_err(cannot("open", &name))?;
-        let length = file.len().map_err(cannot("read", &name))?;
-        let length = u32::try_from(length).map_err(|_| damaged(&name, length, "no segment is that long"))?;
-        segments.insert(segment, length);
-    }
-    Ok(segments)
-}
-
-/// Whether power was lost before the head of the segment was durable. No record was in it then.
-fn is_unborn(folder: &dyn Folder, segment: u32, length: u32) -> Result<bool> {
-    if length != SEGMENT_HEAD_BYTES {
-        return Ok(length < SEGMENT_HEAD_BYTES);
-    }
-    let name = segment_name(segment);
-    let mut head = [0; SEGMENT_HEAD_BYTES as usize];
-    let file = folder.open(&name, Open::Read).map_err(cannot("open", &name))?;
-    file.read_exact_at(&mut head, 0).map_err(cannot("read", &name))?;
-    Ok(matches!(check_segment_head(&head, segment), Err(Error::Damaged { .. })))
-}
-
-/// Begins a segment. It is durable before it has a record, so that a record without a head is damage.
-fn create(folder: &dyn Folder, segment: u32) -> Result<Arc<dyn File>> {
-    let name = segment_name(segment);
-    let file = folder.open(&name, Open::Create).map_err(cannot("create", &name))?;
-    file.set_len(0).map_err(cannot("write", &name))?;
-    file.write_all_at(&segment_head(segment), 0).map_err(cannot("write", &name))?;
-    file.sync().map_err(cannot("sync", &name))?;
-    folder.sync().map_err(cannot("sync", "the folder"))?;
-    Ok(file)
-}
-
-fn open_to_write(folder: &dyn Folder, segment: u32) -> Result<Arc<dyn File>> {
-    let name = segment_name(segment);
-    folder.open(&name, Open::Create).map_err(cannot("open", &name))
-}
-
-fn cut(file: &dyn File, end: Position) -> Result<()> {
-    let name = segment_name(end.segment);
-    file.set_len(u64::from(end.offset)).map_err(cannot("cut", &name))?;
-    file.sync().map_err(cannot("sync", &name))
-}
-
-/// Where the good records of the last segment end. What follows is torn, unless a record shows that it was
-/// written when the log was already durable beyond that.
-fn find_end(file: &dyn File, segment: u32) -> Result<u32> {
-    let name = segment_name(segment);
-    let length = file.len().map_err(cannot("read", &name))? as u32;
-    let mut walk = Walk::new(file, Position { segment, offset: 0 }, length)?;
-    let mut torn: Option<(u32, &str)> = None;
-    loop {
-        match walk.step()? {
-            Step::Record { since, .. } => match torn {
-                Some((offset, what)) if since > offset => return Err(damaged(&name, offset.into(), what)),
-                _ => {}
-            },
-            Step::Damage { offset, what } => {
-                torn.get_or_insert((offset, what));
-                walk.skip()?;
-            }
-            Step::End => return Ok(torn.map_or(length, |(offset, _)| offset)),
-        }
-    }
 }

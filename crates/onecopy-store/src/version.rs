@@ -101,6 +101,16 @@ impl Version {
         from.is_done().then_some(version)
     }
 
+    /// The name alone.
+    pub fn name_of(bytes: &[u8]) -> Option<String> {
+        let mut from = Reader::new(bytes);
+        from.byte()?;
+        let words = from.word()? as usize;
+        from.many(words.checked_mul(8)?)?;
+        from.long()?;
+        from.text()
+    }
+
     /// The sketch alone.
     pub fn sketch_of(bytes: &[u8]) -> Option<Vec<u64>> {
         let mut from = Reader::new(bytes);

@@ -11,6 +11,7 @@ mod groups;
 mod import;
 mod input;
 mod routing;
+mod serve;
 mod status;
 mod text;
 
@@ -26,6 +27,7 @@ pub use eval::EvalArgs;
 pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
+pub use serve::ServeArgs;
 pub use status::StatusArgs;
 
 /// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
@@ -56,6 +58,9 @@ pub enum Command {
     /// Measure methods on labelled sets: precision, recall, and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Serve a collection over HTTP: groups that are kept right as pages change
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(Box<ServeArgs>),
     /// Put pages into a collection, whose groups are kept right as pages change
     #[command(after_help = import::EXAMPLES)]
     Import(Box<ImportArgs>),
@@ -86,6 +91,7 @@ Examples:
   onecopy compare old.html new.html         how alike two pages are, and what matched
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure how right methods are on pages with labels
+  onecopy serve --data pages                keep groups right as pages change, over HTTP
   onecopy import --data pages pages.jsonl   a collection that is kept right as pages change
   onecopy dedup --help                      all that can be chosen";
 

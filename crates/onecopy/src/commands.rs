@@ -13,6 +13,7 @@ pub mod import;
 pub mod methods;
 pub mod mirrors;
 pub mod rules;
+pub mod serve;
 pub mod status;
 
 use std::io::{self, Write};

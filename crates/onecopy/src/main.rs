@@ -4,6 +4,7 @@ mod allocator;
 mod args;
 mod columns;
 mod commands;
+mod http;
 mod paint;
 mod plot;
 mod size;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Status(args) => commands::status::run(&args),

@@ -5,11 +5,10 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
-use onecopy_core::{Decision, End, Groups, Kind, Method, PageId};
+use onecopy_core::{Decision, End, Groups, Kind, Method, PageEnd, PageId};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::{Contents, NO_CONTENT};
-use super::links::PageEnd;
 use super::settle::Settled;
 use crate::error::{At, Result};
 

@@ -266,8 +266,9 @@ fn decode_rejected(mut bytes: &[u8]) -> Vec<Rejection> {
 
 #[cfg(test)]
 mod tests {
+    use onecopy_core::LinkKind;
+
     use super::*;
-    use crate::ingest::LinkKind;
 
     #[test]
     fn what_was_written_is_read() {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::record::{LinkKind, Record, Whole, looks_like_html};
+use onecopy_core::LinkKind;
+
+use super::record::{Record, Whole, looks_like_html};
 
 /// From here on a number of seconds would be taken for milliseconds.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::ops::Range;
 
 use onecopy_core::{
-    AddressRules, Canonical, CanonicalRules, Config, Content, LooksAt, Method, Parts, canonicalise,
+    AddressRules, Canonical, CanonicalRules, Config, Content, LinkKind, LooksAt, Method, Parts, canonicalise,
     canonicalise_json, decode, head, html_to_parts, html_to_text, links, parse_time, resolve, unescape,
     unix_seconds,
 };
@@ -114,17 +114,6 @@ impl Archived<'_> {
     pub(crate) fn parts(&self) -> [&str; 3] {
         [&self.date, &self.id, &self.digest]
     }
-}
-
-/// How a page says that it is elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkKind {
-    /// It sends its reader there.
-    Redirect,
-    /// The archive says that it was found to be the same as that page.
-    Revisit,
-    /// It gives that address as its own. A hint, which its content must bear out.
-    Canonical,
 }
 
 /// The text of a page.

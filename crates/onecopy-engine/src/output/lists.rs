@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Decision, End, Language, PageId};
+use onecopy_core::{Decision, End, Language, LinkKind, PageId};
 
 use super::names::Names;
 use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
-use crate::ingest::{Format, Inputs, LinkKind, RejectedLine, Source};
+use crate::ingest::{Format, Inputs, RejectedLine, Source};
 use crate::report::Counts;
 
 /// What the lists are made from.

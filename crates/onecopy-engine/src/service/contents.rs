@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use onecopy_core::{Desk, Held, Method};
-use onecopy_store::{ContentRow, Folder, LogReader, Place, Posting, Postings, Snapshot, Version};
+use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot, Version};
 
 use super::generation::Generations;
 use super::graph::{Compare, Edit, Effect, Graph, Slot};
@@ -34,6 +35,7 @@ pub(super) struct Contents {
     postings: Postings,
     generations: Generations,
     sketches: Sketches,
+    merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
     /// Pairs that were compared since the start.
     pub compared: u64,
 }
@@ -76,7 +78,8 @@ impl Contents {
         let generations = Generations::open(&**folder, method, generations, count)?;
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
-        let mut contents = Contents { graph, entries, free, postings, generations, sketches, compared: 0 };
+        let mut contents =
+            Contents { graph, entries, free, postings, generations, sketches, merging: None, compared: 0 };
         for slot in late {
             let sketch = contents.sketches.get(slot, contents.entries[slot as usize].at)?;
             contents.enter(slot, &sketch, method);
@@ -146,9 +149,9 @@ impl Contents {
         graph.apply(edit, &mut comparing)
     }
 
-    /// The sketch of a content.
-    pub(super) fn sketch(&mut self, slot: Slot) -> Result<Arc<[u64]>> {
-        self.sketches.get(slot, self.entries[slot as usize].at)
+    /// Says where the version of a content is that was moved.
+    pub(super) fn relocate(&mut self, slot: Slot, at: Place) {
+        self.entries[slot as usize].at = at;
     }
 
     /// The sketch of a version, wherever it is in the log.
@@ -172,15 +175,35 @@ impl Contents {
             if self.postings.parts() % SEALS_A_SAVE == 0 {
                 self.generations.save(folder)?;
             }
-            let graph = &self.graph;
-            self.postings.merge(&|slot| graph.get(slot).is_some())?;
         }
+        self.merge()?;
         self.generations.renew(folder)?;
+        Ok(())
+    }
+
+    /// Merges parts of postings on a thread of its own, one merge at a time.
+    fn merge(&mut self) -> Result<()> {
+        if let Some(merging) = self.merging.take_if(|merging| merging.is_finished()) {
+            let merged = merging.join().map_err(|_| stopped())?;
+            self.postings.install(merged?)?;
+        }
+        let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
+        if let Some(plan) = plan {
+            // What is dead now stays dead: who comes under the same number is entered anew, in a later part.
+            let alive: Vec<bool> =
+                (0..self.entries.len()).map(|slot| self.graph.get(slot as Slot).is_some()).collect();
+            let run = move || plan.run(&|slot| alive.get(slot as usize).copied().unwrap_or(false));
+            self.merging = std::thread::Builder::new().name("merge".into()).spawn(run).ok();
+        }
         Ok(())
     }
 
     /// Writes what would have to be found again.
     pub(super) fn close(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
+        if let Some(merging) = self.merging.take() {
+            // What it made is not needed: the next time begins it again.
+            merging.join().ok();
+        }
         self.postings.seal(born)?;
         Ok(self.generations.save(folder)?)
     }
@@ -199,11 +222,6 @@ impl Contents {
             }
         }
         (groups + sizes.len() as u64, sizes.into_values().fold(largest, u64::max))
-    }
-
-    /// Bytes of postings on disk.
-    pub(super) fn postings_bytes(&self) -> u64 {
-        self.postings.bytes()
     }
 }
 
@@ -325,6 +343,10 @@ pub(super) fn read_sketch(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -
 pub(super) fn read_version(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Version> {
     reader.read(at, buffer)?;
     Version::from_bytes(buffer).ok_or_else(|| no_version(at))
+}
+
+fn stopped() -> crate::Error {
+    crate::Error::NotFound("the merge of postings ended in a panic: start the service again".into())
 }
 
 fn no_version(at: Place) -> crate::Error {

@@ -3,6 +3,7 @@
 
 use onecopy_core::{Config, LinkKind, Method};
 use onecopy_store::{Deed, LinkRow, Version};
+use zstd::bulk::Compressor;
 
 use super::status::Refusal;
 use super::{Action, ServiceOptions};
@@ -20,6 +21,9 @@ pub(super) struct Preparation {
     keep_pages: bool,
 }
 
+/// What is used again for each change.
+type Desk<'a> = (Appraiser<'a>, Compressor<'a>);
+
 /// How much a page is compressed: the least, since every page is.
 const COMPRESSION: i32 = 1;
 
@@ -33,23 +37,27 @@ impl Preparation {
 
     /// Understands changes, one after the other.
     pub(super) fn versions(&self, actions: &[Action]) -> Vec<Result<Version, Refusal>> {
-        let mut appraiser = Appraiser::new(&self.config, &*self.method);
-        actions.iter().map(|action| self.version(*action, &mut appraiser)).collect()
+        let packer = match Compressor::new(COMPRESSION) {
+            Ok(packer) => packer,
+            Err(error) => return actions.iter().map(|_| Err(Refusal::Broken(error.to_string()))).collect(),
+        };
+        let mut desk = (Appraiser::new(&self.config, &*self.method), packer);
+        actions.iter().map(|action| self.version(*action, &mut desk)).collect()
     }
 
-    fn version(&self, action: Action, appraiser: &mut Appraiser) -> Result<Version, Refusal> {
+    fn version(&self, action: Action, desk: &mut Desk) -> Result<Version, Refusal> {
         let gone = |deed, name: &str| {
             let name = serde_json::to_string(name).expect("a string is JSON");
             Ok(Version { deed, name, ..Version::default() })
         };
         match action {
-            Action::Put(line) => self.put(line, appraiser),
+            Action::Put(line) => self.put(line, desk),
             Action::Dead(name) => gone(Deed::Dead, name),
             Action::Delete(name) => gone(Deed::Delete, name),
         }
     }
 
-    fn put(&self, line: &[u8], appraiser: &mut Appraiser) -> Result<Version, Refusal> {
+    fn put(&self, line: &[u8], (appraiser, packer): &mut Desk) -> Result<Version, Refusal> {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
@@ -63,7 +71,7 @@ impl Preparation {
             return Err(Refusal::Bad(format!("the page's name is longer than {NAME_BYTES} bytes")));
         }
         let page = if self.keep_pages {
-            zstd::bulk::compress(line, COMPRESSION).map_err(|error| Refusal::Broken(error.to_string()))?
+            packer.compress(line).map_err(|error| Refusal::Broken(error.to_string()))?
         } else {
             Vec::new()
         };

@@ -71,7 +71,6 @@ pub(super) struct Gauge {
     pub accepted: u64,
     pub heads: Heads,
     pub numbers: Numbers,
-    pub broken: Option<String>,
 }
 
 impl Queue {
@@ -251,7 +250,6 @@ impl Queue {
             accepted: inside.accepted,
             heads: inside.heads.clone(),
             numbers: inside.numbers,
-            broken: inside.broken.clone(),
         }
     }
 }

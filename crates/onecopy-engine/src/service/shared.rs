@@ -1,6 +1,6 @@
 //! An open collection: what all threads of a service share.
 
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard, Weak};
 use std::time::{Duration, Instant};
 
 use onecopy_core::{Config, Method, Search, method};
@@ -10,6 +10,7 @@ use onecopy_store::{
 };
 
 use super::ServiceOptions;
+use super::compact::compact;
 use super::contents::Contents;
 use super::prepare::Preparation;
 use super::queue::{Queue, Work};
@@ -38,8 +39,18 @@ pub(super) struct Shared {
     pub contents: RwLock<Contents>,
     pub queue: Queue,
     groups: Mutex<Option<(Instant, (u64, u64))>>,
+    past: Mutex<Past>,
     /// Held until all is closed.
     _lock: Box<dyn Lock>,
+}
+
+/// What is kept for those who look at an earlier moment.
+#[derive(Debug, Default)]
+struct Past {
+    /// Moments that somebody may look at.
+    seen: Vec<Weak<Snapshot>>,
+    /// Segments of the log that only they may want.
+    doomed: Vec<u32>,
 }
 
 impl Shared {
@@ -84,6 +95,7 @@ impl Shared {
             snapshot: RwLock::new(Arc::new(snapshot)),
             contents: RwLock::new(contents),
             groups: Mutex::new(None),
+            past: Mutex::default(),
             _lock: lock,
         };
         shared.replay(from, heads.settled)?;
@@ -122,10 +134,48 @@ impl Shared {
         &*self.preparation.method
     }
 
+    /// Lets everybody see the tables as they are now.
+    pub(super) fn renew_snapshot(&self) -> Result<()> {
+        let snapshot = Arc::new(self.tables.snapshot()?);
+        let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
+        let mut past = self.past.lock().expect("no thread panics with this lock");
+        past.seen.retain(|seen| seen.strong_count() > 0);
+        past.seen.push(Arc::downgrade(&before));
+        Ok(())
+    }
+
+    /// Notes that nothing of a segment of the log is wanted, but by those who look at an earlier moment.
+    pub(super) fn doom(&self, segment: u32) {
+        self.past.lock().expect("no thread panics with this lock").doomed.push(segment);
+    }
+
+    pub(super) fn is_doomed(&self, segment: u32) -> bool {
+        self.past.lock().expect("no thread panics with this lock").doomed.contains(&segment)
+    }
+
+    /// Removes the segments that nobody looks at any more.
+    pub(super) fn remove_doomed(&self) -> Result<()> {
+        let mut past = self.past.lock().expect("no thread panics with this lock");
+        past.seen.retain(|seen| seen.strong_count() > 0);
+        if !past.seen.is_empty() {
+            return Ok(());
+        }
+        let mut log = self.log.lock().expect("no thread panics with this lock");
+        while let Some(segment) = past.doomed.pop() {
+            log.remove(segment)?;
+        }
+        Ok(())
+    }
+
+    /// The contents in memory, for their one writer.
+    pub(super) fn write_contents(&self) -> Result<RwLockWriteGuard<'_, Contents>> {
+        self.contents.write().map_err(|_| stale())
+    }
+
     /// Tier 2: settles until the collection is closed.
     pub(super) fn work(&self) {
         while let Some(work) = self.queue.take() {
-            match self.settle(&work) {
+            match self.settle(&work).and_then(|done| compact(self).map(|_| done)) {
                 Ok((settled, repaired, compared_pairs)) => {
                     self.queue.done(work, settled.heads, &repaired, |numbers| {
                         numbers.compared_pages += settled.compared;
@@ -146,7 +196,7 @@ impl Shared {
 
     /// Settles a batch in one transaction.
     fn settle(&self, work: &Work) -> Result<(Settled, Vec<(u64, u64)>, u64)> {
-        let mut contents = self.contents.write().map_err(|_| stale())?;
+        let mut contents = self.write_contents()?;
         let (config, method) = (&self.preparation.config, self.method());
         let writing = self.tables.begin()?;
         let mut batch = writing.batch()?;
@@ -172,8 +222,7 @@ impl Shared {
         let compared_pairs = contents.compared;
         contents.tend(&*self.folder, settled.heads.born)?;
         drop(contents);
-        let snapshot = Arc::new(self.tables.snapshot()?);
-        *self.snapshot.write().map_err(|_| stale())? = snapshot;
+        self.renew_snapshot()?;
         Ok((settled, repaired, compared_pairs))
     }
 
@@ -205,7 +254,7 @@ impl Shared {
     /// Writes what would have to be found again.
     pub(super) fn close(&self) -> Result<()> {
         let born = self.snapshot().heads()?.born;
-        let mut contents = self.contents.write().map_err(|_| stale())?;
+        let mut contents = self.write_contents()?;
         contents.close(&*self.folder, born)
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Place;
-use super::record::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
+use super::layout::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
+use super::walk::{Step, Walk};
+use super::{Place, Position};
 use crate::Result;
 use crate::disk::{File, Folder, damaged, open_to_read, read_at};
 
@@ -39,6 +40,28 @@ impl LogReader {
         // Cheaper than a second call to the system for the head.
         bytes.drain(..HEAD_BYTES as usize);
         Ok(())
+    }
+}
+
+impl LogReader {
+    /// Gives each record of a segment from `from` on; `length` bytes of it were synced. Stops at damage.
+    pub fn records(
+        &self,
+        from: Position,
+        length: u32,
+        each: &mut dyn FnMut(Place, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let file = self.files.get(from.segment)?;
+        let mut walk = Walk::new(&*file, from, length)?;
+        loop {
+            match walk.step()? {
+                Step::Record { place, bytes, .. } => each(place, bytes)?,
+                Step::Damage { offset, what } => {
+                    return Err(damaged(&segment_name(from.segment), u64::from(offset), what));
+                }
+                Step::End => return Ok(()),
+            }
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use std::io::ErrorKind;
 
 use proptest::prelude::*;
 
+use super::layout::segment_head;
 use super::*;
-use crate::disk::{Disk, Volatile};
+use crate::disk::{Disk, Open, Volatile};
 
 /// Small, so that a few records fill one.
 const SEGMENT: u32 = 3000;
@@ -298,6 +299,7 @@ fn segments_are_removed_but_the_last() {
     let error = log.reader().read(records[1].0, &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "log-00000002 is damaged at byte 0: the file is missing");
     assert!(replay(&log, Position { segment: 9, offset: 16 }).is_err());
+    assert!(replay(&log, Position { segment: 3, offset: 2900 }).is_err());
 }
 
 #[test]

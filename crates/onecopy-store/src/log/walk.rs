@@ -1,6 +1,6 @@
 //! Walks the records of a segment, and finds the next good one after damage.
 
-use super::record::{HEAD_BYTES, Head, SEGMENT_HEAD_BYTES, check_segment_head, segment_name};
+use super::layout::{HEAD_BYTES, Head, SEGMENT_HEAD_BYTES, check_segment_head, segment_name};
 use super::{Place, Position};
 use crate::Result;
 use crate::disk::{File, read_at};

@@ -21,6 +21,8 @@ pub(super) struct Filter {
 #[repr(align(64))]
 struct Line([u64; WORDS]);
 
+const EMPTY: [u64; WORDS] = [0; WORDS];
+
 impl Filter {
     /// Room for so many keys.
     pub(super) fn new(keys: u64) -> Filter {
@@ -31,27 +33,28 @@ impl Filter {
     pub(super) fn insert(&mut self, key: u64) {
         let at = self.line_of(key);
         let bits = spread(key);
-        for (word, at_word) in self.lines[at].0.iter_mut().zip(0..) {
+        for (at_word, word) in self.lines[at].0.iter_mut().enumerate() {
             *word |= 1 << bit(bits, at_word);
         }
     }
 
     /// The indices of the keys that may be there, in order, and how many they are. `keys` has at most `BATCH`.
     pub(super) fn sift(&self, keys: &[u64], held: &mut [u16; BATCH]) -> usize {
+        // Nothing but loads that do not wait for each other: the cache misses of many keys overlap.
+        let mut asked = [(&EMPTY, 0); BATCH];
+        for (asked, key) in asked.iter_mut().zip(keys) {
+            let line = &self.lines[self.line_of(*key)].0;
+            *asked = (line, line[0]);
+        }
         let mut count = 0;
-        for (at, key) in keys.iter().take(BATCH).enumerate() {
-            // Without a branch: the processor goes on to the next key's line while it waits for this one.
+        for (at, ((line, first), key)) in asked.iter().zip(keys).enumerate() {
+            let bits = spread(*key);
+            let all =
+                (1..WORDS).fold(first >> bit(bits, 0), |all, word| all & (line[word] >> bit(bits, word)));
             held[count] = at as u16;
-            count += self.may_hold(*key) as usize;
+            count += (all & 1) as usize;
         }
         count
-    }
-
-    fn may_hold(&self, key: u64) -> bool {
-        let line = &self.lines[self.line_of(key)].0;
-        let bits = spread(key);
-        let all = line.iter().zip(0..).fold(1, |all, (word, at_word)| all & (word >> bit(bits, at_word)));
-        all == 1
     }
 
     fn line_of(&self, key: u64) -> usize {
@@ -84,7 +87,7 @@ fn spread(key: u64) -> u64 {
 }
 
 /// Which bit of a word: six bits of the upper 48 for each of the eight words.
-fn bit(bits: u64, at_word: u32) -> u64 {
+fn bit(bits: u64, at_word: usize) -> u64 {
     bits >> (16 + 6 * at_word) & 63
 }
 

@@ -82,3 +82,25 @@ impl Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_with_the_same_half_are_told_apart() {
+        let key = |content: u32| xxhash_rust::xxh3::xxh3_64(&content.to_le_bytes()) << 32 | 5;
+        let posting = |at: u32| Posting { key: key(at % 3000), content: at % 3000, rest: at };
+        let mut memory = Memory::default();
+        memory.add(&(0..9000).map(posting).collect::<Vec<_>>());
+        for at in 0..3000 {
+            let mut rests = Vec::new();
+            memory.find(key(at), &mut |content, rest| {
+                assert_eq!(content, at);
+                rests.push(rest);
+            });
+            assert_eq!(rests, [at + 6000, at + 3000, at]);
+        }
+        memory.find(5 << 20, &mut |_, _| panic!("never added"));
+    }
+}

@@ -13,6 +13,8 @@ use crate::disk::{File, Folder, cannot, damaged, open_to_read, read_at};
 
 /// The largest with eight digits.
 const MAX_NUMBER: u32 = 99_999_999;
+/// How far the search for a block begins to look around.
+const FENCE_STEP: usize = 8;
 /// Written and read at once, a whole number of blocks.
 pub(super) const PIECE_BYTES: usize = 64 * BLOCK_BYTES;
 
@@ -73,7 +75,7 @@ impl Part {
 
     fn find_key(&self, key: u64, block: &mut Block, found: &mut dyn FnMut(u32, u32)) -> Result<()> {
         // The key may begin at the end of the block before the first that begins with it.
-        let mut index = self.fence.partition_point(|first| *first < key).saturating_sub(1);
+        let mut index = first_of(&self.fence, key).saturating_sub(1);
         loop {
             self.load(index as u32, block)?;
             let from = block::first_of(&block.bytes, block.count, key);
@@ -119,6 +121,23 @@ impl Part {
     }
 }
 
+/// The first place whose key is not below `key`. Keys are spread evenly, so it is near where the key would be if
+/// they were perfectly so; a search over all would miss the cache more often.
+fn first_of(fence: &[u64], key: u64) -> usize {
+    let guess = ((u128::from(key) * fence.len() as u128) >> 64) as usize;
+    let (mut from, mut to, mut step) = (guess, guess, FENCE_STEP);
+    while from > 0 && fence[from] >= key {
+        from = from.saturating_sub(step);
+        step *= 2;
+    }
+    step = FENCE_STEP;
+    while to < fence.len() && fence[to] < key {
+        to = (to + step).min(fence.len());
+        step *= 2;
+    }
+    from + fence[from..to].partition_point(|first| *first < key)
+}
+
 /// The block that was read last: the next key is often in it.
 struct Block {
     index: Option<u32>,
@@ -154,4 +173,22 @@ pub(super) fn part_name(number: u32) -> String {
 pub(super) fn part_number(name: &str) -> Option<u32> {
     let number = name.strip_prefix("postings-")?.parse().ok()?;
     (part_name(number) == name && number <= MAX_NUMBER).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_of;
+
+    #[test]
+    fn the_first_place_is_found_in_any_fence() {
+        let even: Vec<u64> = (0..1000).map(|at| at << 54).collect();
+        let low: Vec<u64> = (0..100).flat_map(|at| [at * at; 3]).collect();
+        let high: Vec<u64> = (0..300).map(|at| u64::MAX - 600 + at * 2).collect();
+        for fence in [&even[..], &low, &high, &[7], &[0, u64::MAX]] {
+            let near = fence.iter().flat_map(|key| [key.saturating_sub(1), *key, key.saturating_add(1)]);
+            for key in near.chain([0, u64::MAX]) {
+                assert_eq!(first_of(fence, key), fence.partition_point(|first| *first < key));
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::block::{BLOCK_BYTES, u64_at};
+use super::block::{BLOCK_BYTES, BLOCK_POSTINGS, u64_at};
 use crate::disk::{File, damaged, read_at};
 use crate::{Error, Result};
 
@@ -51,8 +51,9 @@ impl Tail {
         {
             return Err(damaged(name, offset, "the file has another length"));
         }
-        if tail.blocks == 0 || tail.filter_bytes == 0 {
-            return Err(damaged(name, offset, "the part is empty"));
+        let most = tail.blocks.saturating_mul(BLOCK_POSTINGS as u64);
+        if !(1..=most).contains(&tail.postings) || tail.filter_bytes == 0 {
+            return Err(damaged(name, offset, "it has another number of postings"));
         }
         Ok((tail, checksum))
     }

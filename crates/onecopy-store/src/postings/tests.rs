@@ -215,6 +215,41 @@ fn merging_drops_the_dead_and_nothing_else() {
     assert_eq!((reopened.covered(), reopened.bytes()), (4, merged.bytes()));
 }
 
+/// The disk is full after any write, then power is lost, or the process ends and the next one loses power.
+fn check_full(change: fn(&mut Postings) -> Result<()>) {
+    for count in 0..40 {
+        for seed in 0..12 {
+            let disk = Volatile::new();
+            let (mut now, all) = five_parts(&disk);
+            now.add(&postings(9, 300));
+            disk.fail_after(Some(count));
+            let done = change(&mut now).is_ok();
+            disk.fail_after(None);
+            if seed % 2 == 0 {
+                drop(open(&disk).unwrap());
+            }
+            let found = open(&disk.power_loss(seed)).unwrap();
+            let sealed = if found.covered() == 9 { postings(9, 300) } else { Vec::new() };
+            let expected: BTreeSet<Posting> = all.into_iter().chain(sealed).collect();
+            assert_eq!(find(&found, &all_keys()).unwrap(), expected);
+            if done {
+                return;
+            }
+        }
+    }
+    panic!("the disk was full each time");
+}
+
+#[test]
+fn a_seal_that_fails_loses_nothing_whatever_comes_next() {
+    check_full(|postings| postings.seal(9));
+}
+
+#[test]
+fn a_merge_that_fails_loses_nothing_whatever_comes_next() {
+    check_full(|postings| postings.merge(&|_| true).map(drop));
+}
+
 #[test]
 fn where_all_are_dead_no_part_is_left() {
     let disk = Volatile::new();

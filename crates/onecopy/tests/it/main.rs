@@ -1,8 +1,10 @@
 //! The program as its users meet it: the real binary, in temporary folders, every wait with a limit.
 
 // What the tests are written with.
+mod client; //    the program as a server, and a small HTTP client
 mod pages; //     texts whose similarity is known, and corpora made from a seed
 mod program; //   starting the program, following what it says, stopping it
+mod python; //    other people's packages, to check with
 mod results; //   reading an output folder
 mod warc; //      archives made of records, packed in every way, and a strict reader of them
 
@@ -24,8 +26,10 @@ mod machine; //   a full disk, folders that cannot be written, huge lines, decom
 mod memory; //    memory, threads and the order of the input change no answer, and the limit is kept
 mod methods; //   every method through the program: what it finds, says of its recall, and refuses
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
+mod openapi; //   made-up requests after the served openapi.json: no answer is other than it says
 mod oracle; //    on real pages, the answer is the one that comparing all pairs gives
 mod readers; //   other people's readers of WARC and Parquet find in kept files what they should
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
+mod serve; //     `serve`: every route, what it refuses, and how it ends
 mod stores; //    object stores and web servers give the answer that local files give, or a clear error
 mod tidy; //      the rules of style that a machine can check

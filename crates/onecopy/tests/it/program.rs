@@ -147,19 +147,28 @@ impl Running {
 
     /// Waits for a line on standard error that starts like this. Panics if the program ends without one.
     pub fn hear(&mut self, start: &str) {
+        self.hear_line(start, |line| line.starts_with(start));
+    }
+
+    /// Waits for a line on standard error that has these words, and gives it.
+    pub fn hear_of(&mut self, words: &str) -> String {
+        self.hear_line(words, |line| line.contains(words))
+    }
+
+    fn hear_line(&mut self, wanted: &str, is_wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
             match self.stderr.recv_timeout(left) {
                 Ok(line) => {
-                    self.heard.push(line);
-                    if self.heard[self.heard.len() - 1].starts_with(start) {
-                        return;
+                    self.heard.push(line.clone());
+                    if is_wanted(&line) {
+                        return line;
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    panic!("no `{start}` within {LIMIT:?}, only {:?}", self.heard)
+                    panic!("no `{wanted}` within {LIMIT:?}, only {:?}", self.heard)
                 }
-                Err(RecvTimeoutError::Disconnected) => panic!("ended without `{start}`: {:?}", self.heard),
+                Err(RecvTimeoutError::Disconnected) => panic!("ended without `{wanted}`: {:?}", self.heard),
             }
         }
     }

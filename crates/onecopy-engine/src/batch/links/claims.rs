@@ -1,10 +1,9 @@
 //! Links as segments hold them, and all of a run together.
 
-use onecopy_core::PageId;
+use onecopy_core::{Claim, LinkKind};
 
 use crate::batch::segments::Segments;
 use crate::error::Result;
-use crate::ingest::LinkKind;
 
 /// Where a page of a segment says that it is. Addresses are hashes, so that they can be looked up.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,19 +61,6 @@ impl Link {
         }
         links
     }
-}
-
-/// A link among all of a run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
-    pub page: PageId,
-    pub kind: LinkKind,
-    pub from: u64,
-    pub own_identity: u64,
-    pub address: u64,
-    pub identity: u64,
-    /// Whether the page has no words of its own.
-    pub silent: bool,
 }
 
 /// The links of all segments.

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use onecopy_core::decode;
+use onecopy_core::{LinkKind, decode};
 
 use super::meaning::{Body, Meaning, Origin, Refers, meaning};
 use super::records::WarcRecord;
-use crate::ingest::record::{Archived, LinkKind, Record, Text, Wanted};
+use crate::ingest::record::{Archived, Record, Text, Wanted};
 use crate::job::Limits;
 
 /// The page that a record holds, or the place that it points at; nothing for a record that is neither. Says why if it

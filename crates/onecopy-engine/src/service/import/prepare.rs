@@ -7,10 +7,11 @@ use serde_json::value::to_raw_value;
 use super::plan::Reading;
 use crate::error::{At, Result};
 use crate::ingest::{
-    Chunk, FieldNames, Format, LinkKind, Opener, Piece, Record, Source, Trouble, lines, read_document,
-    read_line, read_record, records,
+    Chunk, FieldNames, Format, Opener, Piece, Record, Source, Trouble, lines, read_document, read_line,
+    read_record, records,
 };
 use crate::job::Fields;
+use onecopy_core::LinkKind;
 
 /// A piece of input, ready to be handed over.
 #[derive(Debug, Default)]

@@ -117,7 +117,7 @@ fn best_at(
 fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
     let held = rows.get(page)?;
     let (before, now) = (held.before.clone(), held.now.clone());
-    for row in &before {
+    if let Some(row) = &before {
         for (role, hash) in standing(row) {
             rows.batch.remove_standing(role, hash, &row.rank)?;
         }
@@ -125,7 +125,7 @@ fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
             rows.batch.remove_naming(hash, page)?;
         }
     }
-    for row in &now {
+    if let Some(row) = &now {
         for (role, hash) in standing(row) {
             rows.batch.add_standing(role, hash, &row.rank, page)?;
         }

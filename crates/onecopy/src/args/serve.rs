@@ -1,0 +1,184 @@
+//! What may be typed behind `onecopy serve`.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use onecopy_core::Config;
+use onecopy_engine::{Error, Limits, ServiceOptions};
+
+use super::choice::ChoiceArgs;
+use super::input::FieldArgs;
+use super::routing::RoutingArg;
+use super::text::{TextArgs, read_text};
+use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
+use crate::size::Size;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  onecopy serve --data pages
+  onecopy serve --data pages --threshold 0.9 --winner newer --queue 1G
+  onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
+
+Then, in another window:
+  curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"some words\"}'
+  curl localhost:7171/pages -H 'Content-Type: application/x-ndjson' -T pages.jsonl -X POST
+  curl 'localhost:7171/pages?page=a'
+  curl localhost:7171/groups
+  curl -N 'localhost:7171/feed?after=0' -H 'Accept: text/event-stream'
+  curl localhost:7171/openapi.json
+
+A change is answered when it is safe on disk, with what is known at once; comparing follows, and the
+feed tells each change of status. What counts as a duplicate is fixed when a collection is begun.
+
+Without a token only programs on this machine are answered, and no web pages. There is no TLS: let a
+proxy in front of the service speak it, and keep the service itself where only the proxy reaches it.
+Ctrl-C or SIGTERM ends it: what runs is finished, what is accepted and not yet compared is taken up
+at the next start.";
+
+#[derive(ClapArgs)]
+pub struct ServeArgs {
+    /// The collection's folder; begun if it is not there
+    #[arg(long, short, value_name = "DIR")]
+    pub data: PathBuf,
+    /// Where to listen. Another address than one of this machine alone needs --token-file
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171")]
+    pub listen: String,
+    /// Answer only those who send the token in this file, of 16 characters or more, but for /health
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Changes that may wait to be compared; more are refused (429) until some are
+    #[arg(long, value_name = "SIZE", default_value_t = Size(usual().queue_bytes))]
+    pub queue: Size,
+    /// Keep only what is needed to compare pages, not the pages themselves: they cannot be exported
+    #[arg(long)]
+    pub no_keep_pages: bool,
+    /// Which partitions a page is compared in: lossless, or approximate, which is faster and misses some pairs; the
+    /// factor by which its intervals are enlarged is sampled unless it is given
+    #[arg(long, value_name = "lossless|approximate[:RHO]", default_value = "lossless")]
+    pub routing: RoutingArg,
+    /// The share of a group's checks that may fail before it is repaired. Higher: fewer repairs
+    #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
+    pub repair_rate: f64,
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+    /// How many threads compare. Never changes the answer [default: one a core]
+    #[arg(long, short = 'j', value_name = "N")]
+    pub threads: Option<usize>,
+    /// How the log on standard error is written: a line for each request and event
+    #[arg(long, value_enum, default_value_t)]
+    pub log: LogArg,
+    /// Say nothing but errors: no log, no examples
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub fields: FieldArgs,
+    #[command(flatten)]
+    pub text: TextArgs,
+    #[command(flatten)]
+    pub limits: ServeLimitArgs,
+}
+
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Limits")]
+pub struct ServeLimitArgs {
+    /// Refuse records longer than this
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
+    pub max_page: Size,
+    /// Connections that may be open at a time
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub connections: u32,
+    /// Cut a client off that sends or takes nothing for this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub idle: u64,
+    /// How long requests may still run when the service is told to end
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub grace: u64,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum LogArg {
+    /// For people
+    #[default]
+    Plain,
+    /// JSON, for programs
+    Json,
+}
+
+/// The engine's own defaults.
+fn usual() -> ServiceOptions {
+    ServiceOptions::new("")
+}
+
+impl ServeArgs {
+    /// How the collection is opened. What counts as a duplicate is that of the collection, unless something else than
+    /// the usual was typed.
+    pub fn options(&self) -> anyhow::Result<ServiceOptions> {
+        let typed = self.choice.config(&self.text)?;
+        let mut options = ServiceOptions::new(&self.data);
+        options.config = (typed != Config::default()).then_some(typed);
+        options.fields = self.fields.fields();
+        options.limits.page_bytes = self.limits.max_page.0 as usize;
+        options.keep_pages = !self.no_keep_pages;
+        options.routing = self.routing.0;
+        options.queue_bytes = self.queue.0;
+        options.repair_rate = self.repair_rate;
+        options.threads = self.threads.unwrap_or(options.threads);
+        Ok(options)
+    }
+
+    /// How the service is offered.
+    pub fn http(&self) -> anyhow::Result<HttpOptions> {
+        let (connections, idle) = (self.limits.connections as usize, self.limits.idle);
+        if connections == 0 || idle == 0 {
+            return wrong("--connections and --idle must be 1 or more, else nobody is answered".into());
+        }
+        Ok(HttpOptions {
+            token: self.token()?,
+            page_bytes: self.limits.max_page.0 as usize,
+            idle: Duration::from_secs(idle.min(86_400)),
+            grace: Duration::from_secs(self.limits.grace.min(86_400)),
+            connections,
+        })
+    }
+
+    /// Where to listen: any address with a token, else one that only this machine reaches.
+    pub fn address(&self) -> anyhow::Result<SocketAddr> {
+        let found = self.listen.to_socket_addrs().ok().and_then(|mut all| all.next());
+        match found {
+            Some(address) if address.ip().to_canonical().is_loopback() => Ok(address),
+            Some(address) if self.token_file.is_some() => Ok(address),
+            Some(address) => wrong(format!(
+                "{address} can be reached from other machines: give --token-file too, or listen on 127.0.0.1"
+            )),
+            None => wrong(format!("`{}` is not an address to listen on: write 127.0.0.1:7171", self.listen)),
+        }
+    }
+
+    /// How the log looks.
+    pub fn style(&self) -> Style {
+        match self.log {
+            _ if self.quiet => Style::Silent,
+            LogArg::Plain => Style::Plain,
+            LogArg::Json => Style::Json,
+        }
+    }
+
+    fn token(&self) -> anyhow::Result<Option<String>> {
+        let Some(path) = &self.token_file else { return Ok(None) };
+        let text = read_text(path, "the token")?;
+        let token = text.trim();
+        if token.len() < TOKEN_LENGTH || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return wrong(format!(
+                "the token in {} is not one: write {TOKEN_LENGTH} or more letters, digits and marks, such as `openssl rand -hex 32` gives",
+                path.display()
+            ));
+        }
+        Ok(Some(token.to_owned()))
+    }
+}
+
+fn wrong<T>(reason: String) -> anyhow::Result<T> {
+    Err(Error::Config(reason).into())
+}

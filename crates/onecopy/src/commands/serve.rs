@@ -1,0 +1,73 @@
+//! `onecopy serve`: a collection over HTTP, until it is told to end.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use onecopy_engine::Service;
+use tokio::sync::watch;
+
+use crate::args::ServeArgs;
+use crate::commands::print;
+use crate::http::{Log, serve};
+
+pub fn run(args: &ServeArgs) -> Result<ExitCode> {
+    let (http, options, address) = (args.http()?, args.options()?, args.address()?);
+    // An address that is taken is told before a large collection is opened.
+    let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"));
+    let listener = listener.map_err(with_cause)?;
+    let log = Arc::new(Log::start(args.style())?);
+    let stop = stop_on_signal();
+    let service = Service::open(options)?;
+    let greet = |address: SocketAddr| {
+        if !args.quiet {
+            print(&greeting(args, address));
+        }
+    };
+    let served = serve(service, &http, listener, &log, stop, greet);
+    log.end();
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The program prints one line of an error, so the cause must be in it.
+fn with_cause(error: anyhow::Error) -> anyhow::Error {
+    anyhow::anyhow!("{error:#}: is it in use? --listen gives another")
+}
+
+/// Says true when the user or the system asks us to stop. A second time ends the process at once.
+fn stop_on_signal() -> watch::Receiver<bool> {
+    let (sender, receiver) = watch::channel(false);
+    let handler = move || {
+        if sender.send_replace(true) {
+            std::process::exit(130);
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        eprintln!("onecopy: Ctrl-C will end the service at once: {error}");
+    }
+    receiver
+}
+
+/// Where the service is, and what to try first.
+fn greeting(args: &ServeArgs, address: SocketAddr) -> String {
+    let at = format!("http://{address}");
+    let token = match &args.token_file {
+        Some(path) => format!(" -H \"Authorization: Bearer $(cat '{}')\"", path.display()),
+        None => String::new(),
+    };
+    format!(
+        "\
+{data} is served at {at}; Ctrl-C ends it.
+
+  curl{token} {at}/pages -H 'Content-Type: application/json' -d '{{\"id\": \"a\", \"text\": \"some words\"}}'
+  curl{token} '{at}/pages?page=a'
+  curl{token} -N '{at}/feed?after=0' -H 'Accept: text/event-stream'
+
+{at}/ lists all routes.
+
+",
+        data = args.data.display()
+    )
+}

@@ -1,0 +1,136 @@
+//! The service over HTTP: JSON in, JSON out.
+//!
+//! It holds no state of its own: what is accepted is the engine's. It refuses what is too large, too slow, too much at a
+//! time, or from a web page; and it knows no TLS, which belongs in front of it.
+
+mod about;
+mod body;
+mod clock;
+mod failure;
+mod feed;
+mod gather;
+mod groups;
+mod guard;
+mod lines;
+mod listen;
+mod log;
+mod metrics;
+mod names;
+mod pages;
+mod params;
+mod reply;
+mod routes;
+mod server;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use onecopy_engine::Service;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, watch};
+
+use self::body::Taking;
+use self::gather::Gather;
+use self::guard::Guard;
+use self::metrics::Metrics;
+use self::server::{CALLS, REPAIRS, STREAMS, Server};
+
+pub use self::guard::TOKEN_LENGTH;
+pub use self::log::{Log, Style};
+
+/// Memory for bodies that are not small.
+const BODIES_BYTES: usize = 256 << 20;
+/// How long is waited for calls of the engine that nobody waits for any more.
+const LAST_CALLS: Duration = Duration::from_secs(5);
+
+/// How the service is offered.
+pub struct HttpOptions {
+    /// What a client must know, if anything.
+    pub token: Option<String>,
+    /// The longest record.
+    pub page_bytes: usize,
+    /// How long a client may neither send nor take anything.
+    pub idle: Duration,
+    /// How long requests may still take when the service is to end.
+    pub grace: Duration,
+    /// Connections that may be open.
+    pub connections: usize,
+}
+
+/// Offers the service until `stop` says true, then closes it. `ready` is told the address once it is listened on.
+pub fn serve(
+    service: Service,
+    options: &HttpOptions,
+    listener: std::net::TcpListener,
+    log: &Arc<Log>,
+    stop: watch::Receiver<bool>,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    let service = Arc::new(service);
+    let runtime = runtime().context("cannot start the service's threads")?;
+    let address = listener.local_addr().context("cannot tell the address that is listened on")?;
+    let listener = runtime.block_on(async {
+        listener.set_nonblocking(true)?;
+        TcpListener::from_std(listener)
+    })?;
+    let (server, threads) = server(&service, options, address, log, stop)?;
+    ready(address);
+    log.event("listening", &format!("http://{address}"));
+    let ended = runtime.block_on(listen::listen(&server, listener, options.connections, options.grace));
+    let how = if ended { "all requests are answered" } else { "some requests were cut off" };
+    log.event("stopping", how);
+    runtime.shutdown_timeout(LAST_CALLS);
+    drop(server);
+    close(service, threads)
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread().thread_name("http").max_blocking_threads(CALLS + 4).enable_all().build()
+}
+
+fn server(
+    service: &Arc<Service>,
+    options: &HttpOptions,
+    address: SocketAddr,
+    log: &Arc<Log>,
+    stop: watch::Receiver<bool>,
+) -> Result<(Arc<Server>, Vec<JoinHandle<()>>)> {
+    let (gather, mut threads) = Gather::start(service)?;
+    let (feed, thread) = feed::follow(service.clone(), stop.clone())?;
+    threads.push(thread);
+    let large = (BODIES_BYTES / options.page_bytes.max(1)).clamp(2, 1_024);
+    let server = Server {
+        service: service.clone(),
+        gather,
+        feed,
+        stop,
+        log: log.clone(),
+        metrics: Metrics::new(),
+        guard: Guard { token: options.token.clone(), address: address.ip() },
+        taking: Taking { large: Arc::new(Semaphore::new(large)), idle: options.idle },
+        page_bytes: options.page_bytes,
+        calls: Arc::new(Semaphore::new(CALLS)),
+        repairs: Arc::new(Semaphore::new(REPAIRS)),
+        streams: Arc::new(Semaphore::new(STREAMS)),
+    };
+    Ok((Arc::new(server), threads))
+}
+
+/// Closes the collection once nobody uses it.
+fn close(service: Arc<Service>, threads: Vec<JoinHandle<()>>) -> Result<()> {
+    let until = Instant::now() + LAST_CALLS;
+    while Arc::strong_count(&service) > 1 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    drop(threads);
+    match Arc::try_unwrap(service) {
+        Ok(service) => Ok(service.close()?),
+        Err(_) => bail!(
+            "a request did not end in time, so the collection was not closed: what was accepted is safe, and is taken up when it is opened again"
+        ),
+    }
+}

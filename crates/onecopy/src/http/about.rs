@@ -1,0 +1,90 @@
+//! What the service says of itself.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use hyper::{Request, StatusCode};
+use onecopy_engine::Stats;
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::metrics;
+use super::params::Params;
+use super::reply::{JSON, Outcome, json, whole};
+use super::routes::ROUTES;
+use super::server::Server;
+
+/// The description of all routes, for programs. A test holds it against the routes.
+const OPENAPI: &str = include_str!("openapi.json");
+
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Ready {
+    ready: bool,
+}
+
+/// `GET /`.
+pub fn index<B>(request: &Request<B>) -> Outcome {
+    none(request)?;
+    let mut text = format!("onecopy {}\n\n", env!("CARGO_PKG_VERSION"));
+    for route in ROUTES {
+        let _ = writeln!(text, "{:<6} {:<24} {}", route.method, route.path, route.about);
+    }
+    Ok(whole(StatusCode::OK, "text/plain; charset=utf-8", text))
+}
+
+/// `GET /health`.
+pub fn health<B>(request: &Request<B>) -> Outcome {
+    none(request)?;
+    json(StatusCode::OK, &Health { status: "alive", version: env!("CARGO_PKG_VERSION") })
+}
+
+/// `GET /ready`.
+pub fn ready<B>(server: &Server, request: &Request<B>) -> Outcome {
+    none(request)?;
+    must_be_ready(server)?;
+    json(StatusCode::OK, &Ready { ready: true })
+}
+
+/// `GET /openapi.json`.
+pub fn openapi<B>(request: &Request<B>) -> Outcome {
+    none(request)?;
+    Ok(whole(StatusCode::OK, JSON, OPENAPI))
+}
+
+/// `GET /stats`.
+pub async fn stats<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
+    none(request)?;
+    json(StatusCode::OK, &numbers(server).await?)
+}
+
+/// `GET /metrics`.
+pub async fn metrics<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
+    none(request)?;
+    let stats = numbers(server).await?;
+    let text = server.metrics.text(&stats, must_be_ready(server).is_ok(), server.log.lost());
+    Ok(whole(StatusCode::OK, metrics::KIND, text))
+}
+
+/// Says why changes are not accepted.
+pub fn must_be_ready(server: &Server) -> Result<(), Failure> {
+    if server.is_stopping() {
+        return Err(Failure::stopping());
+    }
+    let remedy = "wait until the reason is gone; what was accepted is safe";
+    server.service.ready().map_err(|reason| Failure::unavailable(reason, remedy))
+}
+
+async fn numbers(server: &Arc<Server>) -> Result<Stats, Failure> {
+    server.call(|service| service.stats()).await
+}
+
+/// No parameter is known here.
+fn none<B>(request: &Request<B>) -> Result<(), Failure> {
+    Params::parse(request.uri().query(), &[]).map(|_| ())
+}

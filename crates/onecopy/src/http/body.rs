@@ -1,0 +1,167 @@
+//! What a client sends: taken whole within a limit, each pause and all of it within a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use hyper::{HeaderMap, StatusCode};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::failure::Failure;
+
+/// A body that passes this size waits until few others are as large, so that many cannot fill the memory.
+pub const LARGE_BYTES: usize = 64 << 10;
+/// How much is read, and how long, of a body that is refused. A client that still writes would not see the answer.
+const REFUSED_BYTES: usize = 16 << 20;
+const REFUSED_TIME: Duration = Duration::from_secs(2);
+
+/// A body that was taken whole.
+pub struct Taken {
+    pub bytes: Bytes,
+    /// A place among the large ones, until the bytes are no longer needed.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+/// How bodies are taken.
+pub struct Taking {
+    /// Places for large bodies.
+    pub large: Arc<Semaphore>,
+    /// How long a client may pause.
+    pub idle: Duration,
+}
+
+/// What a body is said to be.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Media {
+    Json,
+    Lines,
+    Other,
+}
+
+/// What the headers say that a body is.
+pub fn media(headers: &HeaderMap) -> Media {
+    let plain = headers.get(CONTENT_ENCODING).is_none_or(|coding| coding.as_bytes() == b"identity");
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match kind.as_str() {
+        _ if !plain => Media::Other,
+        "application/json" => Media::Json,
+        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Media::Lines,
+        _ => Media::Other,
+    }
+}
+
+/// The failure of a body that is of another kind than these.
+pub fn unsupported(kinds: &str) -> Failure {
+    let error = format!("the body is not said to be {kinds} without a content encoding");
+    let remedy = format!("send the header `Content-Type: {}`", kinds.split(' ').next().unwrap_or(kinds));
+    Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error, remedy)
+}
+
+/// Reads a body that must be one JSON value, of at most `limit` bytes.
+pub async fn take_json(
+    headers: &HeaderMap,
+    body: Incoming,
+    limit: usize,
+    taking: &Taking,
+) -> Result<Taken, Failure> {
+    if media(headers) != Media::Json {
+        return Err(refuse(body, unsupported("application/json")).await);
+    }
+    take(body, limit, taking).await
+}
+
+/// Reads a body of at most `limit` bytes.
+pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<Taken, Failure> {
+    if body.size_hint().lower() > limit as u64 {
+        return Err(refuse(body, Failure::too_large(limit)).await);
+    }
+    let mut place = None;
+    let mut first = Bytes::new();
+    let mut all: Vec<u8> = Vec::new();
+    while let Some(piece) = next_piece(&mut body, taking.idle).await? {
+        let length = first.len() + all.len() + piece.len();
+        if length > limit {
+            return Err(refuse(body, Failure::too_large(limit)).await);
+        }
+        if place.is_none() && length > LARGE_BYTES {
+            // The semaphore is never closed.
+            place = taking.large.clone().acquire_owned().await.ok();
+        }
+        // Most bodies come in one piece, and need no copy.
+        if first.is_empty() && all.is_empty() {
+            first = piece;
+            continue;
+        }
+        if all.is_empty() {
+            all.reserve(body.size_hint().lower().min(limit as u64) as usize + length);
+            all.extend_from_slice(&std::mem::take(&mut first));
+        }
+        all.extend_from_slice(&piece);
+    }
+    let bytes = if all.is_empty() { first } else { all.into() };
+    Ok(Taken { bytes, _place: place })
+}
+
+/// The next piece of a body; `None` at its end.
+pub async fn next_piece(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, Failure> {
+    loop {
+        match timeout(idle, body.frame()).await {
+            Err(_) => return Err(too_slow(idle)),
+            Ok(None) => return Ok(None),
+            Ok(Some(Err(error))) => {
+                let error = format!("the body cannot be read to its end: {error}");
+                return Err(Failure::bad(error, "send all of it, as its headers say"));
+            }
+            // Trailers say nothing to us.
+            Ok(Some(Ok(frame))) => match frame.into_data() {
+                Ok(piece) if !piece.is_empty() => return Ok(Some(piece)),
+                _ => {}
+            },
+        }
+    }
+}
+
+/// Reads what a client is still sending, within limits, so that it comes to read why it is refused.
+pub async fn refuse(mut body: Incoming, failure: Failure) -> Failure {
+    let read = async {
+        let mut left = REFUSED_BYTES;
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            let Some(rest) = left.checked_sub(length) else { return };
+            left = rest;
+        }
+    };
+    let _ = timeout(REFUSED_TIME, read).await;
+    failure
+}
+
+fn too_slow(idle: Duration) -> Failure {
+    let error = format!("nothing came for {} seconds in the middle of the body", idle.as_secs());
+    Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body without such pauses")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_bodies_are_told_apart() {
+        let kind = |name: &'static str, value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
+            headers.insert(name, hyper::header::HeaderValue::from_static(value));
+            media(&headers)
+        };
+        assert_eq!(kind("content-type", "Application/JSON; charset=utf-8"), Media::Json);
+        assert_eq!(kind("content-type", "application/x-ndjson"), Media::Lines);
+        assert_eq!(kind("content-type", "text/plain"), Media::Other);
+        assert_eq!(kind("content-encoding", "gzip"), Media::Other);
+        assert_eq!(kind("content-encoding", "identity"), Media::Json);
+        assert_eq!(media(&HeaderMap::new()), Media::Other);
+    }
+}

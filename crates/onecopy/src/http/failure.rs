@@ -1,0 +1,152 @@
+//! What went wrong with a request: a status code, a sentence, and the remedy. Every error of the service is one of these.
+
+use hyper::StatusCode;
+use hyper::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use onecopy_engine::{Error, Refusal};
+use serde::Serialize;
+
+use super::reply::{Response, json_text};
+
+/// Why a request is not answered as it should be.
+#[derive(Debug)]
+pub struct Failure {
+    /// The code of the answer.
+    pub status: StatusCode,
+    /// What is wrong.
+    pub error: String,
+    /// What can be done about it.
+    pub remedy: String,
+    hint: Hint,
+}
+
+/// What a header of the answer says, for programs.
+#[derive(Debug)]
+enum Hint {
+    None,
+    /// When to try again, in seconds.
+    RetryAfter(u64),
+    /// Methods that there are.
+    Allow(String),
+    /// How to prove who asks.
+    Challenge,
+}
+
+/// The reason of a failed answer, for the log.
+#[derive(Clone)]
+pub struct Reason(pub String);
+
+#[derive(Serialize)]
+struct Told<'a> {
+    error: &'a str,
+    remedy: &'a str,
+}
+
+impl Failure {
+    /// A failure with a code.
+    pub fn new(status: StatusCode, error: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        Failure { status, error: error.into(), remedy: remedy.into(), hint: Hint::None }
+    }
+
+    /// A request that makes no sense.
+    pub fn bad(error: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::BAD_REQUEST, error, remedy)
+    }
+
+    /// No page has this name.
+    pub fn unknown_page(name: &str) -> Failure {
+        let error = format!("no page is named `{}`", shortened(name));
+        Failure::new(StatusCode::NOT_FOUND, error, "a page's name is its id, or its address if it has no id")
+    }
+
+    /// More bytes than the limit.
+    pub fn too_large(limit: usize) -> Failure {
+        let error = format!("this is longer than the limit of {limit} bytes");
+        let remedy = "send less, or start the service with a larger --max-page";
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, error, remedy)
+    }
+
+    /// Something is full; it is worth another try after so many seconds.
+    pub fn busy(error: impl Into<String>, seconds: u64) -> Failure {
+        let remedy = format!("try again in {seconds} seconds");
+        let mut failure = Failure::new(StatusCode::TOO_MANY_REQUESTS, error, remedy);
+        failure.hint = Hint::RetryAfter(seconds);
+        failure
+    }
+
+    /// The service cannot do its work.
+    pub fn unavailable(error: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, error, remedy)
+    }
+
+    /// Nothing more is taken, because the service ends.
+    pub fn stopping() -> Failure {
+        Failure::unavailable("the service is shutting down", "try again when it is back")
+    }
+
+    /// A mistake of ours.
+    pub fn ours(error: impl Into<String>) -> Failure {
+        let remedy = "this is a mistake in onecopy: please report it with the service's log";
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error, remedy)
+    }
+
+    /// The path is there, but only for these methods.
+    pub fn method(allowed: &str) -> Failure {
+        let error = "this path is not there for this method";
+        let mut failure =
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, error, format!("use one of: {allowed}"));
+        failure.hint = Hint::Allow(allowed.to_owned());
+        failure
+    }
+
+    /// The token is missing or another.
+    pub fn unauthorized() -> Failure {
+        let remedy = "send the header `Authorization: Bearer TOKEN` with the token of --token-file";
+        let mut failure =
+            Failure::new(StatusCode::UNAUTHORIZED, "the token is missing or not the right one", remedy);
+        failure.hint = Hint::Challenge;
+        failure
+    }
+
+    /// The answer that says so.
+    pub fn into_response(self) -> Response {
+        let told = Told { error: &self.error, remedy: &self.remedy };
+        let text = serde_json::to_vec(&told).unwrap_or_else(|_| b"{}".to_vec());
+        let mut response = json_text(self.status, text);
+        let header = match self.hint {
+            Hint::None => None,
+            Hint::RetryAfter(seconds) => Some((RETRY_AFTER, HeaderValue::from(seconds))),
+            Hint::Allow(methods) => HeaderValue::from_str(&methods).ok().map(|methods| (ALLOW, methods)),
+            Hint::Challenge => Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+        };
+        if let Some((name, value)) = header {
+            response.headers_mut().insert(name, value);
+        }
+        response.extensions_mut().insert(Reason(self.error));
+        response
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::Bad(why) => Failure::bad(why, "a page is a JSON object as in a line of JSON Lines"),
+            Refusal::TooLarge(limit) => Failure::too_large(limit),
+            Refusal::Unknown(name) => Failure::unknown_page(&name),
+            Refusal::Full(seconds) => Failure::busy("too many changes wait to be compared", seconds.max(1)),
+            Refusal::Broken(why) => {
+                Failure::unavailable(why, "the service's log and disk say more; nothing was accepted")
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::unavailable(error.to_string(), "the service's log and disk say more")
+    }
+}
+
+/// A name as it is told: any client can send one of megabytes.
+fn shortened(name: &str) -> &str {
+    name.char_indices().nth(200).map_or(name, |(end, _)| &name[..end])
+}

@@ -1,0 +1,154 @@
+//! The feed: changes of status by number, as lines, or as server-sent events for as long as the client listens.
+//!
+//! One thread waits for the engine's feed to grow and tells all who listen, so that a listener costs no thread.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::header::ACCEPT;
+use hyper::{Request, StatusCode};
+use onecopy_engine::{Change, Service};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::failure::Failure;
+use super::metrics::Held;
+use super::params::{LARGEST, Params, number};
+use super::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
+use super::server::Server;
+
+/// Changes in an answer, unless a number is given, and at most.
+const USUAL: u64 = 1_000;
+const MOST: u64 = 10_000;
+/// The longest that a client may wait, in seconds.
+const LONGEST_WAIT: u64 = 60;
+/// Changes that are read at a time for a stream.
+const AT_ONCE: usize = 500;
+/// A stream says something at least this often, so that nobody on the way takes it for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long the engine is asked to wait at a time; the end of the service is seen after that.
+const ASKING: Duration = Duration::from_millis(250);
+
+/// Starts the thread that follows the engine's feed, until the service is to end.
+pub fn follow(
+    service: Arc<Service>,
+    stop: watch::Receiver<bool>,
+) -> std::io::Result<(watch::Receiver<u64>, JoinHandle<()>)> {
+    let (sender, receiver) = watch::channel(service.stats().feed);
+    let follow = move || {
+        while !*stop.borrow() {
+            let last = *sender.borrow();
+            if service.wait_for_feed(last, ASKING) {
+                sender.send_replace(service.stats().feed.max(last + 1));
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("feed".into()).spawn(follow)?;
+    Ok((receiver, thread))
+}
+
+/// `GET /feed`.
+pub async fn feed<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
+    let params = Params::parse(request.uri().query(), &["after", "limit", "wait"])?;
+    let after = params.number("after", 0..=LARGEST, 0)?;
+    let limit = params.number("limit", 1..=MOST, USUAL)? as usize;
+    let wait = Duration::from_secs(params.number("wait", 0..=LONGEST_WAIT, 0)?);
+    let last = last_event(request)?;
+    if wants_events(request) {
+        let after = last.unwrap_or(after);
+        return Ok(events(server, after));
+    }
+    let mut text = Vec::new();
+    for change in changes(server, after, limit, wait).await? {
+        push_line(&mut text, &change)?;
+    }
+    Ok(whole(StatusCode::OK, LINES, text))
+}
+
+/// Changes behind a number. If there are none, waits for some.
+async fn changes(
+    server: &Arc<Server>,
+    after: u64,
+    limit: usize,
+    wait: Duration,
+) -> Result<Vec<Change>, Failure> {
+    let mut feed = server.feed.clone();
+    let mut stop = server.stop.clone();
+    let until = Instant::now() + wait;
+    loop {
+        let found = server.call(move |service| service.feed(after, limit)).await??;
+        let left = until.saturating_duration_since(Instant::now());
+        if !found.is_empty() || left.is_zero() || *stop.borrow() {
+            return Ok(found);
+        }
+        // What the thread knows may lag behind, so it is growth that is waited for.
+        let grown = feed.wait_for(|last| *last > after);
+        tokio::select! {
+            _ = timeout(left, grown) => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+}
+
+fn wants_events<B>(request: &Request<B>) -> bool {
+    let accepted = request.headers().get_all(ACCEPT).into_iter();
+    let mut kinds = accepted.filter_map(|kinds| kinds.to_str().ok()).flat_map(|kinds| kinds.split(','));
+    kinds.any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENTS)))
+}
+
+/// Where a client that lost its connection wants to continue.
+fn last_event<B>(request: &Request<B>) -> Result<Option<u64>, Failure> {
+    let Some(last) = request.headers().get("last-event-id") else { return Ok(None) };
+    let number = last.to_str().ok().and_then(number);
+    let error = "the header `Last-Event-ID` is not a number of the feed";
+    number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or leave it out"))
+}
+
+fn events(server: &Arc<Server>, after: u64) -> super::reply::Response {
+    let (pieces, response) = stream(EVENTS);
+    let server = server.clone();
+    tokio::spawn(async move {
+        let _held = Held::one(&server.metrics.streams);
+        send_events(&server, after, pieces).await;
+    });
+    response
+}
+
+/// Sends changes until the client is gone or the service ends.
+async fn send_events(server: &Arc<Server>, mut after: u64, mut pieces: Pieces) {
+    // Something is sent at once, so that the client sees that it is connected.
+    if pieces.send_data(Bytes::from_static(b": onecopy\n\n")).await.is_err() {
+        return;
+    }
+    loop {
+        let text = match changes(server, after, AT_ONCE, KEEP_ALIVE).await {
+            _ if server.is_stopping() => return,
+            Ok(changes) if changes.is_empty() => b": nothing new\n\n".to_vec(),
+            Ok(changes) => {
+                after = changes.last().map_or(after, |change| change.sequence);
+                event_text(&changes)
+            }
+            Err(failure) => {
+                server.log.event("feed", &failure.error);
+                return;
+            }
+        };
+        if pieces.send_data(Bytes::from(text)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn event_text(changes: &[Change]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(changes.len() * 160);
+    for change in changes {
+        text.extend_from_slice(format!("id: {}\nevent: change\ndata: ", change.sequence).as_bytes());
+        // The line end of the JSON ends the data, an empty line the event.
+        if push_line(&mut text, change).is_ok() {
+            text.push(b'\n');
+        }
+    }
+    text
+}

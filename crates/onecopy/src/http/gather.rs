@@ -1,0 +1,116 @@
+//! Gathers changes of single requests: whatever waits is accepted in one call, so that one sync of the disk serves all.
+//!
+//! Two threads take turns: while one waits for the disk, the other makes the next call ready. No order is lost by that,
+//! since changes that wait at the same time are of clients that do not wait for each other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use onecopy_engine::{Accepted, Action, Refusal, Service};
+use tokio::sync::{mpsc, oneshot};
+
+use super::body::Taken;
+use super::failure::Failure;
+
+/// Changes that are accepted in one call.
+pub const CHANGES: usize = 256;
+/// Bytes from which a call takes no more changes.
+pub const BYTES: usize = 1 << 20;
+/// Changes that may wait for a thread. Further requests wait to be taken in.
+const WAITING: usize = 1_024;
+const THREADS: usize = 2;
+
+/// A change that outlives its request.
+pub enum Change {
+    /// A page.
+    Put(Taken),
+    /// A page is dead, by name.
+    Dead(String),
+    /// A page is forgotten, by name.
+    Delete(String),
+}
+
+impl Change {
+    /// As the engine takes it.
+    fn action(&self) -> Action<'_> {
+        match self {
+            Change::Put(record) => Action::Put(&record.bytes),
+            Change::Dead(name) => Action::Dead(name),
+            Change::Delete(name) => Action::Delete(name),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Change::Put(record) => record.bytes.len(),
+            Change::Dead(name) | Change::Delete(name) => name.len(),
+        }
+    }
+}
+
+struct Waiting {
+    change: Change,
+    answer: oneshot::Sender<Result<Accepted, Refusal>>,
+}
+
+/// Where single changes go. Its threads end when it is dropped.
+pub struct Gather {
+    sender: mpsc::Sender<Waiting>,
+}
+
+impl Gather {
+    /// Starts the threads.
+    pub fn start(service: &Arc<Service>) -> std::io::Result<(Gather, Vec<JoinHandle<()>>)> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let receiver = Arc::new(Mutex::new(receiver));
+        let start = |number| {
+            let (service, receiver) = (service.clone(), receiver.clone());
+            let thread = std::thread::Builder::new().name(format!("accept {number}"));
+            thread.spawn(move || run(&service, &receiver))
+        };
+        let threads = (1..=THREADS).map(start).collect::<Result<_, _>>()?;
+        Ok((Gather { sender }, threads))
+    }
+
+    /// Has a change accepted.
+    pub async fn accept(&self, change: Change) -> Result<Accepted, Failure> {
+        let gone = || Failure::ours("the change was not answered; it may have been accepted");
+        let (answer, answered) = oneshot::channel();
+        self.sender.send(Waiting { change, answer }).await.map_err(|_| gone())?;
+        let outcome = answered.await.map_err(|_| gone())?;
+        Ok(outcome?)
+    }
+}
+
+fn run(service: &Service, receiver: &Mutex<mpsc::Receiver<Waiting>>) {
+    loop {
+        let waiting = next(&mut receiver.lock().unwrap_or_else(PoisonError::into_inner));
+        if waiting.is_empty() {
+            return;
+        }
+        // A panic inside the engine costs these changes their answer, not the service its thread.
+        let _ = catch_unwind(AssertUnwindSafe(|| accept(service, waiting)));
+    }
+}
+
+/// Waits for a change, and takes what waits with it. Nothing means the end.
+fn next(receiver: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
+    let mut taken: Vec<Waiting> = receiver.blocking_recv().into_iter().collect();
+    let mut bytes: usize = taken.iter().map(|waiting| waiting.change.bytes()).sum();
+    while !taken.is_empty() && taken.len() < CHANGES && bytes < BYTES {
+        let Ok(waiting) = receiver.try_recv() else { break };
+        bytes += waiting.change.bytes();
+        taken.push(waiting);
+    }
+    taken
+}
+
+fn accept(service: &Service, waiting: Vec<Waiting>) {
+    let actions: Vec<Action> = waiting.iter().map(|waiting| waiting.change.action()).collect();
+    let outcomes = service.accept(&actions);
+    for (waiting, outcome) in waiting.into_iter().zip(outcomes) {
+        // A client that is gone needs no answer.
+        let _ = waiting.answer.send(outcome);
+    }
+}

@@ -1,0 +1,155 @@
+//! Who may ask: whoever has the token; without one, programs on this machine, and no web page in its browser.
+//!
+//! A page that a browser shows can send requests to a loopback address. It cannot read the answers of another origin, but
+//! a request that writes has done its work by then; and with a name of its own that comes to mean 127.0.0.1 (DNS
+//! rebinding) it is the same origin. So without a token the host that was asked for must be this machine by address or
+//! as `localhost`, which no foreign name is, and whatever a browser says of where the request comes from must be the
+//! same origin. A token needs neither: a foreign page does not have it, and browsers never add it by themselves.
+
+use std::hint::black_box;
+use std::net::IpAddr;
+
+use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use hyper::{HeaderMap, Request, StatusCode};
+
+use super::failure::Failure;
+
+/// The least length of a token.
+pub const TOKEN_LENGTH: usize = 16;
+
+/// What is asked of a request before anything else.
+pub struct Guard {
+    /// The token, if there is one.
+    pub token: Option<String>,
+    /// The address that is listened on.
+    pub address: IpAddr,
+}
+
+impl Guard {
+    /// Says why a request is turned away.
+    pub fn check<B>(&self, request: &Request<B>) -> Result<(), Failure> {
+        match &self.token {
+            Some(token) if has_token(request.headers(), token) => Ok(()),
+            Some(_) => Err(Failure::unauthorized()),
+            None => self.check_origin(request),
+        }
+    }
+
+    fn check_origin<B>(&self, request: &Request<B>) -> Result<(), Failure> {
+        let headers = request.headers();
+        let host = only(headers, HOST.as_str()).ok_or_else(|| {
+            Failure::bad("the header `Host` is missing or there twice", "send it once, as HTTP/1.1 asks")
+        })?;
+        // A request may name its host in its first line too, and then that is the one that counts.
+        let named = request.uri().authority().map_or(host, |authority| authority.as_str());
+        if !self.is_here(host) || !self.is_here(named) {
+            let remedy = "ask for 127.0.0.1 or localhost, or start the service with --token-file";
+            return Err(forbidden("the host that is asked for is not this machine", remedy));
+        }
+        let is_foreign = match headers.get(ORIGIN) {
+            Some(origin) => origin.as_bytes() != format!("http://{host}").as_bytes(),
+            None => headers
+                .get("sec-fetch-site")
+                .is_some_and(|site| !matches!(site.as_bytes(), b"none" | b"same-origin")),
+        };
+        match is_foreign {
+            true => Err(forbidden(
+                "requests of web pages from elsewhere are not answered",
+                "start the service with --token-file and send the token",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a host, with or without a port, is this machine. Ports may differ: they can be forwarded.
+    fn is_here(&self, host: &str) -> bool {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        match name.parse::<IpAddr>() {
+            Ok(address) => address.to_canonical().is_loopback() || address == self.address,
+            Err(_) => name.eq_ignore_ascii_case("localhost"),
+        }
+    }
+}
+
+fn forbidden(error: &str, remedy: &str) -> Failure {
+    Failure::new(StatusCode::FORBIDDEN, error, remedy)
+}
+
+/// A header that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next()?.to_str().ok()?;
+    all.next().is_none().then_some(first)
+}
+
+fn has_token(headers: &HeaderMap, token: &str) -> bool {
+    let Some(given) = headers.get(AUTHORIZATION).map(|value| value.as_bytes()) else { return false };
+    let Some((scheme, given)) = given.split_at_checked("Bearer ".len()) else { return false };
+    scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(given, token.as_bytes())
+}
+
+/// Compares in a time that depends on the lengths only, so that no answer's time tells how much was right.
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let differing = a.iter().zip(b).fold(0, |differing, (a, b)| black_box(differing | (a ^ b)));
+    a.len() == b.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(guard: &Guard, uri: &str, headers: &[(&str, &str)]) -> Option<StatusCode> {
+        let builder = headers
+            .iter()
+            .fold(Request::builder().uri(uri), |builder, (name, value)| builder.header(*name, *value));
+        let request = builder.body(()).expect("a request");
+        guard.check(&request).err().map(|failure| failure.status)
+    }
+
+    #[test]
+    fn only_this_machine_is_answered_without_a_token() {
+        let guard = Guard { token: None, address: "127.0.0.1".parse().expect("an address") };
+        let hosts = ["127.0.0.1:7171", "localhost", "LocalHost:80", "[::1]:7171", "127.0.0.2"];
+        for host in hosts {
+            assert_eq!(asked(&guard, "/", &[("host", host)]), None, "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example:7171", "localhost.evil.example", "10.0.0.1", ""]
+        {
+            assert_eq!(asked(&guard, "/", &[("host", host)]), Some(StatusCode::FORBIDDEN), "{host}");
+        }
+        let absolute = asked(&guard, "http://evil.example/", &[("host", "localhost")]);
+        assert_eq!(absolute, Some(StatusCode::FORBIDDEN));
+        assert_eq!(asked(&guard, "/", &[]), Some(StatusCode::BAD_REQUEST));
+        let twice = [("host", "localhost"), ("host", "evil.example")];
+        assert_eq!(asked(&guard, "/", &twice), Some(StatusCode::BAD_REQUEST));
+    }
+
+    #[test]
+    fn web_pages_from_elsewhere_are_refused() {
+        let guard = Guard { token: None, address: "127.0.0.1".parse().expect("an address") };
+        let from = |name, value| asked(&guard, "/", &[("host", "localhost:7171"), (name, value)]);
+        assert_eq!(from("origin", "http://localhost:7171"), None);
+        assert_eq!(from("sec-fetch-site", "none"), None);
+        for origin in ["http://evil.example", "http://localhost:3000", "https://localhost:7171", "null"] {
+            assert_eq!(from("origin", origin), Some(StatusCode::FORBIDDEN), "{origin}");
+        }
+        assert_eq!(from("sec-fetch-site", "cross-site"), Some(StatusCode::FORBIDDEN));
+        assert_eq!(from("sec-fetch-site", "same-site"), Some(StatusCode::FORBIDDEN));
+    }
+
+    #[test]
+    fn a_token_must_be_the_right_one() {
+        let token = Some("0123456789abcdef".to_owned());
+        let guard = Guard { token, address: "10.0.0.1".parse().expect("an address") };
+        let with = |value| asked(&guard, "/", &[("authorization", value), ("origin", "http://a.example")]);
+        assert_eq!(with("Bearer 0123456789abcdef"), None);
+        assert_eq!(with("bearer 0123456789abcdef"), None);
+        for wrong in ["Bearer 0123456789abcdeX", "Bearer 0123456789abcde", "0123456789abcdef", "Bearer", ""] {
+            assert_eq!(with(wrong), Some(StatusCode::UNAUTHORIZED), "{wrong}");
+        }
+        assert_eq!(asked(&guard, "/", &[]), Some(StatusCode::UNAUTHORIZED));
+    }
+}

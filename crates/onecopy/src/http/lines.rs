@@ -1,0 +1,288 @@
+//! A stream of pages, a line each, and an answer for each line in the same order.
+//!
+//! One task reads lines and puts them into groups, another has a group accepted and answers for it: while the disk
+//! works, the next group is read. A client may wait for an answer before it sends the next line, or send all at once as
+//! long as it reads answers meanwhile. Nothing is kept of a stream but three groups.
+
+mod cut;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::header::EXPECT;
+use onecopy_engine::{Accepted, Action, Refusal, Service};
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use self::cut::{Cutter, Line};
+use super::about::must_be_ready;
+use super::body::{next_piece, refuse};
+use super::failure::Failure;
+use super::gather::{BYTES, CHANGES};
+use super::metrics::Held;
+use super::params::Params;
+use super::reply::{self, LINES, Outcome, Pieces, push_line};
+use super::server::Server;
+
+/// How long a group that is not full waits for further lines.
+const LINGER: Duration = Duration::from_millis(2);
+/// How long a stream waits while too much waits for Tier 2, before it gives up.
+const FULL_TIME: Duration = Duration::from_secs(60);
+/// The longest pause between two tries.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Which lines are answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// Every one.
+    All,
+    /// Only those that were not accepted; how many were is said at the end.
+    Refused,
+}
+
+/// Lines that are accepted in one call.
+#[derive(Default)]
+struct Group {
+    lines: Vec<Line>,
+    /// Why no group follows, if that is not the end of the stream.
+    broken: Option<Failure>,
+}
+
+#[derive(Serialize)]
+struct Taken<'a> {
+    line: u64,
+    #[serde(flatten)]
+    accepted: &'a Accepted,
+}
+
+#[derive(Serialize)]
+struct Refused<'a> {
+    line: u64,
+    error: &'a str,
+    remedy: &'a str,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    accepted_lines: u64,
+    refused_lines: u64,
+}
+
+/// A line's outcome.
+type Settled = Result<Accepted, Failure>;
+
+/// `POST /pages` with lines.
+pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+    let answers = which_answers(request.uri().query()).and_then(|answers| {
+        must_be_ready(server)?;
+        let place = server.streams.clone().try_acquire_owned();
+        Ok((answers, place.map_err(|_| Failure::busy("too many streams are open", 5))?))
+    });
+    let expects = request.headers().contains_key(EXPECT);
+    let mut body = request.into_body();
+    let (answers, place) = match answers {
+        Ok(both) => both,
+        Err(failure) => return Err(refuse(body, failure).await),
+    };
+    let mut cutter = Cutter::new(server.page_bytes);
+    // A client that asks whether it may send is told so when something is read, unless the answer has begun.
+    let is_over = expects && !fill(&mut body, &mut cutter, server.taking.idle).await?;
+    let (pieces, response) = reply::stream(LINES);
+    let (sender, groups) = mpsc::channel(1);
+    tokio::spawn(read(server.clone(), (!is_over).then_some(body), cutter, sender));
+    let server = server.clone();
+    tokio::spawn(async move {
+        let _place = place;
+        let _held = Held::one(&server.metrics.streams);
+        settle_all(&server, groups, pieces, answers).await;
+    });
+    Ok(response)
+}
+
+/// Which answers are asked for.
+pub fn which_answers(query: Option<&str>) -> Result<Answers, Failure> {
+    match Params::parse(query, &["answers"])?.text("answers") {
+        None | Some("all") => Ok(Answers::All),
+        Some("refused") => Ok(Answers::Refused),
+        Some(_) => Err(Failure::bad("`answers` is neither all nor refused", "give one of the two")),
+    }
+}
+
+/// Reads lines until the stream ends, fails, or nobody wants more.
+async fn read(
+    server: Arc<Server>,
+    mut body: Option<Incoming>,
+    mut cutter: Cutter,
+    groups: mpsc::Sender<Group>,
+) {
+    let mut stop = server.stop.clone();
+    let broken = loop {
+        let lines = cutter.take(CHANGES, BYTES);
+        if !lines.is_empty() && groups.send(Group { lines, broken: None }).await.is_err() {
+            return;
+        }
+        if cutter.has_lines() {
+            continue;
+        }
+        let Some(body) = &mut body else { break None };
+        let piece = tokio::select! {
+            piece = fill(body, &mut cutter, server.taking.idle) => piece,
+            _ = stop.wait_for(|stop| *stop) => Err(Failure::stopping()),
+        };
+        match piece {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(failure) => break Some(failure),
+        }
+    };
+    if broken.is_none() {
+        cutter.finish();
+    }
+    let last = Group { lines: cutter.take(CHANGES, BYTES), broken };
+    let _ = groups.send(last).await;
+}
+
+/// Reads until a group is full, or nothing more comes at once. False at the end of the body.
+async fn fill(body: &mut Incoming, cutter: &mut Cutter, idle: Duration) -> Result<bool, Failure> {
+    loop {
+        let piece = match cutter.has_lines() {
+            false => next_piece(body, idle).await?,
+            // The pause is that of the group, not of the client.
+            true => match timeout(LINGER, next_piece(body, idle)).await {
+                Ok(piece) => piece?,
+                Err(_) => return Ok(true),
+            },
+        };
+        let Some(piece) = piece else { return Ok(false) };
+        cutter.push(&piece);
+        if cutter.is_full(CHANGES, BYTES) {
+            return Ok(true);
+        }
+    }
+}
+
+async fn settle_all(
+    server: &Arc<Server>,
+    mut groups: mpsc::Receiver<Group>,
+    mut pieces: Pieces,
+    answers: Answers,
+) {
+    let mut summary = Summary { accepted_lines: 0, refused_lines: 0 };
+    // Once a stream has waited too long, the rest of it is not even tried.
+    let mut is_given_up = false;
+    let mut number = 0;
+    while let Some(Group { lines, broken }) = groups.recv().await {
+        number = lines.last().map_or(number, |line| line.number);
+        let (numbers, settled) = settle(server, lines, &mut is_given_up).await;
+        let refused = settled.iter().filter(|settled| settled.is_err()).count() as u64;
+        let accepted = settled.len() as u64 - refused;
+        (summary.accepted_lines, summary.refused_lines) =
+            (summary.accepted_lines + accepted, summary.refused_lines + refused);
+        server.metrics.lines_accepted.fetch_add(accepted, Ordering::Relaxed);
+        server.metrics.lines_refused.fetch_add(refused, Ordering::Relaxed);
+        let mut text = answer_lines(&numbers, &settled, answers);
+        if let Some(failure) = &broken {
+            let _ = push_line(&mut text, &refusal(number + 1, failure));
+        }
+        if !text.is_empty() && pieces.send_data(Bytes::from(text)).await.is_err() {
+            return;
+        }
+        if broken.is_some() {
+            return;
+        }
+    }
+    if answers == Answers::Refused {
+        let mut text = Vec::new();
+        let _ = push_line(&mut text, &summary);
+        let _ = pieces.send_data(Bytes::from(text)).await;
+    }
+}
+
+/// Has the lines of a group accepted, and waits while there is no room for them. Lines that were refused for another
+/// reason are not tried again.
+async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) -> (Vec<u64>, Vec<Settled>) {
+    let numbers: Vec<u64> = lines.iter().map(|line| line.number).collect();
+    let mut settled: Vec<Option<Settled>> = Vec::with_capacity(lines.len());
+    let mut open: Vec<(usize, Bytes)> = Vec::with_capacity(lines.len());
+    for (at, line) in lines.into_iter().enumerate() {
+        match line.text {
+            Some(text) => {
+                open.push((at, text));
+                settled.push(None);
+            }
+            None => settled.push(Some(Err(Failure::too_large(server.page_bytes)))),
+        }
+    }
+    let begun = Instant::now();
+    while !open.is_empty() && !*is_given_up {
+        let (rest, outcomes) = match accept(server, open).await {
+            Ok(both) => both,
+            Err(_) => break,
+        };
+        let mut pause = Duration::ZERO;
+        open = Vec::new();
+        for ((at, text), outcome) in rest.into_iter().zip(outcomes) {
+            match outcome {
+                Err(Refusal::Full(seconds)) => {
+                    pause = Duration::from_secs(seconds).clamp(PAUSE / 10, PAUSE);
+                    open.push((at, text));
+                }
+                Err(refusal) => settled[at] = Some(Err(refusal.into())),
+                Ok(accepted) => settled[at] = Some(Ok(accepted)),
+            }
+        }
+        if !open.is_empty() {
+            *is_given_up = begun.elapsed() > FULL_TIME || server.is_stopping();
+            sleep(pause).await;
+        }
+    }
+    let is_full = *is_given_up;
+    let settled = settled.into_iter().map(|settled| settled.unwrap_or_else(|| Err(not_taken(is_full))));
+    (numbers, settled.collect())
+}
+
+/// Hands lines to the engine, on a thread that may wait.
+async fn accept(
+    server: &Arc<Server>,
+    open: Vec<(usize, Bytes)>,
+) -> Result<(Vec<(usize, Bytes)>, Vec<Result<Accepted, Refusal>>), Failure> {
+    let call = move |service: &Service| {
+        let actions: Vec<Action> = open.iter().map(|(_, text)| Action::Put(text)).collect();
+        let outcomes = service.accept(&actions);
+        (open, outcomes)
+    };
+    server.call(call).await
+}
+
+fn not_taken(is_full: bool) -> Failure {
+    if is_full {
+        let error = format!("too many changes waited to be compared for {} seconds", FULL_TIME.as_secs());
+        Failure::busy(error + ": this line was not taken", 30)
+    } else {
+        Failure::ours("the engine failed: this line may have been accepted or not")
+    }
+}
+
+fn answer_lines(numbers: &[u64], settled: &[Settled], answers: Answers) -> Vec<u8> {
+    let mut text = Vec::with_capacity(settled.len() * 128);
+    for (&line, settled) in numbers.iter().zip(settled) {
+        let written = match settled {
+            Ok(_) if answers == Answers::Refused => Ok(()),
+            Ok(accepted) => push_line(&mut text, &Taken { line, accepted }),
+            Err(failure) => push_line(&mut text, &refusal(line, failure)),
+        };
+        if let Err(failure) = written {
+            let _ = push_line(&mut text, &refusal(line, &failure));
+        }
+    }
+    text
+}
+
+fn refusal(line: u64, failure: &Failure) -> Refused<'_> {
+    Refused { line, error: &failure.error, remedy: &failure.remedy }
+}

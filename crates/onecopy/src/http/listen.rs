@@ -1,0 +1,167 @@
+//! Connections: how many, how slow, and how they end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
+
+use super::failure::Failure;
+use super::metrics::Held;
+use super::server::{Server, answer};
+
+/// What is read ahead of a connection.
+const BUFFER_BYTES: usize = 64 << 10;
+/// The most that the headers of a request may be, with the names of pages in its address.
+const HEAD_BYTES: usize = 32 << 10;
+/// Clients at a time that are told that there are too many.
+const TOLD: usize = 64;
+/// How long one of them may take to hear it.
+const TELLING: Duration = Duration::from_secs(1);
+/// How long nothing is accepted after the system had no room for a connection.
+const NO_ROOM: Duration = Duration::from_millis(100);
+
+/// Accepts connections until the service is to end, then waits until those that are open end, at most for `grace`. Says
+/// whether all did.
+pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, grace: Duration) -> bool {
+    let open = Arc::new(Semaphore::new(most));
+    let told = Arc::new(Semaphore::new(TOLD));
+    let mut stop = server.stop.clone();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        match accepted {
+            Ok((socket, peer)) => match open.clone().try_acquire_owned() {
+                Ok(place) => {
+                    tokio::spawn(serve(server.clone(), socket, peer, place));
+                }
+                Err(_) => turn_away(server, socket, &told),
+            },
+            Err(error) => {
+                server.log.event("accept", &error.to_string());
+                sleep(NO_ROOM).await;
+            }
+        }
+    }
+    drop(listener);
+    timeout(grace, open.acquire_many(most as u32)).await.is_ok()
+}
+
+/// Serves a connection to its end.
+async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
+    let _place = place;
+    let _held = Held::one(&server.metrics.connections);
+    // Answers are whole when they are written: waiting to fill a packet only delays them.
+    let _ = socket.set_nodelay(true);
+    let idle = server.taking.idle;
+    let answering = server.clone();
+    let service = service_fn(move |request| {
+        let server = answering.clone();
+        async move { Ok::<_, std::convert::Infallible>(answer(server, request, peer).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle)
+        .max_buf_size(BUFFER_BYTES)
+        .max_header_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(Patient::new(socket, idle)), service);
+    let mut connection = pin!(connection);
+    let mut stop = server.stop.clone();
+    // How a connection broke is its client's affair: what was asked is in the log.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// Tells a client that too many connections are open. When too many are being told, it is hung up on.
+fn turn_away(server: &Arc<Server>, socket: TcpStream, told: &Arc<Semaphore>) {
+    server.metrics.turned_away.fetch_add(1, Ordering::Relaxed);
+    let Ok(place) = told.clone().try_acquire_owned() else { return };
+    let service = service_fn(|_| async {
+        let remedy = "close some, or try again later";
+        let failure = Failure::unavailable("too many connections are open", remedy);
+        Ok::<_, std::convert::Infallible>(failure.into_response())
+    });
+    tokio::spawn(async move {
+        let _place = place;
+        let connection =
+            http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(socket), service);
+        let _ = timeout(TELLING, connection).await;
+    });
+}
+
+/// A socket that gives a client up which takes nothing for too long. What it does not send is watched where it is read.
+struct Patient {
+    socket: TcpStream,
+    idle: Duration,
+    giving_up: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    fn new(socket: TcpStream, idle: Duration) -> Patient {
+        Patient { socket, idle, giving_up: None }
+    }
+
+    fn watched<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context) -> Poll<io::Result<T>> {
+        if polled.is_ready() {
+            self.giving_up = None;
+            return polled;
+        }
+        let idle = self.idle;
+        let sleep = self.giving_up.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + idle)));
+        ready!(sleep.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+        buffer: &mut ReadBuf,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.socket).poll_write(context, bytes);
+        self.watched(polled, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+        parts: &[io::IoSlice],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.socket).poll_write_vectored(context, parts);
+        self.watched(polled, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(context)
+    }
+}

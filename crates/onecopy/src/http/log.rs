@@ -1,0 +1,183 @@
+//! The log: a line a request or event, on standard error, as JSON or for people.
+//!
+//! Lines are put into a buffer and written by a thread of its own a few dozen times a second, so that a slow reader of
+//! the log never holds up a request. When the buffer is full lines are lost, and counted.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use super::clock;
+
+/// Bytes that may wait to be written.
+const WAITING_BYTES: usize = 4 << 20;
+/// How long lines are gathered before they are written.
+const GATHERING: Duration = Duration::from_millis(25);
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// For people.
+    Plain,
+    /// For programs.
+    Json,
+    /// No lines at all.
+    Silent,
+}
+
+/// A request that was answered.
+pub struct Asked<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub peer: SocketAddr,
+    pub code: u16,
+    pub took: Duration,
+    /// Why it was not answered as it should be.
+    pub error: Option<&'a str>,
+}
+
+/// Where lines are put.
+pub struct Log {
+    style: Style,
+    shared: Arc<Shared>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A line as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    time: &'a str,
+    event: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(flatten)]
+    request: Option<Request<'a>>,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    method: &'a str,
+    path: &'a str,
+    code: u16,
+    ms: f64,
+    peer: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Vec<u8>>,
+    has_lines: Condvar,
+    is_ending: AtomicBool,
+    lost: AtomicU64,
+}
+
+impl Log {
+    /// Starts the thread that writes.
+    pub fn start(style: Style) -> std::io::Result<Log> {
+        let shared = Arc::new(Shared::default());
+        let writing = shared.clone();
+        let write = move || write_lines(&writing);
+        let writer = match style {
+            Style::Silent => None,
+            _ => Some(std::thread::Builder::new().name("log".into()).spawn(write)?),
+        };
+        Ok(Log { style, shared, writer: Mutex::new(writer) })
+    }
+
+    /// Lines that found no room.
+    pub fn lost(&self) -> u64 {
+        self.shared.lost.load(Ordering::Relaxed)
+    }
+
+    /// Notes a request.
+    pub fn request(&self, asked: &Asked) {
+        let Asked { method, path, peer, code, took, error } = asked;
+        let (time, ms) = (clock::utc(SystemTime::now()), took.as_secs_f64() * 1e3);
+        match self.style {
+            Style::Silent => {}
+            Style::Plain => {
+                let error = error.map_or(String::new(), |error| format!(": {}", one_line(error)));
+                self.put(&format!("{time} {method} {path} {code} {ms:.2} ms {peer}{error}\n"));
+            }
+            Style::Json => {
+                let (peer, ms) = (&peer.to_string(), (ms * 1e3).round() / 1e3);
+                let request = Request { method, path, code: *code, ms, peer, error: *error };
+                self.put_json(&Line { time: &time, event: "request", message: None, request: Some(request) });
+            }
+        }
+    }
+
+    /// Notes an event: its name, and what is to be said of it.
+    pub fn event(&self, event: &str, said: &str) {
+        let time = clock::utc(SystemTime::now());
+        match self.style {
+            Style::Silent => {}
+            Style::Plain => self.put(&format!("{time} {event}: {}\n", one_line(said))),
+            Style::Json => {
+                self.put_json(&Line { time: &time, event, message: Some(said), request: None });
+            }
+        }
+    }
+
+    /// Writes what waits, and ends.
+    pub fn end(&self) {
+        self.shared.is_ending.store(true, Ordering::Release);
+        self.shared.has_lines.notify_all();
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            let _ = writer.join();
+        }
+    }
+
+    fn put_json(&self, line: &Line) {
+        if let Ok(line) = serde_json::to_string(line) {
+            self.put(&(line + "\n"));
+        }
+    }
+
+    fn put(&self, line: &str) {
+        let mut waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() + line.len() > WAITING_BYTES {
+            self.shared.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let was_empty = waiting.is_empty();
+        waiting.extend_from_slice(line.as_bytes());
+        if was_empty {
+            self.shared.has_lines.notify_one();
+        }
+    }
+}
+
+fn write_lines(shared: &Shared) {
+    loop {
+        let mut waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        while waiting.is_empty() {
+            if shared.is_ending.load(Ordering::Acquire) {
+                return;
+            }
+            // The time limit covers an end that is signalled between the look and the wait.
+            let woken = shared.has_lines.wait_timeout(waiting, Duration::from_secs(1));
+            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let lines = std::mem::take(&mut *waiting);
+        drop(waiting);
+        // Nobody reading the log is no reason to stop.
+        let _ = std::io::stderr().write_all(&lines);
+        if !shared.is_ending.load(Ordering::Acquire) {
+            std::thread::sleep(GATHERING);
+        }
+    }
+}
+
+/// A message in one line: no text of others can forge a line of the log.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,233 @@
+//! What was asked and how long it took, counted by route; told in the text format of Prometheus.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use onecopy_engine::Stats;
+
+use super::routes::ROUTES;
+
+/// The content type of the text.
+pub const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The upper ends of the classes of durations, in microseconds. The goal is 20 ms for nearly all.
+const CLASSES: [u64; 13] = [
+    250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
+];
+/// The codes that we answer with. Others are counted as 500.
+const CODES: [u16; 15] = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503, 505];
+
+/// Counts since the start.
+pub struct Metrics {
+    /// By route; the last is for paths that are not there.
+    routes: Vec<Counts>,
+    /// Connections that are open.
+    pub connections: AtomicU64,
+    /// Connections that were turned away because too many were open.
+    pub turned_away: AtomicU64,
+    /// Streams of lines or events that are open.
+    pub streams: AtomicU64,
+    /// Lines of streams that were accepted, and that were not.
+    pub lines_accepted: AtomicU64,
+    /// See `lines_accepted`.
+    pub lines_refused: AtomicU64,
+}
+
+#[derive(Default)]
+struct Counts {
+    codes: [AtomicU64; CODES.len()],
+    /// The last class has no upper end.
+    classes: [AtomicU64; CLASSES.len() + 1],
+    microseconds: AtomicU64,
+}
+
+/// Counts something as long as it lives.
+pub struct Held<'a>(&'a AtomicU64);
+
+impl<'a> Held<'a> {
+    /// One more, until it is dropped.
+    pub fn one(counter: &'a AtomicU64) -> Held<'a> {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Held(counter)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Metrics {
+    /// Nothing yet.
+    pub fn new() -> Metrics {
+        Metrics {
+            routes: (0..=ROUTES.len()).map(|_| Counts::default()).collect(),
+            connections: AtomicU64::new(0),
+            turned_away: AtomicU64::new(0),
+            streams: AtomicU64::new(0),
+            lines_accepted: AtomicU64::new(0),
+            lines_refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts an answer. A stream takes as long as until its answer begins.
+    pub fn count(&self, route: Option<usize>, code: u16, took: Duration) {
+        let counts = &self.routes[route.unwrap_or(ROUTES.len())];
+        let code = CODES.iter().position(|&known| known == code);
+        let fallback = CODES.iter().position(|&known| known == 500);
+        if let Some(code) = code.or(fallback) {
+            counts.codes[code].fetch_add(1, Ordering::Relaxed);
+        }
+        let microseconds = took.as_micros() as u64;
+        let class = CLASSES.partition_point(|&end| end < microseconds);
+        counts.classes[class].fetch_add(1, Ordering::Relaxed);
+        counts.microseconds.fetch_add(microseconds, Ordering::Relaxed);
+    }
+
+    /// All numbers as text.
+    pub fn text(&self, stats: &Stats, is_ready: bool, lost_lines: u64) -> String {
+        let mut text = String::with_capacity(16 << 10);
+        collection(stats, &mut text);
+        gauge(&mut text, "ready", "Whether changes are accepted.", u64::from(is_ready) as f64);
+        let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
+        gauge(&mut text, "http_connections", "Connections that are open.", load(&self.connections));
+        gauge(&mut text, "http_streams", "Streams that are open.", load(&self.streams));
+        let turned = "Connections that were turned away because too many were open.";
+        counter(&mut text, "http_connections_turned_away_total", turned, load(&self.turned_away));
+        let accepted = "Lines of streams that were accepted.";
+        counter(&mut text, "http_lines_accepted_total", accepted, load(&self.lines_accepted));
+        let refused = "Lines of streams that were not accepted.";
+        counter(&mut text, "http_lines_refused_total", refused, load(&self.lines_refused));
+        let lost = "Lines of the log that could not be written in time.";
+        counter(&mut text, "log_lines_lost_total", lost, lost_lines as f64);
+        self.requests(&mut text);
+        self.durations(&mut text);
+        text
+    }
+
+    fn requests(&self, text: &mut String) {
+        head(text, "http_requests_total", "Requests by route and code.", "counter");
+        for (counts, (method, path)) in self.routes.iter().zip(labels()) {
+            for (count, code) in counts.codes.iter().zip(CODES) {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    let _ = writeln!(
+                        text,
+                        "onecopy_http_requests_total{{method=\"{method}\",route=\"{path}\",code=\"{code}\"}} {count}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn durations(&self, text: &mut String) {
+        let name = "http_request_duration_seconds";
+        head(text, name, "How long until an answer began, by route.", "histogram");
+        for (counts, (method, path)) in self.routes.iter().zip(labels()) {
+            let classes: Vec<u64> =
+                counts.classes.iter().map(|class| class.load(Ordering::Relaxed)).collect();
+            if classes.iter().sum::<u64>() == 0 {
+                continue;
+            }
+            let labels = format!("method=\"{method}\",route=\"{path}\"");
+            let mut below = 0;
+            for (count, end) in classes.iter().zip(CLASSES) {
+                below += count;
+                let end = end as f64 / 1e6;
+                let _ = writeln!(text, "onecopy_{name}_bucket{{{labels},le=\"{end}\"}} {below}");
+            }
+            let all = below + classes[CLASSES.len()];
+            let sum = counts.microseconds.load(Ordering::Relaxed) as f64 / 1e6;
+            let _ = writeln!(text, "onecopy_{name}_bucket{{{labels},le=\"+Inf\"}} {all}");
+            let _ = writeln!(text, "onecopy_{name}_sum{{{labels}}} {sum}");
+            let _ = writeln!(text, "onecopy_{name}_count{{{labels}}} {all}");
+        }
+    }
+}
+
+/// Method and path of each place in `Metrics::routes`.
+fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().map(|route| (route.method, route.path)).chain([("any", "none")])
+}
+
+/// What the engine says.
+fn collection(stats: &Stats, text: &mut String) {
+    for (name, help, value) in [
+        ("pages", "Pages that are known.", stats.pages),
+        ("pages_kept", "Pages that stay.", stats.kept),
+        ("pages_losers", "Pages that go.", stats.losers),
+        ("pages_dead", "Pages that are dead.", stats.dead),
+        ("pages_rejected", "Pages that cannot be judged.", stats.rejected),
+        ("groups", "Groups of two pages or more.", stats.groups),
+        ("largest_group_pages", "Pages in the largest group.", stats.largest_group),
+        ("waiting_changes", "Changes that wait for Tier 2.", stats.waiting),
+        ("waiting_bytes", "Bytes of changes that wait for Tier 2.", stats.waiting_bytes),
+        ("accepted_number", "The number of the last change that was accepted.", stats.accepted),
+        ("settled_number", "The number of the last change that is settled.", stats.settled),
+        ("feed_number", "The last number of the feed.", stats.feed),
+        ("partitions", "Partitions.", stats.partitions),
+        ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
+    ] {
+        gauge(text, name, help, value as f64);
+    }
+    let visited = "Partitions that a page visited on average.";
+    gauge(text, "partitions_visited", visited, stats.partitions_visited);
+    for (name, help, value) in [
+        ("updates_total", "Pages put again.", stats.updates),
+        (
+            "updates_tier1_total",
+            "Pages put again that Tier 1 could answer for.",
+            stats.updates_settled_by_tier1,
+        ),
+        ("compared_pages_total", "Pages that were compared.", stats.compared_pages),
+        ("compared_pairs_total", "Pairs that were compared.", stats.compared_pairs),
+        ("checked_total", "Losers compared with their winner on request.", stats.checked),
+        ("checks_failed_total", "Losers that were found not to be like their winner.", stats.failed),
+        ("repaired_groups_total", "Groups that were repaired.", stats.repaired),
+    ] {
+        counter(text, name, help, value as f64);
+    }
+}
+
+fn gauge(text: &mut String, name: &str, help: &str, value: f64) {
+    head(text, name, help, "gauge");
+    let _ = writeln!(text, "onecopy_{name} {value}");
+}
+
+fn counter(text: &mut String, name: &str, help: &str, value: f64) {
+    head(text, name, help, "counter");
+    let _ = writeln!(text, "onecopy_{name} {value}");
+}
+
+fn head(text: &mut String, name: &str, help: &str, kind: &str) {
+    let _ = writeln!(text, "# HELP onecopy_{name} {help}\n# TYPE onecopy_{name} {kind}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_add_up() {
+        let metrics = Metrics::new();
+        for micros in [100, 250, 251, 20_000, 40_000_000] {
+            metrics.count(Some(2), 200, Duration::from_micros(micros));
+        }
+        metrics.count(None, 418, Duration::ZERO);
+        let text = metrics.text(&Stats::default(), true, 0);
+        let labels = "{method=\"GET\",route=\"/pages\"";
+        for line in [
+            format!("onecopy_http_requests_total{labels},code=\"200\"}} 5"),
+            format!("onecopy_http_request_duration_seconds_bucket{labels},le=\"0.00025\"}} 2"),
+            format!("onecopy_http_request_duration_seconds_bucket{labels},le=\"0.02\"}} 4"),
+            format!("onecopy_http_request_duration_seconds_bucket{labels},le=\"+Inf\"}} 5"),
+            format!("onecopy_http_request_duration_seconds_count{labels}}} 5"),
+            "onecopy_http_requests_total{method=\"any\",route=\"none\",code=\"500\"} 1".into(),
+            "onecopy_ready 1".into(),
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The parameters behind the `?`. One that is not known, given twice, or of the wrong kind is an error: a mistyped
+//! `verfiy=true` must not pass for an answer without it.
+
+use std::ops::RangeInclusive;
+
+use super::failure::Failure;
+
+/// The largest number that may be given: that of languages whose numbers have a sign.
+pub const LARGEST: u64 = i64::MAX as u64;
+
+/// The parameters of a request.
+pub struct Params(Vec<(String, String)>);
+
+impl Params {
+    /// Reads a query, in which only `known` names may occur.
+    pub fn parse(query: Option<&str>, known: &[&str]) -> Result<Params, Failure> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let (name, value) = (decoded(name)?, decoded(value)?);
+            if !known.contains(&name.as_str()) {
+                return Err(unknown(&name, known));
+            } else if found.iter().any(|(other, _)| *other == name) {
+                let remedy = "give it once; a `&` inside a value is written %26";
+                return Err(Failure::bad(format!("the parameter `{name}` is given twice"), remedy));
+            }
+            found.push((name, value));
+        }
+        Ok(Params(found))
+    }
+
+    /// A text, if it is given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A text that must be given.
+    pub fn needed(&self, name: &str) -> Result<&str, Failure> {
+        let found = self.text(name).filter(|text| !text.is_empty());
+        let error = || format!("the parameter `{name}` is missing or empty");
+        found.ok_or_else(|| Failure::bad(error(), format!("add ?{name}=... to the address")))
+    }
+
+    /// A number, or `usual` if it is not given.
+    pub fn number(&self, name: &str, within: RangeInclusive<u64>, usual: u64) -> Result<u64, Failure> {
+        let Some(text) = self.text(name) else { return Ok(usual) };
+        number(text).filter(|number| within.contains(number)).ok_or_else(|| {
+            let error = format!("the parameter `{name}` is not a number in its range");
+            Failure::bad(error, format!("give a number from {} to {}", within.start(), within.end()))
+        })
+    }
+
+    /// Whether something is wished.
+    pub fn flag(&self, name: &str) -> Result<bool, Failure> {
+        match self.text(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => {
+                let error = format!("the parameter `{name}` is neither true nor false");
+                Err(Failure::bad(error, format!("give {name}=true or {name}=false")))
+            }
+        }
+    }
+}
+
+/// A number of digits only, where `parse` would take a sign before them.
+pub fn number(text: &str) -> Option<u64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| is_plain && *number <= LARGEST)
+}
+
+fn unknown(name: &str, known: &[&str]) -> Failure {
+    let shown: String = name.chars().take(100).collect();
+    let remedy = match known {
+        [] => "give none here".to_owned(),
+        _ => format!("there are: {}; a `&` inside a value is written %26", known.join(", ")),
+    };
+    Failure::bad(format!("there is no parameter `{shown}`"), remedy)
+}
+
+/// Undoes the encoding of forms: `+` is a space, `%` begins two hexadecimal digits.
+fn decoded(text: &str) -> Result<String, Failure> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits = [rest.next(), rest.next()].map(|digit| char::from(digit?).to_digit(16));
+                let [Some(high), Some(low)] = digits else {
+                    let error = "a `%` in the query is not followed by two hexadecimal digits";
+                    return Err(Failure::bad(error, "write a `%` of its own as %25"));
+                };
+                bytes.push((high * 16 + low) as u8);
+            }
+            other => bytes.push(other),
+        }
+    }
+    let error = "the query is not UTF-8";
+    String::from_utf8(bytes).map_err(|_| Failure::bad(error, "encode each byte of the name's UTF-8 form"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read() {
+        let query = "page=http%3A%2F%2Fa.example%2F%3Fx%3D1%26y&verify=true&after=7&search=a+b%2Bc";
+        let params = Params::parse(Some(query), &["page", "verify", "after", "search"]).expect("parameters");
+        assert_eq!(params.needed("page").expect("a page"), "http://a.example/?x=1&y");
+        assert!(params.flag("verify").expect("a flag"));
+        assert_eq!(params.number("after", 0..=9, 1).expect("a number"), 7);
+        assert_eq!(params.number("limit", 0..=9, 3).expect("the usual"), 3);
+        assert_eq!(params.text("search"), Some("a b+c"));
+    }
+
+    #[test]
+    fn wrong_parameters_are_named() {
+        let wrong = |query| Params::parse(Some(query), &["page"]).map(|_| ()).expect_err(query).error;
+        assert!(wrong("page=a&y=2").contains("`y`"));
+        assert!(wrong("page=a&page=b").contains("twice"));
+        assert!(wrong("page=%4").contains('%') && wrong("page=%g0").contains('%'));
+        assert!(wrong("page=%ff").contains("UTF-8"));
+        for query in ["n=+1", "n=-1", "n=10", "n=", "n=x", "n=99999999999999999999", "n=%2B1"] {
+            let params = Params::parse(Some(query), &["n"]).expect(query);
+            assert!(params.number("n", 0..=9, 1).is_err(), "{query}");
+            assert!(params.flag("n").is_err(), "{query}");
+        }
+        assert!(Params::parse(None, &["page"]).expect("none").needed("page").is_err());
+    }
+}

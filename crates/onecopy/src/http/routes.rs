@@ -1,0 +1,154 @@
+//! The routes: the one table that requests are routed by, metrics are named by, and `openapi.json` is tested against.
+
+use hyper::Method;
+
+/// What a route does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    Index,
+    PutPages,
+    PageStatus,
+    DeletePage,
+    DeadPage,
+    Statuses,
+    Groups,
+    Group,
+    Repair,
+    Feed,
+    Query,
+    Stats,
+    Health,
+    Ready,
+    Metrics,
+    OpenApi,
+}
+
+/// A route.
+pub struct Route {
+    pub method: &'static str,
+    /// A part in braces stands for any.
+    pub path: &'static str,
+    pub endpoint: Endpoint,
+    /// What it is for, in the list of routes.
+    pub about: &'static str,
+}
+
+/// All routes.
+pub const ROUTES: &[Route] = &[
+    route("GET", "/", Endpoint::Index, "this list"),
+    route(
+        "POST",
+        "/pages",
+        Endpoint::PutPages,
+        "put a page (application/json) or many (application/x-ndjson)",
+    ),
+    route("GET", "/pages", Endpoint::PageStatus, "the status of a page: ?page=NAME[&verify=true]"),
+    route("DELETE", "/pages", Endpoint::DeletePage, "forget a page: ?page=NAME"),
+    route("POST", "/pages/dead", Endpoint::DeadPage, "mark a page as dead: {\"page\": NAME}"),
+    route(
+        "POST",
+        "/status",
+        Endpoint::Statuses,
+        "the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
+    ),
+    route("GET", "/groups", Endpoint::Groups, "groups by number: ?after=&limit=&least=&search="),
+    route("GET", "/groups/{group}", Endpoint::Group, "a group and its pages"),
+    route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group anew"),
+    route(
+        "GET",
+        "/feed",
+        Endpoint::Feed,
+        "changes of status: ?after=&limit=&wait=, or as server-sent events",
+    ),
+    route("POST", "/query", Endpoint::Query, "what would become of a page if it were put"),
+    route("GET", "/stats", Endpoint::Stats, "numbers about the collection"),
+    route("GET", "/health", Endpoint::Health, "whether the process lives"),
+    route("GET", "/ready", Endpoint::Ready, "whether changes are accepted"),
+    route("GET", "/metrics", Endpoint::Metrics, "the numbers for Prometheus"),
+    route("GET", "/openapi.json", Endpoint::OpenApi, "all of this, for programs"),
+];
+
+const fn route(method: &'static str, path: &'static str, endpoint: Endpoint, about: &'static str) -> Route {
+    Route { method, path, endpoint, about }
+}
+
+/// What a method and a path lead to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// A route, by its place in the table, and the part of the path that it leaves open.
+    Route(usize, Option<&'a str>),
+    /// The path is there for other methods: these.
+    OtherMethods(String),
+    /// Nothing.
+    Nothing,
+}
+
+/// Finds the route of a request. HEAD is GET, whose text is then not sent.
+pub fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
+    let method = if method == Method::HEAD { "GET" } else { method.as_str() };
+    let mut allowed: Vec<&str> = Vec::new();
+    for (at, route) in ROUTES.iter().enumerate() {
+        let Some(open) = matched(route.path, path) else { continue };
+        if route.method == method {
+            return Found::Route(at, open);
+        }
+        allowed.push(route.method);
+        allowed.extend((route.method == "GET").then_some("HEAD"));
+    }
+    if allowed.is_empty() { Found::Nothing } else { Found::OtherMethods(allowed.join(", ")) }
+}
+
+/// Whether a path is that of a route, and its open part.
+fn matched<'a>(pattern: &str, path: &'a str) -> Option<Option<&'a str>> {
+    let Some((start, end)) = pattern.split_once("{group}") else {
+        return (pattern == path).then_some(None);
+    };
+    let open = path.strip_prefix(start)?.strip_suffix(end)?;
+    (!open.is_empty() && !open.contains('/')).then_some(Some(open))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(method: Method, path: &str) -> Option<(Endpoint, Option<&str>)> {
+        match find(&method, path) {
+            Found::Route(at, open) => Some((ROUTES[at].endpoint, open)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn paths_are_found() {
+        assert_eq!(endpoint(Method::POST, "/pages"), Some((Endpoint::PutPages, None)));
+        assert_eq!(endpoint(Method::HEAD, "/pages"), Some((Endpoint::PageStatus, None)));
+        assert_eq!(endpoint(Method::GET, "/groups/17"), Some((Endpoint::Group, Some("17"))));
+        assert_eq!(endpoint(Method::POST, "/groups/17/repair"), Some((Endpoint::Repair, Some("17"))));
+        for nothing in
+            ["/page", "/pages/", "/groups/", "/groups/1/2", "/groups//repair", "/groups/1/repair/", ""]
+        {
+            assert_eq!(find(&Method::GET, nothing), Found::Nothing, "{nothing}");
+        }
+        let others = Found::OtherMethods("POST, GET, HEAD, DELETE".into());
+        assert_eq!(find(&Method::PATCH, "/pages"), others);
+        assert_eq!(find(&Method::GET, "/groups/1/repair"), Found::OtherMethods("POST".into()));
+    }
+
+    #[test]
+    fn the_document_has_every_route_and_no_other() {
+        let text = include_str!("openapi.json");
+        let document: serde_json::Value = serde_json::from_str(text).expect("openapi.json is JSON");
+        let paths = document["paths"].as_object().expect("paths");
+        let mut described: Vec<(String, String)> = Vec::new();
+        for (path, operations) in paths {
+            for method in operations.as_object().expect("operations").keys() {
+                described.push((path.clone(), method.to_uppercase()));
+            }
+        }
+        let mut routed: Vec<(String, String)> =
+            ROUTES.iter().map(|route| (route.path.to_owned(), route.method.to_owned())).collect();
+        described.sort();
+        routed.sort();
+        assert_eq!(described, routed);
+    }
+}

@@ -1,0 +1,156 @@
+//! One request: who asks, what is asked, the answer, and what is noted of it.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use hyper::body::Incoming;
+use hyper::{Request, StatusCode};
+use onecopy_engine::Service;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
+
+use super::body::Taking;
+use super::failure::{Failure, Reason};
+use super::gather::Gather;
+use super::guard::Guard;
+use super::log::{Asked, Log};
+use super::metrics::Metrics;
+use super::reply::{Outcome, Response};
+use super::routes::{Endpoint, Found, ROUTES, find};
+use super::{about, feed, groups, pages};
+
+/// How long a request may take from its headers to the beginning of the answer.
+const REQUEST_TIME: Duration = Duration::from_secs(75);
+/// How many calls of the engine that are not short may run at a time.
+pub const CALLS: usize = 16;
+/// How many groups may be under repair at a time.
+pub const REPAIRS: usize = 2;
+/// How many streams of lines may be open.
+pub const STREAMS: usize = 32;
+
+/// What every request needs.
+pub struct Server {
+    pub service: Arc<Service>,
+    pub gather: Gather,
+    /// The last number of the feed.
+    pub feed: watch::Receiver<u64>,
+    /// Whether the service is to end.
+    pub stop: watch::Receiver<bool>,
+    pub log: Arc<Log>,
+    pub metrics: Metrics,
+    pub guard: Guard,
+    pub taking: Taking,
+    /// The longest record.
+    pub page_bytes: usize,
+    pub calls: Arc<Semaphore>,
+    pub repairs: Arc<Semaphore>,
+    pub streams: Arc<Semaphore>,
+}
+
+impl Server {
+    /// Whether the service is to end.
+    pub fn is_stopping(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Calls the engine on a thread that may wait, when there is room for one more call.
+    pub async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Service) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let service = self.service.clone();
+        // The semaphore is never closed. The place is kept to the end of the call, even if nobody waits for it.
+        let place = self.calls.clone().acquire_owned().await.ok();
+        let called = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            call(&service)
+        });
+        called.await.map_err(|error| Failure::ours(format!("the engine failed: {error}")))
+    }
+}
+
+/// Answers a request.
+pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Response {
+    let begun = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let found = find(&method, &path);
+    let route = match found {
+        Found::Route(at, _) => Some(at),
+        _ => None,
+    };
+    let answering = unpanicked(handle(&server, found, request));
+    let outcome = timeout(REQUEST_TIME, answering).await.unwrap_or_else(|_| Err(too_long()));
+    let response = outcome.unwrap_or_else(Failure::into_response);
+    let (code, took) = (response.status().as_u16(), begun.elapsed());
+    server.metrics.count(route, code, took);
+    let error = response.extensions().get::<Reason>().map(|reason| reason.0.as_str());
+    server.log.request(&Asked { method: method.as_str(), path: &path, peer, code, took, error });
+    response
+}
+
+async fn handle(server: &Arc<Server>, found: Found<'_>, request: Request<Incoming>) -> Outcome {
+    let route = match &found {
+        Found::Route(at, _) => Some(ROUTES[*at].endpoint),
+        _ => None,
+    };
+    // Whether the process lives may be asked by those who watch over it, which have no token.
+    if route != Some(Endpoint::Health) {
+        server.guard.check(&request)?;
+    }
+    match found {
+        Found::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
+        Found::OtherMethods(allowed) => Err(Failure::method(&allowed)),
+        Found::Nothing => {
+            let remedy = "GET / lists the paths, GET /openapi.json describes them";
+            Err(Failure::new(StatusCode::NOT_FOUND, "there is no such path", remedy))
+        }
+    }
+}
+
+async fn dispatch(
+    server: &Arc<Server>,
+    endpoint: Endpoint,
+    open: Option<&str>,
+    request: Request<Incoming>,
+) -> Outcome {
+    let open = open.unwrap_or_default();
+    match endpoint {
+        Endpoint::PutPages => pages::put(server, request).await,
+        Endpoint::PageStatus => pages::status(server, &request).await,
+        Endpoint::DeletePage => pages::delete(server, &request).await,
+        Endpoint::DeadPage => pages::dead(server, request).await,
+        Endpoint::Statuses => pages::statuses(server, request).await,
+        Endpoint::Query => pages::query(server, request).await,
+        Endpoint::Groups => groups::list(server, &request).await,
+        Endpoint::Group => groups::one(server, &request, open).await,
+        Endpoint::Repair => groups::repair(server, &request, open).await,
+        Endpoint::Feed => feed::feed(server, &request).await,
+        Endpoint::Stats => about::stats(server, &request).await,
+        Endpoint::Metrics => about::metrics(server, &request).await,
+        Endpoint::Index => about::index(&request),
+        Endpoint::Health => about::health(&request),
+        Endpoint::Ready => about::ready(server, &request),
+        Endpoint::OpenApi => about::openapi(&request),
+    }
+}
+
+/// Runs an answer to its end; a panic inside becomes an answer too.
+async fn unpanicked(answering: impl Future<Output = Outcome>) -> Outcome {
+    let mut answering = pin!(answering);
+    poll_fn(move |context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| Poll::Ready(Err(Failure::ours("a request failed in an unforeseen way"))))
+    })
+    .await
+}
+
+fn too_long() -> Failure {
+    let error = format!("there is no answer after {} seconds", REQUEST_TIME.as_secs());
+    let remedy = "try again later; a change may have been accepted nevertheless, and can be sent again";
+    Failure::unavailable(error, remedy)
+}

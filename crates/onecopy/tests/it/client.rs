@@ -1,0 +1,250 @@
+//! The program as a server, and a small HTTP client: one that can also be slow, wrong and rude.
+
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+use crate::program::{Finished, Running, onecopy};
+
+/// No answer takes nearly as long.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A server on a free port of this machine, with a collection of its own.
+pub struct Server {
+    running: Running,
+    pub address: String,
+    folder: TempDir,
+}
+
+/// Starts a server with a new collection.
+pub fn serve(args: &str) -> Server {
+    serve_in(tempdir().expect("a folder"), args)
+}
+
+/// Starts a server with the collection of a server that ended.
+pub fn serve_in(folder: TempDir, args: &str) -> Server {
+    let call = onecopy(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("pages"));
+    let mut running = call.within(folder.path()).args(args).start();
+    let line = running.hear_of("listening");
+    let address = line.split("http://").nth(1).expect("an address");
+    let address = address.trim_end_matches(['"', '}', ' ']).to_owned();
+    Server { running, address, folder }
+}
+
+impl Server {
+    /// Asks for something and reads the answer.
+    pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut connection = self.connect();
+        connection.send_request(method, path, headers, body.as_bytes());
+        connection.answer()
+    }
+
+    /// Gets something.
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], "")
+    }
+
+    /// Posts JSON.
+    pub fn post(&self, path: &str, body: &str) -> Answer {
+        self.ask("POST", path, &[("Content-Type", "application/json")], body)
+    }
+
+    /// A connection.
+    pub fn connect(&self) -> Connection {
+        let socket = TcpStream::connect(&self.address).expect("the server listens");
+        socket.set_read_timeout(Some(LIMIT)).expect("a limit");
+        socket.set_nodelay(true).expect("no delay");
+        let reader = BufReader::new(socket.try_clone().expect("a second handle"));
+        Connection { socket, reader, address: self.address.clone() }
+    }
+
+    /// Waits until nothing waits to be compared.
+    pub fn settle(&self) {
+        let begun = Instant::now();
+        while begun.elapsed() < LIMIT {
+            let stats = self.get("/stats").json();
+            if stats["waiting"] == 0 && stats["settled"] == stats["accepted"] {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("not settled within {LIMIT:?}: {}", self.get("/stats").text());
+    }
+
+    /// Waits for a line of the log with these words.
+    pub fn hear_of(&mut self, words: &str) -> String {
+        self.running.hear_of(words)
+    }
+
+    /// Asks it to end, as a system does, and waits for that.
+    pub fn end(self) -> (Finished, TempDir) {
+        self.signal();
+        self.finish()
+    }
+
+    /// Waits for the end that it was asked for.
+    pub fn finish(self) -> (Finished, TempDir) {
+        (self.running.finish(), self.folder)
+    }
+
+    /// Asks it to end.
+    pub fn signal(&self) {
+        self.running.signal("TERM");
+    }
+}
+
+/// A folder with a token in the file `token`.
+pub fn folder_with_token(token: &str) -> TempDir {
+    let folder = tempdir().expect("a folder");
+    fs::write(Path::new(folder.path()).join("token"), format!("{token}\n")).expect("a file");
+    folder
+}
+
+/// A connection to the server.
+pub struct Connection {
+    socket: TcpStream,
+    reader: BufReader<TcpStream>,
+    address: String,
+}
+
+impl Connection {
+    /// Sends bytes, whatever they are. A server that hung up is no error: its answer may be there.
+    pub fn send(&mut self, bytes: &[u8]) {
+        let _ = self.socket.write_all(bytes);
+    }
+
+    /// Sends a request with a body whose length is told.
+    pub fn send_request(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            head += &format!("Host: {}\r\n", self.address);
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        self.send((head + "\r\n").as_bytes());
+        self.send(body);
+    }
+
+    /// Sends the head of a request whose body follows in chunks.
+    pub fn begin_chunks(&mut self, path: &str, kind: &str) {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\n", self.address);
+        self.send((head + "Transfer-Encoding: chunked\r\n\r\n").as_bytes());
+    }
+
+    /// Sends a chunk; an empty one is the last.
+    pub fn send_chunk(&mut self, bytes: &[u8]) {
+        self.try_send_chunk(bytes);
+    }
+
+    /// Sends a chunk; says whether the server took it.
+    pub fn try_send_chunk(&mut self, bytes: &[u8]) -> bool {
+        let chunk = [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
+        self.socket.write_all(&chunk).is_ok()
+    }
+
+    /// Reads an answer.
+    pub fn answer(&mut self) -> Answer {
+        let mut answer = self.head();
+        if answer.header("transfer-encoding").is_some() {
+            while let Some(chunk) = self.chunk() {
+                answer.body.extend(chunk);
+            }
+        } else {
+            let length = answer.header("content-length").expect("a length").parse().expect("a number");
+            answer.body = vec![0; length];
+            self.reader.read_exact(&mut answer.body).expect("all of the body");
+        }
+        answer
+    }
+
+    /// Reads the head of an answer.
+    pub fn head(&mut self) -> Answer {
+        let first = self.line();
+        let code = first.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let code = code.unwrap_or_else(|| panic!("`{first}` is not the beginning of an answer"));
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(": ") else { break };
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        Answer { code, headers, body: Vec::new() }
+    }
+
+    /// Reads a chunk of an answer; none at its end.
+    pub fn chunk(&mut self) -> Option<Vec<u8>> {
+        let length = usize::from_str_radix(&self.line(), 16).expect("the length of a chunk");
+        let mut chunk = vec![0; length + 2];
+        self.reader.read_exact(&mut chunk).expect("all of the chunk");
+        chunk.truncate(length);
+        (length > 0).then_some(chunk)
+    }
+
+    /// What the server still says before it hangs up, which it must do.
+    pub fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        match self.reader.read_to_end(&mut rest) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("not hung up: {error}"),
+            _ => String::from_utf8_lossy(&rest).into_owned(),
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub code: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    /// A header, by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("UTF-8")
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    /// The body as lines of JSON.
+    pub fn lines(&self) -> Vec<Value> {
+        assert_eq!(self.header("content-type"), Some("application/x-ndjson"), "{self:?}");
+        let text = self.text();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    }
+
+    /// The body as JSON, of an answer with this code.
+    pub fn with(&self, code: u16) -> Value {
+        assert_eq!(self.code, code, "{}", self.text());
+        self.json()
+    }
+
+    /// An error with this code, whose sentence has these words, and a remedy.
+    pub fn fails(&self, code: u16, words: &str) {
+        let value = self.with(code);
+        let error = value["error"].as_str().expect("a sentence");
+        assert!(error.contains(words), "`{words}` is not in: {error}");
+        assert!(value["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{value}");
+    }
+}
