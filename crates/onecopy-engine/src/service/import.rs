@@ -18,8 +18,9 @@ pub use plan::{ImportPlan, plan_import};
 
 use self::hand_over::Turns;
 use self::plan::Reading;
-use self::prepare::{Made, prepare};
-use super::{Action, Refusal, Service};
+use self::prepare::Intake;
+use super::prepare::Preparation;
+use super::{Refusal, Service};
 use crate::error::{Error, Result};
 use crate::ingest::{Feed, FieldNames, Opener, Stores, Wanted, lots};
 use crate::job::{Fields, Limits};
@@ -85,7 +86,7 @@ pub fn import(
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
         turns.begin(&reading.inputs.refused)?;
-        read(service, reading, plan, &turns, progress)?;
+        read(&service.shared.preparation, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
 }
@@ -117,7 +118,7 @@ const LARGE_PAGES: usize = 2;
 
 /// Reads sources in their order. Whoever takes a piece also takes its turn, so that pieces are handed over in order.
 fn read(
-    service: &Service,
+    preparation: &Preparation,
     reading: &Reading,
     plan: &ImportPlan,
     turns: &Turns,
@@ -129,11 +130,12 @@ fn read(
         stores: Stores::new(plan.environment.iter().cloned()),
         fields: reading.fields.clone(),
         limits: reading.limits.clone(),
-        wanted: Wanted { whole: true, ..Wanted::default() },
+        wanted: Wanted { whole: true, ..preparation.wanted.clone() },
         chunk_bytes: reading.chunk_bytes,
         large: Gate::new(LARGE_PAGES),
     };
-    let names = FieldNames::new(&reading.fields);
+    let names = &FieldNames::new(&reading.fields);
+    let intake = Intake { reading, opener: &opener, names, preparation };
     let feed = Mutex::new(Feed::new(sources, &lots, &opener));
     let next = || {
         let feed = feed.lock().expect("no thread panics with this lock");
@@ -143,13 +145,8 @@ fn read(
     };
     on_each(plan.threads, |failed| {
         while let Some((turn, piece, bytes)) = next()? {
-            let prepared = prepare(&piece, reading, &opener, &names)?;
-            let lines = prepared.items.iter().filter_map(|item| match &item.made {
-                Made::Line(line) => Some(Action::Put(line)),
-                _ => None,
-            });
-            let versions = service.shared.preparation.versions(&lines.collect::<Vec<_>>());
-            turns.hand_over(turn, &prepared, versions, failed)?;
+            let prepared = intake.prepare(&piece)?;
+            turns.hand_over(turn, prepared, failed)?;
             progress.advance(bytes);
             if progress.stopped() || failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);

@@ -8,7 +8,7 @@ use zstd::bulk::Compressor;
 use super::status::Refusal;
 use super::{Action, ServiceOptions};
 use crate::appraise::{Appraised, Appraiser};
-use crate::ingest::{FieldNames, Wanted, read_line};
+use crate::ingest::{FieldNames, Record, Wanted, read_line};
 use crate::job::Limits;
 
 /// What is needed to understand a change.
@@ -16,13 +16,14 @@ pub(super) struct Preparation {
     pub config: Config,
     pub method: Box<dyn Method>,
     names: FieldNames,
-    wanted: Wanted,
+    /// What of HTML is wanted.
+    pub wanted: Wanted,
     limits: Limits,
     keep_pages: bool,
 }
 
 /// What is used again for each change.
-type Desk<'a> = (Appraiser<'a>, Compressor<'a>);
+pub(super) type Desk<'a> = (Appraiser<'a>, Compressor<'a>);
 
 /// How much a page is compressed: the least, since every page is.
 const COMPRESSION: i32 = 1;
@@ -37,12 +38,16 @@ impl Preparation {
 
     /// Understands changes, one after the other.
     pub(super) fn versions(&self, actions: &[Action]) -> Vec<Result<Version, Refusal>> {
-        let packer = match Compressor::new(COMPRESSION) {
-            Ok(packer) => packer,
-            Err(error) => return actions.iter().map(|_| Err(Refusal::Broken(error.to_string()))).collect(),
-        };
-        let mut desk = (Appraiser::new(&self.config, &*self.method), packer);
-        actions.iter().map(|action| self.version(*action, &mut desk)).collect()
+        match self.desk() {
+            Ok(mut desk) => actions.iter().map(|action| self.version(*action, &mut desk)).collect(),
+            Err(refusal) => actions.iter().map(|_| Err(refusal.clone())).collect(),
+        }
+    }
+
+    /// What changes are understood with, one after the other.
+    pub(super) fn desk(&self) -> Result<Desk<'_>, Refusal> {
+        let packer = Compressor::new(COMPRESSION).map_err(|error| Refusal::Broken(error.to_string()))?;
+        Ok((Appraiser::new(&self.config, &*self.method), packer))
     }
 
     fn version(&self, action: Action, desk: &mut Desk) -> Result<Version, Refusal> {
@@ -57,13 +62,24 @@ impl Preparation {
         }
     }
 
-    fn put(&self, line: &[u8], (appraiser, packer): &mut Desk) -> Result<Version, Refusal> {
+    /// The version that puts the page of a line.
+    pub(super) fn put(&self, line: &[u8], desk: &mut Desk) -> Result<Version, Refusal> {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
         let record = read_line(line, &self.names, &self.wanted).map_err(Refusal::Bad)?;
+        self.page(&record, line, desk)
+    }
+
+    /// The version that puts a page. `line` is its record.
+    pub(super) fn page(
+        &self,
+        record: &Record,
+        line: &[u8],
+        (appraiser, packer): &mut Desk,
+    ) -> Result<Version, Refusal> {
         let mut sketch = Vec::new();
-        let appraised = appraiser.appraise(&record, line, |_| true, &mut sketch);
+        let appraised = appraiser.appraise(record, line, |_| true, &mut sketch);
         if appraised.name.is_empty() {
             return Err(Refusal::Bad(NAMELESS.into()));
         }

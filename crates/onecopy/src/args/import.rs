@@ -99,6 +99,10 @@ impl ImportArgs {
             (None, true) => None,
             (None, false) => Some(typed),
         };
+        // Before a folder is made for it.
+        if let Some(config) = &options.config {
+            config.check().map_err(Error::Config)?;
+        }
         options.limits = self.limits.limits();
         // The limit is on records as they stand in the input; as lines of JSON they may be longer.
         options.limits.page_bytes = options.limits.page_bytes.saturating_mul(ESCAPED).min(MOST_PAGE_BYTES);

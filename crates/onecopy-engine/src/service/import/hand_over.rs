@@ -6,19 +6,15 @@ use std::sync::{Condvar, Mutex};
 
 use onecopy_store::Version;
 
-use super::prepare::{Made, Prepared, with_name};
+use super::prepare::{Made, Prepared, broken, with_name};
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::service::accept::accept_versions;
-use crate::service::prepare::NAMELESS;
-use crate::service::{Accepted, Action, Refusal, Service, StatusKind};
+use crate::service::{Accepted, Refusal, Service, StatusKind};
 
 /// Pages that are accepted at once: one sync serves them all.
 const GROUP: usize = 256;
-
-/// The changes that the lines of a piece are, in their order.
-pub(super) type Versions = Vec<Result<Version, Refusal>>;
 
 /// Whose turn it is. A turn that was taken is handed over, or all fails.
 pub(super) struct Turns<'a> {
@@ -65,13 +61,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Waits for a turn, hands over, and lets the next one go.
-    pub(super) fn hand_over(
-        &self,
-        turn: u64,
-        prepared: &Prepared,
-        versions: Versions,
-        failed: &AtomicBool,
-    ) -> Result<()> {
+    pub(super) fn hand_over(&self, turn: u64, prepared: Prepared, failed: &AtomicBool) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         while clerk.turn != turn {
             // Whoever fails does not hand over, and nobody behind it ever has a turn.
@@ -80,7 +70,7 @@ impl<'a> Turns<'a> {
             }
             clerk = self.moved.wait_timeout(clerk, PATIENCE).expect("no thread panics with this lock").0;
         }
-        clerk.hand_over(prepared, versions)?;
+        clerk.hand_over(prepared)?;
         clerk.turn += 1;
         self.moved.notify_all();
         Ok(())
@@ -93,51 +83,41 @@ impl<'a> Turns<'a> {
 }
 
 impl Clerk<'_> {
-    fn hand_over(&mut self, prepared: &Prepared, versions: Versions) -> Result<()> {
-        let before = *self.before.entry(prepared.source).or_default();
-        let place = |item: usize| match &prepared.items[item].place {
-            Ok(line) => (prepared.name.clone(), Some(before + u64::from(*line) + 1)),
-            Err(name) => (name.clone(), None),
-        };
-        let (mut versions, mut ready, mut reasons) = (versions.into_iter(), Vec::new(), Vec::new());
-        for (number, item) in prepared.items.iter().enumerate() {
-            match &item.made {
-                Made::Line(line) => {
-                    let version = versions.next().expect("one for each line");
-                    ready.push((number, self.named(version, line, || place(number))));
-                }
+    fn hand_over(&mut self, prepared: Prepared) -> Result<()> {
+        let Prepared { source, name, records, items } = prepared;
+        let before = self.before.entry(source).or_default();
+        let first = *before + 1;
+        *before += u64::from(records);
+        self.imported.read += items.len() as u64;
+        let (mut places, mut changes, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, item) in items.into_iter().enumerate() {
+            let (source, line) = match item.place {
+                Ok(line) => (name.clone(), Some(first + u64::from(line))),
+                Err(name) => (name, None),
+            };
+            match item.made {
+                Made::Change(version) => changes.push((number, Ok(*version))),
+                Made::Nameless(text) => changes.push((number, self.named(&text, &source, line))),
                 Made::Unchanged => self.imported.unchanged += 1,
-                Made::Rejected(reason) => reasons.push((number, reason.clone())),
+                Made::Rejected(reason) => reasons.push((number, reason)),
+                Made::Refused(refusal) => changes.push((number, Err(refusal))),
             }
+            places.push((source, line));
         }
-        self.accept(ready, &mut reasons)?;
-        self.imported.read += prepared.items.len() as u64;
-        *self.before.entry(prepared.source).or_default() += u64::from(prepared.records);
+        self.accept(changes, &mut reasons)?;
         reasons.sort_by_key(|(number, _)| *number);
         for (number, reason) in reasons {
-            let (source, line) = place(number);
+            let (source, line) = std::mem::take(&mut places[number]);
             self.reject(ImportRejection { source, line, reason })?;
         }
         Ok(())
     }
 
-    /// The change, once more with a name if the page has none: that of its place, which is known only now.
-    fn named(
-        &self,
-        version: Result<Version, Refusal>,
-        line: &[u8],
-        place: impl Fn() -> (String, Option<u64>),
-    ) -> Result<Version, Refusal> {
-        match version {
-            Err(Refusal::Bad(reason)) if reason == NAMELESS => {
-                let (source, at) = place();
-                let name = at.map_or(source.clone(), |at| format!("{source}:{at}"));
-                let named = with_name(line, &name);
-                let mut versions = self.service.shared.preparation.versions(&[Action::Put(&named)]);
-                versions.pop().unwrap_or(Err(Refusal::Bad(reason)))
-            }
-            version => version,
-        }
+    /// A page without a name has that of its place.
+    fn named(&self, text: &[u8], source: &str, line: Option<u64>) -> Result<Version, Refusal> {
+        let name = line.map_or(source.to_owned(), |line| format!("{source}:{line}"));
+        let preparation = &self.service.shared.preparation;
+        preparation.put(&with_name(text, &name), &mut preparation.desk()?)
     }
 
     /// Has changes accepted, some at a time; takes down which were refused, and why.
@@ -187,7 +167,7 @@ fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
             Some(status.reason.unwrap_or_else(|| "it cannot be judged".into()))
         }
         Ok(_) => None,
-        Err(Refusal::Broken(reason)) => return Err(Error::NotFound(reason)),
+        Err(refusal @ Refusal::Broken(_)) => return Err(broken(refusal)),
         Err(Refusal::Bad(reason)) => Some(reason),
         Err(Refusal::TooLarge(limit)) => {
             Some(format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)"))

@@ -1,147 +1,171 @@
-//! A piece of input → lines that can be put, each with its place. Pure but for reading files that are one page.
+//! A piece of input → changes that can be accepted, each with its place. All that costs time is done here.
 
-use std::borrow::Cow;
-
+use onecopy_core::LinkKind;
+use onecopy_store::Version;
 use serde_json::value::to_raw_value;
 
 use super::plan::Reading;
-use crate::error::{At, Result};
+use crate::error::{At, Error, Result};
 use crate::ingest::{
     Chunk, FieldNames, Format, Opener, Piece, Record, Source, Trouble, lines, read_document, read_line,
     read_record, records,
 };
 use crate::job::Fields;
-use onecopy_core::LinkKind;
+use crate::service::Refusal;
+use crate::service::prepare::{Desk, NAMELESS, Preparation};
+
+/// What all threads prepare with.
+pub(super) struct Intake<'a> {
+    pub reading: &'a Reading,
+    pub opener: &'a Opener,
+    pub names: &'a FieldNames,
+    pub preparation: &'a Preparation,
+}
 
 /// A piece of input, ready to be handed over.
 #[derive(Debug, Default)]
-pub(super) struct Prepared<'a> {
+pub(super) struct Prepared {
     /// Its source, by number and name. Of files that are one page each, the items bring their own.
     pub source: u32,
     pub name: String,
     /// How many records it has.
     pub records: u32,
-    pub items: Vec<Item<'a>>,
+    pub items: Vec<Item>,
 }
 
 /// A record of a piece, and where it is in it, from zero. A file that is one page is at its own name instead.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
+pub(super) struct Item {
     pub place: Result<u32, String>,
-    pub made: Made<'a>,
+    pub made: Made,
 }
 
 /// What was made of a record.
-#[derive(Debug, PartialEq)]
-pub(super) enum Made<'a> {
-    /// A line to put.
-    Line(Cow<'a, [u8]>),
+#[derive(Debug)]
+pub(super) enum Made {
+    /// A change that puts a page.
+    Change(Box<Version>),
+    /// A line without a name: its place is to be its name, which is not known yet.
+    Nameless(Vec<u8>),
     /// An archive says that the page is as it was.
     Unchanged,
     /// It cannot be read; why.
     Rejected(String),
+    /// It is refused.
+    Refused(Refusal),
 }
 
-/// Prepares the records of a piece.
-pub(super) fn prepare<'a>(
-    piece: &'a Piece,
-    reading: &Reading,
-    opener: &Opener,
-    names: &FieldNames,
-) -> Result<Prepared<'a>> {
-    let sources = &reading.inputs.sources;
-    match piece {
-        Piece::Chunk { source, chunk, .. } => {
-            let from = &sources[*source as usize];
-            let mut prepared = Prepared { source: *source, name: from.name.clone(), ..Prepared::default() };
-            match from.format {
-                Format::Records(_) => of_records(chunk, opener, &mut prepared),
-                _ => of_lines(chunk, reading, opener, names, &mut prepared),
+impl Intake<'_> {
+    /// Prepares the records of a piece.
+    pub(super) fn prepare(&self, piece: &Piece) -> Result<Prepared> {
+        let sources = &self.reading.inputs.sources;
+        let mut desk = self.preparation.desk().map_err(broken)?;
+        match piece {
+            Piece::Chunk { source, chunk, .. } => {
+                let from = &sources[*source as usize];
+                let mut out = Prepared { source: *source, name: from.name.clone(), ..Prepared::default() };
+                match from.format {
+                    Format::Records(_) => self.records(chunk, &mut desk, &mut out),
+                    _ => self.lines(chunk, &mut desk, &mut out),
+                }
+                if let Some(trouble) = &chunk.trouble {
+                    out.push(Made::Rejected(self.reason(trouble)));
+                }
+                Ok(out)
             }
-            if let Some(trouble) = &chunk.trouble {
-                prepared.push(Made::Rejected(reason(trouble, opener)));
+            Piece::Documents { sources: range, .. } => {
+                self.documents(&sources[range.start as usize..range.end as usize], &mut desk)
             }
-            Ok(prepared)
         }
-        Piece::Documents { sources: range, .. } => {
-            of_documents(&sources[range.start as usize..range.end as usize], opener)
+    }
+
+    fn lines(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
+        let usual = self.reading.fields == Fields::default();
+        for (_, line) in lines(&chunk.bytes) {
+            if line.iter().all(u8::is_ascii_whitespace) {
+                out.records += 1;
+            } else if line.len() > self.opener.limits.page_bytes {
+                out.push(Made::Rejected(self.overlong()));
+            } else if usual {
+                // A record under the usual names stays as it is, with all that we do not know of.
+                out.push(made(self.preparation.put(line, desk), line));
+            } else {
+                let record = read_line(line, self.names, &self.opener.wanted);
+                out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, desk)));
+            }
         }
+    }
+
+    fn records(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
+        let Opener { limits, wanted, .. } = self.opener;
+        for item in records(&chunk.bytes) {
+            let page = item.record.and_then(|record| read_record(&record, limits, wanted));
+            match page {
+                Ok(Some(record)) => out.push(self.record(&record, desk)),
+                Ok(None) => out.records += 1,
+                Err(reason) => out.push(Made::Rejected(reason)),
+            }
+        }
+    }
+
+    fn documents(&self, sources: &[Source], desk: &mut Desk) -> Result<Prepared> {
+        let mut bytes = Vec::new();
+        let mut out = Prepared::default();
+        for source in sources {
+            let record = read_document(source, self.opener, &mut bytes).at("read", &source.path)?;
+            let made = record.map_or_else(Made::Rejected, |record| self.record(&record, desk));
+            out.items.push(Item { place: Err(source.name.clone()), made });
+            out.records += 1;
+        }
+        Ok(out)
+    }
+
+    /// A record of any format, kept as the line that it comes to.
+    fn record(&self, record: &Record, desk: &mut Desk) -> Made {
+        let own =
+            |link: &(LinkKind, String)| link.0 == LinkKind::Revisit && record.url.as_deref() == Some(&link.1);
+        if record.links.iter().any(own) {
+            return Made::Unchanged;
+        }
+        let line = record.to_line();
+        made(self.preparation.page(record, line.as_bytes(), desk), line.as_bytes())
+    }
+
+    fn reason(&self, trouble: &Trouble) -> String {
+        match trouble {
+            Trouble::Overlong => self.overlong(),
+            Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
+            Trouble::Refused(what) => what.clone(),
+        }
+    }
+
+    fn overlong(&self) -> String {
+        let limit = self.opener.limits.page_bytes;
+        format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)")
     }
 }
 
-impl<'a> Prepared<'a> {
-    fn push(&mut self, made: Made<'a>) {
+impl Prepared {
+    fn push(&mut self, made: Made) {
         self.items.push(Item { place: Ok(self.records), made });
         self.records += 1;
     }
 }
 
-fn reason(trouble: &Trouble, opener: &Opener) -> String {
-    match trouble {
-        Trouble::Overlong => overlong(opener),
-        Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
-        Trouble::Refused(what) => what.clone(),
-    }
+/// A collection that cannot be written stops all.
+pub(super) fn broken(refusal: Refusal) -> Error {
+    Error::NotFound(match refusal {
+        Refusal::Broken(why) => why,
+        other => format!("{other:?}"),
+    })
 }
 
-fn overlong(opener: &Opener) -> String {
-    let limit = opener.limits.page_bytes;
-    format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)")
-}
-
-fn of_lines<'a>(
-    chunk: &'a Chunk,
-    reading: &Reading,
-    opener: &Opener,
-    names: &FieldNames,
-    out: &mut Prepared<'a>,
-) {
-    let usual = reading.fields == Fields::default();
-    for (_, line) in lines(&chunk.bytes) {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            out.records += 1;
-        } else if line.len() > opener.limits.page_bytes {
-            out.push(Made::Rejected(overlong(opener)));
-        } else if usual {
-            // A record under the usual names stays as it is, with all that we do not know of.
-            out.push(Made::Line(line.into()));
-        } else {
-            let record = read_line(line, names, &opener.wanted);
-            out.push(record.map_or_else(Made::Rejected, |record| of_record(&record)));
-        }
+fn made(version: Result<Version, Refusal>, line: &[u8]) -> Made {
+    match version {
+        Ok(version) => Made::Change(Box::new(version)),
+        Err(Refusal::Bad(reason)) if reason == NAMELESS => Made::Nameless(line.to_owned()),
+        Err(refusal) => Made::Refused(refusal),
     }
-}
-
-fn of_records(chunk: &Chunk, opener: &Opener, out: &mut Prepared<'_>) {
-    for item in records(&chunk.bytes) {
-        let page = item.record.and_then(|record| read_record(&record, &opener.limits, &opener.wanted));
-        match page {
-            Ok(Some(record)) => out.push(of_record(&record)),
-            Ok(None) => out.records += 1,
-            Err(reason) => out.push(Made::Rejected(reason)),
-        }
-    }
-}
-
-fn of_documents(sources: &[Source], opener: &Opener) -> Result<Prepared<'static>> {
-    let mut bytes = Vec::new();
-    let mut prepared = Prepared::default();
-    for source in sources {
-        let record = read_document(source, opener, &mut bytes).at("read", &source.path)?;
-        let made = record.map_or_else(Made::Rejected, |record| of_record(&record));
-        prepared.items.push(Item { place: Err(source.name.clone()), made });
-        prepared.records += 1;
-    }
-    Ok(prepared)
-}
-
-fn of_record(record: &Record) -> Made<'static> {
-    let own =
-        |link: &(LinkKind, String)| link.0 == LinkKind::Revisit && record.url.as_deref() == Some(&link.1);
-    if record.links.iter().any(own) {
-        return Made::Unchanged;
-    }
-    Made::Line(record.to_line().into_bytes().into())
 }
 
 /// The line with an id: a page that has neither id nor address is known by its place.
