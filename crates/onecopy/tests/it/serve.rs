@@ -249,7 +249,7 @@ fn the_service_speaks_of_itself() {
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let text = metrics.text();
     let puts = "onecopy_http_requests_total{method=\"POST\",route=\"/pages\",code=\"202\"} 3";
-    for line in [puts, "onecopy_pages 3", "onecopy_ready 1", "onecopy_http_connections 1"] {
+    for line in [puts, "onecopy_pages 3", "onecopy_ready 1", "onecopy_http_streams 0"] {
         assert!(text.lines().any(|found| found == line), "`{line}` is not in {text}");
     }
 }
