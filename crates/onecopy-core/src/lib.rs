@@ -45,6 +45,7 @@ mod measure;
 mod method;
 mod myers;
 mod page;
+mod partition;
 mod rabin;
 mod redirect;
 pub mod reference;
@@ -78,6 +79,7 @@ pub use method::{
     Desk, Held, LooksAt, METHODS, Method, MethodEntry, Parts, Search, Subject, method, usual_parameters,
 };
 pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
+pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT, sample_rho};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates};
 pub use shingle::{shingle, token_hashes, unshared};

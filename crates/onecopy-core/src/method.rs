@@ -31,6 +31,7 @@ use std::ops::Range;
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
 use crate::config::{Config, ShingleRules, Unit};
+use crate::partition::Lengths;
 use crate::sketch::{Sketch, Split};
 
 use parameters::Parameters;
@@ -66,6 +67,12 @@ pub trait Method: Debug + Send + Sync {
     /// beside the keys never turn a yes into a no.
     fn may(&self, _a: Held, _b: Held) -> bool {
         true
+    }
+
+    /// How many words of each class a sketch has, and how much those of an alike page resemble them at least: where in
+    /// [`Partitions`](crate::Partitions) alike pages can be. `None` if that cannot be told: they can be anywhere.
+    fn lengths(&self, _sketch: &[u64]) -> Option<Lengths> {
+        None
     }
 
     /// What the similarity of two sketches is made of: the same whichever comes first.

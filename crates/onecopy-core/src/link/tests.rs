@@ -1,3 +1,5 @@
+//! Claims by hand, and that what a page reaches decides where it ends.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -10,6 +10,7 @@ use super::{Desk, Held, LooksAt, Method, Subject, billionths, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::{CanonicalRules, Config, ShingleRules};
 use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
+use crate::partition::{LengthVector, Lengths};
 use crate::sketch::{sketch, split};
 use crate::verify::{overlap, rests_allow, sizes_allow, verify};
 
@@ -93,6 +94,13 @@ impl Method for Auto {
         // The larger of two sizes may be as much too small as sizes are rounded.
         rests_allow((a.rest, b.rest), (a.size, b.size), least)
             && sizes_allow(a.size as usize, b.size as usize, least * (1.0 - SIZE_ROUNDING))
+    }
+
+    /// Main content counts, which is all of plain text. A page that was told apart may be alike to another such page at
+    /// less than a plain text is to any page, so it reaches further than it is reached from plain texts.
+    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
+        let main = sketch.iter().copied().filter(|word| word & REST == 0);
+        Some(Lengths { vector: LengthVector::of(main), least: self.least_main(is_told(sketch)) })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -4,6 +4,7 @@ use super::tests::sketch_of;
 use super::{Desk, Held, Method, Search, method};
 use crate::candidate::Rarity;
 use crate::config::Config;
+use crate::partition::{LengthVector, Lengths, Partitions};
 
 /// Why the method that `choice` names is refused.
 pub(super) fn refusal(choice: &str) -> String {
@@ -35,6 +36,27 @@ pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
         assert_eq!(itself, 1.0, "{:?}", texts[i]);
     }
     alike
+}
+
+/// Checks that pages which are alike reach each other, if space is cut to their measure into so many slices. Returns how
+/// many pages do: none, if the method cannot say where they are.
+pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[usize]) -> usize {
+    let lengths: Option<Vec<Lengths>> = sketches.iter().map(|sketch| method.lengths(sketch)).collect();
+    let Some(lengths) = lengths else { return 0 };
+    let sample: Vec<LengthVector> = lengths.iter().map(|lengths| lengths.vector).collect();
+    let partitions = Partitions::new(&sample, method.threshold(), slices);
+    let mut pairs = 0;
+    for (a, page) in sketches.iter().zip(&lengths) {
+        let mut reached = Vec::new();
+        partitions.reached(page, &mut reached);
+        assert!(reached.is_sorted_by(|x, y| x < y));
+        for (b, home) in sketches.iter().zip(sample.iter().map(|vector| partitions.home(vector))) {
+            let alike = std::ptr::eq(a, b) || method.verify(a, b).is_some();
+            assert!(!alike || reached.contains(&home), "{a:?} {b:?}");
+            pairs += usize::from(alike);
+        }
+    }
+    pairs
 }
 
 /// The keys of a sketch, in their order.

@@ -6,6 +6,7 @@ use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::{Config, ShingleRules};
 use crate::measure::resemblance;
+use crate::partition::{LengthVector, Lengths};
 use crate::sketch::sketch;
 use crate::verify::{overlap, rests_allow, sizes_allow, verify};
 
@@ -56,6 +57,10 @@ impl Method for Jaccard {
     fn may(&self, a: Held, b: Held) -> bool {
         rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold)
             && sizes_allow(a.size as usize, b.size as usize, self.threshold)
+    }
+
+    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
+        Some(Lengths { vector: LengthVector::of(sketch.iter().copied()), least: self.threshold })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

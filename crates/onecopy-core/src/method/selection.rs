@@ -9,6 +9,7 @@ use super::{Desk, Held, Method, Subject, jaccard, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::ShingleRules;
 use crate::measure::{containment, resemblance};
+use crate::partition::{LengthVector, Lengths};
 use crate::sketch::sketch;
 use crate::verify::{overlap, part_needed, rests_allow, sizes_allow, verify};
 
@@ -90,6 +91,12 @@ impl Method for Selected {
             }
         };
         rests && sizes_allow(a.size as usize, b.size as usize, self.threshold)
+    }
+
+    /// Of [`Mod`] only: the least of a union need not resemble each other as all that was selected does.
+    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
+        let vector = LengthVector::of(sketch.iter().copied());
+        matches!(self.selection, Mod(_)).then_some(Lengths { vector, least: self.threshold })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

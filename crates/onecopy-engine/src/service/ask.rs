@@ -1,7 +1,7 @@
 //! Questions about pages: their status, what would become of one, all of them, and numbers.
 
 use onecopy_core::Kind;
-use onecopy_store::{Look, PageRow, Snapshot};
+use onecopy_store::{Look, PageRow, Snapshot, Version};
 
 use super::Action;
 use super::accept::find;
@@ -59,7 +59,7 @@ pub(super) fn query(shared: &Shared, record: &[u8]) -> std::result::Result<Answe
     let broken = |error: Error| Refusal::Broken(error.to_string());
     let snapshot = shared.snapshot();
     let status = shared.tier1(&snapshot).answer(&version).map_err(broken)?.status;
-    let mut alike = likenesses(shared, &snapshot, &version.sketch).map_err(broken)?;
+    let mut alike = likenesses(shared, &snapshot, &version).map_err(broken)?;
     let own = name_of(&version.name);
     alike.retain(|(likeness, ..)| likeness.page.get() != own.get());
     let status = match status.status {
@@ -91,8 +91,9 @@ pub(super) fn query(shared: &Shared, record: &[u8]) -> std::result::Result<Answe
 fn likenesses(
     shared: &Shared,
     snapshot: &Snapshot,
-    sketch: &[u64],
+    version: &Version,
 ) -> Result<Vec<(Likeness, bool, Vec<u8>)>> {
+    let sketch = &version.sketch[..];
     if sketch.is_empty() {
         return Ok(Vec::new());
     }
@@ -101,7 +102,7 @@ fn likenesses(
         let contents = shared.contents.read();
         let contents =
             contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
-        contents.candidates(sketch, method)?
+        contents.candidates(sketch, version.language, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
     for slot in slots {
@@ -153,7 +154,7 @@ fn record(shared: &Shared, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> 
 pub(super) fn stats(shared: &Shared) -> Stats {
     let gauge = shared.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
-    let (groups, largest_group) = shared.groups();
+    let census = shared.census();
     let names = shared.folder.names().unwrap_or_default();
     let length = |name: &String| {
         let file = shared.folder.open(name, onecopy_store::Open::Read);
@@ -166,8 +167,8 @@ pub(super) fn stats(shared: &Shared) -> Stats {
         losers,
         dead,
         rejected,
-        groups,
-        largest_group,
+        groups: census.groups,
+        largest_group: census.largest_group,
         waiting: gauge.waiting,
         waiting_bytes: gauge.bytes,
         accepted: gauge.accepted,
@@ -177,8 +178,8 @@ pub(super) fn stats(shared: &Shared) -> Stats {
         updates_settled_by_tier1: numbers.updates_settled_by_tier1,
         compared_pages: numbers.compared_pages,
         compared_pairs: numbers.compared_pairs,
-        partitions: 1,
-        partitions_visited: 1.0,
+        partitions: census.partitions,
+        partitions_visited: census.partitions_visited,
         checked: numbers.checked,
         failed: numbers.failed,
         repaired: numbers.repaired,

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use onecopy_core::{Desk, Held, Method};
 use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot, Version};
 
+use super::Routing;
 use super::generation::Generations;
 use super::graph::{Compare, Edit, Effect, Graph, Slot};
 use crate::error::Result;
@@ -18,11 +20,20 @@ struct Entry {
     size: u32,
     generation: u32,
     pages: u32,
+    partition: u16,
+    language: u8,
 }
 
 impl Entry {
     fn of(row: &ContentRow) -> Entry {
-        Entry { at: row.at, size: row.size, generation: row.generation, pages: row.pages }
+        Entry {
+            at: row.at,
+            size: row.size,
+            generation: row.generation,
+            pages: row.pages,
+            partition: row.partition,
+            language: row.language,
+        }
     }
 }
 
@@ -36,14 +47,30 @@ pub(super) struct Contents {
     generations: Generations,
     sketches: Sketches,
     merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
+    /// Parts that were written since the start.
+    seals: u64,
     /// Pairs that were compared since the start.
     pub compared: u64,
+    /// Partitions that were visited in the last generation, and how often contents were looked for.
+    visits: AtomicU64,
+    searches: AtomicU64,
+}
+
+/// What is counted over all contents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Census {
+    /// Groups of two pages or more.
+    pub groups: u64,
+    pub largest_group: u64,
+    pub partitions: u64,
+    /// On average, by a content that was looked for.
+    pub partitions_visited: f64,
 }
 
 /// Postings in memory before they are written to disk.
 const POSTINGS_IN_MEMORY: usize = 1 << 20;
 /// Parts that are written between two times that the counters of shingles are saved.
-const SEALS_A_SAVE: usize = 16;
+const SEALS_A_SAVE: u64 = 16;
 
 impl Contents {
     /// Reads what a collection has. `born` is the number of the last content whose keys were entered.
@@ -51,7 +78,7 @@ impl Contents {
         folder: &Arc<dyn Folder>,
         tables: &Snapshot,
         reader: LogReader,
-        method: &dyn Method,
+        (method, routing): (&dyn Method, Routing),
         heads: (u64, u32),
     ) -> Result<Contents> {
         let postings = Postings::open(folder.clone())?;
@@ -75,11 +102,22 @@ impl Contents {
         }
         let (last_group, generations) = heads;
         graph.restored(last_group);
-        let generations = Generations::open(&**folder, method, generations, count)?;
+        let generations = Generations::open(&**folder, (method, routing), generations, count)?;
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
-        let mut contents =
-            Contents { graph, entries, free, postings, generations, sketches, merging: None, compared: 0 };
+        let mut contents = Contents {
+            graph,
+            entries,
+            free,
+            postings,
+            generations,
+            sketches,
+            merging: None,
+            seals: 0,
+            compared: 0,
+            visits: AtomicU64::new(0),
+            searches: AtomicU64::new(0),
+        };
         for slot in late {
             let sketch = contents.sketches.get(slot, contents.entries[slot as usize].at)?;
             contents.enter(slot, &sketch, method);
@@ -106,6 +144,11 @@ impl Contents {
         self.generations.len() - 1
     }
 
+    /// The home partition of a content that comes now.
+    pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
+        self.generations.home(sketch, method)
+    }
+
     /// The number of generations.
     pub(super) fn generations(&self) -> u32 {
         self.generations.len()
@@ -121,7 +164,7 @@ impl Contents {
     ) {
         self.entries[slot as usize] = Entry::of(row);
         if let Some(sketch) = sketch {
-            self.generations.count(&sketch);
+            self.generations.count(&sketch, method);
             self.sketches.put(slot, sketch.clone());
             self.enter(slot, &sketch, method);
         }
@@ -140,8 +183,9 @@ impl Contents {
     /// Changes the graph, by `method`.
     pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method) -> Result<Effect> {
         let Contents { graph, entries, postings, generations, sketches, compared, .. } = self;
+        let visited = (&self.visits, &self.searches);
         let mut comparing = Comparing {
-            search: Search { entries, postings, generations, method },
+            search: Search { entries, postings, generations, method, visited },
             sketches,
             compared,
             found: HashMap::new(),
@@ -160,24 +204,27 @@ impl Contents {
     }
 
     /// The contents that may be alike to a sketch, of whatever content.
-    pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
+    pub(super) fn candidates(&self, sketch: &[u64], language: u8, method: &dyn Method) -> Result<Vec<Slot>> {
         let Contents { entries, postings, generations, .. } = self;
-        let mut found = Search { entries, postings, generations, method }.candidates(sketch)?;
+        let visited = (&self.visits, &self.searches);
+        let search = Search { entries, postings, generations, method, visited };
+        let mut found = search.candidates(sketch, language)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }
 
     /// Writes postings to disk if there are many, and merges those on disk; begins a generation if one is due. All that
     /// is here must be committed: `born` is the number of the last content that is.
-    pub(super) fn tend(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
+    pub(super) fn tend(&mut self, folder: &dyn Folder, method: &dyn Method, born: u64) -> Result<()> {
         if self.postings.memory_postings() >= POSTINGS_IN_MEMORY {
             self.postings.seal(born)?;
-            if self.postings.parts() % SEALS_A_SAVE == 0 {
+            self.seals += 1;
+            if self.seals.is_multiple_of(SEALS_A_SAVE) {
                 self.generations.save(folder)?;
             }
         }
         self.merge()?;
-        self.generations.renew(folder)?;
+        self.generations.renew(folder, method)?;
         Ok(())
     }
 
@@ -208,8 +255,8 @@ impl Contents {
         Ok(self.generations.save(folder)?)
     }
 
-    /// How many groups there are of two pages or more, and how many pages are in the largest.
-    pub(super) fn groups(&self) -> (u64, u64) {
+    /// Counts over all contents.
+    pub(super) fn census(&self) -> Census {
         let mut sizes: HashMap<u64, u64> = HashMap::new();
         let (mut groups, mut largest) = (0, 0);
         for slot in self.graph.slots() {
@@ -221,7 +268,14 @@ impl Contents {
                 _ => (groups, largest) = (groups + u64::from(pages > 1), largest.max(pages)),
             }
         }
-        (groups + sizes.len() as u64, sizes.into_values().fold(largest, u64::max))
+        let visits = self.visits.load(Ordering::Relaxed) as f64;
+        let searches = self.searches.load(Ordering::Relaxed).max(1) as f64;
+        Census {
+            groups: groups + sizes.len() as u64,
+            largest_group: sizes.into_values().fold(largest, u64::max),
+            partitions: self.generations.partitions(),
+            partitions_visited: visits / searches,
+        }
     }
 }
 
@@ -231,13 +285,20 @@ struct Search<'a> {
     postings: &'a Postings,
     generations: &'a Generations,
     method: &'a dyn Method,
+    visited: (&'a AtomicU64, &'a AtomicU64),
 }
 
 impl Search<'_> {
-    fn candidates(&self, sketch: &[u64]) -> Result<Vec<Slot>> {
+    fn candidates(&self, sketch: &[u64], language: u8) -> Result<Vec<Slot>> {
         let (mut found, mut desk) = (Vec::new(), Desk::default());
+        let lengths = self.method.lengths(sketch);
         let (mut held, mut keys) = (Vec::new(), Vec::new());
         for generation in 0..self.generations.len() {
+            let reached = self.generations.reached(generation, lengths.as_ref(), self.method.threshold());
+            if generation + 1 == self.generations.len() {
+                self.visited.0.fetch_add(reached.as_ref().map_or(1, Vec::len) as u64, Ordering::Relaxed);
+                self.visited.1.fetch_add(1, Ordering::Relaxed);
+            }
             held.clear();
             self.generations.keys(generation, sketch, (self.method, &mut desk), &mut held);
             keys.clear();
@@ -246,7 +307,10 @@ impl Search<'_> {
                 let Some(entry) = self.entries.get(slot as usize) else { return };
                 let own = Held { size: sketch.len() as u32, rest: held[at].1 };
                 let other = Held { size: entry.size, rest };
-                if entry.generation == generation && self.method.may(own, other) {
+                let is_there = entry.generation == generation
+                    && reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok())
+                    && (entry.language == language || self.generations.crosses_languages());
+                if is_there && self.method.may(own, other) {
                     found.push(slot);
                 }
             })?;
@@ -278,7 +342,8 @@ impl Compare for Comparing<'_> {
             return Ok(found.clone());
         }
         let sketch = self.sketch(slot)?;
-        let mut found = self.search.candidates(&sketch)?;
+        let language = self.search.entries[slot as usize].language;
+        let mut found = self.search.candidates(&sketch, language)?;
         found.retain(|&other| other != slot);
         self.found.insert(slot, found.clone());
         Ok(found)

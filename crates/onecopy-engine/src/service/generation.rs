@@ -1,12 +1,15 @@
-//! The orders in which keys are chosen.
+//! The orders in which keys are chosen, and the partitions in which contents are looked for.
 //!
 //! Two pages that are alike share a key only if the keys of both were chosen in one order of shingles. A good order has
 //! rare ones first, and what is rare is not known before there are pages. So an order is frozen when the collection has
 //! grown some times over, and contents keep the order that they came in with: a generation. A page is looked up in every
-//! generation, each time with the keys that it has there. There are few, since each is several times the one before.
+//! generation, each time with the keys that it has there. There are few, since each is several times the one before. The
+//! partitions are frozen with the order, for the same reason.
 
-use onecopy_core::{Desk, Method, Rarity};
-use onecopy_store::{Folder, Result, read_whole, write_whole};
+use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity, sample_rho};
+use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
+
+use super::Routing;
 
 /// A collection that has grown by this factor begins a generation.
 const GROWTH: u64 = 8;
@@ -21,10 +24,29 @@ const LEAST_BITS: u32 = 16;
 /// The file of the counters that the next order is made of.
 const LIVE_FILE: &str = "counts";
 
-/// All orders, and what the next will be made of.
+/// Vectors that partitions are cut by.
+const SAMPLE: usize = 4_096;
+/// Slices of each dimension.
+const SLICES: [usize; 3] = [3; 3];
+/// The part of the sampled lengths that the factor of the approximate routing is right for.
+const RHO_PART: f64 = 0.95;
+
+/// What is frozen.
+#[derive(Debug)]
+struct Generation {
+    order: Rarity,
+    partitions: Partitions,
+    /// The factor of the approximate routing, as it was sampled.
+    rho: f64,
+}
+
+/// All generations, and what the next will be made of.
 #[derive(Debug)]
 pub(super) struct Generations {
-    orders: Vec<Rarity>,
+    frozen: Vec<Generation>,
+    routing: Routing,
+    /// Some of the vectors of contents that came.
+    sample: Vec<LengthVector>,
     /// How many contents hold each shingle, about.
     live: Vec<u8>,
     /// Contents that are counted.
@@ -37,13 +59,20 @@ impl Generations {
     /// For a method; `count` generations are on disk, and `contents` in the collection.
     pub(super) fn open(
         folder: &dyn Folder,
-        method: &dyn Method,
+        (method, routing): (&dyn Method, Routing),
         count: u32,
         contents: u64,
     ) -> Result<Generations> {
-        let mut orders = vec![Rarity::new(vec![UNSEEN])];
+        let order = Rarity::new(vec![UNSEEN]);
+        let mut frozen = vec![Generation { order, partitions: Partitions::whole(), rho: 1.0 }];
         for number in 1..count {
-            orders.push(Rarity::new(read_whole(folder, &order_file(number))?));
+            let name = order_file(number);
+            let bytes = read_whole(folder, &name)?;
+            frozen.push(Generation::from_bytes(&bytes).ok_or_else(|| Error::Damaged {
+                file: name,
+                offset: 0,
+                what: "it is no order of shingles".into(),
+            })?);
         }
         let due = if method.asks_rarity() { FIRST * GROWTH.pow(count.max(1) - 1) } else { u64::MAX };
         let live = match due {
@@ -54,16 +83,22 @@ impl Generations {
                 .filter(|live| live.len() == 1 << LIVE_BITS)
                 .unwrap_or_default(),
         };
-        Ok(Generations { orders, live, counted: contents, due })
+        Ok(Generations { frozen, routing, sample: Vec::new(), live, counted: contents, due })
     }
 
     /// The number of generations.
     pub(super) fn len(&self) -> u32 {
-        self.orders.len() as u32
+        self.frozen.len() as u32
     }
 
     /// Counts the shingles of a content that comes.
-    pub(super) fn count(&mut self, sketch: &[u64]) {
+    pub(super) fn count(&mut self, sketch: &[u64], method: &dyn Method) {
+        if let Some(lengths) = method.lengths(sketch) {
+            match self.sample.len() {
+                SAMPLE => self.sample[self.counted as usize % SAMPLE] = lengths.vector,
+                _ => self.sample.push(lengths.vector),
+            }
+        }
         if self.due == u64::MAX {
             return;
         }
@@ -75,14 +110,16 @@ impl Generations {
     }
 
     /// Begins a generation if one is due. It is durable before it is used.
-    pub(super) fn renew(&mut self, folder: &dyn Folder) -> Result<bool> {
+    pub(super) fn renew(&mut self, folder: &dyn Folder, method: &dyn Method) -> Result<bool> {
         if self.counted < self.due || self.live.is_empty() {
             return Ok(false);
         }
+        let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
+        let rho = sample_rho(&self.sample, RHO_PART);
         let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, LIVE_BITS);
-        let frozen = frozen(&self.live, bits);
-        write_whole(folder, &order_file(self.len()), &frozen)?;
-        self.orders.push(Rarity::new(frozen));
+        let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions, rho);
+        write_whole(folder, &order_file(self.len()), &bytes)?;
+        self.frozen.extend(Generation::from_bytes(&bytes));
         self.due = self.due.saturating_mul(GROWTH);
         self.save(folder)?;
         Ok(true)
@@ -102,9 +139,71 @@ impl Generations {
         (method, desk): (&dyn Method, &mut Desk),
         out: &mut Vec<(u64, u32)>,
     ) {
-        method.keys(sketch, &self.orders[generation as usize], desk, out);
+        method.keys(sketch, &self.frozen[generation as usize].order, desk, out);
         out.iter_mut().for_each(|(key, _)| *key = mixed(*key, generation));
         out.sort_unstable();
+    }
+}
+
+impl Generations {
+    /// The home partition of a sketch in the generation of contents that come now.
+    pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
+        let partitions = self.frozen.last().map(|generation| &generation.partitions);
+        let lengths = method.lengths(sketch);
+        partitions.zip(lengths).map_or(0, |(partitions, lengths)| partitions.home(&lengths.vector))
+    }
+
+    /// How many partitions there are for contents that come now.
+    pub(super) fn partitions(&self) -> u64 {
+        self.frozen.last().map_or(1, |generation| generation.partitions.count() as u64)
+    }
+
+    /// The partitions of a generation that pages alike to `lengths` can be in, or are looked for in; ascending. Nothing
+    /// if all are.
+    pub(super) fn reached(
+        &self,
+        generation: u32,
+        lengths: Option<&Lengths>,
+        threshold: f64,
+    ) -> Option<Vec<u16>> {
+        let Generation { partitions, rho, .. } = &self.frozen[generation as usize];
+        let lengths = lengths.filter(|_| partitions.count() > 1)?;
+        let mut reached = Vec::new();
+        match self.routing {
+            Routing::Lossless => partitions.reached(lengths, &mut reached),
+            Routing::Approximate { rho: given } => {
+                let rho = given.unwrap_or(*rho);
+                partitions.reached_approximately(&lengths.vector, threshold, rho, &mut reached);
+            }
+        }
+        Some(reached)
+    }
+
+    /// Whether pages of two languages are compared.
+    pub(super) fn crosses_languages(&self) -> bool {
+        self.routing == Routing::Lossless
+    }
+}
+
+impl Generation {
+    fn to_bytes(counters: &[u8], partitions: &Partitions, rho: f64) -> Vec<u8> {
+        let numbers = partitions.to_numbers();
+        let mut bytes = rho.to_le_bytes().to_vec();
+        bytes.extend((numbers.len() as u32).to_le_bytes());
+        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend(counters);
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Generation> {
+        let (rho, rest) = bytes.split_first_chunk::<8>()?;
+        let (count, rest) = rest.split_first_chunk::<4>()?;
+        let (numbers, counters) = rest.split_at_checked(u32::from_le_bytes(*count) as usize * 4)?;
+        let (numbers, _) = numbers.as_chunks::<4>();
+        let numbers: Vec<u32> = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
+        let partitions = Partitions::from_numbers(&numbers)?;
+        let order = counters.len().is_power_of_two().then(|| Rarity::new(counters.to_vec()))?;
+        Some(Generation { order, partitions, rho: f64::from_le_bytes(*rho) })
     }
 }
 

@@ -11,7 +11,7 @@ use onecopy_store::{
 
 use super::ServiceOptions;
 use super::compact::compact;
-use super::contents::Contents;
+use super::contents::{Census, Contents};
 use super::prepare::Preparation;
 use super::queue::{Queue, Work};
 use super::tier1::Tier1;
@@ -24,8 +24,8 @@ const FORMAT: u32 = 1;
 const CACHE_BYTES: usize = 96 << 20;
 /// How long Tier 2 waits before it tries again what failed.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How old the number of groups may be.
-const GROUPS_AGE: Duration = Duration::from_secs(5);
+/// How old what is counted over all contents may be.
+const CENSUS_AGE: Duration = Duration::from_secs(5);
 
 /// An open collection.
 pub(super) struct Shared {
@@ -38,10 +38,19 @@ pub(super) struct Shared {
     snapshot: RwLock<Arc<Snapshot>>,
     pub contents: RwLock<Contents>,
     pub queue: Queue,
-    groups: Mutex<Option<(Instant, (u64, u64))>>,
+    census: Mutex<(Option<Instant>, Census)>,
     past: Mutex<Past>,
     /// Held until all is closed.
     _lock: Box<dyn Lock>,
+}
+
+/// What a batch came to.
+struct Done {
+    settled: Settled,
+    /// Groups that were repaired, and how many pages that changed.
+    repaired: Vec<(u64, u64)>,
+    /// Pairs that were compared since the start.
+    compared_pairs: u64,
 }
 
 /// What is kept for those who look at an earlier moment.
@@ -83,7 +92,8 @@ impl Shared {
         let log = Log::open_after(folder.clone(), SEGMENT_BYTES, from)?;
         let reader = log.reader();
         let position = (heads.last_group, heads.generations.max(1));
-        let contents = Contents::open(&folder, &snapshot, reader.clone(), &*method, position)?;
+        let contents =
+            Contents::open(&folder, &snapshot, reader.clone(), (&*method, options.routing), position)?;
         let shared = Shared {
             preparation: Preparation::new(config, method, &options),
             queue: Queue::new(options.queue_bytes, heads.clone()),
@@ -94,7 +104,7 @@ impl Shared {
             tables,
             snapshot: RwLock::new(Arc::new(snapshot)),
             contents: RwLock::new(contents),
-            groups: Mutex::new(None),
+            census: Mutex::default(),
             past: Mutex::default(),
             _lock: lock,
         };
@@ -176,12 +186,12 @@ impl Shared {
     pub(super) fn work(&self) {
         while let Some(work) = self.queue.take() {
             match self.settle(&work).and_then(|done| compact(self).map(|_| done)) {
-                Ok((settled, repaired, compared_pairs)) => {
+                Ok(Done { settled, repaired, compared_pairs }) => {
                     self.queue.done(work, settled.heads, &repaired, |numbers| {
                         numbers.compared_pages += settled.compared;
                         numbers.compared_pairs = compared_pairs;
                         numbers.repaired += repaired.len() as u64;
-                    })
+                    });
                 }
                 Err(error) => {
                     let why = match self.reload() {
@@ -195,7 +205,7 @@ impl Shared {
     }
 
     /// Settles a batch in one transaction.
-    fn settle(&self, work: &Work) -> Result<(Settled, Vec<(u64, u64)>, u64)> {
+    fn settle(&self, work: &Work) -> Result<Done> {
         let mut contents = self.write_contents()?;
         let (config, method) = (&self.preparation.config, self.method());
         let writing = self.tables.begin()?;
@@ -220,10 +230,10 @@ impl Shared {
         drop(batch);
         writing.commit()?;
         let compared_pairs = contents.compared;
-        contents.tend(&*self.folder, settled.heads.born)?;
+        contents.tend(&*self.folder, self.method(), settled.heads.born)?;
         drop(contents);
         self.renew_snapshot()?;
-        Ok((settled, repaired, compared_pairs))
+        Ok(Done { settled, repaired, compared_pairs })
     }
 
     /// Reads what is in memory again from disk, after a batch failed in the middle.
@@ -231,24 +241,27 @@ impl Shared {
         let snapshot = self.tables.snapshot()?;
         let heads = snapshot.heads()?;
         let position = (heads.last_group, heads.generations.max(1));
-        let fresh = Contents::open(&self.folder, &snapshot, self.reader.clone(), self.method(), position)?;
+        let fresh = Contents::open(
+            &self.folder,
+            &snapshot,
+            self.reader.clone(),
+            (self.method(), self.options.routing),
+            position,
+        )?;
         self.contents.clear_poison();
         *self.contents.write().map_err(|_| stale())? = fresh;
         *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
         Ok(())
     }
 
-    /// How many groups there are, and how large the largest is; a few seconds old at most.
-    pub(super) fn groups(&self) -> (u64, u64) {
-        let mut known = self.groups.lock().expect("no thread panics with this lock");
-        match *known {
-            Some((when, groups)) if when.elapsed() < GROUPS_AGE => groups,
-            _ => {
-                let groups = self.contents.read().map_or((0, 0), |contents| contents.groups());
-                *known = Some((Instant::now(), groups));
-                groups
-            }
+    /// What is counted over all contents; a few seconds old, or older while a batch is being settled.
+    pub(super) fn census(&self) -> Census {
+        let mut known = self.census.lock().expect("no thread panics with this lock");
+        let is_old = known.0.is_none_or(|when| when.elapsed() > CENSUS_AGE);
+        if let Some(contents) = self.contents.try_read().ok().filter(|_| is_old) {
+            *known = (Some(Instant::now()), contents.census());
         }
+        known.1
     }
 
     /// Writes what would have to be found again.

@@ -299,3 +299,21 @@ proptest! {
 fn cases() -> u32 {
     if std::env::var_os("ONECOPY_LONG_TESTS").is_some() { 2_000 } else { 60 }
 }
+
+/// A page of thirty words, or what `shape` makes of it, that may say where it is.
+fn plain(page: usize, shape: usize, link: Link) -> Step {
+    Step::Put(Made { page, base: 0, drift: 0, edits: Vec::new(), signal: 0, link, shape })
+}
+
+#[test]
+fn a_page_that_leads_through_others_to_a_circle_is_a_page_again() {
+    let steps = vec![
+        plain(1, 0, Link::Redirect(0)),
+        plain(0, 1, Link::None),
+        plain(2, 1, Link::Revisit(1)),
+        Step::Drain,
+        // The page where both end leads back to them. It has words, and so has the revisit.
+        plain(0, 2, Link::Redirect(1)),
+    ];
+    check(steps, &Config::default());
+}

@@ -69,7 +69,7 @@ pub struct ServeArgs {
     /// How the log on standard error is written: a line for each request and event
     #[arg(long, value_enum, default_value_t)]
     pub log: LogArg,
-    /// Say nothing but errors: no log, no examples
+    /// Say nothing but errors: no examples, and in the log only answers that are the service's fault
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -159,7 +159,6 @@ impl ServeArgs {
     /// How the log looks.
     pub fn style(&self) -> Style {
         match self.log {
-            _ if self.quiet => Style::Silent,
             LogArg::Plain => Style::Plain,
             LogArg::Json => Style::Json,
         }

@@ -10,14 +10,17 @@ use tokio::sync::watch;
 
 use crate::args::ServeArgs;
 use crate::commands::print;
-use crate::http::{Log, serve};
+use crate::http::{Log, Style, serve};
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let (http, options, address) = (args.http()?, args.options()?, args.address()?);
     // An address that is taken is told before a large collection is opened.
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"));
     let listener = listener.map_err(with_cause)?;
-    let log = Arc::new(Log::start(args.style())?);
+    let log = Arc::new(Log::start(args.style(), args.quiet)?);
+    if args.style() == Style::Json && !args.quiet {
+        log_panics(&log);
+    }
     let stop = stop_on_signal();
     let service = Service::open(options)?;
     let greet = |address: SocketAddr| {
@@ -34,6 +37,12 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
 /// The program prints one line of an error, so the cause must be in it.
 fn with_cause(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}: is it in use? --listen gives another")
+}
+
+/// A mistake of ours is a line of the log too, where programs read it.
+fn log_panics(log: &Arc<Log>) {
+    let log = log.clone();
+    std::panic::set_hook(Box::new(move |panic| log.event("panic", &panic.to_string())));
 }
 
 /// Says true when the user or the system asks us to stop. A second time ends the process at once.

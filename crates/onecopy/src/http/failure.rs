@@ -150,3 +150,20 @@ impl From<Error> for Failure {
 fn shortened(name: &str) -> &str {
     name.char_indices().nth(200).map_or(name, |(end, _)| &name[..end])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_have_their_codes() {
+        let code = |refusal: Refusal| Failure::from(refusal).into_response().status().as_u16();
+        assert_eq!(code(Refusal::Bad("why".into())), 400);
+        assert_eq!(code(Refusal::TooLarge(9)), 413);
+        assert_eq!(code(Refusal::Unknown("\u{e9}".repeat(1_000))), 404);
+        assert_eq!(code(Refusal::Broken("why".into())), 503);
+        let full = Failure::from(Refusal::Full(0)).into_response();
+        assert_eq!(full.status().as_u16(), 429);
+        assert_eq!(full.headers().get(RETRY_AFTER).map(|value| value.as_bytes()), Some(&b"1"[..]));
+    }
+}

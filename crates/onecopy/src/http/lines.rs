@@ -241,9 +241,13 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
             sleep(pause).await;
         }
     }
-    let is_full = *is_given_up;
-    let settled = settled.into_iter().map(|settled| settled.unwrap_or_else(|| Err(not_taken(is_full))));
-    (numbers, settled.collect())
+    let not_taken = || match *is_given_up {
+        true if server.is_stopping() => Err(Failure::stopping()),
+        true => Err(full_for_long()),
+        false => Err(Failure::ours("the engine failed: this line may have been accepted or not")),
+    };
+    let settled = settled.into_iter().map(|settled| settled.unwrap_or_else(not_taken)).collect();
+    (numbers, settled)
 }
 
 /// Hands lines to the engine, on a thread that may wait.
@@ -259,13 +263,9 @@ async fn accept(
     server.call(call).await
 }
 
-fn not_taken(is_full: bool) -> Failure {
-    if is_full {
-        let error = format!("too many changes waited to be compared for {} seconds", FULL_TIME.as_secs());
-        Failure::busy(error + ": this line was not taken", 30)
-    } else {
-        Failure::ours("the engine failed: this line may have been accepted or not")
-    }
+fn full_for_long() -> Failure {
+    let error = format!("too many changes waited to be compared for {} seconds", FULL_TIME.as_secs());
+    Failure::busy(error + ": this line was not taken", 30)
 }
 
 fn answer_lines(numbers: &[u64], settled: &[Settled], answers: Answers) -> Vec<u8> {

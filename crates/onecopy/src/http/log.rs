@@ -26,8 +26,6 @@ pub enum Style {
     Plain,
     /// For programs.
     Json,
-    /// No lines at all.
-    Silent,
 }
 
 /// A request that was answered.
@@ -44,6 +42,8 @@ pub struct Asked<'a> {
 /// Where lines are put.
 pub struct Log {
     style: Style,
+    /// Whether only answers that are our fault are noted.
+    is_quiet: bool,
     shared: Arc<Shared>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -80,15 +80,11 @@ struct Shared {
 
 impl Log {
     /// Starts the thread that writes.
-    pub fn start(style: Style) -> std::io::Result<Log> {
+    pub fn start(style: Style, is_quiet: bool) -> std::io::Result<Log> {
         let shared = Arc::new(Shared::default());
         let writing = shared.clone();
-        let write = move || write_lines(&writing);
-        let writer = match style {
-            Style::Silent => None,
-            _ => Some(std::thread::Builder::new().name("log".into()).spawn(write)?),
-        };
-        Ok(Log { style, shared, writer: Mutex::new(writer) })
+        let writer = std::thread::Builder::new().name("log".into()).spawn(move || write_lines(&writing))?;
+        Ok(Log { style, is_quiet, shared, writer: Mutex::new(Some(writer)) })
     }
 
     /// Lines that found no room.
@@ -99,9 +95,11 @@ impl Log {
     /// Notes a request.
     pub fn request(&self, asked: &Asked) {
         let Asked { method, path, peer, code, took, error } = asked;
+        if self.is_quiet && *code < 500 {
+            return;
+        }
         let (time, ms) = (clock::utc(SystemTime::now()), took.as_secs_f64() * 1e3);
         match self.style {
-            Style::Silent => {}
             Style::Plain => {
                 let error = error.map_or(String::new(), |error| format!(": {}", one_line(error)));
                 self.put(&format!("{time} {method} {path} {code} {ms:.2} ms {peer}{error}\n"));
@@ -116,9 +114,11 @@ impl Log {
 
     /// Notes an event: its name, and what is to be said of it.
     pub fn event(&self, event: &str, said: &str) {
+        if self.is_quiet {
+            return;
+        }
         let time = clock::utc(SystemTime::now());
         match self.style {
-            Style::Silent => {}
             Style::Plain => self.put(&format!("{time} {event}: {}\n", one_line(said))),
             Style::Json => {
                 self.put_json(&Line { time: &time, event, message: Some(said), request: None });

@@ -475,6 +475,43 @@ fn what_to_try_first_is_printed() {
 }
 
 #[test]
+fn quiet_says_only_what_is_our_fault() {
+    let folder = tempdir().expect("a folder");
+    let call =
+        onecopy(["serve", "--data", "pages", "--listen", "127.0.0.1:0", "--quiet"]).within(folder.path());
+    let mut running = call.start();
+    // Signals are listened to before the collection is begun.
+    let begun = Instant::now();
+    while !folder.path().join("pages").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "no collection is begun");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal("INT");
+    assert!(running.ends_within(Duration::from_secs(10)), "it goes on");
+    let finished = running.finish();
+    assert_eq!((finished.code(), finished.stdout.as_str(), finished.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn help_names_every_default_and_the_risks() {
+    let help = onecopy(["serve", "--help"]).succeed().stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "[default: 127.0.0.1:7171]",
+        "[default: 256M]",
+        "[default: lossless]",
+        "[default: 0.08]",
+        "[default: 4M]",
+        "[default: auto]",
+        "Examples: onecopy serve --data",
+        "--token-file",
+        "no TLS",
+    ] {
+        assert!(help.contains(words), "`{words}` is not in: {help}");
+    }
+}
+
+#[test]
 fn an_address_that_is_taken_is_named() {
     let server = serve("");
     let folder = tempdir().expect("a folder");

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::contract::check_reach;
 use super::super::tests::{Book, by_the_book, made};
 use super::*;
 use crate::candidate::count;
@@ -112,6 +113,7 @@ proptest! {
         let plain = |page: &String| super::super::tests::sketch_of(&*method, &page.replace('+', ""));
         let told = |page: &String| sketch_of(&*method, page);
         let sketches: Vec<Vec<u64>> = pages.iter().flat_map(|page| [told(page), plain(page)]).collect();
+        check_reach(&*method, &sketches, &[3, 2, 4][..length]);
         let mut counters = vec![0; 1 << bits];
         sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
         let rarity = Rarity::new(counters);

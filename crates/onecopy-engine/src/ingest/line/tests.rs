@@ -1,3 +1,5 @@
+//! Records of every format, read back from the lines that they come to.
+
 use onecopy_core::{Config, method};
 use proptest::prelude::*;
 

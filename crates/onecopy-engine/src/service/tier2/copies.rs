@@ -1,5 +1,6 @@
 //! Pages join and leave contents; canonical links are tried where they may hold now; and what that means for contents.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -22,6 +23,22 @@ struct Before {
     first: Option<(PageNumber, u64)>,
     /// Pages that came, less those that went.
     more: i64,
+}
+
+impl Before {
+    /// A content that this batch has not changed yet.
+    fn of(rows: &mut Rows, slot: Slot) -> Result<Before> {
+        let row = rows.batch.content(slot)?;
+        let mut first = None;
+        for page in heads_of(rows, slot)? {
+            let held = rows.get(page)?;
+            let row = held.before.as_ref().or(held.now.as_ref());
+            let key = row.map(|row| (row.rank.clone(), page, row.sketch));
+            first = [first, key].into_iter().flatten().min();
+        }
+        let first = first.map(|(_, page, sketch)| (page, sketch));
+        Ok(Before { row, first, more: 0 })
+    }
 }
 
 /// Contents that are being changed.
@@ -102,19 +119,10 @@ impl<'a> Copies<'a> {
 
     /// Notes how a content is before it is changed.
     fn touch(&mut self, rows: &mut Rows, slot: Slot) -> Result<&mut Before> {
-        if !self.touched.contains_key(&slot) {
-            let row = rows.batch.content(slot)?;
-            let mut first = None;
-            for page in heads_of(rows, slot)? {
-                let held = rows.get(page)?;
-                let row = held.before.as_ref().or(held.now.as_ref());
-                let key = row.map(|row| (row.rank.clone(), page, row.sketch));
-                first = [first, key].into_iter().flatten().min();
-            }
-            let first = first.map(|(_, page, sketch)| (page, sketch));
-            self.touched.insert(slot, Before { row, first, more: 0 });
+        match self.touched.entry(slot) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => Ok(entry.insert(Before::of(rows, slot)?)),
         }
-        Ok(self.touched.entry(slot).or_default())
     }
 
     /// The best page of a content by the rules alone, the hash of its sketch, and where that is.
@@ -276,6 +284,9 @@ impl<'a> Copies<'a> {
             edit.inserted.push((slot, row.rank.clone().into()));
         }
         let sketch = if is_same { None } else { Some(self.sketch(row.at)?) };
+        if let Some(sketch) = &sketch {
+            row.partition = self.contents.home(sketch, self.method);
+        }
         sketched.push((slot, sketch));
         if before.as_ref().is_some_and(|before| before.best != row.best) {
             self.renamed.push(slot);

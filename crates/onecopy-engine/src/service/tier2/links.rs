@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use onecopy_core::{Claim, End, PageEnd, Standing, ends, reachable};
-use onecopy_store::{Batch, EndRow, Look, PageNumber, PageRow, Role};
+use onecopy_store::{Batch, EndRow, LinkRow, Look, PageNumber, PageRow, Role};
 
 use super::super::prepare::link_kind;
 use super::pages::Changed;
@@ -32,11 +32,17 @@ pub(super) struct Moved {
 
 /// Follows all that may end elsewhere.
 pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
-    let mut open: BTreeSet<PageNumber> = changed.pages.clone();
+    let mut moved = Moved::default();
+    let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());
     for &hash in &changed.addresses {
         open.extend(rows.batch.naming(hash)?);
     }
-    let (mut moved, mut done) = (Moved::default(), BTreeSet::new());
+    for &page in &changed.pages {
+        let held = rows.get(page)?;
+        if held.before.as_ref().map(leads) != held.now.as_ref().map(leads) {
+            open.insert(page);
+        }
+    }
     while let Some(page) = open.pop_first() {
         if !done.insert(page) {
             continue;
@@ -47,20 +53,31 @@ pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
         if let Some(now) = &mut held.now {
             now.end = end;
         }
-        if before == end {
-            continue;
+        if before != end {
+            moved.pages.insert(page);
+            relink(rows, page, (before, end), &mut moved)?;
         }
-        moved.pages.insert(page);
-        relink(rows, page, (before, end), &mut moved)?;
-        let addresses: Vec<u64> = {
-            let held = rows.get(page)?;
-            held.before.iter().chain(&held.now).flat_map(|row| [row.exact, row.identity]).collect()
-        };
-        for hash in addresses.into_iter().filter(|&hash| hash != 0) {
-            open.extend(rows.batch.naming(hash)?.into_iter().filter(|other| !done.contains(other)));
-        }
+        // Even if it ends where it did: whether those that lead here end at a page depends on all that is behind.
+        open.extend(leading_to(rows, page)?.into_iter().filter(|other| !done.contains(other)));
     }
     Ok(moved)
+}
+
+/// All of a page that decides where it leads, and who leads through it.
+fn leads(row: &PageRow) -> (&[LinkRow], bool, bool, u64, u64) {
+    (&row.links, row.silent, row.dead, row.exact, row.identity)
+}
+
+/// The pages that lead through a page that leads on, or did.
+fn leading_to(rows: &mut Rows, page: PageNumber) -> Result<BTreeSet<PageNumber>> {
+    let held = rows.get(page)?;
+    let pointing = [&held.before, &held.now].into_iter().flatten().filter(|row| is_pointing(row));
+    let addresses: BTreeSet<u64> = pointing.flat_map(|row| [row.exact, row.identity]).collect();
+    let mut found = BTreeSet::new();
+    for hash in addresses.into_iter().filter(|&hash| hash != 0) {
+        found.extend(rows.batch.naming(hash)?);
+    }
+    Ok(found)
 }
 
 /// Notes for which page a page stands.
