@@ -93,9 +93,10 @@ pub fn import(
 
 /// Waits until nothing waits to be settled.
 pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
-    let begun = service.stats();
-    progress.begin(Stage::Settle, begun.waiting);
-    let mut left = begun.waiting;
+    // Not by its stats: those count groups, and remember for a while how many there were.
+    let waiting = || service.shared.queue.gauge().waiting;
+    let mut left = waiting();
+    progress.begin(Stage::Settle, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);
@@ -103,7 +104,7 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
         if let Some(Refusal::Broken(why)) = service.shared.queue.refusal() {
             return Err(Error::NotFound(why));
         }
-        let waiting = service.stats().waiting;
+        let waiting = waiting();
         progress.advance(left.saturating_sub(waiting));
         left = waiting.min(left);
     }

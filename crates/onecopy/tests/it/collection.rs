@@ -82,6 +82,7 @@ fn an_imported_collection_is_as_a_batch_run_says() {
     let told = json_of(&said);
     assert_eq!(told["imported"]["accepted"], 1_500, "{told}");
     assert_eq!((&told["stats"]["pages"], &told["stats"]["waiting"]), (&json!(1_500), &json!(0)), "{told}");
+    assert_eq!(told["stats"]["groups"], groups(&out).len(), "{told}");
     assert_as_batch(folder.path(), &out);
     import(folder.path(), &input).args("-j 3").succeed();
     assert_as_batch(folder.path(), &out);
@@ -230,5 +231,5 @@ fn nobody_begins_a_collection_by_mistake() {
     import(folder.path(), &input).args("-j 0").fail(2).says(&["threads"]);
     assert!(!folder.path().join("pages").exists());
     import(folder.path(), &input).succeed();
-    import(folder.path(), &input).args("--threshold 0.9").fail(2).says(&["threshold"]);
+    import(folder.path(), &input).args("--threshold 0.9").fail(2).says(&["begun with other options"]);
 }
