@@ -368,8 +368,8 @@ struct Sketches {
     buffer: Vec<u8>,
 }
 
-/// Words of sketches that are held at most: 64 MiB.
-const WORDS: usize = 8 << 20;
+/// Words of sketches that are held at most: 32 MiB.
+const WORDS: usize = 4 << 20;
 
 impl Sketches {
     fn new(reader: LogReader) -> Sketches {
