@@ -499,7 +499,7 @@ fn help_names_every_default_and_the_risks() {
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "[default: 127.0.0.1:7171]",
-        "[default: 256M]",
+        "[default: 64M]",
         "[default: lossless]",
         "[default: 0.08]",
         "[default: 4M]",
