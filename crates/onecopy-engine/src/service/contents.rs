@@ -257,6 +257,11 @@ impl Contents {
         Ok(self.generations.save(folder)?)
     }
 
+    /// How many contents there are, or were.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Counts over all contents.
     pub(super) fn census(&self) -> Census {
         let mut sizes: HashMap<u64, u64> = HashMap::new();

@@ -67,7 +67,7 @@ impl Preparation {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
-        let record = read_line(line, &self.names, &self.wanted).map_err(Refusal::Bad)?;
+        let record = read_line(line, &self.names, &self.wanted).map_err(|why| objection(line, why))?;
         self.page(&record, line, desk)
     }
 
@@ -80,7 +80,7 @@ impl Preparation {
     ) -> Result<Version, Refusal> {
         let mut sketch = Vec::new();
         let appraised = appraiser.appraise(record, line, |_| true, &mut sketch);
-        if appraised.name.is_empty() {
+        if matches!(&*appraised.name, "" | "\"\"") {
             return Err(Refusal::Bad(NAMELESS.into()));
         }
         if appraised.name.len() > NAME_BYTES {
@@ -100,17 +100,17 @@ impl Preparation {
         if version.page.is_empty() {
             return Ok(None);
         }
-        let whole = zstd::bulk::decompress(&version.page, self.limits.page_bytes.max(PAGE_BYTES));
-        whole.map(Some).map_err(|error| format!("the page {} cannot be unpacked: {error}", version.name))
+        // A page that was taken under another limit is given back, too.
+        zstd::stream::decode_all(&version.page[..])
+            .map(Some)
+            .map_err(|error| format!("the page {} cannot be unpacked: {error}", version.name))
     }
 }
 
 /// Said of a page without a name.
-pub(super) const NAMELESS: &str = "the page has no name: give it an id or a url";
+pub(super) const NAMELESS: &str = "the page has no name: give it an id or a url that is not empty";
 /// The longest name. Names are keys, and keys are compared often.
 const NAME_BYTES: usize = 8 << 10;
-/// A page that was taken under another limit is still given back.
-const PAGE_BYTES: usize = 1 << 30;
 
 fn version(appraised: Appraised, url: String, sketch: Vec<u64>) -> Version {
     let links = appraised.links.iter().map(|link| LinkRow {
@@ -134,6 +134,12 @@ fn version(appraised: Appraised, url: String, sketch: Vec<u64>) -> Version {
         sketch,
         ..Version::default()
     }
+}
+
+/// Why a line cannot be understood.
+fn objection(line: &[u8], why: String) -> Refusal {
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+    Refusal::Bad(if is_json { why } else { format!("not JSON: {why}") })
 }
 
 /// What a link's number in a row stands for.

@@ -24,8 +24,8 @@ const FORMAT: u32 = 1;
 const CACHE_BYTES: usize = 96 << 20;
 /// How long Tier 2 waits before it tries again what failed.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How old what is counted over all contents may be.
-const CENSUS_AGE: Duration = Duration::from_secs(5);
+/// How old what is counted over all contents may be, for each of them: a hundred times what it takes to count it.
+const CENSUS_AGE: Duration = Duration::from_micros(5);
 
 /// An open collection.
 pub(super) struct Shared {
@@ -254,12 +254,15 @@ impl Shared {
         Ok(())
     }
 
-    /// What is counted over all contents; a few seconds old, or older while a batch is being settled.
+    /// What is counted over all contents; some seconds old if they are many, or if a batch is being settled.
     pub(super) fn census(&self) -> Census {
         let mut known = self.census.lock().expect("no thread panics with this lock");
-        let is_old = known.0.is_none_or(|when| when.elapsed() > CENSUS_AGE);
-        if let Some(contents) = self.contents.try_read().ok().filter(|_| is_old) {
-            *known = (Some(Instant::now()), Census { disk_bytes: self.disk_bytes(), ..contents.census() });
+        if let Ok(contents) = self.contents.try_read() {
+            let age = CENSUS_AGE * contents.len() as u32;
+            if known.0.is_none_or(|when| when.elapsed() >= age) {
+                *known =
+                    (Some(Instant::now()), Census { disk_bytes: self.disk_bytes(), ..contents.census() });
+            }
         }
         known.1
     }
