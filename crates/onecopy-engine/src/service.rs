@@ -108,7 +108,7 @@ impl ServiceOptions {
             limits: Limits::default(),
             keep_pages: true,
             routing: Routing::default(),
-            queue_bytes: 128 << 20,
+            queue_bytes: 64 << 20,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
         }

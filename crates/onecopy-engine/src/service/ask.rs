@@ -155,11 +155,6 @@ pub(super) fn stats(shared: &Shared) -> Stats {
     let gauge = shared.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
     let census = shared.census();
-    let names = shared.folder.names().unwrap_or_default();
-    let length = |name: &String| {
-        let file = shared.folder.open(name, onecopy_store::Open::Read);
-        file.and_then(|file| file.len()).unwrap_or(0)
-    };
     let numbers = gauge.numbers;
     Stats {
         pages: kept + losers + dead + rejected,
@@ -183,6 +178,6 @@ pub(super) fn stats(shared: &Shared) -> Stats {
         checked: numbers.checked,
         failed: numbers.failed,
         repaired: numbers.repaired,
-        disk_bytes: names.iter().map(length).sum(),
+        disk_bytes: census.disk_bytes,
     }
 }

@@ -65,6 +65,8 @@ pub(super) struct Census {
     pub partitions: u64,
     /// On average, by a content that was looked for.
     pub partitions_visited: f64,
+    /// All files of the collection.
+    pub disk_bytes: u64,
 }
 
 /// Postings in memory before they are written to disk.
@@ -275,6 +277,7 @@ impl Contents {
             largest_group: sizes.into_values().fold(largest, u64::max),
             partitions: self.generations.partitions(),
             partitions_visited: visits / searches,
+            disk_bytes: 0,
         }
     }
 }
@@ -365,8 +368,8 @@ struct Sketches {
     buffer: Vec<u8>,
 }
 
-/// Words of sketches that are held at most: 64 MiB.
-const WORDS: usize = 8 << 20;
+/// Words of sketches that are held at most: 32 MiB.
+const WORDS: usize = 4 << 20;
 
 impl Sketches {
     fn new(reader: LogReader) -> Sketches {

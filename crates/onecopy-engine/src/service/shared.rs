@@ -259,9 +259,15 @@ impl Shared {
         let mut known = self.census.lock().expect("no thread panics with this lock");
         let is_old = known.0.is_none_or(|when| when.elapsed() > CENSUS_AGE);
         if let Some(contents) = self.contents.try_read().ok().filter(|_| is_old) {
-            *known = (Some(Instant::now()), contents.census());
+            *known = (Some(Instant::now()), Census { disk_bytes: self.disk_bytes(), ..contents.census() });
         }
         known.1
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        let length =
+            |name: String| self.folder.open(&name, Open::Read).and_then(|file| file.len()).unwrap_or(0);
+        self.folder.names().unwrap_or_default().into_iter().map(length).sum()
     }
 
     /// Writes what would have to be found again.

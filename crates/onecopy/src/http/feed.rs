@@ -31,6 +31,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long the engine is asked to wait at a time; the end of the service is seen after that.
 const ASKING: Duration = Duration::from_millis(250);
 
+/// How long after the feed grew it is looked at again: changes come in batches, and looking is not free.
+const PACE: Duration = Duration::from_millis(20);
+
 /// Starts the thread that follows the engine's feed, until the service is to end.
 pub fn follow(
     service: Arc<Service>,
@@ -42,6 +45,7 @@ pub fn follow(
             let last = *sender.borrow();
             if service.wait_for_feed(last, ASKING) {
                 sender.send_replace(service.stats().feed.max(last + 1));
+                std::thread::sleep(PACE);
             }
         }
     };
