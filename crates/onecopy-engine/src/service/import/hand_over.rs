@@ -176,3 +176,66 @@ fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
         Err(Refusal::Full(_)) => Some("too much waits to be settled".into()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::prepare::Item;
+    use super::*;
+    use crate::progress::Silent;
+    use crate::service::ServiceOptions;
+
+    fn prepared(service: &Service, lines: &[&str]) -> Prepared {
+        let preparation = &service.shared.preparation;
+        let mut desk = preparation.desk().unwrap();
+        let mut made =
+            |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut desk).unwrap()));
+        let items = (0..).zip(lines).map(|(place, line)| Item { place: Ok(place), made: made(line) });
+        Prepared { name: "in".into(), records: lines.len() as u32, items: items.collect(), source: 0 }
+    }
+
+    #[test]
+    fn whoever_comes_first_pieces_are_handed_over_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let service = Service::open(ServiceOptions::new(folder.path().join("pages"))).unwrap();
+        let (first, second) = (r#"{"id":"a","text":"one two"}"#, r#"{"id":"a","text":"three four"}"#);
+        let refused = Item { place: Ok(1), made: Made::Rejected("x".into()) };
+        let mut rejected = Vec::new();
+        let mut take = |rejection: &ImportRejection| {
+            rejected.push((rejection.source.clone(), rejection.line));
+            Ok(())
+        };
+        let (turns, failed) = (Turns::new(&service, &Silent, &mut take), AtomicBool::new(false));
+        let (early, late) = (turns.take(), turns.take());
+        std::thread::scope(|scope| {
+            let mut last = prepared(&service, &[second]);
+            last.items.push(refused);
+            scope.spawn(|| turns.hand_over(late, last, &failed).unwrap());
+            std::thread::sleep(Duration::from_millis(30));
+            turns.hand_over(early, prepared(&service, &[first, first, first]), &failed).unwrap();
+        });
+        let imported = turns.finish();
+        assert_eq!((imported.read, imported.accepted, imported.rejected), (5, 4, 1));
+        assert_eq!(rejected, [("in".to_owned(), Some(5))]);
+        assert!(service.drain(Duration::from_secs(60)));
+        let mut records = Vec::new();
+        let each = &mut |page: crate::service::PageView| {
+            records.push(page.record.get().to_owned());
+            Ok(())
+        };
+        service.pages(each).unwrap();
+        assert_eq!(records, [second]);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_turn_that_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let service = Service::open(ServiceOptions::new(folder.path().join("pages"))).unwrap();
+        let mut take = |_: &ImportRejection| Ok(());
+        let turns = Turns::new(&service, &Silent, &mut take);
+        let (_lost, next) = (turns.take(), turns.take());
+        let waited = turns.hand_over(next, Prepared::default(), &AtomicBool::new(true));
+        assert!(matches!(waited, Err(Error::Stopped)));
+    }
+}
