@@ -16,6 +16,7 @@ mod import;
 mod prepare;
 mod queue;
 mod shared;
+mod sketches;
 mod status;
 #[cfg(test)]
 mod tests;

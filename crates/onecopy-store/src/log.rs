@@ -80,7 +80,7 @@ impl Log {
     }
 
     /// The same, where all before `durable` is known to have been synced: if it is not there, that is damage and
-    /// nothing is cut.
+    /// nothing is cut. It is not read: what is damaged of it is found by who asks for it, and does not stop the rest.
     pub fn open_after(folder: Arc<dyn Folder>, segment_bytes: u32, durable: Position) -> Result<Log> {
         // What an earlier process created or removed may be on disk only in part, and is built on now.
         folder.sync().map_err(cannot("sync", "the folder"))?;
@@ -92,11 +92,7 @@ impl Log {
             }
             _ => create(&*folder, last_segment)?,
         };
-        let end = Position { segment: last_segment, offset: find_end(&*last, last_segment)? };
-        if end < durable {
-            let name = segment_name(end.segment);
-            return Err(damaged(&name, u64::from(end.offset), "the log ends here and was longer"));
-        }
+        let end = find_end(&*last, last_segment, durable)?;
         segments.insert(end.segment, end.offset);
         cut(&*last, end)?;
         Ok(Log {

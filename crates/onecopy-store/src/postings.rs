@@ -106,6 +106,16 @@ impl Postings {
         Ok(postings)
     }
 
+    /// Removes all postings in the folder, damaged or not. Nobody may have them open.
+    pub fn remove_all(folder: &dyn Folder) -> Result<()> {
+        let names = folder.names().map_err(cannot("list", "the folder"))?;
+        let is_ours = |name: &str| matches!(name, manifest::NAME | manifest::ASIDE_NAME);
+        for name in names.iter().filter(|name| is_ours(name) || part_number(name).is_some()) {
+            folder.remove(name).map_err(cannot("remove", name))?;
+        }
+        folder.sync().map_err(cannot("sync", "the folder"))
+    }
+
     /// The number given with the last seal that is durable; zero at first.
     pub fn covered(&self) -> u64 {
         self.covered

@@ -8,6 +8,8 @@ mod read;
 mod tests;
 mod write;
 
+use std::io;
+
 use redb::{Database, TableDefinition};
 
 pub use read::{Look, Snapshot};
@@ -111,6 +113,10 @@ impl Writing {
 fn broken(error: impl Into<redb::Error>) -> Error {
     match error.into() {
         redb::Error::Io(source) => Error::Io { verb: "write", file: FILE.into(), source },
+        redb::Error::PreviousIo | redb::Error::DatabaseClosed => {
+            let source = io::Error::other("an earlier write failed, and it is opened anew when it can be");
+            Error::Io { verb: "read", file: FILE.into(), source }
+        }
         redb::Error::Corrupted(what) => Error::Damaged { file: FILE.into(), offset: 0, what },
         other => Error::Damaged { file: FILE.into(), offset: 0, what: other.to_string() },
     }

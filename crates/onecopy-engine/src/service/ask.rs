@@ -5,8 +5,8 @@ use onecopy_store::{Look, PageRow, Snapshot, Version};
 
 use super::Action;
 use super::accept::find;
-use super::contents::{read_sketch, read_version};
 use super::shared::Shared;
+use super::sketches::{is_damage, read_sketch, read_version, unless_damaged};
 use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind};
 use super::view::{View, name_of};
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ pub(super) fn status(
     let Some(row) = Look::page(snapshot, number)? else { return Ok(None) };
     let mut status = View { facts: snapshot, method: shared.method() }.status(number, &row)?;
     if verify && status.status == StatusKind::Loser {
-        status.verified = Some(holds(shared, snapshot, &row, &status)?);
+        status.verified = unless_damaged(holds(shared, snapshot, &row, &status))?;
         if let (Some(group), Some(verified)) = (status.group, status.verified) {
             shared.queue.checked(group, verified);
         }
@@ -107,7 +107,8 @@ fn likenesses(
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
     for slot in slots {
         let Some(row) = Look::content(snapshot, slot)? else { continue };
-        let other = read_sketch(&shared.reader, row.at, &mut buffer)?;
+        let read = read_sketch(&shared.reader, row.at, &mut buffer);
+        let Some(other) = unless_damaged(read)? else { continue };
         let Some(score) = method.verify(sketch, &other) else { continue };
         let similarity = method.similarity(score, (sketch.len(), other.len()));
         let Some(best) = Look::page(snapshot, row.best)? else { continue };
@@ -127,9 +128,12 @@ pub(super) fn pages(shared: &Shared, each: &mut dyn FnMut(PageView) -> Result<()
         let (_, page) = found?;
         let Some(row) = Look::page(&*snapshot, page)? else { continue };
         let status = View { facts: &*snapshot, method: shared.method() }.status(page, &row)?;
-        let record = record(shared, &row, &mut buffer)?;
+        let (record, damaged) = match record(shared, &row, &mut buffer) {
+            Err(error) if is_damage(&error) => (bare_record(&row), Some(error.to_string())),
+            record => (record?, None),
+        };
         let url = (!row.url.is_empty()).then_some(row.url);
-        each(PageView { status, url, record })?;
+        each(PageView { status, url, record, damaged })?;
     }
     Ok(())
 }
@@ -146,8 +150,13 @@ fn record(shared: &Shared, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> 
             return Ok(line);
         }
     }
+    Ok(bare_record(row))
+}
+
+/// A page without its text.
+fn bare_record(row: &PageRow) -> Name {
     let url = serde_json::to_string(&row.url).expect("a string is JSON");
-    Ok(name_of(&format!(r#"{{"id":{},"url":{url}}}"#, row.name)))
+    name_of(&format!(r#"{{"id":{},"url":{url}}}"#, row.name))
 }
 
 /// Numbers about the collection and the service.

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use onecopy_core::Method;
 use onecopy_store::{Look, Snapshot};
 
-use super::graph::{Edit, Graph, Slot};
+use super::contents::Contents;
+use super::graph::{Edit, Slot};
 use super::shared::Shared;
 use super::status::CheckReport;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Lines that are shown.
 const SHOWN: usize = 100;
@@ -26,9 +28,18 @@ pub(super) fn check(shared: &Shared) -> Result<CheckReport> {
     let log = shared.log.lock().expect("no thread panics with this lock");
     log.check(&mut |error| report.wrong(error.to_string()))?;
     drop(log);
-    let snapshot = shared.snapshot();
+    // Tier 2 commits with this lock, so that what is in memory and in the tables is of one moment.
+    let mut contents = shared.write_contents()?;
+    let snapshot = shared.latest()?;
     pages(&snapshot, &mut report)?;
-    decisions(shared, &snapshot, &mut report)?;
+    let before = report.wrong_count;
+    contents.check_postings(&mut |error| {
+        report.wrong(format!("{error}; it is made anew from the log when Tier 2 meets it"));
+    })?;
+    // Without all postings nothing can be found anew.
+    if report.wrong_count == before {
+        decisions(&mut contents, shared.method(), &snapshot, &mut report)?;
+    }
     Ok(report)
 }
 
@@ -54,11 +65,12 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
 }
 
 /// Finds winners and groups anew, from nothing, and compares.
-fn decisions(shared: &Shared, snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
-    let mut contents = shared
-        .contents
-        .write()
-        .map_err(|_| Error::NotFound("Tier 2 failed: start the service again".into()))?;
+fn decisions(
+    contents: &mut Contents,
+    method: &dyn Method,
+    snapshot: &Snapshot,
+    report: &mut CheckReport,
+) -> Result<()> {
     let (mut edit, mut rows) = (Edit::default(), HashMap::new());
     for found in snapshot.contents()? {
         let (slot, row) = found?;
@@ -66,13 +78,19 @@ fn decisions(shared: &Shared, snapshot: &Snapshot, report: &mut CheckReport) -> 
         rows.insert(slot, row);
     }
     let before = std::mem::take(&mut contents.graph);
-    let anew = contents.apply(edit, shared.method());
+    let anew = contents.apply(edit, method);
     let graph = std::mem::replace(&mut contents.graph, before);
     anew?;
+    for (slot, how) in contents.sketches().damaged() {
+        let page = rows.get(slot).map_or_else(String::new, |row| name(snapshot, *slot, row.best));
+        report.wrong(format!(
+            "page {page}: {how}; it is alike to nothing until it is deleted and put again"
+        ));
+    }
     let mut numbers: HashMap<u64, u64> = HashMap::new();
     for (&slot, row) in &rows {
         let Some(node) = graph.get(slot) else { continue };
-        let page = || name(snapshot, &graph, slot, row.best);
+        let page = || name(snapshot, slot, row.best);
         if (node.winner, node.score) != (row.winner, row.score) {
             report.wrong(format!("page {}: found anew, it loses to another page or to none", page()));
         }
@@ -89,7 +107,7 @@ fn decisions(shared: &Shared, snapshot: &Snapshot, report: &mut CheckReport) -> 
     Ok(())
 }
 
-fn name(snapshot: &Snapshot, _graph: &Graph, slot: Slot, page: u32) -> String {
+fn name(snapshot: &Snapshot, slot: Slot, page: u32) -> String {
     let row = Look::page(snapshot, page).ok().flatten();
     row.map_or_else(|| format!("of content {slot}"), |row| row.name)
 }

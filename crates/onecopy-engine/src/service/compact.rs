@@ -6,6 +6,7 @@
 use onecopy_store::{Look, Place, Position, Result as StoreResult, Snapshot, Version};
 
 use super::shared::Shared;
+use super::sketches::unless_damaged;
 use crate::error::Result;
 
 /// Records that are moved while nobody else can write to the log.
@@ -23,12 +24,16 @@ pub(super) fn compact(shared: &Shared) -> Result<bool> {
     shared.remove_doomed()?;
     let snapshot = shared.snapshot();
     let Some((segment, bytes)) = worst(shared, &snapshot)? else { return Ok(false) };
-    let wanted = wanted(shared, &snapshot, (segment, bytes))?;
+    let Some(wanted) = unless_damaged(wanted(shared, &snapshot, (segment, bytes)))? else {
+        // It stays as it is: what can be read of it is read there.
+        shared.spare(segment);
+        return Ok(false);
+    };
     for some in wanted.chunks(RECORDS_AT_ONCE) {
         let places = append(shared, some)?;
         relocate(shared, some, &places)?;
     }
-    let writing = shared.tables.begin()?;
+    let writing = shared.begin()?;
     writing.batch()?.remove_live(segment)?;
     writing.commit()?;
     shared.renew_snapshot()?;
@@ -45,7 +50,7 @@ fn worst(shared: &Shared, snapshot: &Snapshot) -> Result<Option<(u32, u64)>> {
         let live = live.get(&segment).copied().unwrap_or(0);
         (live * 2 < bytes).then_some((live * 1_000 / bytes.max(1), segment, bytes))
     };
-    let old = segments.into_iter().filter(|(segment, _)| *segment < settled && !shared.is_doomed(*segment));
+    let old = segments.into_iter().filter(|(segment, _)| *segment < settled && !shared.is_passed_over(*segment));
     Ok(old.filter_map(share).min().map(|(_, segment, bytes)| (segment, bytes)))
 }
 
@@ -77,7 +82,7 @@ fn append(shared: &Shared, some: &[Wanted]) -> Result<Vec<Place>> {
 /// Says where versions are now.
 fn relocate(shared: &Shared, some: &[Wanted], places: &[Place]) -> Result<()> {
     let mut contents = shared.write_contents()?;
-    let writing = shared.tables.begin()?;
+    let writing = shared.begin()?;
     {
         let mut batch = writing.batch()?;
         for (version, &place) in some.iter().zip(places) {

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use onecopy_core::{Desk, Held, Method};
-use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot, Version};
+use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot};
 
 use super::Routing;
 use super::generation::Generations;
 use super::graph::{Compare, Edit, Effect, Graph, Slot};
-use crate::error::Result;
+use super::sketches::{Sketches, is_damage};
+use crate::error::{Error, Result};
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,7 +84,7 @@ impl Contents {
         (method, routing): (&dyn Method, Routing),
         heads: (u64, u32),
     ) -> Result<Contents> {
-        let postings = Postings::open(folder.clone())?;
+        let postings = open_postings(folder)?;
         let (mut graph, mut entries, mut late) = (Graph::default(), Vec::new(), Vec::new());
         let mut count = 0;
         for found in tables.contents()? {
@@ -94,7 +95,7 @@ impl Contents {
             }
             entries[slot as usize] = Entry::of(&row);
             if row.born > postings.covered() {
-                late.push(slot);
+                late.push((row.born, slot));
             }
             graph.restore(slot, row.rank.into(), (row.winner, row.score), row.group);
         }
@@ -120,11 +121,22 @@ impl Contents {
             visits: AtomicU64::new(0),
             searches: AtomicU64::new(0),
         };
-        for slot in late {
-            let sketch = contents.sketches.get(slot, contents.entries[slot as usize].at)?;
-            contents.enter(slot, &sketch, method);
-        }
+        contents.enter_late(late, method)?;
         Ok(contents)
+    }
+
+    /// Enters contents whose keys are not on disk, in the order in which they were born. They may be all there are.
+    fn enter_late(&mut self, mut late: Vec<(u64, Slot)>, method: &dyn Method) -> Result<()> {
+        late.sort_unstable();
+        for (born, slot) in late {
+            if let Some(sketch) = self.sketches.get(slot, self.entries[slot as usize].at)? {
+                self.enter(slot, &sketch, method);
+            }
+            if self.postings.memory_postings() >= POSTINGS_IN_MEMORY {
+                self.postings.seal(born)?;
+            }
+        }
+        Ok(())
     }
 
     /// A number for a content that comes.
@@ -200,9 +212,14 @@ impl Contents {
         self.entries[slot as usize].at = at;
     }
 
-    /// The sketch of a version, wherever it is in the log.
-    pub(super) fn read_sketch(&mut self, at: Place) -> Result<Arc<[u64]>> {
-        Ok(read_sketch(&self.sketches.reader, at, &mut self.sketches.buffer)?.into())
+    /// Sketches, to be read.
+    pub(super) fn sketches(&mut self) -> &mut Sketches {
+        &mut self.sketches
+    }
+
+    /// Reads all postings on disk and gives what is damaged.
+    pub(super) fn check_postings(&self, each: &mut dyn FnMut(onecopy_store::Error)) -> Result<()> {
+        Ok(self.postings.check(each)?)
     }
 
     /// The contents that may be alike to a sketch, of whatever content.
@@ -247,12 +264,17 @@ impl Contents {
         Ok(())
     }
 
-    /// Writes what would have to be found again.
-    pub(super) fn close(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
+    /// Waits until nobody else writes postings.
+    pub(super) fn halt(&mut self) {
         if let Some(merging) = self.merging.take() {
             // What it made is not needed: the next time begins it again.
             merging.join().ok();
         }
+    }
+
+    /// Writes what would have to be found again.
+    pub(super) fn close(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
+        self.halt();
         self.postings.seal(born)?;
         Ok(self.generations.save(folder)?)
     }
@@ -339,7 +361,7 @@ struct Comparing<'a> {
 }
 
 impl Comparing<'_> {
-    fn sketch(&mut self, slot: Slot) -> Result<Arc<[u64]>> {
+    fn sketch(&mut self, slot: Slot) -> Result<Option<Arc<[u64]>>> {
         self.sketches.get(slot, self.search.entries[slot as usize].at)
     }
 }
@@ -349,7 +371,7 @@ impl Compare for Comparing<'_> {
         if let Some(found) = self.found.get(&slot) {
             return Ok(found.clone());
         }
-        let sketch = self.sketch(slot)?;
+        let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
         let language = self.search.entries[slot as usize].language;
         let mut found = self.search.candidates(&sketch, language)?;
         found.retain(|&other| other != slot);
@@ -359,72 +381,22 @@ impl Compare for Comparing<'_> {
 
     fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>> {
         *self.compared += 1;
-        let (first, second) = (self.sketch(a)?, self.sketch(b)?);
-        Ok(self.search.method.verify(&first, &second))
+        let both = self.sketch(a)?.zip(self.sketch(b)?);
+        Ok(both.and_then(|(first, second)| self.search.method.verify(&first, &second)))
     }
 }
 
-/// Sketches that were read, some of them.
-#[derive(Debug)]
-struct Sketches {
-    reader: LogReader,
-    held: HashMap<Slot, Arc<[u64]>>,
-    words: usize,
-    buffer: Vec<u8>,
-}
-
-/// Words of sketches that are held at most: 32 MiB.
-const WORDS: usize = 4 << 20;
-
-impl Sketches {
-    fn new(reader: LogReader) -> Sketches {
-        Sketches { reader, held: HashMap::new(), words: 0, buffer: Vec::new() }
-    }
-
-    fn get(&mut self, slot: Slot, at: Place) -> Result<Arc<[u64]>> {
-        if let Some(sketch) = self.held.get(&slot) {
-            return Ok(sketch.clone());
+/// Opens the postings. They hold nothing that is not elsewhere: damaged ones are removed, and all contents are late then.
+fn open_postings(folder: &Arc<dyn Folder>) -> Result<Postings> {
+    match Postings::open(folder.clone()).map_err(Error::from) {
+        Err(error) if is_damage(&error) => {
+            Postings::remove_all(&**folder)?;
+            Ok(Postings::open(folder.clone())?)
         }
-        let sketch: Arc<[u64]> = read_sketch(&self.reader, at, &mut self.buffer)?.into();
-        self.put(slot, sketch.clone());
-        Ok(sketch)
-    }
-
-    fn put(&mut self, slot: Slot, sketch: Arc<[u64]>) {
-        if self.words + sketch.len() > WORDS {
-            self.held.clear();
-            self.words = 0;
-        }
-        self.words += sketch.len();
-        self.held.insert(slot, sketch);
-    }
-
-    fn forget(&mut self, slot: Slot) {
-        if let Some(sketch) = self.held.remove(&slot) {
-            self.words -= sketch.len();
-        }
+        opened => opened,
     }
 }
 
-/// Reads the sketch of a version.
-pub(super) fn read_sketch(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Vec<u64>> {
-    reader.read(at, buffer)?;
-    Version::sketch_of(buffer).ok_or_else(|| no_version(at))
-}
-
-/// Reads a version.
-pub(super) fn read_version(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Version> {
-    reader.read(at, buffer)?;
-    Version::from_bytes(buffer).ok_or_else(|| no_version(at))
-}
-
-fn stopped() -> crate::Error {
-    crate::Error::NotFound("the merge of postings ended in a panic: start the service again".into())
-}
-
-fn no_version(at: Place) -> crate::Error {
-    crate::Error::NotFound(format!(
-        "segment {} of the log has no version of a page at byte {}: it was written by another version of onecopy",
-        at.segment, at.offset
-    ))
+fn stopped() -> Error {
+    Error::NotFound("the merge of postings ended in a panic: start the service again".into())
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use onecopy_core::{Config, Method, Search, method};
 use onecopy_store::{
-    Backend, Disk, Folder, Heads, Lock, Log, LogReader, Look, Open, Position, SEGMENT_BYTES, Snapshot,
-    Tables, Version,
+    Backend, Disk, Error as StoreError, Folder, Heads, Lock, Log, LogReader, Look, Open, Position, Postings,
+    SEGMENT_BYTES, Snapshot, Tables, Version, Writing,
 };
 
 use super::ServiceOptions;
@@ -23,7 +23,7 @@ const FORMAT: u32 = 1;
 /// Memory for what is read again from the tables.
 const CACHE_BYTES: usize = 96 << 20;
 /// How long Tier 2 waits before it tries again what failed.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 1_000 });
 /// How old what is counted over all contents may be, for each of them: a hundred times what it takes to count it.
 const CENSUS_AGE: Duration = Duration::from_micros(5);
 
@@ -34,7 +34,7 @@ pub(super) struct Shared {
     pub folder: Arc<dyn Folder>,
     pub log: Mutex<Log>,
     pub reader: LogReader,
-    pub tables: Tables,
+    tables: RwLock<Tables>,
     snapshot: RwLock<Arc<Snapshot>>,
     pub contents: RwLock<Contents>,
     pub queue: Queue,
@@ -60,6 +60,8 @@ struct Past {
     seen: Vec<Weak<Snapshot>>,
     /// Segments of the log that only they may want.
     doomed: Vec<u32>,
+    /// Damaged segments of the log, which stay.
+    spared: Vec<u32>,
 }
 
 impl Shared {
@@ -77,12 +79,7 @@ impl Shared {
     pub(super) fn open_in(folder: Arc<dyn Folder>, options: ServiceOptions) -> Result<Shared> {
         options.limits.check()?;
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
-        let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
-            verb: "open",
-            path: options.data.join("tables.redb"),
-            source,
-        })?;
-        let tables = Tables::open(Backend::new(file), CACHE_BYTES)?;
+        let tables = open_tables(&*folder, &options)?;
         let config = config(&tables, &options)?;
         let method = method(&config).map_err(Error::Config)?;
         check_method(&config, &*method)?;
@@ -101,7 +98,7 @@ impl Shared {
             folder,
             log: Mutex::new(log),
             reader,
-            tables,
+            tables: RwLock::new(tables),
             snapshot: RwLock::new(Arc::new(snapshot)),
             contents: RwLock::new(contents),
             census: Mutex::default(),
@@ -144,9 +141,19 @@ impl Shared {
         &*self.preparation.method
     }
 
+    /// A transaction. Only Tier 2 may ask for one.
+    pub(super) fn begin(&self) -> Result<Writing> {
+        Ok(self.tables.read().map_err(|_| stale())?.begin()?)
+    }
+
+    /// The tables as they are now.
+    pub(super) fn latest(&self) -> Result<Snapshot> {
+        Ok(self.tables.read().map_err(|_| stale())?.snapshot()?)
+    }
+
     /// Lets everybody see the tables as they are now.
     pub(super) fn renew_snapshot(&self) -> Result<()> {
-        let snapshot = Arc::new(self.tables.snapshot()?);
+        let snapshot = Arc::new(self.latest()?);
         let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
         let mut past = self.past.lock().expect("no thread panics with this lock");
         past.seen.retain(|seen| seen.strong_count() > 0);
@@ -159,8 +166,15 @@ impl Shared {
         self.past.lock().expect("no thread panics with this lock").doomed.push(segment);
     }
 
-    pub(super) fn is_doomed(&self, segment: u32) -> bool {
-        self.past.lock().expect("no thread panics with this lock").doomed.contains(&segment)
+    /// Notes that a segment of the log is damaged, and not to be written anew.
+    pub(super) fn spare(&self, segment: u32) {
+        self.past.lock().expect("no thread panics with this lock").spared.push(segment);
+    }
+
+    /// Whether a segment goes, or stays as it is.
+    pub(super) fn is_passed_over(&self, segment: u32) -> bool {
+        let past = self.past.lock().expect("no thread panics with this lock");
+        past.doomed.contains(&segment) || past.spared.contains(&segment)
     }
 
     /// Removes the segments that nobody looks at any more.
@@ -184,9 +198,14 @@ impl Shared {
 
     /// Tier 2: settles until the collection is closed.
     pub(super) fn work(&self) {
+        let mut failed = None;
         while let Some(work) = self.queue.take() {
-            match self.settle(&work).and_then(|done| compact(self).map(|_| done)) {
+            // Nothing is settled on what a batch that failed has left in memory.
+            let ready = failed.as_ref().map_or(Ok(()), |error| self.reload(error));
+            let done = ready.and_then(|()| self.settle(&work)).and_then(|done| compact(self).map(|_| done));
+            match done {
                 Ok(Done { settled, repaired, compared_pairs }) => {
+                    failed = None;
                     self.queue.done(work, settled.heads, &repaired, |numbers| {
                         numbers.compared_pages += settled.compared;
                         numbers.compared_pairs = compared_pairs;
@@ -194,11 +213,8 @@ impl Shared {
                     });
                 }
                 Err(error) => {
-                    let why = match self.reload() {
-                        Ok(()) => error.to_string(),
-                        Err(again) => format!("{error}; and then: {again}"),
-                    };
-                    self.queue.failed(work, why, PAUSE);
+                    self.queue.failed(work, error.to_string(), PAUSE);
+                    failed = Some(error);
                 }
             }
         }
@@ -208,7 +224,7 @@ impl Shared {
     fn settle(&self, work: &Work) -> Result<Done> {
         let mut contents = self.write_contents()?;
         let (config, method) = (&self.preparation.config, self.method());
-        let writing = self.tables.begin()?;
+        let writing = self.begin()?;
         let mut batch = writing.batch()?;
         let heads = batch.heads()?;
         let mut settling = Settling { config, method, contents: &mut contents };
@@ -224,7 +240,8 @@ impl Shared {
             repaired.push((group, settling.repair(&mut batch, group, &mut settled.heads)?));
         }
         if let Some((place, _)) = work.versions.last() {
-            settled.heads.settled_to = (place.segment, place.offset);
+            let end = place.end();
+            settled.heads.settled_to = (end.segment, end.offset);
         }
         batch.set_heads(&settled.heads)?;
         drop(batch);
@@ -236,9 +253,14 @@ impl Shared {
         Ok(Done { settled, repaired, compared_pairs })
     }
 
-    /// Reads what is in memory again from disk, after a batch failed in the middle.
-    fn reload(&self) -> Result<()> {
-        let snapshot = self.tables.snapshot()?;
+    /// Reads what is in memory again from disk, after a batch failed in the middle with `error`.
+    fn reload(&self, error: &Error) -> Result<()> {
+        self.contents.clear_poison();
+        self.write_contents()?.halt();
+        if matches!(error, Error::Store(StoreError::Damaged { file, .. }) if file.starts_with("postings")) {
+            Postings::remove_all(&*self.folder)?;
+        }
+        let snapshot = self.mend_tables()?;
         let heads = snapshot.heads()?;
         let position = (heads.last_group, heads.generations.max(1));
         let fresh = Contents::open(
@@ -248,10 +270,18 @@ impl Shared {
             (self.method(), self.options.routing),
             position,
         )?;
-        self.contents.clear_poison();
-        *self.contents.write().map_err(|_| stale())? = fresh;
+        *self.write_contents()? = fresh;
         *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
         Ok(())
+    }
+
+    /// Opens the tables anew if a write of theirs failed: they refuse everything after that, until they are.
+    fn mend_tables(&self) -> Result<Snapshot> {
+        let mut tables = self.tables.write().map_err(|_| stale())?;
+        if tables.begin().is_err() {
+            *tables = open_tables(&*self.folder, &self.options)?;
+        }
+        Ok(tables.snapshot()?)
     }
 
     /// What is counted over all contents; some seconds old if they are many, or if a batch is being settled.
@@ -279,6 +309,15 @@ impl Shared {
         let mut contents = self.write_contents()?;
         contents.close(&*self.folder, born)
     }
+}
+
+fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> {
+    let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
+        verb: "open",
+        path: options.data.join("tables.redb"),
+        source,
+    })?;
+    Ok(Tables::open(Backend::new(file), CACHE_BYTES)?)
 }
 
 fn stale() -> Error {

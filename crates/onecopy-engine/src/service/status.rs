@@ -222,6 +222,9 @@ pub struct PageView {
     pub url: Option<String>,
     /// The record as a line of JSON Lines that can be put again: with its text or HTML, if pages are kept whole.
     pub record: Name,
+    /// Why the record has no text, if what was put cannot be read any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<String>,
 }
 
 /// What a check found.

@@ -1,6 +1,8 @@
 //! Service = batch: after any changes, in any batches, with restarts and losses of power, what the service says is what a
 //! batch run says over the same pages.
 
+mod durability;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Arc;

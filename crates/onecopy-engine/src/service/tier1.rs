@@ -6,8 +6,8 @@
 use onecopy_core::{Config, LinkKind};
 use onecopy_store::{Deed, LogReader, Look, PageNumber, PageRow, Snapshot, Version};
 
-use super::contents::read_sketch;
 use super::prepare::{Preparation, link_kind};
+use super::sketches::{read_sketch, unless_damaged};
 use super::status::{Status, StatusKind};
 use super::tier2::class;
 use super::view::{View, name_of};
@@ -79,7 +79,8 @@ impl Tier1<'_> {
             return Ok(None);
         };
         let Some(winner) = Look::content(self.snapshot, content.winner)? else { return Ok(None) };
-        let sketch = read_sketch(self.reader, winner.at, &mut Vec::new())?;
+        let read = read_sketch(self.reader, winner.at, &mut Vec::new());
+        let Some(sketch) = unless_damaged(read)? else { return Ok(None) };
         let Some(score) = self.preparation.method.verify(&version.sketch, &sketch) else { return Ok(None) };
         if winner.best == page {
             return Ok(Some(self.view().status(page, known)?));

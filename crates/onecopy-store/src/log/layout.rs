@@ -109,6 +109,12 @@ impl Place {
         Position { segment: self.segment, offset: self.offset }
     }
 
+    /// Where the record ends.
+    pub fn end(self) -> Position {
+        let offset = self.offset.saturating_add(HEAD_BYTES).saturating_add(self.length);
+        Position { segment: self.segment, offset }
+    }
+
     /// Segment, offset and length, little-endian.
     pub fn to_bytes(self) -> [u8; 12] {
         let mut bytes = [0; 12];

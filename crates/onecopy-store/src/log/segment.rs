@@ -62,12 +62,16 @@ pub(super) fn cut(file: &dyn File, end: Position) -> Result<()> {
     file.sync().map_err(cannot("sync", &name))
 }
 
-/// Where the good records of the last segment end. What follows is torn, unless a record shows that it was
-/// written when the log was already durable beyond that.
-pub(super) fn find_end(file: &dyn File, segment: u32) -> Result<u32> {
+/// Where the good records of the last segment end; all before `durable` was synced. What follows is torn, unless a
+/// record shows that it was written when the log was already durable beyond that.
+pub(super) fn find_end(file: &dyn File, segment: u32, durable: Position) -> Result<Position> {
     let name = segment_name(segment);
     let length = file.len().map_err(cannot("read", &name))? as u32;
-    let mut walk = Walk::new(file, Position { segment, offset: 0 }, length)?;
+    let end = |offset| Position { segment, offset };
+    if end(length) < durable {
+        return Err(damaged(&name, u64::from(length), "the log ends here and was longer"));
+    }
+    let mut walk = Walk::new(file, durable.max(end(0)), length)?;
     let mut torn: Option<(u32, &str)> = None;
     loop {
         match walk.step()? {
@@ -79,7 +83,7 @@ pub(super) fn find_end(file: &dyn File, segment: u32) -> Result<u32> {
                 torn.get_or_insert((offset, what));
                 walk.skip()?;
             }
-            Step::End => return Ok(torn.map_or(length, |(offset, _)| offset)),
+            Step::End => return Ok(end(torn.map_or(length, |(offset, _)| offset))),
         }
     }
 }

@@ -247,6 +247,12 @@ fn damage_before_the_last_sync_is_not_taken_for_a_torn_end() {
         file.write_all_at(&[&head[..], &records[2].1].concat(), u64::from(first_groups.offset)).unwrap();
     }
     file.write_all_at(&[0xA5], u64::from(last.offset)).unwrap();
+    // Known to be durable, it is neither cut nor in the way.
+    let known = Log::open_after(Arc::new(disk.clone()), SEGMENT, log.end()).unwrap();
+    assert_eq!(known.end(), log.end());
+    assert!(known.reader().read(last, &mut Vec::new()).is_err());
+    known.reader().read(records[5].0, &mut Vec::new()).unwrap();
+    file.set_len(u64::from(last.end().offset)).unwrap();
     let damaged = Log::open_after(Arc::new(disk.clone()), SEGMENT, log.end()).unwrap_err();
     assert!(matches!(damaged, Error::Damaged { .. }));
     assert_eq!(replay(&open(&disk).unwrap(), Position::default()).unwrap(), records[..4]);

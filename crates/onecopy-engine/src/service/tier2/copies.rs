@@ -212,14 +212,15 @@ impl<'a> Copies<'a> {
 
     fn are_alike(&mut self, rows: &mut Rows, a: Slot, b: Slot) -> Result<bool> {
         let (Some(a), Some(b)) = (self.first(rows, a)?, self.first(rows, b)?) else { return Ok(false) };
-        let (a, b) = (self.sketch(a.2)?, self.sketch(b.2)?);
-        Ok(self.method.verify(&a, &b).is_some())
+        let both = self.sketch(a.2)?.zip(self.sketch(b.2)?);
+        Ok(both.is_some_and(|(a, b)| self.method.verify(&a, &b).is_some()))
     }
 
-    fn sketch(&mut self, at: Place) -> Result<Arc<[u64]>> {
+    /// The sketch at a place; nothing if it is damaged.
+    fn sketch(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
         match self.sketches.get(&at) {
-            Some(sketch) => Ok(sketch.clone()),
-            None => self.contents.read_sketch(at),
+            Some(sketch) => Ok(Some(sketch.clone())),
+            None => self.contents.sketches().read(at),
         }
     }
 
@@ -283,9 +284,12 @@ impl<'a> Copies<'a> {
             edit.removed.extend(before.is_some().then_some(slot));
             edit.inserted.push((slot, row.rank.clone().into()));
         }
-        let sketch = if is_same { None } else { Some(self.sketch(row.at)?) };
-        if let Some(sketch) = &sketch {
-            row.partition = self.contents.home(sketch, self.method);
+        let sketch = if is_same { None } else { self.sketch(row.at)? };
+        match &sketch {
+            Some(sketch) => row.partition = self.contents.home(sketch, self.method),
+            // The one that is held is another.
+            None if !is_same => self.contents.sketches().forget(slot),
+            None => {}
         }
         sketched.push((slot, sketch));
         if before.as_ref().is_some_and(|before| before.best != row.best) {

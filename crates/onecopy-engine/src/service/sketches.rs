@@ -1,0 +1,109 @@
+//! The sketches of contents, which are in the log: some are held, the others are read again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use onecopy_store::{LogReader, Place, Version};
+
+use super::graph::Slot;
+use crate::error::{Error, Result};
+
+/// Sketches that were read, some of them.
+#[derive(Debug)]
+pub(super) struct Sketches {
+    reader: LogReader,
+    held: HashMap<Slot, Arc<[u64]>>,
+    words: usize,
+    buffer: Vec<u8>,
+    /// Contents whose sketch is damaged in the log, and how.
+    damaged: BTreeMap<Slot, String>,
+}
+
+/// Words of sketches that are held at most: 32 MiB.
+const WORDS: usize = 4 << 20;
+
+impl Sketches {
+    pub(super) fn new(reader: LogReader) -> Sketches {
+        Sketches { reader, held: HashMap::new(), words: 0, buffer: Vec::new(), damaged: BTreeMap::new() }
+    }
+
+    /// The sketch of a content; nothing if it is damaged. Such a content is alike to nothing: one page that cannot be
+    /// read must not keep all others from being settled.
+    pub(super) fn get(&mut self, slot: Slot, at: Place) -> Result<Option<Arc<[u64]>>> {
+        if let Some(sketch) = self.held.get(&slot) {
+            return Ok(Some(sketch.clone()));
+        }
+        match read_sketch(&self.reader, at, &mut self.buffer) {
+            Ok(sketch) => {
+                let sketch: Arc<[u64]> = sketch.into();
+                self.put(slot, sketch.clone());
+                Ok(Some(sketch))
+            }
+            Err(error) if is_damage(&error) => {
+                self.damaged.insert(slot, error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The sketch at a place; nothing if it is damaged.
+    pub(super) fn read(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
+        let read = unless_damaged(read_sketch(&self.reader, at, &mut self.buffer))?;
+        Ok(read.map(Arc::from))
+    }
+
+    /// The contents whose sketch was asked for and is damaged, and how.
+    pub(super) fn damaged(&self) -> &BTreeMap<Slot, String> {
+        &self.damaged
+    }
+
+    pub(super) fn put(&mut self, slot: Slot, sketch: Arc<[u64]>) {
+        self.damaged.remove(&slot);
+        if self.words + sketch.len() > WORDS {
+            self.held.clear();
+            self.words = 0;
+        }
+        self.words += sketch.len();
+        self.held.insert(slot, sketch);
+    }
+
+    pub(super) fn forget(&mut self, slot: Slot) {
+        self.damaged.remove(&slot);
+        if let Some(sketch) = self.held.remove(&slot) {
+            self.words -= sketch.len();
+        }
+    }
+}
+
+/// Reads the sketch of a version.
+pub(super) fn read_sketch(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Vec<u64>> {
+    reader.read(at, buffer)?;
+    Version::sketch_of(buffer).ok_or_else(|| no_version(at))
+}
+
+/// Reads a version.
+pub(super) fn read_version(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Version> {
+    reader.read(at, buffer)?;
+    Version::from_bytes(buffer).ok_or_else(|| no_version(at))
+}
+
+/// What was read; nothing if it is damaged.
+pub(super) fn unless_damaged<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(error) if is_damage(&error) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Whether a file is not what was written, rather than out of reach.
+pub(super) fn is_damage(error: &Error) -> bool {
+    matches!(error, Error::Store(onecopy_store::Error::Damaged { .. }))
+}
+
+fn no_version(at: Place) -> Error {
+    Error::NotFound(format!(
+        "segment {} of the log has no version of a page at byte {}: it was written by another version of onecopy",
+        at.segment, at.offset
+    ))
+}
