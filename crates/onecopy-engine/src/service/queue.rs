@@ -11,6 +11,8 @@ use super::tier2::Logged;
 
 /// The most changes of a batch: more at once cost less each, and make those that come after them wait.
 const BATCH: usize = 2_048;
+/// Changes that are worth a batch at once.
+const ENOUGH: usize = 1_024;
 /// What a refused client is told to wait.
 const RETRY_SECONDS: u64 = 1;
 
@@ -114,8 +116,8 @@ impl Queue {
         self.lock().pending.get(name).map(|(_, status)| status.clone())
     }
 
-    /// Waits for work. Nothing once the collection is being closed.
-    pub(super) fn take(&self) -> Option<Work> {
+    /// Waits for work, and a little longer for more of it. Nothing once the collection is being closed.
+    pub(super) fn take(&self, linger: Duration) -> Option<Work> {
         let mut inside = self.lock();
         loop {
             if inside.stopping {
@@ -125,6 +127,17 @@ impl Queue {
                 break;
             }
             inside = self.changed.wait(inside).expect("no thread panics with this lock");
+        }
+        let until = Instant::now() + linger;
+        while inside.waiting.len() < ENOUGH && !inside.stopping && inside.repairs.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+        }
+        if inside.stopping {
+            return None;
         }
         let count = inside.waiting.len().min(BATCH);
         inside.settling = count as u64;

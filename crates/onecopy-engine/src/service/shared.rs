@@ -22,6 +22,8 @@ use crate::error::{Error, Result};
 const FORMAT: u32 = 1;
 /// Memory for what is read again from the tables.
 const CACHE_BYTES: usize = 96 << 20;
+/// How long Tier 2 waits for more changes at most.
+const LINGER: Duration = Duration::from_millis(50);
 /// How long Tier 2 waits before it tries again what failed.
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 1_000 });
 /// How old what is counted over all contents may be, for each of them: a hundred times what it takes to count it.
@@ -198,11 +200,14 @@ impl Shared {
 
     /// Tier 2: settles until the collection is closed.
     pub(super) fn work(&self) {
-        let mut failed = None;
-        while let Some(work) = self.queue.take() {
+        let (mut failed, mut linger) = (None, Duration::ZERO);
+        while let Some(work) = self.queue.take(linger) {
+            let begun = Instant::now();
             // Nothing is settled on what a batch that failed has left in memory.
             let ready = failed.as_ref().map_or(Ok(()), |error| self.reload(error));
             let done = ready.and_then(|()| self.settle(&work)).and_then(|done| compact(self).map(|_| done));
+            // A transaction costs much, however little is in it: the longer the last took, the more are gathered.
+            linger = begun.elapsed().min(LINGER);
             match done {
                 Ok(Done { settled, repaired, compared_pairs }) => {
                     failed = None;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use onecopy_core::{Config, Method};
-use onecopy_store::{ContentRow, Heads, Look, PageNumber, Place, Role};
+use onecopy_store::{ContentRow, Heads, Look, PageNumber, PageRow, Place, Role};
 
 use super::Settling;
 use super::links::Moved;
@@ -29,6 +29,10 @@ impl Before {
     /// A content that this batch has not changed yet.
     fn of(rows: &mut Rows, slot: Slot) -> Result<Before> {
         let row = rows.batch.content(slot)?;
+        if let Some(row) = row.as_ref().filter(|row| row.pages <= 1) {
+            let first = Some((row.best, row.sketch));
+            return Ok(Before { row: Some(row.clone()), first, more: 0 });
+        }
         let mut first = None;
         for page in heads_of(rows, slot)? {
             let held = rows.get(page)?;
@@ -81,6 +85,10 @@ impl<'a> Copies<'a> {
             let stood = standing - moved.standing.get(&page).copied().unwrap_or(0);
             let held = rows.get(page)?;
             let (before, now) = (held.before.clone(), held.now.clone());
+            if let Some(slot) = self.stays(before.as_ref(), now.as_ref()) {
+                self.touch(rows, slot)?.more += standing - stood;
+                continue;
+            }
             let was = before.as_ref().and_then(|row| Some((row.content?, row)));
             if let Some((slot, row)) = was {
                 self.touch(rows, slot)?.more -= 1 + stood;
@@ -104,6 +112,14 @@ impl<'a> Copies<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The content that a page is and was, at the same place among its copies.
+    fn stays(&self, before: Option<&PageRow>, now: Option<&PageRow>) -> Option<Slot> {
+        let (before, now) = (before?, now?);
+        let place = |row: &PageRow| (row.fingerprint, class(row, self.config));
+        let is_same = is_compared(now) && place(before) == place(now) && before.rank == now.rank;
+        before.content.filter(|_| is_same)
     }
 
     /// The content with a fingerprint, there or to come.
@@ -170,8 +186,14 @@ impl<'a> Copies<'a> {
         let mut shifted: BTreeSet<PageNumber> = changed.pages.clone();
         let touched: Vec<Slot> = self.touched.keys().copied().collect();
         for slot in touched {
+            let Before { row, first: before, more } = &self.touched[&slot];
+            let pages = row.as_ref().map_or(0, |row| i64::from(row.pages));
+            if pages <= 1 && pages + more <= 1 {
+                // Its one page is among those that changed, if it is another.
+                continue;
+            }
+            let before = *before;
             let now = self.first(rows, slot)?.map(|(page, sketch, _)| (page, sketch));
-            let before = self.touched.get(&slot).and_then(|before| before.first);
             // Of plain text all copies have one sketch, and it does not matter whose it is.
             if before.map(|first| first.1) != now.map(|first| first.1) {
                 shifted.extend(rows.batch.copies(slot)?);
@@ -186,7 +208,7 @@ impl<'a> Copies<'a> {
                 doubtful.extend(rows.batch.naming(hash)?);
             }
         }
-        let may_be = |row: &onecopy_store::PageRow| row.lesser || canonical(row).next().is_some();
+        let may_be = |row: &PageRow| row.lesser || canonical(row).next().is_some();
         let mut kept = BTreeSet::new();
         for page in doubtful {
             if rows.now(page)?.is_some_and(may_be) {

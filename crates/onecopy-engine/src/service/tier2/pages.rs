@@ -116,6 +116,10 @@ fn best_at(
 /// Takes a page from where it stood, and puts it where it stands.
 fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
     let held = rows.get(page)?;
+    let stands = |row: &PageRow| (standing(row), named(row), row.rank.clone());
+    if held.before.as_ref().map(stands) == held.now.as_ref().map(stands) {
+        return Ok(());
+    }
     let (before, now) = (held.before.clone(), held.now.clone());
     if let Some(row) = &before {
         for (role, hash) in standing(row) {

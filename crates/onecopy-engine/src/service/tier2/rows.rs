@@ -59,17 +59,21 @@ impl<'b, 't> Rows<'b, 't> {
 
     /// Writes what changed.
     pub(super) fn write(self) -> Result<()> {
+        let mut live: BTreeMap<u32, i64> = BTreeMap::new();
         for (page, held) in self.held {
             let (old, new) = (held.before.as_ref().map(|row| row.at), held.now.as_ref().map(|row| row.at));
             if old != new {
-                old.map_or(Ok(()), |at| self.batch.add_live(at.segment, -i64::from(at.length)))?;
-                new.map_or(Ok(()), |at| self.batch.add_live(at.segment, i64::from(at.length)))?;
+                old.into_iter().for_each(|at| *live.entry(at.segment).or_default() -= i64::from(at.length));
+                new.into_iter().for_each(|at| *live.entry(at.segment).or_default() += i64::from(at.length));
             }
             match (held.before, held.now) {
                 (before, Some(now)) if before.as_ref() != Some(&now) => self.batch.set_page(page, &now)?,
                 (Some(before), None) => self.batch.remove_page(&before.name, page)?,
                 _ => {}
             }
+        }
+        for (segment, bytes) in live {
+            self.batch.add_live(segment, bytes)?;
         }
         Ok(())
     }
