@@ -66,6 +66,9 @@ pub struct ServiceOptions {
     pub repair_rate: f64,
     /// How many threads Tier 2 may use.
     pub threads: usize,
+    /// Whether the tables are read whole and their checksums checked before they are used. [`Service::check`] cannot do
+    /// that while others look at them.
+    pub check_tables: bool,
 }
 
 /// Which partitions a page is compared in.
@@ -112,6 +115,7 @@ impl ServiceOptions {
             queue_bytes: 64 << 20,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            check_tables: false,
         }
     }
 }
@@ -149,8 +153,7 @@ impl Service {
     /// The status of pages, by name, as of one moment; `None` for a page that is not known. With `verify` losers are
     /// compared with their winner again, and the outcome is counted for their group.
     pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        let snapshot = self.shared.snapshot();
-        pages.iter().map(|page| ask::status(&self.shared, &snapshot, page, verify)).collect()
+        ask::status(&self.shared, pages, verify)
     }
 
     /// What would become of a page if it were put now. Stores nothing.

@@ -8,13 +8,15 @@ mod read;
 mod tests;
 mod write;
 
-use std::io;
+use std::io::{self, ErrorKind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use redb::{Database, TableDefinition};
 
 pub use read::{Look, Snapshot};
 pub use write::Batch;
 
+use crate::disk::damaged;
 use crate::error::{Error, Result};
 
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -66,10 +68,11 @@ impl Tables {
     pub fn open(backend: impl redb::StorageBackend, cache_bytes: usize) -> Result<Tables> {
         let mut builder = Database::builder();
         builder.set_cache_size(cache_bytes);
-        let database = builder.create_with_backend(backend).map_err(broken)?;
-        let tables = Tables { database };
-        tables.begin()?.commit()?;
-        Ok(tables)
+        guarded(|| {
+            let tables = Tables { database: builder.create_with_backend(backend).map_err(broken)? };
+            tables.begin()?.commit()?;
+            Ok(tables)
+        })
     }
 
     /// The tables as they are now.
@@ -85,9 +88,16 @@ impl Tables {
         Ok(Writing { transaction })
     }
 
-    /// Walks through the file and checks it. Says whether it was whole.
-    pub fn check(&mut self) -> Result<bool> {
-        self.database.check_integrity().map_err(broken)
+    /// Walks through the file and checks it. Nobody may look at a snapshot meanwhile.
+    pub fn check(self) -> Result<Tables> {
+        // A database that is damaged may panic when it is dropped, too.
+        guarded(move || {
+            let mut tables = self;
+            match tables.database.check_integrity().map_err(broken)? {
+                true => Ok(tables),
+                false => Err(damaged(FILE, 0, "a checksum is another")),
+            }
+        })
     }
 }
 
@@ -109,9 +119,21 @@ impl Writing {
     }
 }
 
+/// redb checks checksums only when it is asked to, and asserts some of what it reads: a damaged file can make it panic.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|_| Err(damaged(FILE, 0, "it is not what was written")))
+}
+
 /// What went wrong inside redb.
 fn broken(error: impl Into<redb::Error>) -> Error {
     match error.into() {
+        // What it says of a file that does not begin as it should, or ends too early.
+        redb::Error::Io(source)
+            if matches!(source.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) =>
+        {
+            damaged(FILE, 0, source.to_string())
+        }
         redb::Error::Io(source) => Error::Io { verb: "write", file: FILE.into(), source },
         redb::Error::PreviousIo | redb::Error::DatabaseClosed => {
             let source = io::Error::other("an earlier write failed, and it is opened anew when it can be");

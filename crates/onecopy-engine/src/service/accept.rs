@@ -6,8 +6,9 @@ use super::Action;
 use super::shared::Shared;
 use super::status::{Accepted, Refusal, Status, StatusKind};
 use super::view::name_of;
+use crate::error::{Error, Result};
 
-type Outcome = Result<Accepted, Refusal>;
+type Outcome = std::result::Result<Accepted, Refusal>;
 
 pub(super) fn accept(shared: &Shared, actions: &[Action]) -> Vec<Outcome> {
     if let Some(refusal) = shared.queue.refusal() {
@@ -28,10 +29,10 @@ pub(super) fn accept_versions(shared: &Shared, versions: Vec<Result<Version, Ref
 fn answer(shared: &Shared, snapshot: &Snapshot, mut version: Version) -> Result<(Version, Status), Refusal> {
     if version.deed != Deed::Put {
         let typed: String = serde_json::from_str(&version.name).unwrap_or_default();
-        version.name = find(shared, snapshot, &typed).ok_or(Refusal::Unknown(typed))?;
+        version.name = find(shared, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
     }
     // A page that waits is not yet what it will be: Tier 1 knows only what is settled.
-    let told = shared.tier1(snapshot).answer(&version).map_err(|error| Refusal::Broken(error.to_string()))?;
+    let told = shared.tier1(snapshot).answer(&version).map_err(broken)?;
     if told.is_update {
         let settled = u64::from(told.status.status != StatusKind::Pending);
         shared.queue.count(|numbers| {
@@ -42,14 +43,30 @@ fn answer(shared: &Shared, snapshot: &Snapshot, mut version: Version) -> Result<
     Ok((version, told.status))
 }
 
-/// The name, as JSON, of the page that is meant by what was typed: a string, or else a number.
-pub(super) fn find(shared: &Shared, snapshot: &Snapshot, typed: &str) -> Option<String> {
-    let is_known = |name: &String| {
-        shared.queue.pending(name).is_some() || snapshot.page_number(name).ok().flatten().is_some()
-    };
+fn broken(error: Error) -> Refusal {
+    Refusal::Broken(error.to_string())
+}
+
+/// The name, as JSON, of the page that is meant by what was typed, if it is known.
+fn find(shared: &Shared, typed: &str) -> Result<Option<String>> {
+    for name in names(typed) {
+        let is_known = match shared.queue.pending(&name) {
+            Some(pending) => pending.deed != Deed::Delete,
+            // Asked for afterwards: what was settled in between is in it.
+            None => shared.snapshot().page_number(&name)?.is_some(),
+        };
+        if is_known {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// The names, as JSON, that may be meant by what was typed: a string, or else a number.
+pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
     let quoted = serde_json::to_string(typed).expect("a string is JSON");
     let number = typed.parse::<f64>().is_ok().then(|| typed.to_owned());
-    [Some(quoted), number].into_iter().flatten().find(is_known)
+    [Some(quoted), number].into_iter().flatten()
 }
 
 /// Makes changes durable, all with one sync, and hands them to Tier 2 in the order of the log.

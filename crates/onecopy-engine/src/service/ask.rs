@@ -1,10 +1,11 @@
 //! Questions about pages: their status, what would become of one, all of them, and numbers.
 
 use onecopy_core::Kind;
-use onecopy_store::{Look, PageRow, Snapshot, Version};
+use onecopy_store::{Deed, Look, PageRow, Snapshot, Version};
 
 use super::Action;
-use super::accept::find;
+use super::accept::names;
+use super::queue::Pending;
 use super::shared::Shared;
 use super::sketches::{is_damage, read_sketch, read_version, unless_damaged};
 use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind};
@@ -15,27 +16,40 @@ use crate::output::shown;
 /// The pages that are named in an answer.
 const ALIKE: usize = 10;
 
-/// The status of a page.
-pub(super) fn status(
+/// The status of pages.
+pub(super) fn status(shared: &Shared, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
+    let waiting = |name: String| (shared.queue.pending(&name), name);
+    let asked: Vec<Vec<_>> = pages.iter().map(|page| names(page).map(waiting).collect()).collect();
+    // Taken afterwards: what was settled in between is in it.
+    let snapshot = shared.snapshot();
+    asked.into_iter().map(|names| status_of(shared, &snapshot, names, verify)).collect()
+}
+
+/// The status of the first page that is known, of those that may be meant.
+fn status_of(
     shared: &Shared,
     snapshot: &Snapshot,
-    page: &str,
+    names: Vec<(Option<Pending>, String)>,
     verify: bool,
 ) -> Result<Option<Status>> {
-    let Some(name) = find(shared, snapshot, page) else { return Ok(None) };
-    if let Some(pending) = shared.queue.pending(&name) {
-        return Ok(Some(pending));
-    }
-    let Some(number) = snapshot.page_number(&name)? else { return Ok(None) };
-    let Some(row) = Look::page(snapshot, number)? else { return Ok(None) };
-    let mut status = View { facts: snapshot, method: shared.method() }.status(number, &row)?;
-    if verify && status.status == StatusKind::Loser {
-        status.verified = unless_damaged(holds(shared, snapshot, &row, &status))?;
-        if let (Some(group), Some(verified)) = (status.group, status.verified) {
-            shared.queue.checked(group, verified);
+    for (pending, name) in names {
+        match pending {
+            Some(pending) if pending.deed == Deed::Delete => continue,
+            Some(pending) => return Ok(Some(pending.status)),
+            None => {}
         }
+        let Some(number) = snapshot.page_number(&name)? else { continue };
+        let Some(row) = Look::page(snapshot, number)? else { continue };
+        let mut status = View { facts: snapshot, method: shared.method() }.status(number, &row)?;
+        if verify && status.status == StatusKind::Loser {
+            status.verified = unless_damaged(holds(shared, snapshot, &row, &status))?;
+            if let (Some(group), Some(verified)) = (status.group, status.verified) {
+                shared.queue.checked(group, verified);
+            }
+        }
+        return Ok(Some(status));
     }
-    Ok(Some(status))
+    Ok(None)
 }
 
 /// Whether a loser is alike to its winner, compared again.

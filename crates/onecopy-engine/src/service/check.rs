@@ -83,9 +83,7 @@ fn decisions(
     anew?;
     for (slot, how) in contents.sketches().damaged() {
         let page = rows.get(slot).map_or_else(String::new, |row| name(snapshot, *slot, row.best));
-        report.wrong(format!(
-            "page {page}: {how}; it is alike to nothing until it is deleted and put again"
-        ));
+        report.wrong(format!("page {page}: {how}; it is alike to nothing until it is deleted and put again"));
     }
     let mut numbers: HashMap<u64, u64> = HashMap::new();
     for (&slot, row) in &rows {

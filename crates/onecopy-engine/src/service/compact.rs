@@ -50,7 +50,8 @@ fn worst(shared: &Shared, snapshot: &Snapshot) -> Result<Option<(u32, u64)>> {
         let live = live.get(&segment).copied().unwrap_or(0);
         (live * 2 < bytes).then_some((live * 1_000 / bytes.max(1), segment, bytes))
     };
-    let old = segments.into_iter().filter(|(segment, _)| *segment < settled && !shared.is_passed_over(*segment));
+    let old =
+        segments.into_iter().filter(|(segment, _)| *segment < settled && !shared.is_passed_over(*segment));
     Ok(old.filter_map(share).min().map(|(_, segment, bytes)| (segment, bytes)))
 }
 

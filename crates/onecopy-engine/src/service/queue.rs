@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use onecopy_store::Heads;
+use onecopy_store::{Deed, Heads};
 
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
@@ -29,8 +29,8 @@ struct Inside {
     waiting: VecDeque<Logged>,
     /// Bytes of what waits or is being settled.
     bytes: u64,
-    /// By name: the last change that waits, and what Tier 1 said of it.
-    pending: HashMap<String, (u64, Status)>,
+    /// By name: the last change that waits.
+    pending: HashMap<String, Pending>,
     /// Groups that are to be repaired.
     repairs: VecDeque<u64>,
     repaired: HashMap<u64, u64>,
@@ -43,6 +43,15 @@ struct Inside {
     stopping: bool,
     broken: Option<String>,
     numbers: Numbers,
+}
+
+/// A change that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    accepted: u64,
+    pub deed: Deed,
+    /// What Tier 1 said of it.
+    pub status: Status,
 }
 
 /// What is counted since the start.
@@ -106,14 +115,15 @@ impl Queue {
         let (place, version) = &logged;
         inside.accepted = version.accepted;
         inside.bytes += u64::from(place.length);
-        inside.pending.insert(version.name.clone(), (version.accepted, status));
+        let pending = Pending { accepted: version.accepted, deed: version.deed, status };
+        inside.pending.insert(version.name.clone(), pending);
         inside.waiting.push_back(logged);
         self.changed.notify_all();
     }
 
-    /// What Tier 1 said of a page that waits.
-    pub(super) fn pending(&self, name: &str) -> Option<Status> {
-        self.lock().pending.get(name).map(|(_, status)| status.clone())
+    /// The last change of a page that waits.
+    pub(super) fn pending(&self, name: &str) -> Option<Pending> {
+        self.lock().pending.get(name).cloned()
     }
 
     /// Waits for work, and a little longer for more of it. Nothing once the collection is being closed.
@@ -160,7 +170,7 @@ impl Queue {
         let mut inside = self.lock();
         for (place, version) in &work.versions {
             inside.bytes -= u64::from(place.length);
-            if inside.pending.get(&version.name).is_some_and(|(number, _)| *number <= version.accepted) {
+            if inside.pending.get(&version.name).is_some_and(|pending| pending.accepted <= version.accepted) {
                 inside.pending.remove(&version.name);
             }
         }

@@ -1,5 +1,6 @@
 //! An open collection: what all threads of a service share.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard, Weak};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ const FORMAT: u32 = 1;
 const CACHE_BYTES: usize = 96 << 20;
 /// How long Tier 2 waits for more changes at most.
 const LINGER: Duration = Duration::from_millis(50);
+/// The length of a segment of the log. In tests it is short, so that segments come and go.
+const SEGMENT: u32 = if cfg!(test) { 4 << 10 } else { SEGMENT_BYTES };
 /// How long Tier 2 waits before it tries again what failed.
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 1_000 });
 /// How old what is counted over all contents may be, for each of them: a hundred times what it takes to count it.
@@ -81,14 +84,17 @@ impl Shared {
     pub(super) fn open_in(folder: Arc<dyn Folder>, options: ServiceOptions) -> Result<Shared> {
         options.limits.check()?;
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
-        let tables = open_tables(&*folder, &options)?;
+        let mut tables = open_tables(&*folder, &options)?;
+        if options.check_tables {
+            tables = tables.check()?;
+        }
         let config = config(&tables, &options)?;
         let method = method(&config).map_err(Error::Config)?;
         check_method(&config, &*method)?;
         let snapshot = tables.snapshot()?;
         let heads = snapshot.heads()?;
         let from = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };
-        let log = Log::open_after(folder.clone(), SEGMENT_BYTES, from)?;
+        let log = Log::open_after(folder.clone(), SEGMENT, from)?;
         let reader = log.reader();
         let position = (heads.last_group, heads.generations.max(1));
         let contents =
@@ -205,7 +211,12 @@ impl Shared {
             let begun = Instant::now();
             // Nothing is settled on what a batch that failed has left in memory.
             let ready = failed.as_ref().map_or(Ok(()), |error| self.reload(error));
-            let done = ready.and_then(|()| self.settle(&work)).and_then(|done| compact(self).map(|_| done));
+            let settle = || {
+                let done = ready.and_then(|()| self.settle(&work))?;
+                compact(self).map(|_| done)
+            };
+            // A thread that is gone would leave all that is accepted waiting for ever, and nobody told.
+            let done = catch_unwind(AssertUnwindSafe(settle)).unwrap_or_else(|_| Err(stale()));
             // A transaction costs much, however little is in it: the longer the last took, the more are gathered.
             linger = begun.elapsed().min(LINGER);
             match done {

@@ -319,3 +319,15 @@ fn a_page_that_leads_through_others_to_a_circle_is_a_page_again() {
     ];
     check(steps, &Config::default());
 }
+
+#[test]
+fn a_page_that_was_put_is_known_while_it_is_being_settled() {
+    let disk = Volatile::new();
+    let service = open(&disk, &Config::default());
+    for page in 0..if cases() > 100 { 5_000 } else { 300 } {
+        let name = format!("p{page}");
+        let line = json!({"id": name, "text": format!("word{page} of a page that is put and looked at")});
+        service.accept(&[Action::Put(line.to_string().as_bytes())]).swap_remove(0).unwrap();
+        while !service.status(&[&name], false).unwrap()[0].as_ref().expect("it was put").settled {}
+    }
+}

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use onecopy_engine::CheckReport;
+use onecopy_engine::{CheckReport, ServiceOptions};
 
 use crate::args::CheckArgs;
 use crate::columns::shown;
@@ -15,7 +15,8 @@ use crate::size::count;
 const FINDING: usize = 300;
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
-    let service = collection::open(&args.collection.data)?;
+    let options = ServiceOptions { check_tables: true, ..ServiceOptions::new(&args.collection.data) };
+    let service = collection::open_with(options)?;
     let report = service.check()?;
     service.close()?;
     if args.json {

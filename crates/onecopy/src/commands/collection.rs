@@ -13,13 +13,19 @@ const NAME: usize = 100;
 
 /// Opens a collection that is there already: nobody begins one by mistyping its name.
 pub fn open(data: &Path) -> Result<Service> {
+    open_with(ServiceOptions::new(data))
+}
+
+/// The same, with options.
+pub fn open_with(options: ServiceOptions) -> Result<Service> {
+    let data = &options.data;
     let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
     if is_empty {
         let data = data.display();
         let reason = format!("{data} holds no collection: `onecopy import --data {data} INPUT` begins one");
         return Err(Error::NotFound(reason).into());
     }
-    Ok(Service::open(ServiceOptions::new(data))?)
+    Ok(Service::open(options)?)
 }
 
 /// A page's name as a person would type it, fit for a terminal.

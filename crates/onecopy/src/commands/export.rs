@@ -15,6 +15,13 @@ use crate::commands::{at, collection};
 use crate::size::count;
 use crate::terminal::Terminal;
 
+/// How many pages were written, and how many were left out since they are damaged.
+#[derive(Default)]
+struct Written {
+    written: u64,
+    damaged: u64,
+}
+
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     let service = collection::open(&args.collection.data)?;
     // What waits is on disk: Ctrl-C ends the process as it does any other.
@@ -23,21 +30,22 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
         settle(&service, &terminal)?;
     }
     terminal.end();
-    match &args.out {
+    let done = match &args.out {
         Some(out) => {
-            let written = to_file(&service, args, out)?;
+            let done = to_file(&service, args, out)?;
             if !args.quiet {
-                eprintln!("{} pages were written to {}", count(written), out.display());
+                eprintln!("{} pages were written to {}", count(done.written), out.display());
             }
+            done
         }
         None => to_stdout(&service, args)?,
-    }
+    };
     service.close()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if done.damaged == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Written aside and renamed, so that nobody meets half of it.
-fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<u64> {
+fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<Written> {
     let mut aside = out.to_owned().into_os_string();
     aside.push(".part");
     let aside = PathBuf::from(aside);
@@ -55,20 +63,25 @@ fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<u64> {
 }
 
 /// A reader that has enough, such as head, is no error.
-fn to_stdout(service: &Service, args: &ExportArgs) -> Result<()> {
+fn to_stdout(service: &Service, args: &ExportArgs) -> Result<Written> {
     let mut writer = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let written = write(service, args, &mut writer)
-        .and_then(|_| writer.flush().map_err(at("write", Path::new("standard output"))));
+        .and_then(|done| writer.flush().map(|()| done).map_err(at("write", Path::new("standard output"))));
     match written {
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(Written::default()),
         written => Ok(written?),
     }
 }
 
-fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_engine::Result<u64> {
-    let mut written = 0;
+fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_engine::Result<Written> {
+    let (mut written, mut damaged) = (0, 0);
     service.pages(&mut |page: PageView| {
         if !wanted(page.status.status, args.status) {
+            return Ok(());
+        }
+        if let Some(why) = page.damaged.filter(|_| !args.statuses) {
+            eprintln!("page {} is left out: {why}", collection::name(&page.status.page));
+            damaged += 1;
             return Ok(());
         }
         let line = match args.statuses {
@@ -78,7 +91,7 @@ fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_e
         written += 1;
         writeln!(out, "{line}").map_err(at("write", Path::new("the export")))
     })?;
-    Ok(written)
+    Ok(Written { written, damaged })
 }
 
 fn wanted(status: StatusKind, asked: ExportStatus) -> bool {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -54,13 +54,14 @@ impl Server {
         self.ask("POST", path, &[("Content-Type", "application/json")], body)
     }
 
+    /// The folder of the collection.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("pages")
+    }
+
     /// A connection.
     pub fn connect(&self) -> Connection {
-        let socket = TcpStream::connect(&self.address).expect("the server listens");
-        socket.set_read_timeout(Some(LIMIT)).expect("a limit");
-        socket.set_nodelay(true).expect("no delay");
-        let reader = BufReader::new(socket.try_clone().expect("a second handle"));
-        Connection { socket, reader, address: self.address.clone() }
+        Connection::open(&self.address).expect("the server listens")
     }
 
     /// Waits until nothing waits to be compared.
@@ -94,8 +95,27 @@ impl Server {
 
     /// Asks it to end.
     pub fn signal(&self) {
-        self.running.signal("TERM");
+        self.send_signal("TERM");
     }
+
+    /// Sends it a signal, by its name.
+    pub fn send_signal(&self, name: &str) {
+        self.running.signal(name);
+    }
+}
+
+/// Asks the server at an address for something; nothing if it goes before its answer is whole. The code and the body,
+/// of a stream as much of it as came.
+pub fn try_ask(address: &str, (method, path): (&str, &str), kind: &str, body: &str) -> Option<(u16, String)> {
+    let mut connection = Connection::open(address).ok()?;
+    let headers = [("Content-Type", kind), ("Connection", "close")];
+    connection.send_request(method, path, &headers, body.as_bytes());
+    let rest = connection.rest();
+    let (head, body) = rest.split_once("\r\n\r\n")?;
+    let code = head.split(' ').nth(1)?.parse().ok()?;
+    let head = head.to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    length.is_none_or(|length| length.parse() == Ok(body.len())).then(|| (code, body.to_owned()))
 }
 
 /// A folder with a token in the file `token`.
@@ -113,6 +133,14 @@ pub struct Connection {
 }
 
 impl Connection {
+    fn open(address: &str) -> std::io::Result<Connection> {
+        let socket = TcpStream::connect(address)?;
+        socket.set_read_timeout(Some(LIMIT))?;
+        socket.set_nodelay(true)?;
+        let reader = BufReader::new(socket.try_clone()?);
+        Ok(Connection { socket, reader, address: address.to_owned() })
+    }
+
     /// Sends bytes, whatever they are. A server that hung up is no error: its answer may be there.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.socket.write_all(bytes);

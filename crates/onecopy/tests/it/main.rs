@@ -14,6 +14,7 @@ mod choices; //   flags decide who wins, which fields are read and what counts a
 mod collection; // `import`, `export`, `status`, `groups` and `check`: a collection on disk, without a server
 mod compare; //   `compare` measures two pages and shows what matched
 mod contract; //  the result files: their fields, their counts, and that nothing disappears
+mod crash; //     a service that is killed or told to end: what it acknowledged is there, and nothing is wrong
 mod damage; //    damaged and overlong records of archives cost nothing but themselves
 mod eval; //      `eval` counts right and wrong pairs of labelled sets, as they come out by hand
 mod explain; //   `explain` says why two pages were or were not joined
