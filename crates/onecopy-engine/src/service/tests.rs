@@ -331,3 +331,28 @@ fn a_page_that_was_put_is_known_while_it_is_being_settled() {
         while !service.status(&[&name], false).unwrap()[0].as_ref().expect("it was put").settled {}
     }
 }
+
+#[test]
+fn a_page_that_comes_and_dies_in_one_batch_is_known_as_dead() {
+    let disk = Volatile::new();
+    let service = open(&disk, &Config::default());
+    let put = |page: &str| {
+        let line = json!({"id": page, "text": format!("some words of a page, {page}")}).to_string();
+        service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
+    };
+    // Tier 2 waits with the first page while the others come.
+    let held = service.shared.contents.write().unwrap();
+    put("first");
+    std::thread::sleep(Duration::from_millis(30));
+    put("p");
+    service.accept(&[Action::Dead("p")]).swap_remove(0).unwrap();
+    put("q");
+    service.accept(&[Action::Delete("q")]).swap_remove(0).unwrap();
+    let refusal = service.accept(&[Action::Dead("q")]).swap_remove(0).unwrap_err();
+    assert!(matches!(refusal, Refusal::Unknown(_)), "{refusal:?}");
+    drop(held);
+    assert!(service.drain(WAIT));
+    let status = service.status(&["p", "q"], false).unwrap();
+    assert_eq!(status[0].as_ref().map(|status| status.status), Some(StatusKind::Dead));
+    assert!(status[1].is_none());
+}

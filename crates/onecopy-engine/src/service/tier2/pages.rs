@@ -20,13 +20,26 @@ pub(super) struct Changed {
 
 /// Takes versions over into rows; of several versions of a page the last.
 pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
-    let mut last: HashMap<&str, &Logged> = HashMap::new();
+    let (mut last, mut put): (HashMap<&str, &Logged>, HashMap<&str, &Logged>) = Default::default();
     for logged in versions {
-        last.insert(&logged.1.name, logged);
+        let name = &*logged.1.name;
+        last.insert(name, logged);
+        match logged.1.deed {
+            Deed::Put => drop(put.insert(name, logged)),
+            Deed::Delete => drop(put.remove(name)),
+            Deed::Dead => {}
+        }
     }
     let mut changed = Changed::default();
     // In the order of the log, so that numbers are given in one order.
     for logged in versions.iter().filter(|logged| std::ptr::eq(last[&*logged.1.name], *logged)) {
+        // A page that came and died in one batch is known as dead, as in two.
+        let died = put.get(&*logged.1.name).filter(|_| logged.1.deed == Deed::Dead);
+        if let Some(put) = died
+            && let Some(page) = number(rows, &put.1, heads)?
+        {
+            replace(rows, page, put)?;
+        }
         if let Some(page) = number(rows, &logged.1, heads)? {
             replace(rows, page, logged)?;
             changed.pages.insert(page);
@@ -61,7 +74,7 @@ fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Optio
 /// Makes a page what its version says. What was decided of it stays until it is decided anew.
 fn replace(rows: &mut Rows, page: PageNumber, (place, version): &Logged) -> Result<()> {
     let held = rows.get(page)?;
-    let before = held.before.clone().unwrap_or_default();
+    let before = held.now.clone().or_else(|| held.before.clone()).unwrap_or_default();
     let accepted = version.accepted;
     held.now = match version.deed {
         Deed::Delete => None,
