@@ -339,7 +339,7 @@ impl Search<'_> {
                 let other = Held { size: entry.size, rest };
                 let is_there = entry.generation == generation
                     && reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok())
-                    && (entry.language == language || self.generations.crosses_languages());
+                    && self.generations.may_meet(entry.language, language);
                 if is_there && self.method.may(own, other) {
                     found.push(slot);
                 }

@@ -179,9 +179,9 @@ impl Generations {
         Some(reached)
     }
 
-    /// Whether pages of two languages are compared.
-    pub(super) fn crosses_languages(&self) -> bool {
-        self.routing == Routing::Lossless
+    /// Whether pages of two languages are compared. Zero is a language that is not known, which may be any.
+    pub(super) fn may_meet(&self, a: u8, b: u8) -> bool {
+        a == b || a == 0 || b == 0 || self.routing == Routing::Lossless
     }
 }
 

@@ -375,7 +375,7 @@ fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
         return Ok(config);
     };
     let stored: Config = serde_json::from_slice(&stored)
-        .map_err(|error| refused(format!("its configuration cannot be read: {error}")))?;
+        .map_err(|error| refused(format!("the configuration in tables.redb cannot be read: {error}")))?;
     if options.config.as_ref().is_some_and(|asked| *asked != stored) {
         return Err(refused(
             "the collection was begun with other options, and keeps them: leave out what says how pages are compared, or \
