@@ -355,12 +355,16 @@ fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
     let snapshot = tables.snapshot()?;
     let refused = |why: String| Error::Output(options.data.clone(), why);
     let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
+    let is_begun = format.is_some();
     if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
         let number = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         return Err(refused(format!(
             "the collection has format {number}, and this program reads format {FORMAT}: use the version of onecopy that \
              wrote it, export its pages there and import them here"
         )));
+    }
+    if is_begun && stored.is_none() {
+        return Err(refused("tables.redb has lost the configuration: restore it from a backup".into()));
     }
     let Some(stored) = stored else {
         let config = options.config.clone().unwrap_or_default();

@@ -312,9 +312,15 @@ fn damaged_tables_are_named_and_nothing_panics() {
         match try_open(&disk) {
             Ok(service) => {
                 put(&service, &mut lines.clone(), version(1, 2)).ok();
-                assert!(service.drain(Duration::from_secs(1)) || service.ready().is_err(), "at {offset}");
+                let begun = Instant::now();
+                while !service.drain(Duration::from_millis(5)) && service.ready().is_ok() {
+                    assert!(begun.elapsed() < WAIT, "at {offset}");
+                }
             }
-            Err(error) => assert!(error.to_string().contains("tables.redb"), "{error}"),
+            Err(error) => {
+                let told = error.to_string();
+                assert!(told.contains("tables.redb") || told.contains("has format"), "{told}");
+            }
         }
     }
     assert!(named > 10, "{named} were found");
