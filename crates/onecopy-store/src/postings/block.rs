@@ -1,10 +1,11 @@
-//! A block: 255 postings in order, and a checksum. What is read from disk at once.
+//! A block: 63 postings in order, and a checksum. What is read from disk at once: less would cost as many calls to the
+//! system, more would be copied and checked for nothing.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Posting;
 
-pub(super) const BLOCK_BYTES: usize = 4096;
+pub(super) const BLOCK_BYTES: usize = 1024;
 /// The last block of a part may have fewer.
 pub(super) const BLOCK_POSTINGS: usize = (BLOCK_BYTES - HEAD_BYTES) / POSTING_BYTES;
 const HEAD_BYTES: usize = 16;

@@ -16,7 +16,7 @@ const MAX_NUMBER: u32 = 99_999_999;
 /// How far the search for a block begins to look around.
 const FENCE_STEP: usize = 8;
 /// Written and read at once, a whole number of blocks.
-pub(super) const PIECE_BYTES: usize = 64 * BLOCK_BYTES;
+pub(super) const PIECE_BYTES: usize = 256 * BLOCK_BYTES;
 
 /// A part, open to read.
 #[derive(Debug)]
