@@ -209,10 +209,10 @@ impl Shared {
         let (mut failed, mut linger) = (None, Duration::ZERO);
         while let Some(work) = self.queue.take(linger) {
             let begun = Instant::now();
-            // Nothing is settled on what a batch that failed has left in memory.
-            let ready = failed.as_ref().map_or(Ok(()), |error| self.reload(error));
             let settle = || {
-                let done = ready.and_then(|()| self.settle(&work))?;
+                // Nothing is settled on what a batch that failed has left in memory.
+                failed.as_ref().map_or(Ok(()), |error| self.reload(error))?;
+                let done = self.settle(&work)?;
                 compact(self).map(|_| done)
             };
             // A thread that is gone would leave all that is accepted waiting for ever, and nobody told.

@@ -254,3 +254,27 @@ fn one_process_has_a_collection_at_a_time() {
     let (_, folder) = server.end();
     on("check", folder.path()).succeed();
 }
+
+#[test]
+fn a_damaged_page_is_named_and_the_others_are_exported() {
+    let server = serve("");
+    for (id, name) in [("a", "one"), ("b", "one"), ("c", "other")] {
+        server.post("/pages", &json!({"id": id, "text": topic(name)}).to_string()).with(202);
+    }
+    server.settle();
+    let (_, folder) = server.end();
+    let log = folder.path().join("pages/log-00000001");
+    let mut bytes = fs::read(&log).expect("the log");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&log, bytes).expect("the log can be written");
+    let told = on("check", folder.path()).fail(1).stdout;
+    assert!(told.contains("log-00000001 is damaged at byte"), "{told}");
+    assert!(told.contains("page \"c\"") && told.contains("deleted and put again"), "{told}");
+    let export = folder.path().join("all.jsonl");
+    let told = on("export", folder.path()).args("--status all --out").arg(&export).fail(1);
+    told.says(&["page c is left out: ", "log-00000001 is damaged", "2 pages were written"]);
+    let ids: Vec<Value> = json_lines(&export).into_iter().map(|record| record["id"].clone()).collect();
+    assert_eq!(ids, ["a", "b"]);
+    assert_eq!(statuses(folder.path()).len(), 3);
+}
