@@ -38,7 +38,7 @@ fn for_people(report: &CheckReport) -> String {
     }
     let (pages, groups) = (count(report.pages), count(report.groups));
     let _ = match report.wrong_count {
-        0 => writeln!(text, "All is right: {pages} pages and {groups} groups were checked."),
+        0 => writeln!(text, "All is right. Checked: pages {pages}, groups {groups}."),
         wrong => writeln!(
             text,
             "\n{} of what was checked is wrong, in {pages} pages and {groups} groups. The pages are as they were put: \
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn findings_are_listed_and_counted() {
         let right = CheckReport { pages: 1_234, groups: 7, ..CheckReport::default() };
-        assert_eq!(for_people(&right), "All is right: 1,234 pages and 7 groups were checked.\n");
+        assert_eq!(for_people(&right), "All is right. Checked: pages 1,234, groups 7.\n");
         let wrong = CheckReport { wrong: vec!["page \u{1b}a".into()], wrong_count: 1_001, ..right };
         let text = for_people(&wrong);
         assert!(text.starts_with("page a\nand 1,000 more\n\n1,001 of"), "{text}");

@@ -165,7 +165,10 @@ fn what_is_rejected_is_told_with_its_line() {
     let input = write_file(folder.path(), "in.jsonl", lines);
     let list = folder.path().join("rejected.jsonl");
     let said = import(folder.path(), &input).arg("--rejected").arg(&list).succeed().stdout;
-    assert!(said.contains("in.jsonl:3: not JSON: expected") && said.contains("and 6 more; all are in"), "{said}");
+    assert!(
+        said.contains("in.jsonl:3: not JSON: expected") && said.contains("and 6 more; all are in"),
+        "{said}"
+    );
     let rejected = json_lines(&list);
     let found: Vec<&Value> = rejected.iter().map(|line| &line["line"]).collect();
     assert_eq!(found, (3..=13).map(Value::from).collect::<Vec<_>>().iter().collect::<Vec<_>>());
