@@ -16,6 +16,20 @@ pub fn give_back_large_blocks() {
     unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BLOCK) };
 }
 
+/// Lets all threads share few heaps. In a service one thread frees what another asked for, and a heap a thread would
+/// keep what is freed in each. To be called before any thread is started.
+#[cfg(target_env = "gnu")]
+#[expect(unsafe_code, reason = "the allocator has no other door")]
+pub fn share_heaps() {
+    const HEAPS: i32 = 2;
+    // SAFETY: `mallopt` takes two numbers and changes no memory that is in use; no other thread runs yet.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, HEAPS) };
+}
+
+/// Other allocators are left as they are.
+#[cfg(not(target_env = "gnu"))]
+pub fn share_heaps() {}
+
 /// Other allocators are left as they are.
 #[cfg(not(target_env = "gnu"))]
 pub fn give_back_large_blocks() {}

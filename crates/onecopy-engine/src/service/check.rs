@@ -78,7 +78,7 @@ fn decisions(
         rows.insert(slot, row);
     }
     let before = std::mem::take(&mut contents.graph);
-    let anew = contents.apply(edit, method);
+    let anew = contents.apply(edit, method, 1);
     let graph = std::mem::replace(&mut contents.graph, before);
     anew?;
     for (slot, how) in contents.sketches().damaged() {

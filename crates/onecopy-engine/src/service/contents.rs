@@ -1,8 +1,8 @@
 //! What is held in memory of all contents, and how they are compared: the graph, where sketches are, who holds a key.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use onecopy_core::{Desk, Held, Method};
@@ -13,6 +13,7 @@ use super::generation::Generations;
 use super::graph::{Compare, Edit, Effect, Graph, Slot};
 use super::sketches::{Sketches, is_damage};
 use crate::error::{Error, Result};
+use crate::parallel::for_each;
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +72,9 @@ pub(super) struct Census {
 }
 
 /// Postings in memory before they are written to disk.
-const POSTINGS_IN_MEMORY: usize = 1 << 20;
+const POSTINGS_IN_MEMORY: usize = 1 << 19;
+/// Contents that are looked for by several threads, before any is settled.
+const AT_ONCE: usize = 1 << 12;
 /// Parts that are written between two times that the counters of shingles are saved.
 const SEALS_A_SAVE: u64 = 16;
 
@@ -194,17 +197,33 @@ impl Contents {
         self.postings.add(&postings);
     }
 
-    /// Changes the graph, by `method`.
-    pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method) -> Result<Effect> {
+    /// Changes the graph, by `method`. What comes is looked for by `threads` threads.
+    pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Effect> {
         let Contents { graph, entries, postings, generations, sketches, compared, .. } = self;
         let visited = (&self.visits, &self.searches);
-        let mut comparing = Comparing {
-            search: Search { entries, postings, generations, method, visited },
-            sketches,
-            compared,
-            found: HashMap::new(),
-        };
-        graph.apply(edit, &mut comparing)
+        let search = Search { entries, postings, generations, method, visited };
+        let mut wanted = Vec::new();
+        // All contents at once, as a check has them, would not fit in memory: they are looked for one by one.
+        let few = if edit.inserted.len() <= AT_ONCE { &edit.inserted[..] } else { &[] };
+        for (slot, _) in few {
+            let entry = &entries[*slot as usize];
+            wanted.extend(sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry.language)));
+        }
+        let found = Mutex::new(HashMap::new());
+        for_each(
+            threads,
+            wanted.len(),
+            || (),
+            |(), i| {
+                let (slot, sketch, language) = &wanted[i];
+                let mut others = search.candidates(sketch, *language)?;
+                others.retain(|other| other != slot);
+                found.lock().expect("no thread panics with this lock").insert(*slot, others);
+                Ok(())
+            },
+        )?;
+        let found = found.into_inner().expect("no thread panics with this lock");
+        graph.apply(edit, &mut Comparing { search, sketches, compared, found })
     }
 
     /// Says where the version of a content is that was moved.
@@ -356,7 +375,7 @@ struct Comparing<'a> {
     search: Search<'a>,
     sketches: &'a mut Sketches,
     compared: &'a mut u64,
-    /// Candidates are asked for twice.
+    /// What was looked for already.
     found: HashMap<Slot, Vec<Slot>>,
 }
 

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 /// The version of everything that a collection's folder holds.
 const FORMAT: u32 = 1;
 /// Memory for what is read again from the tables.
-const CACHE_BYTES: usize = 96 << 20;
+const CACHE_BYTES: usize = 64 << 20;
 /// How long Tier 2 waits for more changes at most.
 const LINGER: Duration = Duration::from_millis(50);
 /// The length of a segment of the log. In tests it is short, so that segments come and go.
@@ -243,7 +243,8 @@ impl Shared {
         let writing = self.begin()?;
         let mut batch = writing.batch()?;
         let heads = batch.heads()?;
-        let mut settling = Settling { config, method, contents: &mut contents };
+        let mut settling =
+            Settling { config, method, contents: &mut contents, threads: self.options.threads };
         let mut settled = settling.settle(&mut batch, &work.versions, heads)?;
         let mut due: Vec<u64> = work.repairs.clone();
         for (&group, &(checked, failed)) in &work.checks {

@@ -35,6 +35,7 @@ pub(super) struct Settling<'a> {
     pub config: &'a Config,
     pub method: &'a dyn Method,
     pub contents: &'a mut Contents,
+    pub threads: usize,
 }
 
 /// A version and where it is in the log.
@@ -65,7 +66,7 @@ impl Settling<'_> {
         let compared = edit.inserted.len() as u64;
         let removed = edit.removed.clone();
         self.place(&mut rows, sketched)?;
-        let effect = self.contents.apply(edit, self.method)?;
+        let effect = self.contents.apply(edit, self.method, self.threads)?;
         let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
         // Losers name the best page of their winner.
         let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
@@ -138,7 +139,7 @@ impl Settling<'_> {
                 edit.inserted.push((slot, node.rank.clone()));
             }
         }
-        let mut effect = self.contents.apply(edit, self.method)?;
+        let mut effect = self.contents.apply(edit, self.method, self.threads)?;
         self.contents.graph.keep_number(&slots, group, &mut effect);
         let mut rows = Rows::new(batch);
         let regrouped = self.write_effect(rows.batch, &effect, &[])?;

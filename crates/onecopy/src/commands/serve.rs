@@ -8,11 +8,13 @@ use anyhow::{Context, Result};
 use onecopy_engine::Service;
 use tokio::sync::watch;
 
+use crate::allocator;
 use crate::args::ServeArgs;
 use crate::commands::print;
 use crate::http::{Log, Style, serve};
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
+    allocator::share_heaps();
     let (http, options, address) = (args.http()?, args.options()?, args.address()?);
     // An address that is taken is told before a large collection is opened.
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"));
