@@ -37,6 +37,8 @@ pub fn replay(program: &Program) -> Result<Option<Settled>> {
         captures.push(serde_json::from_str::<Capture>(&line).context("a capture is not as expected")?);
         line.clear();
     }
+    // Without an address it is not known which page a capture is of.
+    captures.retain(|capture| !capture.url.is_empty());
     captures.sort_by(|a, b| (&a.time, &a.url).cmp(&(&b.time, &b.url)));
     let data = emptied(program.work.join("captures-data"))?;
     let server = Server::start(&program.onecopy, &data, &[], &program.log())?;
