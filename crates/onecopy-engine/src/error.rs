@@ -28,6 +28,9 @@ pub enum Error {
     /// The output folder holds something that must not be overwritten.
     #[error("output folder {0}: {1}")]
     Output(PathBuf, String),
+    /// A collection is not to be used so.
+    #[error("collection {0}: {1}")]
+    Collection(PathBuf, String),
     /// The memory limit cannot be kept.
     #[error(
         "{}M of memory are needed {purpose}, and the limit is {}M: give --memory {}M",

@@ -85,13 +85,13 @@ impl Disk {
         Ok(Disk { path })
     }
 
-    /// The folder at `path`, created and durable where there is none. The folder above it must exist.
+    /// The folder at `path`, created where there is none, with those above it, and durable.
     pub fn create(path: impl Into<PathBuf>) -> io::Result<Disk> {
         let path = path.into();
-        match fs::create_dir(&path) {
-            Ok(()) => sync_folder(above(&path))?,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !is_there(folder)).collect();
+        fs::create_dir_all(&path)?;
+        for folder in missing.into_iter().rev() {
+            sync_folder(above(folder))?;
         }
         Disk::open(path)
     }
@@ -180,6 +180,11 @@ impl File for fs::File {
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
     }
+}
+
+/// Whether a folder need not be made. The empty path is where we are.
+fn is_there(path: &Path) -> bool {
+    path.as_os_str().is_empty() || path.exists()
 }
 
 fn above(path: &Path) -> &Path {

@@ -36,7 +36,7 @@ pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// What scripts see: 2 for a call that cannot work, 130 for one that was stopped, 1 for all else.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
-        Some(Error::Config(_) | Error::Output(..)) => ExitCode::from(2),
+        Some(Error::Config(_) | Error::Output(..) | Error::Collection(..)) => ExitCode::from(2),
         Some(Error::Stopped) => ExitCode::from(130),
         _ => ExitCode::FAILURE,
     }

@@ -343,9 +343,9 @@ fn stale() -> Error {
 
 fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::WouldBlock => Error::Output(
+        std::io::ErrorKind::WouldBlock => Error::Collection(
             options.data.clone(),
-            "the collection is in use: ask its service over HTTP, or stop that first".into(),
+            "it is in use: ask its service over HTTP, or stop that first".into(),
         ),
         _ => Error::Io { verb: "lock", path: options.data.clone(), source: error },
     }
@@ -354,7 +354,7 @@ fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
 /// The configuration of a collection: its own, or that of a new one.
 fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
     let snapshot = tables.snapshot()?;
-    let refused = |why: String| Error::Output(options.data.clone(), why);
+    let refused = |why: String| Error::Collection(options.data.clone(), why);
     let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
     let is_begun = format.is_some();
     if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
@@ -383,7 +383,7 @@ fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
         .map_err(|error| refused(format!("the configuration in tables.redb cannot be read: {error}")))?;
     if options.config.as_ref().is_some_and(|asked| *asked != stored) {
         return Err(refused(
-            "the collection was begun with other options, and keeps them: leave out what says how pages are compared, or \
+            "it was begun with other options, and keeps them: leave out what says how pages are compared, or \
              begin another collection"
                 .into(),
         ));

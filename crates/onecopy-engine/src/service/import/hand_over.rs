@@ -49,6 +49,7 @@ impl<'a> Turns<'a> {
     pub(super) fn begin(&self, refused: &[(String, String)]) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         clerk.before.clear();
+        clerk.imported.read += refused.len() as u64;
         for (source, reason) in refused {
             clerk.reject(ImportRejection { source: source.clone(), line: None, reason: reason.clone() })?;
         }
