@@ -53,12 +53,13 @@ pub(super) fn frame(bytes: &[u8], whole: bool, limit: usize) -> Step {
         Sure::No => return lost(bytes, whole, limit),
         Sure::Yes => {}
     }
-    let Header { block, length, complete } = match header::read(bytes, whole) {
+    let Header { block, length, complete, cut } = match header::read(bytes, whole) {
         Outcome::Read(header) => header,
         Outcome::Open => return Step::Need(more(bytes)),
         Outcome::Endless => return lost(bytes, whole, limit),
     };
     match length {
+        Some(length) if cut => short(bytes, block, block, block as u64 + length),
         Some(length) if length > limit as u64 => Step::Overlong(block as u64 + length),
         Some(length) => promised(bytes, whole, block, length as usize),
         None => match found(bytes, whole, block, limit) {
@@ -80,7 +81,7 @@ fn promised(bytes: &[u8], whole: bool, block: usize, length: usize) -> Step {
             return Step::Need(end + GLANCE_BYTES);
         }
         let next = marker::find(bytes, block, true).ok().flatten().unwrap_or(bytes.len());
-        return short(bytes, block, next, end);
+        return short(bytes, block, next, end as u64);
     }
     let next = end + blanks(&bytes[end..]);
     let cut_short = next == bytes.len() && next - end < BLANK_BYTES && !whole;
@@ -91,7 +92,7 @@ fn promised(bytes: &[u8], whole: bool, block: usize, length: usize) -> Step {
     if follows == Sure::No {
         match marker::find(bytes, block, whole) {
             Ok(Some(found)) | Err(found) if found >= end => {}
-            Ok(Some(found)) => return short(bytes, block, found, end),
+            Ok(Some(found)) => return short(bytes, block, found, end as u64),
             Ok(None) => {}
             Err(_) => return Step::Need(more(bytes)),
         }
@@ -100,12 +101,12 @@ fn promised(bytes: &[u8], whole: bool, block: usize, length: usize) -> Step {
 }
 
 /// A record whose block is cut off by what starts at `next`, before the `end` that it promised.
-fn short(bytes: &[u8], block: usize, next: usize, end: usize) -> Step {
+fn short(bytes: &[u8], block: usize, next: usize, end: u64) -> Step {
     let inside = without_blanks(bytes, block, next);
     Step::Record(Frame {
         block: inside,
         end: next,
-        missing: (end - next) as u64,
+        missing: end - next as u64,
         promised: false,
         headed: true,
     })

@@ -20,6 +20,8 @@ pub(super) struct Header {
     pub length: Option<u64>,
     /// Whether all of the header is there.
     pub complete: bool,
+    /// Whether another record starts where the block should.
+    pub cut: bool,
 }
 
 /// What came of reading a header.
@@ -43,7 +45,7 @@ pub(super) fn read(bytes: &[u8], whole: bool) -> Outcome {
         None => return Outcome::Open,
     };
     let length = arc::parse(trimmed(line)).and_then(|line| line.length);
-    Outcome::Read(Header { block: (line.len() + 1).min(bytes.len()), length, complete: true })
+    Outcome::Read(Header { block: (line.len() + 1).min(bytes.len()), length, complete: true, cut: false })
 }
 
 struct Scan<'a> {
@@ -64,6 +66,8 @@ impl Scan<'_> {
                 _ if self.at > HEADER_BYTES => return Outcome::Endless,
                 Some(end) => end,
                 None if rest.len() > HEADER_BYTES => return Outcome::Endless,
+                // A block may end before its first line does.
+                None if self.whole && self.is_block(rest) => return self.ended(self.at, true),
                 None if self.whole => return self.ended(self.bytes.len(), false),
                 None => return Outcome::Open,
             };
@@ -72,6 +76,7 @@ impl Scan<'_> {
                 match self.line(line, self.at + end + 1) {
                     Next::Field => {}
                     Next::Block(block) => return self.ended(block, true),
+                    Next::Start => return self.interrupted(),
                     Next::Open => return Outcome::Open,
                 }
             }
@@ -81,7 +86,16 @@ impl Scan<'_> {
     }
 
     fn ended(&self, block: usize, complete: bool) -> Outcome {
-        Outcome::Read(Header { block, length: self.length, complete })
+        Outcome::Read(Header { block, length: self.length, complete, cut: false })
+    }
+
+    fn interrupted(&self) -> Outcome {
+        Outcome::Read(Header { block: self.at, length: self.length, complete: true, cut: true })
+    }
+
+    /// Whether the blank line is missing and the block begins with this one.
+    fn is_block(&self, line: &[u8]) -> bool {
+        self.length.is_some() && (line.starts_with(b"HTTP/") || line.starts_with(b"<"))
     }
 
     /// What a line means; `next` is where the one behind it starts.
@@ -94,13 +108,12 @@ impl Scan<'_> {
         {
             self.length = arc::number(value);
         }
-        let foreign = line.starts_with(b"HTTP/") || line.starts_with(b"<");
-        if self.length.is_some() && foreign {
+        if self.is_block(line) {
             return Next::Block(self.at);
         }
         // Of either format: where a header that never ends is lost, it is lost up to the next record of either.
         match marker::sure(&self.bytes[self.at..], self.whole) {
-            Sure::Yes => Next::Block(self.at),
+            Sure::Yes => Next::Start,
             Sure::Unknown => Next::Open,
             Sure::No => Next::Field,
         }
@@ -128,6 +141,8 @@ impl Scan<'_> {
 enum Next {
     Field,
     Block(usize),
+    /// Another record.
+    Start,
     Open,
 }
 

@@ -79,6 +79,22 @@ fn a_header_without_end_is_the_same_whatever_the_chunk() {
     }
 }
 
+/// The header runs into another record, or into a block that ends where another starts, within a line.
+#[test]
+fn a_header_that_another_record_ends_is_the_same_whatever_the_chunk() {
+    let line = "http://a.example/ 1.2.3.4 20080509190241 text/html 3\n";
+    for (rest, wanted) in [
+        (format!("file{line}one\n"), ["old", "", "one"]),
+        (format!("HTTP/{line}one\n"), ["old", "HTTP/", "one"]),
+        (format!("<abcd{line}one\n"), ["old", "<abcd", "one"]),
+    ] {
+        let stream = format!("{line}old\nWARC/1.0\nWARC-Type: response\nContent-Length: 5\n{rest}");
+        for chunk in 1..stream.len() {
+            assert_eq!(found(stream.as_bytes(), chunk, 1 << 20), wanted, "{stream} {chunk}");
+        }
+    }
+}
+
 #[test]
 fn arc_files_are_read_too() {
     let line = |length: &str| format!("http://a.example/ 1.2.3.4 20080509190241 text/html {length}\n");
