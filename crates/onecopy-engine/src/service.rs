@@ -15,6 +15,7 @@ mod groups;
 mod import;
 mod prepare;
 mod queue;
+mod search;
 mod shared;
 mod sketches;
 mod status;

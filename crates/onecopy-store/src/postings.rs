@@ -11,6 +11,7 @@ mod manifest;
 mod memory;
 mod merge;
 mod part;
+mod search;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use merge::{MergePlan, Merged};
+pub use search::Seeker;
 
 use crate::disk::{Folder, cannot, damaged};
 use crate::{Error, Result};
@@ -126,17 +128,6 @@ impl Postings {
         self.memory.add(postings);
     }
 
-    /// Gives the index of the key, content and rest of each posting with one of these keys, in any order. Keys
-    /// ascend.
-    pub fn find(&self, keys: &[u64], found: &mut dyn FnMut(usize, u32, u32)) -> Result<()> {
-        for memory in self.memories() {
-            for (at, key) in keys.iter().enumerate() {
-                memory.find(*key, &mut |content, rest| found(at, content, rest));
-            }
-        }
-        self.parts.iter().try_for_each(|part| part.find(keys, found))
-    }
-
     /// How many postings are in memory, with those that are being sealed.
     pub fn memory_postings(&self) -> usize {
         self.memories().map(Memory::len).sum()
@@ -167,7 +158,7 @@ impl Postings {
     }
 
     /// One step of merging, and whether there was one to do.
-    pub fn merge(&mut self, alive: &dyn Fn(u32) -> bool) -> Result<bool> {
+    pub fn merge(&mut self, alive: &dyn Fn(Posting) -> bool) -> Result<bool> {
         let Some(plan) = self.plan_merge() else { return Ok(false) };
         let merged = plan.run(alive)?;
         self.install(merged)?;

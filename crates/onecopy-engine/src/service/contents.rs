@@ -5,25 +5,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use onecopy_core::{Desk, Held, Method};
+use onecopy_core::{Desk, Method};
 use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot};
 
 use super::Routing;
-use super::generation::Generations;
-use super::graph::{Compare, Edit, Effect, Graph, Slot};
+use super::generation::{Generations, may_be_of};
+use super::graph::{Edit, Effect, Graph, Slot};
+use super::search::{Comparing, Known, Scratch, Search};
 use super::sketches::{Sketches, is_damage};
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    at: Place,
-    size: u32,
-    generation: u32,
+pub(super) struct Entry {
+    pub at: Place,
+    pub size: u32,
+    pub generation: u32,
     pages: u32,
-    partition: u16,
-    language: u8,
+    pub partition: u16,
+    pub language: u8,
 }
 
 impl Entry {
@@ -47,6 +48,10 @@ pub(super) struct Contents {
     free: Vec<Slot>,
     postings: Postings,
     generations: Generations,
+    /// The first generation that has contents.
+    oldest: u32,
+    /// Contents below this one are of the newest generation.
+    rekeyed: Slot,
     sketches: Sketches,
     merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
     /// Parts that were written since the start.
@@ -71,8 +76,8 @@ pub(super) struct Census {
     pub disk_bytes: u64,
 }
 
-/// Postings in memory before they are written to disk.
-const POSTINGS_IN_MEMORY: usize = 1 << 19;
+/// Postings in memory before they are written to disk. In tests few, so that there are parts.
+const POSTINGS_IN_MEMORY: usize = if cfg!(test) { 1 << 7 } else { 1 << 19 };
 /// Contents that are looked for by several threads, before any is settled.
 const AT_ONCE: usize = 1 << 12;
 /// Parts that are written between two times that the counters of shingles are saved.
@@ -109,6 +114,8 @@ impl Contents {
         let (last_group, generations) = heads;
         graph.restored(last_group);
         let generations = Generations::open(&**folder, (method, routing), generations, count)?;
+        let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
+        let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
         let mut contents = Contents {
@@ -117,6 +124,8 @@ impl Contents {
             free,
             postings,
             generations,
+            oldest,
+            rekeyed: 0,
             sketches,
             merging: None,
             seals: 0,
@@ -166,6 +175,27 @@ impl Contents {
         self.generations.home(sketch, method)
     }
 
+    /// Some contents of earlier generations, at most so many. All of them must be given keys of the newest.
+    pub(super) fn outdated(&mut self, most: usize) -> Vec<Slot> {
+        let (newest, mut found) = (self.generation(), Vec::new());
+        while self.oldest < newest && found.len() < most {
+            let Some(entry) = self.entries.get(self.rekeyed as usize) else {
+                self.oldest = newest;
+                break;
+            };
+            let is_old = entry.generation < newest && self.graph.get(self.rekeyed).is_some();
+            found.extend(is_old.then_some(self.rekeyed));
+            self.rekeyed += 1;
+        }
+        found
+    }
+
+    /// Gives a content keys of the newest generation.
+    pub(super) fn rekey(&mut self, slot: Slot, row: &ContentRow, sketch: &[u64], method: &dyn Method) {
+        self.entries[slot as usize] = Entry::of(row);
+        self.enter(slot, sketch, method);
+    }
+
     /// The number of generations.
     pub(super) fn generations(&self) -> u32 {
         self.generations.len()
@@ -199,31 +229,46 @@ impl Contents {
 
     /// Changes the graph, by `method`. What comes is looked for by `threads` threads.
     pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Effect> {
-        let Contents { graph, entries, postings, generations, sketches, compared, .. } = self;
-        let visited = (&self.visits, &self.searches);
-        let search = Search { entries, postings, generations, method, visited };
         let mut wanted = Vec::new();
         // All contents at once, as a check has them, would not fit in memory: they are looked for one by one.
         let few = if edit.inserted.len() <= AT_ONCE { &edit.inserted[..] } else { &[] };
         for (slot, _) in few {
-            let entry = &entries[*slot as usize];
-            wanted.extend(sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry.language)));
+            let entry = &self.entries[*slot as usize];
+            wanted.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry.language)));
         }
-        let found = Mutex::new(HashMap::new());
-        for_each(
-            threads,
-            wanted.len(),
-            || (),
-            |(), i| {
-                let (slot, sketch, language) = &wanted[i];
-                let mut others = search.candidates(sketch, *language)?;
-                others.retain(|other| other != slot);
-                found.lock().expect("no thread panics with this lock").insert(*slot, others);
-                Ok(())
-            },
-        )?;
-        let found = found.into_inner().expect("no thread panics with this lock");
+        let (found, read) = self.look_for(&wanted, method, threads)?;
+        read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
+        let Contents { graph, entries, postings, generations, oldest, sketches, compared, .. } = self;
+        let visited = (&self.visits, &self.searches);
+        let search = Search { entries, postings, generations, oldest: *oldest, method, visited };
         graph.apply(edit, &mut Comparing { search, sketches, compared, found })
+    }
+
+    /// Looks for contents by several threads. Gives what was found for each, and the sketches that were read for it.
+    fn look_for(
+        &self,
+        wanted: &[(Slot, Arc<[u64]>, u8)],
+        method: &dyn Method,
+        threads: usize,
+    ) -> Result<(HashMap<Slot, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>)> {
+        let (search, known) = (self.search(method), Known { graph: &self.graph, sketches: &self.sketches });
+        let all = Mutex::new((HashMap::new(), HashMap::new()));
+        for_each(threads, wanted.len(), Scratch::default, |scratch, i| {
+            let (slot, sketch, language) = &wanted[i];
+            let mut others = search.candidates(sketch, *language, Some(&known), scratch)?;
+            others.retain(|other| other != slot);
+            let mut all = all.lock().expect("no thread panics with this lock");
+            all.0.insert(*slot, others);
+            all.1.extend(scratch.read.drain(..));
+            Ok(())
+        })?;
+        Ok(all.into_inner().expect("no thread panics with this lock"))
+    }
+
+    fn search<'a>(&'a self, method: &'a dyn Method) -> Search<'a> {
+        let Contents { entries, postings, generations, oldest, .. } = self;
+        let visited = (&self.visits, &self.searches);
+        Search { entries, postings, generations, oldest: *oldest, method, visited }
     }
 
     /// Says where the version of a content is that was moved.
@@ -243,10 +288,9 @@ impl Contents {
 
     /// The contents that may be alike to a sketch, of whatever content.
     pub(super) fn candidates(&self, sketch: &[u64], language: u8, method: &dyn Method) -> Result<Vec<Slot>> {
-        let Contents { entries, postings, generations, .. } = self;
-        let visited = (&self.visits, &self.searches);
-        let search = Search { entries, postings, generations, method, visited };
-        let mut found = search.candidates(sketch, language)?;
+        let known = Known { graph: &self.graph, sketches: &self.sketches };
+        let mut scratch = Scratch::default();
+        let mut found = self.search(method).candidates(sketch, language, Some(&known), &mut scratch)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }
@@ -262,7 +306,9 @@ impl Contents {
             }
         }
         self.merge()?;
-        self.generations.renew(folder, method)?;
+        if self.generations.renew(folder, method)? {
+            self.rekeyed = 0;
+        }
         Ok(())
     }
 
@@ -275,9 +321,14 @@ impl Contents {
         let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
         if let Some(plan) = plan {
             // What is dead now stays dead: who comes under the same number is entered anew, in a later part.
-            let alive: Vec<bool> =
-                (0..self.entries.len()).map(|slot| self.graph.get(slot as Slot).is_some()).collect();
-            let run = move || plan.run(&|slot| alive.get(slot as usize).copied().unwrap_or(false));
+            let generation =
+                |(slot, entry): (usize, &Entry)| self.graph.get(slot as Slot).map(|_| entry.generation);
+            let alive: Vec<Option<u32>> = self.entries.iter().enumerate().map(generation).collect();
+            let is_alive = move |posting: Posting| {
+                let generation = alive.get(posting.content as usize).copied().flatten();
+                generation.is_some_and(|generation| may_be_of(posting.key, generation))
+            };
+            let run = move || plan.run(&is_alive);
             self.merging = std::thread::Builder::new().name("merge".into()).spawn(run).ok();
         }
         Ok(())
@@ -325,83 +376,6 @@ impl Contents {
             partitions_visited: visits / searches,
             disk_bytes: 0,
         }
-    }
-}
-
-/// How contents are found that share a key.
-struct Search<'a> {
-    entries: &'a [Entry],
-    postings: &'a Postings,
-    generations: &'a Generations,
-    method: &'a dyn Method,
-    visited: (&'a AtomicU64, &'a AtomicU64),
-}
-
-impl Search<'_> {
-    fn candidates(&self, sketch: &[u64], language: u8) -> Result<Vec<Slot>> {
-        let (mut found, mut desk) = (Vec::new(), Desk::default());
-        let lengths = self.method.lengths(sketch);
-        let (mut held, mut keys) = (Vec::new(), Vec::new());
-        for generation in 0..self.generations.len() {
-            let reached = self.generations.reached(generation, lengths.as_ref(), self.method.threshold());
-            if generation + 1 == self.generations.len() {
-                self.visited.0.fetch_add(reached.as_ref().map_or(1, Vec::len) as u64, Ordering::Relaxed);
-                self.visited.1.fetch_add(1, Ordering::Relaxed);
-            }
-            held.clear();
-            self.generations.keys(generation, sketch, (self.method, &mut desk), &mut held);
-            keys.clear();
-            keys.extend(held.iter().map(|(key, _)| *key));
-            self.postings.find(&keys, &mut |at, slot, rest| {
-                let Some(entry) = self.entries.get(slot as usize) else { return };
-                let own = Held { size: sketch.len() as u32, rest: held[at].1 };
-                let other = Held { size: entry.size, rest };
-                let is_there = entry.generation == generation
-                    && reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok())
-                    && self.generations.may_meet(entry.language, language);
-                if is_there && self.method.may(own, other) {
-                    found.push(slot);
-                }
-            })?;
-        }
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
-    }
-}
-
-/// Compares contents for the graph.
-struct Comparing<'a> {
-    search: Search<'a>,
-    sketches: &'a mut Sketches,
-    compared: &'a mut u64,
-    /// What was looked for already.
-    found: HashMap<Slot, Vec<Slot>>,
-}
-
-impl Comparing<'_> {
-    fn sketch(&mut self, slot: Slot) -> Result<Option<Arc<[u64]>>> {
-        self.sketches.get(slot, self.search.entries[slot as usize].at)
-    }
-}
-
-impl Compare for Comparing<'_> {
-    fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>> {
-        if let Some(found) = self.found.get(&slot) {
-            return Ok(found.clone());
-        }
-        let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
-        let language = self.search.entries[slot as usize].language;
-        let mut found = self.search.candidates(&sketch, language)?;
-        found.retain(|&other| other != slot);
-        self.found.insert(slot, found.clone());
-        Ok(found)
-    }
-
-    fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>> {
-        *self.compared += 1;
-        let both = self.sketch(a)?.zip(self.sketch(b)?);
-        Ok(both.and_then(|(first, second)| self.search.method.verify(&first, &second)))
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Two pages that are alike share a key only if the keys of both were chosen in one order of shingles. A good order has
 //! rare ones first, and what is rare is not known before there are pages. So an order is frozen when the collection has
-//! grown some times over, and contents keep the order that they came in with: a generation. A page is looked up in every
-//! generation, each time with the keys that it has there. There are few, since each is several times the one before. The
-//! partitions are frozen with the order, for the same reason.
+//! grown some times over: a generation. Contents keep the order that they came in with until they are given keys of the
+//! newest, a few with every batch, and a page is looked up in every generation that has contents, each time with the keys
+//! that it has there. As a rule that is one. The partitions are frozen with the order, for the same reason.
 
 use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity, sample_rho};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
@@ -12,11 +12,11 @@ use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
 use super::Routing;
 
 /// A collection that has grown by this factor begins a generation.
-const GROWTH: u64 = 8;
-/// The first generation with an order begins after so many contents.
-const FIRST: u64 = 1_000;
+const GROWTH: u64 = if cfg!(test) { 2 } else { 8 };
+/// The first generation with an order begins after so many contents. In tests few, so that there are generations.
+const FIRST: u64 = if cfg!(test) { 4 } else { 1_000 };
 /// Counters of how many contents hold a shingle: two to this power.
-const LIVE_BITS: u32 = 25;
+const LIVE_BITS: u32 = if cfg!(test) { 16 } else { 25 };
 /// Counters of a frozen order for a content, at least.
 const COUNTERS_A_CONTENT: u64 = 512;
 const LEAST_BITS: u32 = 16;
@@ -131,7 +131,7 @@ impl Generations {
     }
 
     /// Appends the keys of a sketch in a generation, ascending, with the number beside each. Keys of two generations are
-    /// never the same but by chance.
+    /// never the same, unless many others came between them.
     pub(super) fn keys(
         &self,
         generation: u32,
@@ -221,12 +221,19 @@ fn order_file(number: u32) -> String {
     format!("order-{number:02}")
 }
 
+/// The last bits of a key say its generation, so that a key of an earlier one can be told.
+const GENERATION_BITS: u64 = 15;
+
 /// A key as it is entered: spread evenly whatever the method's keys are, and another one in each generation.
-fn mixed(key: u64, generation: u32) -> u64 {
-    let mut key = key ^ u64::from(generation).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn mixed(mut key: u64, generation: u32) -> u64 {
     key = (key ^ key >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     key = (key ^ key >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    key ^ key >> 33
+    (key ^ key >> 33) & !GENERATION_BITS | u64::from(generation) & GENERATION_BITS
+}
+
+/// Whether a key is of a generation, as far as it can be told.
+pub(super) fn may_be_of(key: u64, generation: u32) -> bool {
+    key & GENERATION_BITS == u64::from(generation) & GENERATION_BITS
 }
 
 #[cfg(test)]
@@ -240,7 +247,8 @@ mod tests {
 
     #[test]
     fn keys_reach_the_disk_so_their_mixing_is_frozen() {
-        assert_eq!(mixed(1, 0), 0xb456_bcfc_34c2_cb2c);
-        assert_ne!(mixed(1, 1), mixed(1, 0));
+        assert_eq!(mixed(1, 0), 0xb456_bcfc_34c2_cb20);
+        assert_eq!(mixed(1, 3), 0xb456_bcfc_34c2_cb23);
+        assert!(may_be_of(mixed(1, 3), 3) && !may_be_of(mixed(1, 3), 4));
     }
 }

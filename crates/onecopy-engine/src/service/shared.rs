@@ -20,7 +20,7 @@ use super::tier2::{Settled, Settling};
 use crate::error::{Error, Result};
 
 /// The version of everything that a collection's folder holds.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Memory for what is read again from the tables.
 const CACHE_BYTES: usize = 64 << 20;
 /// How long Tier 2 waits for more changes at most.
@@ -88,6 +88,7 @@ impl Shared {
         if options.check_tables {
             tables = tables.check()?;
         }
+        upgrade(&*folder, &tables)?;
         let config = config(&tables, &options)?;
         let method = method(&config).map_err(Error::Config)?;
         check_method(&config, &*method)?;
@@ -335,6 +336,17 @@ fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> 
         source,
     })?;
     Ok(Tables::open(Backend::new(file), CACHE_BYTES)?)
+}
+
+/// Format 1 had other postings. They hold nothing that is not elsewhere, and are made anew.
+fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
+    if tables.snapshot()?.meta("format")? != Some(1_u32.to_le_bytes().to_vec()) {
+        return Ok(());
+    }
+    Postings::remove_all(folder)?;
+    let writing = tables.begin()?;
+    writing.batch()?.set_meta("format", &FORMAT.to_le_bytes())?;
+    Ok(writing.commit()?)
 }
 
 fn stale() -> Error {

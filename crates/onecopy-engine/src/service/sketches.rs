@@ -13,18 +13,22 @@ use crate::error::{Error, Result};
 pub(super) struct Sketches {
     reader: LogReader,
     held: HashMap<Slot, Arc<[u64]>>,
+    /// Words of sketches that are held.
     words: usize,
+    /// Those that were held before: all that are not asked for again go at once.
+    earlier: HashMap<Slot, Arc<[u64]>>,
     buffer: Vec<u8>,
     /// Contents whose sketch is damaged in the log, and how.
     damaged: BTreeMap<Slot, String>,
 }
 
-/// Words of sketches that are held at most: 32 MiB.
+/// Words of sketches that are held at most, and of those before them: 32 MiB each.
 const WORDS: usize = 4 << 20;
 
 impl Sketches {
     pub(super) fn new(reader: LogReader) -> Sketches {
-        Sketches { reader, held: HashMap::new(), words: 0, buffer: Vec::new(), damaged: BTreeMap::new() }
+        let (held, earlier) = (HashMap::new(), HashMap::new());
+        Sketches { reader, held, words: 0, earlier, buffer: Vec::new(), damaged: BTreeMap::new() }
     }
 
     /// The sketch of a content; nothing if it is damaged. Such a content is alike to nothing: one page that cannot be
@@ -32,6 +36,10 @@ impl Sketches {
     pub(super) fn get(&mut self, slot: Slot, at: Place) -> Result<Option<Arc<[u64]>>> {
         if let Some(sketch) = self.held.get(&slot) {
             return Ok(Some(sketch.clone()));
+        }
+        if let Some(sketch) = self.earlier.remove(&slot) {
+            self.put(slot, sketch.clone());
+            return Ok(Some(sketch));
         }
         match read_sketch(&self.reader, at, &mut self.buffer) {
             Ok(sketch) => {
@@ -45,6 +53,12 @@ impl Sketches {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The sketch of a content, as long as nothing is changed; nothing if it cannot be read.
+    pub(super) fn look(&self, slot: Slot, at: Place, buffer: &mut Vec<u8>) -> Option<Arc<[u64]>> {
+        let held = self.held.get(&slot).or_else(|| self.earlier.get(&slot));
+        held.cloned().or_else(|| read_sketch(&self.reader, at, buffer).ok().map(Arc::from))
     }
 
     /// The sketch at a place; nothing if it is damaged.
@@ -61,15 +75,18 @@ impl Sketches {
     pub(super) fn put(&mut self, slot: Slot, sketch: Arc<[u64]>) {
         self.damaged.remove(&slot);
         if self.words + sketch.len() > WORDS {
-            self.held.clear();
+            self.earlier = std::mem::take(&mut self.held);
             self.words = 0;
         }
+        self.earlier.remove(&slot);
         self.words += sketch.len();
-        self.held.insert(slot, sketch);
+        let replaced = self.held.insert(slot, sketch);
+        self.words -= replaced.map_or(0, |replaced| replaced.len());
     }
 
     pub(super) fn forget(&mut self, slot: Slot) {
         self.damaged.remove(&slot);
+        self.earlier.remove(&slot);
         if let Some(sketch) = self.held.remove(&slot) {
             self.words -= sketch.len();
         }

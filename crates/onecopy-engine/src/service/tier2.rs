@@ -38,6 +38,10 @@ pub(super) struct Settling<'a> {
     pub threads: usize,
 }
 
+/// Contents that are given keys of the newest generation for each that comes. Two, so that there is one generation again
+/// when the collection has grown by half.
+const REKEYED: usize = 2;
+
 /// A version and where it is in the log.
 pub(super) type Logged = (Place, Version);
 
@@ -68,6 +72,7 @@ impl Settling<'_> {
         self.place(&mut rows, sketched)?;
         let effect = self.contents.apply(edit, self.method, self.threads)?;
         let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
+        self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
         // Losers name the best page of their winner.
         let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
         let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
@@ -85,6 +90,22 @@ impl Settling<'_> {
             if let Some(row) = rows.batch.content(slot)? {
                 self.contents.place(slot, &row, sketch, self.method);
             }
+        }
+        Ok(())
+    }
+
+    /// Gives some contents of earlier generations keys of the newest.
+    fn rekey(&mut self, batch: &mut Batch, most: usize, heads: &mut Heads) -> Result<()> {
+        for slot in self.contents.outdated(most) {
+            let Some(mut row) = batch.content(slot)? else { continue };
+            // A damaged content is alike to nothing, in whatever generation.
+            let Some(sketch) = self.contents.sketches().read(row.at)? else { continue };
+            heads.born += 1;
+            row.born = heads.born;
+            row.generation = self.contents.generation();
+            row.partition = self.contents.home(&sketch, self.method);
+            batch.set_content(slot, &row)?;
+            self.contents.rekey(slot, &row, &sketch, self.method);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! Says of most keys that a part does not have them, without reading it: a blocked Bloom filter (Putze, Sanders
-//! and Singler 2007). A key is eight bits in one line of the processor's cache, so asking costs one miss.
+//! Says of most keys that a part does not have them, and of others how many postings they have at most, without
+//! reading it: a blocked Bloom filter (Putze, Sanders and Singler 2007). A posting is eight bits in one line of the
+//! processor's cache, and all of a key are in the same, so asking costs one miss.
 //!
 //! The line is chosen by the high bits of the key, so that keys in order fill and ask lines in order.
 
@@ -9,6 +10,9 @@ const LINE_BYTES: usize = 64;
 const WORDS: usize = 8;
 /// Keys asked at once. Enough that their cache misses overlap.
 pub(super) const BATCH: usize = 64;
+
+/// So many postings of a key are told apart; there may be more than that.
+pub(super) const MANY: u8 = 4;
 
 /// Which keys a part may have.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +34,13 @@ impl Filter {
         Filter { lines: vec![Line::default(); lines as usize] }
     }
 
-    pub(super) fn insert(&mut self, key: u64) {
+    /// Enters a posting of the key: the first is number 0. From `MANY` on, they are not counted.
+    pub(super) fn insert(&mut self, key: u64, number: u8) {
+        if number >= MANY {
+            return;
+        }
         let at = self.line_of(key);
-        let bits = spread(key);
+        let bits = spread(key, number);
         for (at_word, word) in self.lines[at].0.iter_mut().enumerate() {
             *word |= 1 << bit(bits, at_word);
         }
@@ -48,13 +56,23 @@ impl Filter {
         }
         let mut count = 0;
         for (at, ((line, first), key)) in asked.iter().zip(keys).enumerate() {
-            let bits = spread(*key);
+            let bits = spread(*key, 0);
             let all =
                 (1..WORDS).fold(first >> bit(bits, 0), |all, word| all & (line[word] >> bit(bits, word)));
             held[count] = at as u16;
             count += (all & 1) as usize;
         }
         count
+    }
+
+    /// How many postings a key has at most, if it has any; `MANY` stands for any number.
+    pub(super) fn most(&self, key: u64) -> u8 {
+        let line = &self.lines[self.line_of(key)].0;
+        let has = |number: &u8| {
+            let bits = spread(key, *number);
+            line.iter().enumerate().all(|(at_word, word)| word >> bit(bits, at_word) & 1 == 1)
+        };
+        (1..MANY).find(|number| !has(number)).unwrap_or(MANY)
     }
 
     fn line_of(&self, key: u64) -> usize {
@@ -81,9 +99,9 @@ impl Filter {
     }
 }
 
-/// Bits that do not depend on those that choose the line only.
-fn spread(key: u64) -> u64 {
-    (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+/// Bits that do not depend on those that choose the line only; others for each posting of a key.
+fn spread(key: u64, number: u8) -> u64 {
+    (key ^ key >> 32).wrapping_add(u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Which bit of a word: six bits of the upper 48 for each of the eight words.
@@ -108,13 +126,27 @@ mod tests {
         for count in [1, 100, 20_000] {
             let mut filter = Filter::new(count);
             let inserted = keys(count, 1);
-            inserted.iter().for_each(|key| filter.insert(*key));
+            inserted.iter().for_each(|key| filter.insert(*key, 0));
             assert_eq!(held(&filter, &inserted), count as usize);
             assert!(held(&filter, &keys(20_000, 2)) < 400, "over 2 of 100 in vain");
+            let more = inserted.iter().filter(|key| filter.most(**key) > 1).count();
+            assert!(more <= count as usize / 50, "{more} of {count} with more than there are");
             let mut copy = Filter::default();
             filter.pieces(200).for_each(|piece| copy.extend(&piece));
             assert_eq!(copy.byte_length(), filter.byte_length());
             assert_eq!(held(&copy, &inserted), count as usize);
+        }
+    }
+
+    #[test]
+    fn a_key_never_has_more_postings_than_it_says() {
+        let mut filter = Filter::new(4_000);
+        let inserted = keys(1_000, 3);
+        for (at, key) in inserted.iter().enumerate() {
+            (0..=at as u8 % 7).for_each(|number| filter.insert(*key, number));
+        }
+        for (at, key) in inserted.iter().enumerate() {
+            assert!(filter.most(*key) >= MANY.min(at as u8 % 7 + 1));
         }
     }
 }

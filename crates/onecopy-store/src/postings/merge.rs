@@ -39,9 +39,8 @@ impl MergePlan {
         self.inputs.iter().map(|part| part.postings).sum()
     }
 
-    /// Writes the new part, without the postings whose content is not alive. A content that is not must not
-    /// become so again under the same number.
-    pub fn run(self, alive: &dyn Fn(u32) -> bool) -> Result<Merged> {
+    /// Writes the new part, without the postings that are not alive. One that is not must not become so again.
+    pub fn run(self, alive: &dyn Fn(Posting) -> bool) -> Result<Merged> {
         let mut writer = PartWriter::new(self.folder.clone(), self.number, self.postings())?;
         let inputs = self.inputs.iter().map(|part| part.number).collect();
         let mut cursors: Vec<Cursor> = self.inputs.into_iter().map(Cursor::new).collect();
@@ -52,7 +51,7 @@ impl MergePlan {
         let mut last = None;
         while let Some(at) = least(&heads) {
             let posting = heads[at];
-            if last != Some(posting) && alive(posting.content) {
+            if last != Some(posting) && alive(posting) {
                 writer.push(posting)?;
             }
             last = Some(posting);

@@ -60,20 +60,24 @@ impl Part {
         Ok(Part { number, postings: tail.postings, bytes, checksum, name, file, fence, filter })
     }
 
-    /// Gives the index of the key, content and rest of each posting with one of these keys, which ascend.
-    pub(super) fn find(&self, keys: &[u64], found: &mut dyn FnMut(usize, u32, u32)) -> Result<()> {
-        let mut block = Block { index: None, count: 0, bytes: [0; BLOCK_BYTES] };
+    /// Gives the index of each of the keys that may be here, and how many postings it has then at most.
+    pub(super) fn sift(&self, keys: &[u64], each: &mut dyn FnMut(usize, u8)) {
         let mut held = [0; BATCH];
         for (batch, start) in keys.chunks(BATCH).zip((0..).step_by(BATCH)) {
             let count = self.filter.sift(batch, &mut held);
             for at in held[..count].iter().map(|at| usize::from(*at)) {
-                self.find_key(batch[at], &mut block, &mut |content, rest| found(start + at, content, rest))?;
+                each(start + at, self.filter.most(batch[at]));
             }
         }
-        Ok(())
     }
 
-    fn find_key(&self, key: u64, block: &mut Block, found: &mut dyn FnMut(u32, u32)) -> Result<()> {
+    /// Gives content and rest of each posting of the key.
+    pub(super) fn find_key(
+        &self,
+        key: u64,
+        block: &mut Block,
+        found: &mut dyn FnMut(u32, u32),
+    ) -> Result<()> {
         // The key may begin at the end of the block before the first that begins with it.
         let mut index = first_of(&self.fence, key).saturating_sub(1);
         loop {
@@ -89,14 +93,14 @@ impl Part {
     }
 
     fn load(&self, index: u32, block: &mut Block) -> Result<()> {
-        if block.index == Some(index) {
+        if block.id == Some((self.number, index)) {
             return Ok(());
         }
-        block.index = None;
+        block.id = None;
         let offset = u64::from(index) * BLOCK_BYTES as u64;
         read_at(&*self.file, &self.name, &mut block.bytes, offset)?;
         block.count = self.check_block(&block.bytes, index)?;
-        block.index = Some(index);
+        block.id = Some((self.number, index));
         Ok(())
     }
 
@@ -138,11 +142,18 @@ fn first_of(fence: &[u64], key: u64) -> usize {
     from + fence[from..to].partition_point(|first| *first < key)
 }
 
-/// The block that was read last: the next key is often in it.
-struct Block {
-    index: Option<u32>,
+/// The block that was read last: the next key may be in it.
+pub(super) struct Block {
+    /// Its part and its place there.
+    id: Option<(u32, u32)>,
     count: usize,
     bytes: [u8; BLOCK_BYTES],
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block { id: None, count: 0, bytes: [0; BLOCK_BYTES] }
+    }
 }
 
 /// Reads a range of the file piece by piece. The checksum of all.

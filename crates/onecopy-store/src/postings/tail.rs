@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 pub(super) const TAIL_BYTES: usize = 64;
 const MAGIC: [u8; 8] = *b"1copyprt";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// What the tail says.
 #[derive(Debug, Clone, Copy)]

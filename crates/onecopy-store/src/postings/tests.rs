@@ -31,6 +31,34 @@ fn find(postings: &Postings, keys: &[u64]) -> Result<BTreeSet<Posting>> {
     Ok(found)
 }
 
+/// Knows all postings of contents that are alive, and counts what was read.
+struct Asked<'a> {
+    keys: &'a [u64],
+    known: &'a BTreeSet<Posting>,
+    dead: &'a BTreeSet<u32>,
+    found: BTreeSet<Posting>,
+    read: usize,
+}
+
+impl Seeker for Asked<'_> {
+    fn found(&mut self, at: usize, content: u32, rest: u32) {
+        self.read += 1;
+        self.found.insert(Posting { key: self.keys[at], content, rest });
+    }
+
+    fn holds(&mut self, content: u32, held: &mut Vec<usize>) {
+        if self.dead.contains(&content) {
+            return;
+        }
+        for posting in self.known.iter().filter(|posting| posting.content == content) {
+            self.found.insert(*posting);
+            held.extend(self.keys.binary_search(&posting.key));
+        }
+        held.sort_unstable();
+        held.dedup();
+    }
+}
+
 /// All keys that `postings` draws from, and as many more.
 fn all_keys() -> Vec<u64> {
     let mut keys: Vec<u64> = (0..4000_u64).map(|at| xxh3_64(&at.to_le_bytes())).chain(0..8).collect();
@@ -138,7 +166,7 @@ impl Model {
         let parts = self.postings.parts();
         self.disk.fail_after(full);
         let dead = self.dead.clone();
-        match self.postings.merge(&|content| !dead.contains(&content)) {
+        match self.postings.merge(&|posting| !dead.contains(&posting.content)) {
             Ok(done) => {
                 assert_eq!(done, parts >= 4);
                 // What a failed seal may have left is overruled now.
@@ -169,8 +197,13 @@ impl Model {
         let found = find(&self.postings, &self.keys).unwrap();
         let added: BTreeSet<Posting> = self.added.iter().flatten().copied().collect();
         assert!(found.is_subset(&added), "found what was never added");
-        let missing = added.difference(&found).find(|posting| !self.dead.contains(&posting.content));
-        assert_eq!(missing, None);
+        let mut asked =
+            Asked { keys: &self.keys, known: &added, dead: &self.dead, found: BTreeSet::new(), read: 0 };
+        self.postings.find(&self.keys, &mut asked).unwrap();
+        for found in [found, asked.found] {
+            let missing = added.difference(&found).find(|posting| !self.dead.contains(&posting.content));
+            assert_eq!(missing, None);
+        }
     }
 }
 
@@ -202,10 +235,33 @@ fn five_parts(disk: &Volatile) -> (Postings, Vec<Posting>) {
 }
 
 #[test]
+fn what_a_content_is_known_to_hold_alone_is_not_read() {
+    let hash = |at: u64| xxh3_64(&at.to_le_bytes());
+    let mut keys: Vec<u64> = (0..100).map(hash).collect();
+    keys.sort_unstable();
+    // The first two hold all keys, the third one of ten, and the others none of them.
+    let mut all = BTreeSet::new();
+    all.extend(keys.iter().flat_map(|&key| [1, 2].map(|content| Posting { key, content, rest: 0 })));
+    all.extend(keys.iter().step_by(10).map(|&key| Posting { key, content: 3, rest: 0 }));
+    all.extend((100..2_000).map(|at| Posting { key: hash(at), content: at as u32, rest: 0 }));
+    let mut sealed = open(&Volatile::new()).unwrap();
+    for half in [0, 1] {
+        sealed.add(&all.iter().filter(|posting| posting.content % 2 == half).copied().collect::<Vec<_>>());
+        sealed.seal(1).unwrap();
+    }
+    let wanted: BTreeSet<Posting> = all.iter().filter(|posting| posting.content <= 3).copied().collect();
+    let (known, dead) = (&all, &BTreeSet::new());
+    let mut asked = Asked { keys: &keys, known, dead, found: BTreeSet::new(), read: 0 };
+    sealed.find(&keys, &mut asked).unwrap();
+    assert_eq!(asked.found, wanted);
+    assert!(asked.read < 10, "{} of {} were read", asked.read, wanted.len());
+}
+
+#[test]
 fn merging_drops_the_dead_and_nothing_else() {
     let disk = Volatile::new();
     let (mut merged, all) = five_parts(&disk);
-    assert!(merged.merge(&|content| content % 2 == 0).unwrap());
+    assert!(merged.merge(&|posting| posting.content % 2 == 0).unwrap());
     assert!(!merged.merge(&|_| true).unwrap());
     let alive: BTreeSet<Posting> = all.into_iter().filter(|posting| posting.content % 2 == 0).collect();
     assert_eq!((merged.parts(), merged.part_postings()), (1, alive.len() as u64));

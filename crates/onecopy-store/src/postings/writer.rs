@@ -21,6 +21,8 @@ pub(super) struct PartWriter {
     offset: u64,
     piece: Vec<u8>,
     block: Vec<Posting>,
+    /// The key that was written last, and how many postings of it.
+    last: (u64, u8),
     postings: u64,
     fence: Vec<u64>,
     filter: Filter,
@@ -40,6 +42,7 @@ impl PartWriter {
             offset: 0,
             piece: Vec::with_capacity(PIECE_BYTES),
             block: Vec::with_capacity(BLOCK_POSTINGS),
+            last: (0, 0),
             postings: 0,
             fence: Vec::new(),
             filter: Filter::new(postings),
@@ -50,7 +53,9 @@ impl PartWriter {
         if self.block.len() == BLOCK_POSTINGS {
             self.end_block()?;
         }
-        self.filter.insert(posting.key);
+        let number = if self.last.0 == posting.key { self.last.1 } else { 0 };
+        self.filter.insert(posting.key, number);
+        self.last = (posting.key, number.saturating_add(1));
         self.block.push(posting);
         Ok(())
     }

@@ -1,0 +1,119 @@
+//! Who holds some keys. What is in memory is found at once; on disk, a block is read for each key that a part may have.
+//!
+//! Most keys of a page that was edited or copied are held by the same few contents, and each would cost a block. So a
+//! content that was found is asked for all of its keys: where it and others like it are as many as a key has postings,
+//! there is nobody else, and nothing is read.
+
+use super::filter::MANY;
+use super::memory::Memory;
+use super::part::Block;
+use super::{Part, Postings};
+use crate::Result;
+
+/// Asking a content costs about as much as reading so many blocks.
+const WORTH: usize = 12;
+/// Contents that are asked at most: those with more in common than that are many.
+const MOST: usize = 8;
+
+/// Takes what is found.
+pub trait Seeker {
+    /// A posting: the index of its key, content and rest.
+    fn found(&mut self, at: usize, content: u32, rest: u32);
+
+    /// Takes all postings of a content that was found, and adds the indices of their keys to `held`; does neither if
+    /// that cannot be known. All postings of the content must have been added.
+    fn holds(&mut self, content: u32, held: &mut Vec<usize>) {
+        let _ = (content, held);
+    }
+}
+
+impl<F: FnMut(usize, u32, u32)> Seeker for F {
+    fn found(&mut self, at: usize, content: u32, rest: u32) {
+        self(at, content, rest)
+    }
+}
+
+impl Postings {
+    /// Finds each posting with one of these keys, in any order; some may be found twice. Keys ascend.
+    pub fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
+        for memory in self.memories() {
+            for (at, key) in keys.iter().enumerate() {
+                memory.find(*key, &mut |content, rest| seeker.found(at, content, rest));
+            }
+        }
+        let (hits, owed) = self.hits(keys);
+        Reading { postings: self, keys, owed, asked: Vec::new(), held: Vec::new() }.run(&hits, seeker)
+    }
+
+    /// Which part may have which key, by key; and how many postings of each key there are at most in all parts.
+    fn hits(&self, keys: &[u64]) -> (Vec<(usize, usize)>, Vec<u8>) {
+        let (mut hits, mut owed) = (Vec::new(), vec![0_u8; keys.len()]);
+        for (part_at, part) in self.parts.iter().enumerate() {
+            part.sift(keys, &mut |at, most| {
+                hits.push((at, part_at));
+                owed[at] = if most >= MANY { u8::MAX } else { owed[at].saturating_add(most) };
+            });
+        }
+        hits.sort_unstable();
+        (hits, owed)
+    }
+}
+
+/// Postings on disk that are being read.
+struct Reading<'a> {
+    postings: &'a Postings,
+    keys: &'a [u64],
+    /// Postings of each key that may still be to be found.
+    owed: Vec<u8>,
+    /// Contents that were asked.
+    asked: Vec<u32>,
+    held: Vec<usize>,
+}
+
+impl Reading<'_> {
+    fn run(mut self, hits: &[(usize, usize)], seeker: &mut dyn Seeker) -> Result<()> {
+        let (mut block, mut fresh) = (Block::default(), Vec::new());
+        for of_key in hits.chunk_by(|a, b| a.0 == b.0) {
+            let at = of_key[0].0;
+            if self.owed[at] == 0 {
+                continue;
+            }
+            for (_, part_at) in of_key {
+                let part: &Part = &self.postings.parts[*part_at];
+                part.find_key(self.keys[at], &mut block, &mut |content, rest| {
+                    seeker.found(at, content, rest);
+                    fresh.push(content);
+                })?;
+            }
+            self.owed[at] = 0;
+            fresh.drain(..).for_each(|content| self.ask(content, at, seeker));
+        }
+        Ok(())
+    }
+
+    /// Asks a content for its keys, if that spares enough blocks behind key `at`.
+    fn ask(&mut self, content: u32, at: usize, seeker: &mut dyn Seeker) {
+        if self.asked.len() >= MOST || self.asked.contains(&content) {
+            return;
+        }
+        let open = self.owed[at..].iter().filter(|owed| (1..MANY).contains(*owed)).count();
+        if open < WORTH {
+            return;
+        }
+        self.asked.push(content);
+        self.held.clear();
+        seeker.holds(content, &mut self.held);
+        for &at in &self.held {
+            // One in memory may be in no part, and then the part has another.
+            let in_memory = self.postings.memories().any(|memory| has(memory, self.keys[at], content));
+            let is_counted = self.owed[at] != u8::MAX && !in_memory;
+            self.owed[at] -= u8::from(is_counted && self.owed[at] > 0);
+        }
+    }
+}
+
+fn has(memory: &Memory, key: u64, content: u32) -> bool {
+    let mut has = false;
+    memory.find(key, &mut |other, _| has |= other == content);
+    has
+}
