@@ -24,7 +24,7 @@ const FORMAT: u32 = 2;
 /// Memory for what is read again from the tables.
 const CACHE_BYTES: usize = 64 << 20;
 /// How long Tier 2 waits for more changes at most.
-const LINGER: Duration = Duration::from_millis(50);
+const LINGER: Duration = Duration::from_millis(200);
 /// The length of a segment of the log. In tests it is short, so that segments come and go.
 const SEGMENT: u32 = if cfg!(test) { 4 << 10 } else { SEGMENT_BYTES };
 /// How long Tier 2 waits before it tries again what failed.

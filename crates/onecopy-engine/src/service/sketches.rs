@@ -22,8 +22,8 @@ pub(super) struct Sketches {
     damaged: BTreeMap<Slot, String>,
 }
 
-/// Words of sketches that are held at most, and of those before them: 32 MiB each.
-const WORDS: usize = 4 << 20;
+/// Words of sketches that are held at most, and of those before them: 16 MiB each.
+const WORDS: usize = 2 << 20;
 
 impl Sketches {
     pub(super) fn new(reader: LogReader) -> Sketches {

@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use onecopy_core::{Config, Method};
-use onecopy_store::{Batch, Heads, Look, Place, Version};
+use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::contents::Contents;
 use super::graph::{Edit, Slot};
@@ -70,6 +70,7 @@ impl Settling<'_> {
         let compared = edit.inserted.len() as u64;
         let removed = edit.removed.clone();
         self.place(&mut rows, sketched)?;
+        self.refresh(&mut rows, &changed.refreshed)?;
         let effect = self.contents.apply(edit, self.method, self.threads)?;
         let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
         self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
@@ -89,6 +90,22 @@ impl Settling<'_> {
         for (slot, sketch) in sketched {
             if let Some(row) = rows.batch.content(slot)? {
                 self.contents.place(slot, &row, sketch, self.method);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says where the contents are whose best page is in another place of the log now.
+    fn refresh(&mut self, rows: &mut Rows, refreshed: &[PageNumber]) -> Result<()> {
+        for &page in refreshed {
+            let Some((slot, at)) = rows.now(page)?.and_then(|row| Some((row.content?, row.at))) else {
+                continue;
+            };
+            let Some(mut row) = rows.batch.content(slot)? else { continue };
+            if row.best == page && row.at != at {
+                row.at = at;
+                rows.batch.set_content(slot, &row)?;
+                self.contents.relocate(slot, at);
             }
         }
         Ok(())

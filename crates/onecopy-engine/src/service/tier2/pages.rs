@@ -14,6 +14,8 @@ use onecopy_store::Place;
 pub(super) struct Changed {
     /// The pages that were put or that went.
     pub pages: BTreeSet<PageNumber>,
+    /// The pages that were put again and are what they were, but for their place in the log.
+    pub refreshed: Vec<PageNumber>,
     /// Addresses at which another page is the best now, by hash.
     pub addresses: BTreeSet<u64>,
 }
@@ -42,11 +44,22 @@ pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) ->
         }
         if let Some(page) = number(rows, &logged.1, heads)? {
             replace(rows, page, logged)?;
-            changed.pages.insert(page);
+            if rows.get(page)?.is_refreshed() {
+                changed.refreshed.push(page);
+            } else {
+                changed.pages.insert(page);
+            }
         }
     }
-    let before = best_at(rows, &changed.pages)?;
+    let mut moving = Vec::new();
     for &page in &changed.pages {
+        let held = rows.get(page)?;
+        if held.before.as_ref().map(stands) != held.now.as_ref().map(stands) {
+            moving.push(page);
+        }
+    }
+    let before = best_at(rows, &moving)?;
+    for page in moving {
         restand(rows, page)?;
     }
     for (spot, best) in before {
@@ -111,10 +124,7 @@ fn hash_of(sketch: &[u64]) -> u64 {
 }
 
 /// Who is the best wherever a page stood or will stand.
-fn best_at(
-    rows: &mut Rows,
-    pages: &BTreeSet<PageNumber>,
-) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
+fn best_at(rows: &mut Rows, pages: &[PageNumber]) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
     let mut best = BTreeMap::new();
     for &page in pages {
         let held = rows.get(page)?;
@@ -126,13 +136,14 @@ fn best_at(
     Ok(best)
 }
 
+/// Where a page stands, the addresses that it names, and what says how good it is.
+fn stands(row: &PageRow) -> (Vec<(Role, u64)>, Vec<u64>, &[u8]) {
+    (standing(row), named(row), &row.rank)
+}
+
 /// Takes a page from where it stood, and puts it where it stands.
 fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
     let held = rows.get(page)?;
-    let stands = |row: &PageRow| (standing(row), named(row), row.rank.clone());
-    if held.before.as_ref().map(stands) == held.now.as_ref().map(stands) {
-        return Ok(());
-    }
     let (before, now) = (held.before.clone(), held.now.clone());
     if let Some(row) = &before {
         for (role, hash) in standing(row) {

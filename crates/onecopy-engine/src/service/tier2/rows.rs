@@ -15,6 +15,18 @@ pub(super) struct Held {
     pub now: Option<PageRow>,
 }
 
+impl Held {
+    /// Whether it is what it was, but for its place in the log.
+    pub(super) fn is_refreshed(&self) -> bool {
+        let Held { before: Some(before), now: Some(now) } = self else { return false };
+        let place = (before.at, before.accepted);
+        // The usual case costs no copy.
+        place != (now.at, now.accepted)
+            && before.fingerprint == now.fingerprint
+            && PageRow { at: now.at, accepted: now.accepted, ..before.clone() } == *now
+    }
+}
+
 /// Pages, through a transaction.
 pub(super) struct Rows<'b, 't> {
     pub batch: &'b mut Batch<'t>,
@@ -52,9 +64,10 @@ impl<'b, 't> Rows<'b, 't> {
         }
     }
 
-    /// The pages that were looked at.
-    pub(super) fn looked_at(&self) -> BTreeSet<PageNumber> {
-        self.held.keys().copied().collect()
+    /// The pages that changed.
+    pub(super) fn changed(&self) -> BTreeSet<PageNumber> {
+        let is_changed = |held: &Held| held.before != held.now && !held.is_refreshed();
+        self.held.iter().filter(|(_, held)| is_changed(held)).map(|(page, _)| *page).collect()
     }
 
     /// Writes what changed.

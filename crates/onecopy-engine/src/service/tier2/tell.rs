@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::service::status::{Status, StatusKind};
 use crate::service::view::{Facts, View, name_of};
 
-/// Tells of the pages that were looked at, and of all pages of `contents`.
+/// Tells of the pages that changed, and of all pages of `contents`.
 pub(super) fn tell(
     rows: &mut Rows,
     settling: &Settling,
@@ -45,7 +45,7 @@ pub(super) fn tell(
 
 /// The pages that a change may concern.
 fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
-    let mut pages: BTreeSet<PageNumber> = rows.looked_at();
+    let mut pages: BTreeSet<PageNumber> = rows.changed();
     let ends: Vec<PageNumber> = {
         let mut ends = Vec::new();
         for &page in &pages {
