@@ -22,7 +22,12 @@ impl Played {
         let name = |value: &Value| value["id"].as_str().unwrap_or_default().to_owned();
         let path = request.split(' ').nth(1).unwrap_or_default();
         match path.split_once('?') {
-            None if path == "/stats" => (200, self.stats()),
+            None if path == "/stats" => {
+                let stats = self.stats();
+                // By the next look, all is settled.
+                self.settled = self.accepted;
+                (200, stats)
+            }
             None if path == "/status" => {
                 let asked: Value = serde_json::from_slice(body).unwrap();
                 (200, json!({"pages": asked["pages"].as_array().unwrap().len()}))
@@ -30,7 +35,7 @@ impl Played {
             // Now and then too much waits.
             None if path == "/pages" && self.accepted % 50 == 49 && self.refused < 3 => {
                 self.refused += 1;
-                (429, json!({"error": "full"}))
+                (429, json!({"error": "not taken"}))
             }
             None if path == "/pages" => {
                 self.accepted += 1;
@@ -57,10 +62,39 @@ impl Played {
     }
 }
 
+/// Answers the lines of a stream; from the first that it has no room for, it takes none of them.
+fn serve_lines(reader: &mut BufReader<TcpStream>, played: &Mutex<Played>) -> std::io::Result<()> {
+    reader.get_mut().write_all(b"HTTP/1.1 200 x\r\ntransfer-encoding: chunked\r\n\r\n")?;
+    let (mut number, mut is_given_up) = (0, false);
+    loop {
+        let mut head = String::new();
+        reader.read_line(&mut head)?;
+        let mut chunk = vec![0; usize::from_str_radix(head.trim_end(), 16).unwrap() + 2];
+        reader.read_exact(&mut chunk)?;
+        let mut answers = String::new();
+        for line in chunk[..chunk.len() - 2].split_inclusive(|byte| *byte == b'\n') {
+            number += 1;
+            let mut played = played.lock().unwrap();
+            let (status, mut answer) = match is_given_up {
+                true => (429, json!({"error": "not taken"})),
+                false => played.answer("POST /pages", line),
+            };
+            played.refused += u64::from(is_given_up);
+            is_given_up |= status == 429;
+            answer["line"] = number.into();
+            answers += &(answer.to_string() + "\n");
+        }
+        write!(reader.get_mut(), "{:x}\r\n{answers}\r\n", answers.len())?;
+        if answers.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
 fn serve(stream: TcpStream, played: &Mutex<Played>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     loop {
-        let (mut first, mut length) = (String::new(), 0);
+        let (mut first, mut length, mut is_stream) = (String::new(), 0, false);
         if reader.read_line(&mut first)? == 0 {
             return Ok(());
         }
@@ -69,9 +103,14 @@ fn serve(stream: TcpStream, played: &Mutex<Played>) -> std::io::Result<()> {
             reader.read_line(&mut line)?;
             match line.trim_end().split_once(": ") {
                 Some(("content-length", value)) => length = value.parse().unwrap(),
+                Some(("transfer-encoding", _)) => is_stream = true,
                 Some(_) => {}
                 None => break,
             }
+        }
+        if is_stream {
+            serve_lines(&mut reader, played)?;
+            continue;
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
@@ -94,4 +133,3 @@ pub fn play() -> (SocketAddr, Arc<Mutex<Played>>) {
     });
     (address, played)
 }
-

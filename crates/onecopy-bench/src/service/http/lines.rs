@@ -139,7 +139,9 @@ mod tests {
 
     #[test]
     fn half_a_stream_is_an_error() {
-        for text in ["", "3\r\na", "3\r\nab\n\r\n", "2\r\nab\r\n0\r\n\r\n", "3\r\nab\nc\r\n0\r\n\r\n", "x\r\n"] {
+        for text in
+            ["", "3\r\na", "3\r\nab\n\r\n", "2\r\nab\r\n0\r\n\r\n", "3\r\nab\nc\r\n0\r\n\r\n", "x\r\n"]
+        {
             assert!(lines(text).is_err(), "{text:?}");
         }
     }

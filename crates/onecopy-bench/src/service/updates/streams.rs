@@ -31,7 +31,8 @@ enum Answer {
 /// Sends until it is to stop or there are no more changes; says how long each line took to be answered.
 pub fn put_until(shared: &Shared, in_flight: usize) -> Result<Histogram> {
     let mut window = Window::new(in_flight);
-    while !shared.is_stopped() && !(shared.changes.is_over() && window.again.is_empty()) {
+    let has_more = |window: &Window| !window.again.is_empty() || !shared.changes.is_over();
+    while !shared.is_stopped() && has_more(&window) {
         let refused = match Lines::open(shared.server.address(), "/pages")? {
             Some(mut lines) => window.converse(shared, &mut lines)?,
             None => 1,
@@ -82,7 +83,11 @@ impl Window {
             }
             // All answers that have come make room for lines that are sent together.
             loop {
-                ensure!(lines.answer(&mut answer)?, "a stream ended with {} lines unanswered", self.sent.len());
+                ensure!(
+                    lines.answer(&mut answer)?,
+                    "a stream ended with {} lines unanswered",
+                    self.sent.len()
+                );
                 refused += u64::from(!self.is_accepted(&answer, Instant::now())?);
                 if self.sent.is_empty() || !lines.has_answer() {
                     break;
@@ -158,7 +163,8 @@ mod tests {
         assert_eq!(parse(full).unwrap(), (8, Answer::Full));
         let bad = br#"{"line":9,"error":"no \"html\"","remedy":"send it"}"#;
         assert_eq!(parse(bad).unwrap(), (9, Answer::Refused("no \"html\"".into())));
-        for text in ["", "{}", r#"{"line":1}"#, r#"{"accepted":1}"#, r#"{"line":1,"accepted":1,"error":""}"#] {
+        for text in ["", "{}", r#"{"line":1}"#, r#"{"accepted":1}"#, r#"{"line":1,"accepted":1,"error":""}"#]
+        {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
     }
