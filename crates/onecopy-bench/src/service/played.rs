@@ -84,7 +84,8 @@ fn serve_lines(reader: &mut BufReader<TcpStream>, played: &Mutex<Played>) -> std
             answer["line"] = number.into();
             answers += &(answer.to_string() + "\n");
         }
-        write!(reader.get_mut(), "{:x}\r\n{answers}\r\n", answers.len())?;
+        let text = format!("{:x}\r\n{answers}\r\n", answers.len());
+        reader.get_mut().write_all(text.as_bytes())?;
         if answers.is_empty() {
             return Ok(());
         }
@@ -116,7 +117,8 @@ fn serve(stream: TcpStream, played: &Mutex<Played>) -> std::io::Result<()> {
         reader.read_exact(&mut body)?;
         let (status, value) = played.lock().unwrap().answer(&first, &body);
         let text = value.to_string();
-        write!(reader.get_mut(), "HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n{text}", text.len())?;
+        let text = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n{text}", text.len());
+        reader.get_mut().write_all(text.as_bytes())?;
     }
 }
 

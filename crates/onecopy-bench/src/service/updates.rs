@@ -112,10 +112,9 @@ impl Bench<'_> {
             (merged(histograms), joined(following), end)
         });
         let (acknowledged, settled, end) = (acknowledged?, settled?, end?);
-        let ended = Instant::now();
         self.server.settle(super::PATIENCE)?;
+        let drain_seconds = end.at.elapsed().as_secs_f64();
         let measured = Measured { way, begin, end, refused: shared.refused.into_inner() };
-        let drain_seconds = ended.elapsed().as_secs_f64();
         Ok(Updates { drain_seconds, ..measured.updates(&acknowledged, &settled) })
     }
 }
