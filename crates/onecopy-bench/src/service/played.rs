@@ -13,6 +13,8 @@ pub struct Played {
     pub accepted: u64,
     settled: u64,
     pub refused: u64,
+    /// Streams that broke off.
+    pub broken: u64,
     unsettled: HashSet<String>,
 }
 
@@ -62,7 +64,7 @@ impl Played {
     }
 }
 
-/// Answers the lines of a stream; from the first that it has no room for, it takes none of them.
+/// Answers the lines of a stream; from the first that it has no room for, it takes none of them. One stream breaks off.
 fn serve_lines(reader: &mut BufReader<TcpStream>, played: &Mutex<Played>) -> std::io::Result<()> {
     reader.get_mut().write_all(b"HTTP/1.1 200 x\r\ntransfer-encoding: chunked\r\n\r\n")?;
     let (mut number, mut is_given_up) = (0, false);
@@ -72,6 +74,11 @@ fn serve_lines(reader: &mut BufReader<TcpStream>, played: &Mutex<Played>) -> std
         let mut chunk = vec![0; usize::from_str_radix(head.trim_end(), 16).unwrap() + 2];
         reader.read_exact(&mut chunk)?;
         let mut answers = String::new();
+        let is_broken = |played: &Played| number > 0 && played.accepted > 150 && played.broken == 0;
+        if is_broken(&played.lock().unwrap()) {
+            played.lock().unwrap().broken += 1;
+            return Err(std::io::ErrorKind::ConnectionAborted.into());
+        }
         for line in chunk[..chunk.len() - 2].split_inclusive(|byte| *byte == b'\n') {
             number += 1;
             let mut played = played.lock().unwrap();

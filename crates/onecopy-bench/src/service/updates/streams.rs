@@ -1,7 +1,8 @@
 //! Updates as one long stream of lines a connection, with a few lines unanswered at a time.
 //!
 //! A server that has too much waiting holds a stream's lines back for a minute, which slows the client down since nothing
-//! is answered meanwhile. After that it refuses all further lines of this stream: they are sent again on another.
+//! is answered meanwhile. After that it refuses all further lines of this stream: they are sent again on another. So are
+//! those of a stream that breaks off, as it does where the server takes a client that waits for answers to be idle.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,8 +16,9 @@ use super::{BEFORE_AGAIN, Shared};
 use crate::service::histogram::Histogram;
 use crate::service::http::lines::Lines;
 
-/// What a server says of a line that it had no room for. An answer has no code to tell this from a bad line.
-const NOT_TAKEN: &str = "not taken";
+/// What a server says of a line that it had no room for, or no patience. An answer has no code to tell this from a bad
+/// line.
+const NOT_TAKEN: [&str; 2] = ["not taken", "nothing came for"];
 
 /// A line's answer.
 #[derive(Debug, PartialEq)]
@@ -53,6 +55,14 @@ struct Sent {
     at: Instant,
 }
 
+/// Answers of a stream.
+#[derive(Default)]
+struct Counts {
+    answered: u64,
+    /// Those that say that too much waits.
+    refused: u64,
+}
+
 /// What is under way on a connection.
 struct Window {
     most: usize,
@@ -67,36 +77,52 @@ impl Window {
         Window { most, sent: VecDeque::new(), again: VecDeque::new(), took: Histogram::default() }
     }
 
-    /// One stream, to its end; says how many of its lines were refused because too much waits.
+    /// One stream, to its end; says how many of its lines were refused or left unanswered.
     fn converse(&mut self, shared: &Shared, lines: &mut Lines) -> Result<u64> {
-        let (mut line, mut refused, mut text, mut answer) = (0, 0, Vec::new(), Vec::new());
+        let (mut line, mut counts, mut text) = (0, Counts::default(), Vec::new());
         loop {
-            if refused == 0 && !shared.is_stopped() {
-                text.clear();
+            text.clear();
+            if counts.refused == 0 && !shared.is_stopped() {
                 self.fill(shared, &mut line, &mut text)?;
-                if !text.is_empty() {
-                    lines.send(&text)?;
-                }
             }
             if self.sent.is_empty() {
                 break;
             }
-            // All answers that have come make room for lines that are sent together.
-            loop {
-                ensure!(
-                    lines.answer(&mut answer)?,
-                    "a stream ended with {} lines unanswered",
-                    self.sent.len()
-                );
-                refused += u64::from(!self.is_accepted(&answer, Instant::now())?);
-                if self.sent.is_empty() || !lines.has_answer() {
-                    break;
-                }
+            if !self.exchange(lines, &text, &mut counts)? {
+                // One that was never answered says that something else is wrong.
+                ensure!(counts.answered > 0, "a stream broke off before any answer");
+                return Ok(counts.refused + self.take_back());
             }
         }
-        lines.finish()?;
-        ensure!(!lines.answer(&mut answer)?, "an answer to no line: {}", String::from_utf8_lossy(&answer));
-        Ok(refused)
+        // All is answered: how the stream ends does not matter.
+        let _ = lines.finish().and_then(|()| lines.answer(&mut text));
+        Ok(counts.refused)
+    }
+
+    /// Sends lines, if any, and takes all answers that have come, at least one: they make room for lines that are sent
+    /// together. False if the stream breaks off.
+    fn exchange(&mut self, lines: &mut Lines, text: &[u8], counts: &mut Counts) -> Result<bool> {
+        if !text.is_empty() && lines.send(text).is_err() {
+            return Ok(false);
+        }
+        let mut answer = Vec::new();
+        loop {
+            if !lines.answer(&mut answer).unwrap_or(false) {
+                return Ok(false);
+            }
+            counts.refused += u64::from(!self.is_accepted(&answer, Instant::now())?);
+            counts.answered += 1;
+            if self.sent.is_empty() || !lines.has_answer() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Has all lines that are not answered sent again; says how many.
+    fn take_back(&mut self) -> u64 {
+        let before = self.again.len();
+        self.again.extend(self.sent.drain(..).map(|sent| sent.change));
+        (self.again.len() - before) as u64
     }
 
     /// Appends lines for which there is room; those that were refused first.
@@ -144,7 +170,7 @@ fn parse(text: &[u8]) -> Result<(u64, Answer)> {
     let told: Told = serde_json::from_slice(text).with_context(what)?;
     let answer = match (told.accepted, told.error) {
         (Some(_), None) => Answer::Accepted,
-        (None, Some(error)) if error.contains(NOT_TAKEN) => Answer::Full,
+        (None, Some(error)) if NOT_TAKEN.iter().any(|said| error.contains(said)) => Answer::Full,
         (None, Some(error)) => Answer::Refused(error.into_owned()),
         _ => bail!(what()),
     };
@@ -161,6 +187,8 @@ mod tests {
         assert_eq!(parse(accepted).unwrap(), (7, Answer::Accepted));
         let full = br#"{"line":8,"error":"too many wait: this line was not taken","remedy":"try again"}"#;
         assert_eq!(parse(full).unwrap(), (8, Answer::Full));
+        let cut = br#"{"line":3,"error":"nothing came for 30 seconds","remedy":""}"#;
+        assert_eq!(parse(cut).unwrap(), (3, Answer::Full));
         let bad = br#"{"line":9,"error":"no \"html\"","remedy":"send it"}"#;
         assert_eq!(parse(bad).unwrap(), (9, Answer::Refused("no \"html\"".into())));
         for text in ["", "{}", r#"{"line":1}"#, r#"{"accepted":1}"#, r#"{"line":1,"accepted":1,"error":""}"#]
