@@ -103,7 +103,9 @@ impl Bench<'_> {
             };
             let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(send)).collect();
             let following = scope.spawn(|| probe.follow(self, &shared.stop));
-            while begin.at.elapsed() < time && !changes.is_over() {
+            // A connection that ends before has failed.
+            let is_over = || changes.is_over() || threads.iter().any(|thread| thread.is_finished());
+            while begin.at.elapsed() < time && !is_over() {
                 thread::sleep(BETWEEN_LOOKS.min(time.saturating_sub(begin.at.elapsed())));
             }
             let end = Sample::now(self.server);
