@@ -62,7 +62,8 @@ pub struct Updates {
     pub updates: u64,
     /// See `updates`.
     pub tier1_share: f64,
-    /// Processor time of the server for a settled change.
+    /// Processor time of the server for a change, until all are settled: those that still waited at the end have cost it
+    /// something by then.
     pub cpu_ms_a_change: f64,
     /// Processor time of all clients for an accepted change.
     pub client_cpu_ms_a_change: f64,
@@ -115,9 +116,9 @@ impl Bench<'_> {
         });
         let (acknowledged, settled, end) = (acknowledged?, settled?, end?);
         self.server.settle(super::PATIENCE)?;
-        let drain_seconds = end.at.elapsed().as_secs_f64();
-        let measured = Measured { way, begin, end, refused: shared.refused.into_inner() };
-        Ok(Updates { drain_seconds, ..measured.updates(&acknowledged, &settled) })
+        let drained = Sample::now(self.server)?;
+        let measured = Measured { way, begin, end, drained, refused: shared.refused.into_inner() };
+        Ok(measured.updates(&acknowledged, &settled))
     }
 }
 
@@ -167,22 +168,24 @@ impl Sample {
     }
 }
 
-/// What was counted before and after.
+/// What was counted before and after, and when all was settled.
 struct Measured {
     way: Way,
     begin: Sample,
     end: Sample,
+    drained: Sample,
     refused: u64,
 }
 
 impl Measured {
     fn updates(&self, acknowledged: &Histogram, settled: &Histogram) -> Updates {
-        let Measured { way, begin, end, refused } = self;
+        let Measured { way, begin, end, drained, refused } = self;
         let seconds = (end.at - begin.at).as_secs_f64();
         let (stats, before) = (&end.stats, &begin.stats);
         let updates = stats.updates - before.updates;
         let accepted = stats.accepted - before.accepted;
         let changes = stats.settled.saturating_sub(before.settled);
+        let in_all = drained.stats.settled.saturating_sub(before.settled);
         let a_change = |seconds: f64, changes: u64| 1_000.0 * seconds / changes.max(1) as f64;
         Updates {
             way: way.name(),
@@ -194,10 +197,10 @@ impl Measured {
             waiting: [before.waiting, stats.waiting],
             updates,
             tier1_share: (stats.by_tier1 - before.by_tier1) as f64 / updates.max(1) as f64,
-            cpu_ms_a_change: a_change(end.server_cpu - begin.server_cpu, changes),
+            cpu_ms_a_change: a_change(drained.server_cpu - begin.server_cpu, in_all),
             client_cpu_ms_a_change: a_change(end.own_cpu - begin.own_cpu, accepted),
             settled: settled.latency(),
-            drain_seconds: 0.0,
+            drain_seconds: (drained.at - end.at).as_secs_f64(),
         }
     }
 }

@@ -73,7 +73,8 @@ fn the_ways_are_side_by_side() {
     let at = Instant::now();
     let updates = |way, accepted: u64| {
         let end = sample(at + Duration::from_secs(2), 100 + accepted, 600, 3.0);
-        let measured = Measured { way, begin: sample(at, 100, 100, 1.0), end, refused: 3 };
+        let drained = sample(at + Duration::from_secs(5), 100 + accepted, 100 + accepted, 4.0);
+        let measured = Measured { way, begin: sample(at, 100, 100, 1.0), end, drained, refused: 3 };
         measured.updates(&Histogram::default(), &Histogram::default())
     };
     let found = [updates(Way::Requests, 500), updates(Way::Streams { in_flight: 9 }, 4_000)];
@@ -85,7 +86,8 @@ fn the_ways_are_side_by_side() {
     assert_eq!(cells("settled"), ["250/s", "250/s"]);
     assert_eq!(cells("refused for a full queue"), ["3", "3"]);
     assert_eq!(cells("waiting at begin, end"), ["0, 0", "0, 3,500"]);
-    assert_eq!(cells("server's processor time a change"), ["4.000 ms", "4.000 ms"]);
+    assert_eq!(cells("waiting settled after"), ["3.0 s", "3.0 s"]);
+    assert_eq!(cells("server's processor time a change"), ["6.000 ms", "0.750 ms"]);
     assert_eq!(cells("clients' processor time a change"), ["0.400 ms", "0.050 ms"]);
     assert_eq!(table(&found[1..]).aligned().lines().count(), text.lines().count() - 1);
 }
