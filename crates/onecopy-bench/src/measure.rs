@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
 
 /// What a run cost.
@@ -76,6 +78,16 @@ pub fn best(costs: impl IntoIterator<Item = Cost>) -> Option<Cost> {
     costs.into_iter().min_by(|a, b| a.cpu_seconds.total_cmp(&b.cpu_seconds))
 }
 
+/// Processor seconds that this process itself has used, over all its threads.
+pub fn own_cpu_seconds() -> Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).context("cannot tell the processor time")?;
+    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
+}
+
+fn seconds(time: TimeVal) -> f64 {
+    time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
+}
+
 fn last_lines(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -93,6 +105,12 @@ mod tests {
         let cost = |cpu_seconds| Cost { cpu_seconds, wall_seconds: 1.0, peak_bytes: 1 };
         assert_eq!(best([cost(2.0), cost(1.0), cost(3.0)]), Some(cost(1.0)));
         assert_eq!(best([]), None);
+    }
+
+    #[test]
+    fn work_takes_processor_time() {
+        let before = own_cpu_seconds().unwrap();
+        while own_cpu_seconds().unwrap() <= before {}
     }
 
     #[test]

@@ -4,13 +4,18 @@
 //! The service is the program, run as a child and asked over HTTP; clients run on the same machine and share its cores.
 
 mod captures;
+mod changes;
+mod collection;
 mod errors;
 mod growth;
 mod histogram;
 mod http;
+#[cfg(test)]
+mod played;
 mod server;
 mod speed;
 mod stream;
+mod updates;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,32 +30,48 @@ use crate::generate::parse_count;
 use crate::measure::{self, Cost};
 use crate::peers::{self, Machine};
 use crate::table::{Table, count, megabytes};
+use changes::Changes;
+use collection::{Collection, Wanted};
 use histogram::Latency;
 use server::{Memory, Server, disk_bytes};
-use speed::{Bench, Lookups, Probe, Updates};
+use speed::{Bench, Lookups, Probe};
 use stream::Stream;
+use updates::{Updates, Way};
 
 /// Measures the incremental service.
 ///
 /// Without more: loads generated pages, then measures updates a second, look-ups a second, the time until a change is
 /// settled, disk and memory. A third of the updates are unchanged, a third slightly edited, a third new pages.
-/// A million pages take some 10 GB in the work folder.
+/// They are made before they are sent, so that clients cost little. A million pages take some 10 GB in the work folder.
+///
+/// With --keep, the collection stays for the next run with the same pages and seed. Every run changes it, so the numbers
+/// of the changes go on where those of the last run stopped: a kept collection is never quite the one that was loaded.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench service --pages 100k --seconds 20
   onecopy-bench service --markdown > service.md
+  onecopy-bench service --keep --updates streams --in-flight 64
   onecopy-bench service --growth --sizes 10k,30k,100k --plot docs/plots/growth.svg
   onecopy-bench service --errors --pages 50k")]
 pub struct Args {
     /// Pages of the collection (k and m stand for thousand and million)
     #[arg(long, default_value = "1m", value_parser = parse_count)]
     pages: u64,
-    /// How long updates are sent; look-ups a sixth of it each
+    /// How long updates are sent, each way; look-ups a sixth of it each
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Connections, each with one request at a time
+    /// Connections, each with one request at a time, or with one stream
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
+    /// How updates are sent: one a request, as streams of lines, or both in turn
+    #[arg(long, value_enum, default_value_t = Ways::Both, value_name = "WAY")]
+    updates: Ways,
+    /// Lines of a stream that may be unanswered (higher: more of them share a sync, and each waits longer)
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    in_flight: u16,
+    /// Keep the collection in the work folder, and use the one that an earlier run kept
+    #[arg(long, conflicts_with_all = ["growth", "errors"])]
+    keep: bool,
     /// What a page costs as the collection grows, beside all from scratch, and what Tier 1 settles
     #[arg(long, conflicts_with = "errors")]
     growth: bool,
@@ -78,6 +99,25 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Which ways of sending updates are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Ways {
+    Requests,
+    Streams,
+    Both,
+}
+
+impl Ways {
+    fn list(self, in_flight: usize) -> Vec<Way> {
+        let streams = Way::Streams { in_flight };
+        match self {
+            Ways::Requests => vec![Way::Requests],
+            Ways::Streams => vec![streams],
+            Ways::Both => vec![Way::Requests, streams],
+        }
+    }
 }
 
 /// The program under test, and where it works.
@@ -118,7 +158,7 @@ pub fn run(args: &Args) -> Result<()> {
         return errors::check(&found);
     }
     let found = speeds(&program, args)?;
-    print(args, &machine, &[found.table()], &found)
+    print(args, &machine, &[found.table(), updates::table(&found.updates)], &found)
 }
 
 /// Prints what was found, as it was asked for.
@@ -140,8 +180,11 @@ fn print(args: &Args, machine: &Machine, tables: &[Table], found: &impl Serializ
 struct Speeds {
     pages: u64,
     connections: u16,
-    /// Loading the collection, with everything settled.
+    /// Lines of a stream that may be unanswered.
+    in_flight: u16,
+    /// Loading the collection, with everything settled; by an earlier run, if it was kept.
     import: Cost,
+    /// Before the updates; of a kept collection, with those of earlier runs.
     disk_bytes: u64,
     /// Before and after the updates.
     memory: [Memory; 2],
@@ -149,51 +192,50 @@ struct Speeds {
     settled_alone: Latency,
     lookups: Lookups,
     lookups_of_100: Lookups,
-    updates: Updates,
-    /// How long what waited at the end took to settle.
-    drain_seconds: f64,
+    /// By the way they were sent.
+    updates: Vec<Updates>,
 }
 
-/// Changes of different measurements never meet: each begins at its own number.
-const ALONE_FIRST: u64 = 0;
+/// Pages that are put alone, one in three of them unchanged and passed over.
 const ALONE: u64 = 300;
-const UPDATES_FIRST: u64 = 3_000;
-const PROBE_FIRST: u64 = 3_000_000_000;
+/// Between two pages that are put one by one, and how many of them there may be in a second at most.
+const PAUSE: Duration = Duration::from_millis(20);
+const PROBES_A_SECOND: u64 = 100;
+/// Changes that are made for each second of updates: more than the service has been seen to accept.
+const CHANGES_A_SECOND: u64 = 8_000;
 /// How long what waits may take to settle.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
 fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
     let stream = Stream::new(args.seed, args.pages);
-    let (input, data) = (program.work.join("service.jsonl"), emptied(program.work.join("service-data"))?);
-    eprintln!("generating {} pages ...", count(args.pages));
-    stream.write(0..args.pages, &input)?;
-    eprintln!("importing ...");
-    let import = program.import(&data, &input)?;
-    fs::remove_file(&input)?;
-    let disk = disk_bytes(&data)?;
-    let server = Server::start(&program.onecopy, &data, &[], &program.log())?;
+    let wanted = Wanted { pages: args.pages, seed: args.seed, keep: args.keep };
+    let mut collection = Collection::open(program, &stream, &wanted)?;
+    let disk_bytes = disk_bytes(&collection.data)?;
+    let server = Server::start(&program.onecopy, &collection.data, &[], &program.log())?;
+    // A run that broke off may have left changes to settle.
+    server.settle(PATIENCE)?;
     let connections = usize::from(args.connections);
     let bench = Bench { server: &server, stream: &stream, pages: args.pages, connections, seed: args.seed };
     let before = server.memory();
     eprintln!("pages put alone ...");
-    let alone = Probe { first: ALONE_FIRST, pause: Duration::from_millis(20), most: ALONE };
+    let alone = Probe { numbers: collection.take_numbers(ALONE)?, pause: PAUSE };
     let settled_alone = alone.follow(&bench, &AtomicBool::new(false))?.latency();
     let time = Duration::from_secs(args.seconds);
     eprintln!("look-ups ...");
     let (lookups, lookups_of_100) = (bench.lookups(time / 6, false)?, bench.lookups(time / 6, true)?);
-    eprintln!("updates ...");
-    let probe = Probe { first: PROBE_FIRST, pause: Duration::from_millis(20), most: u64::MAX / 2 };
-    let (updates, _) = bench.updates(UPDATES_FIRST, time, &probe)?;
+    let mut updates = Vec::new();
+    for way in args.updates.list(usize::from(args.in_flight)) {
+        updates.push(send(program, &bench, &mut collection, (way, args.seconds))?);
+    }
     let memory = [before, server.memory()];
-    let ended = std::time::Instant::now();
-    server.settle(PATIENCE)?;
-    let drain_seconds = ended.elapsed().as_secs_f64();
     server.stop()?;
-    fs::remove_dir_all(&data)?;
-    let (pages, connections, disk_bytes) = (args.pages, args.connections, disk);
+    let import = collection.import();
+    collection.close()?;
+    let Args { pages, connections, in_flight, .. } = *args;
     Ok(Speeds {
         pages,
         connections,
+        in_flight,
         import,
         disk_bytes,
         memory,
@@ -201,8 +243,27 @@ fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
         lookups,
         lookups_of_100,
         updates,
-        drain_seconds,
     })
+}
+
+/// Sends updates one way, for so many seconds.
+fn send(
+    program: &Program,
+    bench: &Bench,
+    collection: &mut Collection,
+    (way, seconds): (Way, u64),
+) -> Result<Updates> {
+    let numbers = collection.take_numbers(CHANGES_A_SECOND.saturating_mul(seconds))?;
+    eprintln!("making {} changes ...", count(numbers.end - numbers.start));
+    let changes = Changes::make(bench.stream, numbers, &program.work.join("service-changes.jsonl"))?;
+    let numbers = collection.take_numbers(PROBES_A_SECOND.saturating_mul(seconds))?;
+    eprintln!("updates, {} ...", way.name());
+    let updates =
+        bench.updates(way, &changes, Duration::from_secs(seconds), &Probe { numbers, pause: PAUSE })?;
+    if changes.is_over() {
+        eprintln!("all changes were sent after {:.1} seconds, which ended the measurement", updates.seconds);
+    }
+    Ok(updates)
 }
 
 impl Speeds {
@@ -213,20 +274,8 @@ impl Speeds {
             table.push(vec![what.to_owned(), value, of(|l| l.p50_ms), of(|l| l.p99_ms), of(|l| l.max_ms)]);
         };
         let rate = |rate: f64| format!("{}/s", count(rate as u64));
-        let updates = &self.updates;
         row("pages", count(self.pages), None);
         row("import, all settled", rate(self.pages as f64 / self.import.wall_seconds), None);
-        row("updates accepted", rate(updates.accepted_a_second), Some(&updates.acknowledged));
-        row("updates settled", rate(updates.settled_a_second), Some(&updates.settled));
-        row(
-            "waiting at begin, end",
-            format!("{}, {}", count(updates.waiting[0]), count(updates.waiting[1])),
-            None,
-        );
-        row("refused for a full queue", count(updates.refused), None);
-        row("waiting settled after", format!("{:.1} s", self.drain_seconds), None);
-        row("settled by Tier 1, of pages put again", format!("{:.1} %", 100.0 * updates.tier1_share), None);
-        row("processor time a change", format!("{:.2} ms", updates.cpu_ms_a_change), None);
         row("put to settled, alone", count(self.settled_alone.count), Some(&self.settled_alone));
         row("look-ups", rate(self.lookups.pages_a_second), Some(&self.lookups.latency));
         row(

@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 
-use super::Cost;
+use super::{Cost, seconds};
 
 /// How long orphans may take to notice that their program has ended.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -100,8 +99,4 @@ fn wait_for_orphans() -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-fn seconds(time: TimeVal) -> f64 {
-    time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }

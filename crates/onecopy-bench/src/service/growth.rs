@@ -127,7 +127,7 @@ fn batch(program: &Program, parts: &[PathBuf]) -> Result<Cost> {
 /// A thousand new pages, and a few alone.
 fn increment(server: &Server, stream: &Stream, mut point: Point) -> Result<Point> {
     let bench = Bench { server, stream, pages: point.pages, connections: 1, seed: 0 };
-    let probe = Probe { first: 0, pause: Duration::from_millis(20), most: ALONE };
+    let probe = Probe { numbers: 0..ALONE, pause: Duration::from_millis(20) };
     point.alone = probe.follow(&bench, &AtomicBool::new(false))?.latency();
     server.settle(PATIENCE)?;
     let (cpu, started) = (server.cpu_seconds(), Instant::now());

@@ -2,6 +2,8 @@
 //!
 //! Written here because a client of its own threads and queues would be part of what is measured.
 
+pub mod lines;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -81,15 +83,20 @@ impl Client {
             return Ok(reply);
         }
         // A server may close a connection at any time between requests: once more on another. Puts may be repeated.
-        let stream = TcpStream::connect_timeout(&self.address, PATIENCE).with_context(what)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let (reply, reader) =
-            exchange(BufReader::with_capacity(1 << 16, stream), &self.head).with_context(what)?;
+        let reader = connect(self.address, PATIENCE).with_context(what)?;
+        let (reply, reader) = exchange(reader, &self.head).with_context(what)?;
         self.reader = reader;
         Ok(reply)
     }
+}
+
+/// A new connection, which is broken when nothing goes on for `patience`.
+fn connect(address: SocketAddr, patience: Duration) -> Result<BufReader<TcpStream>> {
+    let stream = TcpStream::connect_timeout(&address, patience)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
+    Ok(BufReader::with_capacity(1 << 16, stream))
 }
 
 type Kept = Option<BufReader<TcpStream>>;
@@ -101,25 +108,18 @@ fn exchange(mut reader: BufReader<TcpStream>, request: &[u8]) -> Result<(Reply, 
     Ok((reply, stays.then_some(reader)))
 }
 
+/// What stands above an answer.
+struct Head {
+    status: u16,
+    retry_after: Option<u64>,
+    length: Option<usize>,
+    chunked: bool,
+    stays: bool,
+}
+
 /// Reads an answer, and whether the connection stays open behind it.
 fn read_reply(reader: &mut impl BufRead) -> Result<(Reply, bool)> {
-    let first = line(reader)?;
-    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status: u16 = status.with_context(|| format!("no status in {first:?}"))?;
-    let (mut length, mut chunked, mut stays, mut retry_after) = (None, false, true, None);
-    for number in 0.. {
-        ensure!(number < MOST_LINES, "more than {MOST_LINES} lines above an answer");
-        let line = line(reader)?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        let value = value.trim();
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => length = Some(value.parse::<usize>().context("a length is no number")?),
-            "transfer-encoding" => chunked = value.eq_ignore_ascii_case("chunked"),
-            "connection" => stays = !value.eq_ignore_ascii_case("close"),
-            "retry-after" => retry_after = value.parse().ok(),
-            _ => {}
-        }
-    }
+    let Head { status, retry_after, length, chunked, mut stays } = read_head(reader)?;
     let mut body = Vec::new();
     match (chunked, length) {
         (true, _) => read_chunks(reader, &mut body)?,
@@ -133,18 +133,45 @@ fn read_reply(reader: &mut impl BufRead) -> Result<(Reply, bool)> {
     Ok((Reply { status, retry_after, body }, stays))
 }
 
+fn read_head(reader: &mut impl BufRead) -> Result<Head> {
+    let first = line(reader)?;
+    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status: u16 = status.with_context(|| format!("no status in {first:?}"))?;
+    let mut head = Head { status, retry_after: None, length: None, chunked: false, stays: true };
+    for number in 0.. {
+        ensure!(number < MOST_LINES, "more than {MOST_LINES} lines above an answer");
+        let line = line(reader)?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        let value = value.trim();
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => head.length = Some(value.parse().context("a length is no number")?),
+            "transfer-encoding" => head.chunked = value.eq_ignore_ascii_case("chunked"),
+            "connection" => head.stays = !value.eq_ignore_ascii_case("close"),
+            "retry-after" => head.retry_after = value.parse().ok(),
+            _ => {}
+        }
+    }
+    Ok(head)
+}
+
 fn read_chunks(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Result<()> {
     loop {
-        let head = line(reader)?;
-        let digits = head.split(';').next().unwrap_or_default().trim();
-        let length = usize::from_str_radix(digits, 16).with_context(|| format!("no length in {head:?}"))?;
+        let length = chunk_length(reader)?;
         if length == 0 {
-            while !line(reader)?.is_empty() {}
             return Ok(());
         }
         take(reader, length, body)?;
         ensure!(line(reader)?.is_empty(), "a chunk is longer than it says");
     }
+}
+
+/// How long the next chunk is. Behind the last one, which has no bytes, all is read.
+fn chunk_length(reader: &mut impl BufRead) -> Result<usize> {
+    let head = line(reader)?;
+    let digits = head.split(';').next().unwrap_or_default().trim();
+    let length = usize::from_str_radix(digits, 16).with_context(|| format!("no length in {head:?}"))?;
+    while length == 0 && !line(reader)?.is_empty() {}
+    Ok(length)
 }
 
 fn take(reader: &mut impl BufRead, length: usize, body: &mut Vec<u8>) -> Result<()> {

@@ -87,6 +87,11 @@ impl Server {
         Server { child: Command::new("sleep").arg("60").spawn().expect("there is sleep"), address }
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// A connection to it.
     pub fn client(&self) -> Client {
         Client::new(self.address)

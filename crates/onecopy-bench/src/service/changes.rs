@@ -1,0 +1,86 @@
+//! Changes that are made before the clock starts: a measurement is to pay for sending them, not for making them.
+//!
+//! They are in a file, since those of a minute are a gigabyte, and memory is the server's.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+
+use super::stream::Stream;
+
+/// Changes, each to be sent once.
+pub struct Changes {
+    file: File,
+    /// Where each ends, and the next one begins.
+    ends: Vec<u64>,
+    next: AtomicUsize,
+}
+
+impl Changes {
+    /// Makes the changes with these numbers. The file at `path` is gone at once: it lives as long as it is open.
+    pub fn make(stream: &Stream, numbers: Range<u64>, path: &Path) -> Result<Changes> {
+        let what = || format!("cannot write {}", path.display());
+        let mut options = File::options();
+        let file =
+            options.read(true).write(true).create(true).truncate(true).open(path).with_context(what)?;
+        fs::remove_file(path).with_context(what)?;
+        let mut out = BufWriter::with_capacity(1 << 20, &file);
+        let (mut ends, mut line, mut end) = (Vec::new(), Vec::new(), 0);
+        for number in numbers {
+            line.clear();
+            stream.change(number, &mut line);
+            out.write_all(&line).with_context(what)?;
+            end += line.len() as u64;
+            ends.push(end);
+        }
+        out.flush().with_context(what)?;
+        drop(out);
+        // Else the system would write it while the server syncs its own files.
+        file.sync_all().with_context(what)?;
+        Ok(Changes { file, ends, next: AtomicUsize::new(0) })
+    }
+
+    /// The place of a change that nobody has taken yet.
+    pub fn take(&self) -> Option<usize> {
+        let at = self.next.fetch_add(1, Ordering::Relaxed);
+        (at < self.ends.len()).then_some(at)
+    }
+
+    /// Whether all are taken.
+    pub fn is_over(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.ends.len()
+    }
+
+    /// Appends the change at a place, with its line end.
+    pub fn read(&self, at: usize, out: &mut Vec<u8>) -> Result<()> {
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = out.len();
+        out.resize(start + (self.ends[at] - begin) as usize, 0);
+        self.file.read_exact_at(&mut out[start..], begin).context("a change cannot be read back")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_read_back_as_they_were_made() {
+        let (folder, stream) = (tempfile::tempdir().unwrap(), Stream::new(3, 100));
+        let changes = Changes::make(&stream, 7..12, &folder.path().join("changes")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let (mut read, mut made) = (Vec::new(), Vec::new());
+        for number in 7..12 {
+            assert!(!changes.is_over());
+            changes.read(changes.take().unwrap(), &mut read).unwrap();
+            stream.change(number, &mut made);
+        }
+        assert_eq!(read, made);
+        assert!(changes.take().is_none() && changes.is_over());
+    }
+}

@@ -1,0 +1,210 @@
+//! Updates as one long stream of lines a connection, with a few lines unanswered at a time.
+//!
+//! A server that has too much waiting holds a stream's lines back for a minute, which slows the client down since nothing
+//! is answered meanwhile. After that it refuses all further lines of this stream: they are sent again on another. So are
+//! those of a stream that breaks off, as it does where the server takes a client that waits for answers to be idle.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use super::{BEFORE_AGAIN, Shared};
+use crate::service::histogram::Histogram;
+use crate::service::http::lines::Lines;
+
+/// What a server says of a line that it had no room for, or no patience. An answer has no code to tell this from a bad
+/// line.
+const NOT_TAKEN: [&str; 2] = ["not taken", "nothing came for"];
+
+/// A line's answer.
+#[derive(Debug, PartialEq)]
+enum Answer {
+    Accepted,
+    /// Too much waits: to be sent again.
+    Full,
+    /// For another reason.
+    Refused(String),
+}
+
+/// Sends until it is to stop or there are no more changes; says how long each line took to be answered.
+pub fn put_until(shared: &Shared, in_flight: usize) -> Result<Histogram> {
+    let mut window = Window::new(in_flight);
+    let has_more = |window: &Window| !window.again.is_empty() || !shared.changes.is_over();
+    while !shared.is_stopped() && has_more(&window) {
+        let refused = match Lines::open(shared.server.address(), "/pages")? {
+            Some(mut lines) => window.converse(shared, &mut lines)?,
+            None => 1,
+        };
+        if refused > 0 {
+            shared.refuse(refused);
+            thread::sleep(BEFORE_AGAIN);
+        }
+    }
+    Ok(window.took)
+}
+
+/// A line that is not answered.
+struct Sent {
+    line: u64,
+    /// The place of its change.
+    change: usize,
+    at: Instant,
+}
+
+/// Answers of a stream.
+#[derive(Default)]
+struct Counts {
+    answered: u64,
+    /// Those that say that too much waits.
+    refused: u64,
+}
+
+/// What is under way on a connection.
+struct Window {
+    most: usize,
+    sent: VecDeque<Sent>,
+    /// Changes that were refused.
+    again: VecDeque<usize>,
+    took: Histogram,
+}
+
+impl Window {
+    fn new(most: usize) -> Window {
+        Window { most, sent: VecDeque::new(), again: VecDeque::new(), took: Histogram::default() }
+    }
+
+    /// One stream, to its end; says how many of its lines were refused or left unanswered.
+    fn converse(&mut self, shared: &Shared, lines: &mut Lines) -> Result<u64> {
+        let (mut line, mut counts, mut text) = (0, Counts::default(), Vec::new());
+        loop {
+            text.clear();
+            if counts.refused == 0 && !shared.is_stopped() {
+                self.fill(shared, &mut line, &mut text)?;
+            }
+            if self.sent.is_empty() {
+                break;
+            }
+            if !self.exchange(lines, &text, &mut counts)? {
+                // One that was never answered says that something else is wrong.
+                ensure!(counts.answered > 0, "a stream broke off before any answer");
+                return Ok(counts.refused + self.take_back());
+            }
+        }
+        // All is answered: how the stream ends does not matter.
+        let _ = lines.finish().and_then(|()| lines.answer(&mut text));
+        Ok(counts.refused)
+    }
+
+    /// Sends lines, if any, and takes all answers that have come, at least one: they make room for lines that are sent
+    /// together. False if the stream breaks off.
+    fn exchange(&mut self, lines: &mut Lines, text: &[u8], counts: &mut Counts) -> Result<bool> {
+        if !text.is_empty() && lines.send(text).is_err() {
+            return Ok(false);
+        }
+        let mut answer = Vec::new();
+        loop {
+            if !lines.answer(&mut answer).unwrap_or(false) {
+                return Ok(false);
+            }
+            counts.refused += u64::from(!self.is_accepted(&answer, Instant::now())?);
+            counts.answered += 1;
+            if self.sent.is_empty() || !lines.has_answer() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Has all lines that are not answered sent again; says how many.
+    fn take_back(&mut self) -> u64 {
+        let before = self.again.len();
+        self.again.extend(self.sent.drain(..).map(|sent| sent.change));
+        (self.again.len() - before) as u64
+    }
+
+    /// Appends lines for which there is room; those that were refused first.
+    fn fill(&mut self, shared: &Shared, line: &mut u64, text: &mut Vec<u8>) -> Result<()> {
+        let at = Instant::now();
+        while self.sent.len() < self.most
+            && let Some(change) = self.again.pop_front().or_else(|| shared.changes.take())
+        {
+            shared.changes.read(change, text)?;
+            *line += 1;
+            self.sent.push_back(Sent { line: *line, change, at });
+        }
+        Ok(())
+    }
+
+    /// Takes the answer of the line that waits longest. False if it is to be sent again.
+    fn is_accepted(&mut self, text: &[u8], now: Instant) -> Result<bool> {
+        let (line, answer) = parse(text)?;
+        let sent = self.sent.pop_front().with_context(|| format!("an answer to line {line}, of none"))?;
+        ensure!(sent.line == line, "line {} was due to be answered, not {line}: {answer:?}", sent.line);
+        match answer {
+            Answer::Accepted => {
+                self.took.add(now - sent.at);
+                Ok(true)
+            }
+            Answer::Full => {
+                self.again.push_back(sent.change);
+                Ok(false)
+            }
+            Answer::Refused(why) => bail!("line {line} was not accepted: {why}"),
+        }
+    }
+}
+
+/// The number of the line that is answered, and how.
+fn parse(text: &[u8]) -> Result<(u64, Answer)> {
+    #[derive(Deserialize)]
+    struct Told<'a> {
+        line: u64,
+        accepted: Option<u64>,
+        #[serde(borrow)]
+        error: Option<Cow<'a, str>>,
+    }
+    let what = || format!("an answer is not as expected: {}", String::from_utf8_lossy(text));
+    let told: Told = serde_json::from_slice(text).with_context(what)?;
+    let answer = match (told.accepted, told.error) {
+        (Some(_), None) => Answer::Accepted,
+        (None, Some(error)) if NOT_TAKEN.iter().any(|said| error.contains(said)) => Answer::Full,
+        (None, Some(error)) => Answer::Refused(error.into_owned()),
+        _ => bail!(what()),
+    };
+    Ok((told.line, answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_understood() {
+        let accepted = br#"{"line":7,"accepted":812,"page":"p\"1","status":"unique","settled":true}"#;
+        assert_eq!(parse(accepted).unwrap(), (7, Answer::Accepted));
+        let full = br#"{"line":8,"error":"too many wait: this line was not taken","remedy":"try again"}"#;
+        assert_eq!(parse(full).unwrap(), (8, Answer::Full));
+        let cut = br#"{"line":3,"error":"nothing came for 30 seconds","remedy":""}"#;
+        assert_eq!(parse(cut).unwrap(), (3, Answer::Full));
+        let bad = br#"{"line":9,"error":"no \"html\"","remedy":"send it"}"#;
+        assert_eq!(parse(bad).unwrap(), (9, Answer::Refused("no \"html\"".into())));
+        for text in ["", "{}", r#"{"line":1}"#, r#"{"accepted":1}"#, r#"{"line":1,"accepted":1,"error":""}"#]
+        {
+            assert!(parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_come_in_order_and_what_is_refused_is_kept() {
+        let (mut window, at) = (Window::new(4), Instant::now());
+        window.sent.extend((1..=3).map(|line| Sent { line, change: 10 + line as usize, at }));
+        assert!(window.is_accepted(br#"{"line":1,"accepted":5}"#, at).unwrap());
+        assert!(!window.is_accepted(br#"{"line":2,"error":"not taken"}"#, at).unwrap());
+        assert_eq!((window.again.clone(), window.took.latency().count), ([12].into(), 1));
+        assert!(window.is_accepted(br#"{"line":4,"accepted":6}"#, at).is_err());
+        assert!(window.is_accepted(br#"{"line":4,"accepted":6}"#, at).is_err(), "nothing is under way");
+    }
+}
