@@ -1,6 +1,11 @@
 //! Accepting changes: understood, answered by Tier 1, made durable, and only then acknowledged.
+//!
+//! While one thread waits for the disk, what others have made ready gathers. The next that gets hold of the log writes all
+//! of it, so that one sync serves all.
 
-use onecopy_store::{Deed, Look, Snapshot, Version};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use onecopy_store::{Deed, Log, Look, Place, Snapshot, Version};
 
 use super::Action;
 use super::shared::Shared;
@@ -9,6 +14,20 @@ use super::view::name_of;
 use crate::error::{Error, Result};
 
 type Outcome = std::result::Result<Accepted, Refusal>;
+type Answered = std::result::Result<(Version, Status), Refusal>;
+
+/// Changes that are ready to be written, of all threads.
+#[derive(Debug, Default)]
+pub(super) struct Doorway {
+    groups: Mutex<Vec<Group>>,
+}
+
+/// The changes of one call, and where their outcomes are put.
+#[derive(Debug)]
+struct Group {
+    changes: Vec<Answered>,
+    outcomes: Arc<OnceLock<Vec<Outcome>>>,
+}
 
 pub(super) fn accept(shared: &Shared, actions: &[Action]) -> Vec<Outcome> {
     if let Some(refusal) = shared.queue.refusal() {
@@ -20,13 +39,13 @@ pub(super) fn accept(shared: &Shared, actions: &[Action]) -> Vec<Outcome> {
 /// Accepts changes that are understood, whether or not too much waits.
 pub(super) fn accept_versions(shared: &Shared, versions: Vec<Result<Version, Refusal>>) -> Vec<Outcome> {
     let snapshot = shared.snapshot();
-    let answered: Vec<Result<(Version, Status), Refusal>> =
+    let answered: Vec<Answered> =
         versions.into_iter().map(|version| answer(shared, &snapshot, version?)).collect();
     log(shared, answered)
 }
 
 /// What Tier 1 says of a change.
-fn answer(shared: &Shared, snapshot: &Snapshot, mut version: Version) -> Result<(Version, Status), Refusal> {
+fn answer(shared: &Shared, snapshot: &Snapshot, mut version: Version) -> Answered {
     if version.deed != Deed::Put {
         let typed: String = serde_json::from_str(&version.name).unwrap_or_default();
         version.name = find(shared, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
@@ -69,32 +88,64 @@ pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
     [Some(quoted), number].into_iter().flatten()
 }
 
-/// Makes changes durable, all with one sync, and hands them to Tier 2 in the order of the log.
-fn log(shared: &Shared, answered: Vec<Result<(Version, Status), Refusal>>) -> Vec<Outcome> {
+/// Makes changes durable, with those of other threads, and hands them to Tier 2 in the order of the log.
+fn log(shared: &Shared, changes: Vec<Answered>) -> Vec<Outcome> {
+    let outcomes = Arc::new(OnceLock::new());
+    shared.doorway.lock().push(Group { changes, outcomes: outcomes.clone() });
     let mut log = shared.log.lock().expect("no thread panics with this lock");
-    let mut accepted = shared.queue.accepted();
-    let mut placed = Vec::with_capacity(answered.len());
-    for change in answered {
-        placed.push(change.and_then(|(mut version, status)| {
-            version.accepted = accepted + 1;
-            let place = log.append(&version.to_bytes()).map_err(|error| Refusal::Bad(error.to_string()))?;
-            accepted += 1;
-            Ok((place, version, status))
-        }));
+    // Whoever had the log before may have written these, too.
+    if outcomes.get().is_none() {
+        let groups = std::mem::take(&mut *shared.doorway.lock());
+        write(shared, &mut log, groups);
     }
-    let synced = log.sync();
-    placed
-        .into_iter()
-        .map(|change| {
+    drop(log);
+    Arc::into_inner(outcomes)
+        .and_then(OnceLock::into_inner)
+        .expect("a group that was written has its outcomes")
+}
+
+impl Doorway {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Group>> {
+        self.groups.lock().expect("no thread panics with this lock")
+    }
+}
+
+/// Writes groups with one sync.
+fn write(shared: &Shared, log: &mut Log, groups: Vec<Group>) {
+    let mut accepted = shared.queue.accepted();
+    let mut placed = Vec::with_capacity(groups.len());
+    for Group { changes, outcomes } in groups {
+        let changes = changes.into_iter().map(|change| append(log, change?, &mut accepted));
+        placed.push((changes.collect::<Vec<_>>(), outcomes));
+    }
+    let synced = log.sync().map_err(|error| Refusal::Broken(error.to_string()));
+    let mut waiting = Vec::new();
+    for (changes, outcomes) in placed {
+        let outcome = |change: Result<Placed, Refusal>| {
             let (place, version, status) = change?;
-            if let Err(error) = &synced {
-                return Err(Refusal::Broken(error.to_string()));
-            }
+            synced.clone()?;
             let accepted = Accepted { accepted: version.accepted, status: status.clone() };
             // What waits under this name is what the status is until Tier 2 has seen it.
             let status = Status { page: name_of(&version.name), ..status };
-            shared.queue.push((place, version), status);
+            waiting.push(((place, version), status));
             Ok(accepted)
-        })
-        .collect()
+        };
+        let all = changes.into_iter().map(outcome).collect();
+        outcomes.set(all).expect("a group is written once");
+    }
+    shared.queue.push(waiting);
+}
+
+/// A change that is in the log, and what was said of it.
+type Placed = (Place, Version, Status);
+
+fn append(
+    log: &mut Log,
+    (mut version, status): (Version, Status),
+    accepted: &mut u64,
+) -> Result<Placed, Refusal> {
+    version.accepted = *accepted + 1;
+    let place = log.append(&version.to_bytes()).map_err(|error| Refusal::Bad(error.to_string()))?;
+    *accepted += 1;
+    Ok((place, version, status))
 }

@@ -20,6 +20,9 @@ const RETRY_SECONDS: u64 = 1;
 #[derive(Debug)]
 pub(super) struct Queue {
     inside: Mutex<Inside>,
+    /// There is work for Tier 2.
+    arrived: Condvar,
+    /// Tier 2 has done some.
     changed: Condvar,
     limit_bytes: u64,
 }
@@ -87,7 +90,7 @@ pub(super) struct Gauge {
 impl Queue {
     pub(super) fn new(limit_bytes: u64, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
-        Queue { inside: Mutex::new(inside), changed: Condvar::new(), limit_bytes }
+        Queue { inside: Mutex::new(inside), arrived: Condvar::new(), changed: Condvar::new(), limit_bytes }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -109,16 +112,18 @@ impl Queue {
         self.lock().accepted
     }
 
-    /// Adds a change that is durable, and what was said of it.
-    pub(super) fn push(&self, logged: Logged, status: Status) {
+    /// Adds changes that are durable, and what was said of them.
+    pub(super) fn push(&self, changes: Vec<(Logged, Status)>) {
         let mut inside = self.lock();
-        let (place, version) = &logged;
-        inside.accepted = version.accepted;
-        inside.bytes += u64::from(place.length);
-        let pending = Pending { accepted: version.accepted, deed: version.deed, status };
-        inside.pending.insert(version.name.clone(), pending);
-        inside.waiting.push_back(logged);
-        self.changed.notify_all();
+        for (logged, status) in changes {
+            let (place, version) = &logged;
+            inside.accepted = version.accepted;
+            inside.bytes += u64::from(place.length);
+            let pending = Pending { accepted: version.accepted, deed: version.deed, status };
+            inside.pending.insert(version.name.clone(), pending);
+            inside.waiting.push_back(logged);
+        }
+        self.arrived.notify_all();
     }
 
     /// The last change of a page that waits.
@@ -136,7 +141,7 @@ impl Queue {
             if !inside.waiting.is_empty() || !inside.repairs.is_empty() || !inside.checks.is_empty() {
                 break;
             }
-            inside = self.changed.wait(inside).expect("no thread panics with this lock");
+            inside = self.arrived.wait(inside).expect("no thread panics with this lock");
         }
         let until = Instant::now() + linger;
         while inside.waiting.len() < ENOUGH && !inside.stopping && inside.repairs.is_empty() {
@@ -144,7 +149,7 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
         }
         if inside.stopping {
             return None;
@@ -198,7 +203,7 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
         }
     }
 
@@ -214,14 +219,14 @@ impl Queue {
         *checks = (checks.0 + 1, checks.1 + u64::from(!holds));
         inside.numbers.checked += 1;
         inside.numbers.failed += u64::from(!holds);
-        self.changed.notify_all();
+        self.arrived.notify_all();
     }
 
     /// Asks for a repair, and waits for it; nothing if the collection is closed before.
     pub(super) fn repair(&self, group: u64) -> Option<u64> {
         let mut inside = self.lock();
         inside.repairs.push_back(group);
-        self.changed.notify_all();
+        self.arrived.notify_all();
         loop {
             if let Some(changed) = inside.repaired.remove(&group) {
                 return Some(changed);
@@ -250,6 +255,11 @@ impl Queue {
         self.wait(most, |inside| inside.heads.feed > after)
     }
 
+    /// Waits until changes can be accepted again, as far as the queue is concerned.
+    pub(super) fn wait_for_room(&self, most: Duration) -> bool {
+        self.wait(most, |inside| inside.bytes < self.limit_bytes)
+    }
+
     pub(super) fn drain(&self, most: Duration) -> bool {
         self.wait(most, |inside| {
             inside.waiting.is_empty()
@@ -262,6 +272,7 @@ impl Queue {
     /// Lets nobody wait any longer.
     pub(super) fn stop(&self) {
         self.lock().stopping = true;
+        self.arrived.notify_all();
         self.changed.notify_all();
     }
 

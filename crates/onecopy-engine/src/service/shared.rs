@@ -11,6 +11,7 @@ use onecopy_store::{
 };
 
 use super::ServiceOptions;
+use super::accept::Doorway;
 use super::compact::compact;
 use super::contents::{Census, Contents};
 use super::prepare::Preparation;
@@ -37,6 +38,7 @@ pub(super) struct Shared {
     pub options: ServiceOptions,
     pub preparation: Preparation,
     pub folder: Arc<dyn Folder>,
+    pub doorway: Doorway,
     pub log: Mutex<Log>,
     pub reader: LogReader,
     tables: RwLock<Tables>,
@@ -105,6 +107,7 @@ impl Shared {
             queue: Queue::new(options.queue_bytes, heads.clone()),
             options,
             folder,
+            doorway: Doorway::default(),
             log: Mutex::new(log),
             reader,
             tables: RwLock::new(tables),
@@ -130,10 +133,12 @@ impl Shared {
         })?;
         drop(log);
         let snapshot = self.snapshot();
+        let mut waiting = Vec::new();
         for (place, version) in versions {
             let status = self.tier1(&snapshot).answer(&version)?.status;
-            self.queue.push((place, version), status);
+            waiting.push(((place, version), status));
         }
+        self.queue.push(waiting);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! A stream of pages, a line each, and an answer for each line in the same order.
 //!
 //! One task reads lines and puts them into groups, another has a group accepted and answers for it: while the disk
-//! works, the next group is read. A client may wait for an answer before it sends the next line, or send all at once as
+//! works, the next group is read, and it is as large as that takes. A client may wait for an answer before it sends the next line, or send all at once as
 //! long as it reads answers meanwhile. Nothing is kept of a stream but three groups.
 
 mod cut;
@@ -11,13 +11,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::EXPECT;
+use hyper::{Request, StatusCode};
 use onecopy_engine::{Accepted, Action, Refusal, Service};
 use serde::Serialize;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use self::cut::{Cutter, Line};
 use super::about::must_be_ready;
@@ -29,11 +29,11 @@ use super::params::Params;
 use super::reply::{self, LINES, Outcome, Pieces, push_line};
 use super::server::Server;
 
-/// How long a group that is not full waits for further lines.
-const LINGER: Duration = Duration::from_millis(2);
 /// How long a stream waits while too much waits for Tier 2, before it gives up.
 const FULL_TIME: Duration = Duration::from_secs(60);
-/// The longest pause between two tries.
+/// Between two tries, at least.
+const REST: Duration = Duration::from_millis(1);
+/// The longest pause between two tries, if there is no room before.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which lines are answered.
@@ -46,9 +46,10 @@ pub enum Answers {
 }
 
 /// Lines that are accepted in one call.
-#[derive(Default)]
 struct Group {
     lines: Vec<Line>,
+    /// Held until they are answered.
+    open: Arc<()>,
     /// Why no group follows, if that is not the end of the stream.
     broken: Option<Failure>,
 }
@@ -63,6 +64,8 @@ struct Taken<'a> {
 #[derive(Serialize)]
 struct Refused<'a> {
     line: u64,
+    /// What the answer's status would be if the line had been a request.
+    code: u16,
     error: &'a str,
     remedy: &'a str,
 }
@@ -91,10 +94,11 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     };
     let mut cutter = Cutter::new(server.page_bytes);
     // A client that asks whether it may send is told so when something is read, unless the answer has begun.
-    let is_over = expects && !fill(&mut body, &mut cutter, server.taking.idle).await?;
+    let first = if expects { next_piece(&mut body, server.taking.idle).await? } else { Some(Bytes::new()) };
+    first.iter().for_each(|piece| cutter.push(piece));
     let (pieces, response) = reply::stream(LINES);
     let (sender, groups) = mpsc::channel(1);
-    tokio::spawn(read(server.clone(), (!is_over).then_some(body), cutter, sender));
+    tokio::spawn(read(server.clone(), first.map(|_| body), cutter, sender));
     let server = server.clone();
     tokio::spawn(async move {
         let _place = place;
@@ -120,48 +124,50 @@ async fn read(
     mut cutter: Cutter,
     groups: mpsc::Sender<Group>,
 ) {
-    let mut stop = server.stop.clone();
-    let broken = loop {
+    let (mut stop, open) = (server.stop.clone(), Arc::new(()));
+    let group = |cutter: &mut Cutter, broken| {
         let lines = cutter.take(CHANGES, BYTES);
-        if !lines.is_empty() && groups.send(Group { lines, broken: None }).await.is_err() {
-            return;
-        }
-        if cutter.has_lines() {
+        Group { lines, open: open.clone(), broken }
+    };
+    let broken = loop {
+        if cutter.is_full(CHANGES, BYTES) || (body.is_none() && cutter.has_lines()) {
+            if groups.send(group(&mut cutter, None)).await.is_err() {
+                return;
+            }
             continue;
         }
-        let Some(body) = &mut body else { break None };
-        let piece = tokio::select! {
-            piece = fill(body, &mut cutter, server.taking.idle) => piece,
-            _ = stop.wait_for(|stop| *stop) => Err(Failure::stopping()),
-        };
-        match piece {
-            Ok(true) => {}
-            Ok(false) => break None,
-            Err(failure) => break Some(failure),
+        let Some(rest) = &mut body else { return };
+        tokio::select! {
+            biased;
+            _ = stop.wait_for(|stop| *stop) => break Failure::stopping(),
+            piece = next_unless_open(rest, &open, server.taking.idle) => match piece {
+                Ok(Some(piece)) => cutter.push(&piece),
+                Ok(None) => {
+                    cutter.finish();
+                    body = None;
+                }
+                Err(failure) => break failure,
+            },
+            // Nothing more comes at once, and somebody is free to take what there is.
+            place = groups.reserve(), if cutter.has_lines() => match place {
+                Ok(place) => place.send(group(&mut cutter, None)),
+                Err(_) => return,
+            },
         }
     };
-    if broken.is_none() {
-        cutter.finish();
-    }
-    let last = Group { lines: cutter.take(CHANGES, BYTES), broken };
-    let _ = groups.send(last).await;
+    let _ = groups.send(group(&mut cutter, Some(broken))).await;
 }
 
-/// Reads until a group is full, or nothing more comes at once. False at the end of the body.
-async fn fill(body: &mut Incoming, cutter: &mut Cutter, idle: Duration) -> Result<bool, Failure> {
+/// The next piece of a body. A client that sends nothing while a group is open may be waiting for its answers.
+async fn next_unless_open(
+    body: &mut Incoming,
+    open: &Arc<()>,
+    idle: Duration,
+) -> Result<Option<Bytes>, Failure> {
     loop {
-        let piece = match cutter.has_lines() {
-            false => next_piece(body, idle).await?,
-            // The pause is that of the group, not of the client.
-            true => match timeout(LINGER, next_piece(body, idle)).await {
-                Ok(piece) => piece?,
-                Err(_) => return Ok(true),
-            },
-        };
-        let Some(piece) = piece else { return Ok(false) };
-        cutter.push(&piece);
-        if cutter.is_full(CHANGES, BYTES) {
-            return Ok(true);
+        match next_piece(body, idle).await {
+            Err(failure) if failure.status == StatusCode::REQUEST_TIMEOUT && Arc::strong_count(open) > 1 => {}
+            piece => return piece,
         }
     }
 }
@@ -176,7 +182,7 @@ async fn settle_all(
     // Once a stream has waited too long, the rest of it is not even tried.
     let mut is_given_up = false;
     let mut number = 0;
-    while let Some(Group { lines, broken }) = groups.recv().await {
+    while let Some(Group { lines, open: _open, broken }) = groups.recv().await {
         number = lines.last().map_or(number, |line| line.number);
         let (numbers, settled) = settle(server, lines, &mut is_given_up).await;
         let refused = settled.iter().filter(|settled| settled.is_err()).count() as u64;
@@ -229,7 +235,7 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
         for ((at, text), outcome) in rest.into_iter().zip(outcomes) {
             match outcome {
                 Err(Refusal::Full(seconds)) => {
-                    pause = Duration::from_secs(seconds).clamp(PAUSE / 10, PAUSE);
+                    pause = Duration::from_secs(seconds).min(PAUSE);
                     open.push((at, text));
                 }
                 Err(refusal) => settled[at] = Some(Err(refusal.into())),
@@ -238,7 +244,9 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
         }
         if !open.is_empty() {
             *is_given_up = begun.elapsed() > FULL_TIME || server.is_stopping();
-            sleep(pause).await;
+            let waited = server.call(move |service| service.wait_for_room(pause)).await;
+            // It may be full again by the time that it is asked, and is not to be asked without a rest.
+            sleep(if waited.is_ok() { REST } else { pause }).await;
         }
     }
     let not_taken = || match *is_given_up {
@@ -284,5 +292,5 @@ fn answer_lines(numbers: &[u64], settled: &[Settled], answers: Answers) -> Vec<u
 }
 
 fn refusal(line: u64, failure: &Failure) -> Refused<'_> {
-    Refused { line, error: &failure.error, remedy: &failure.remedy }
+    Refused { line, code: failure.status.as_u16(), error: &failure.error, remedy: &failure.remedy }
 }

@@ -149,6 +149,29 @@ fn a_full_disk_loses_nothing_and_the_service_goes_on_when_there_is_space() {
 }
 
 #[test]
+fn what_many_threads_put_at_once_is_durable_and_numbered_once() {
+    let disk = Volatile::new();
+    let service = try_open(&disk).unwrap();
+    let put = |thread: usize| {
+        let pages = (0..30).map(|page| line(&version(100 * thread + page, 0)));
+        let accept = |line: String| service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
+        pages.map(|line| accept(line).accepted).collect::<Vec<u64>>()
+    };
+    let mut numbers: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || put(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let after = disk.power_loss(7);
+    drop(service);
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=240).collect::<Vec<u64>>());
+    let service = try_open(&after).unwrap();
+    assert!(service.drain(WAIT));
+    let stats = service.stats();
+    assert_eq!(stats.kept + stats.losers, 240);
+}
+
+#[test]
 fn a_disk_that_cannot_be_written_is_said_and_nothing_panics() {
     let (disk, mut lines) = with_groups(PAGES);
     disk.set_read_only(true);
