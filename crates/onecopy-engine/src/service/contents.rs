@@ -63,6 +63,9 @@ pub(super) struct Contents {
     searches: AtomicU64,
 }
 
+/// The contents that were found for each that was looked for, and sketches that were read meanwhile.
+type Found = (HashMap<Slot, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>);
+
 /// What is counted over all contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Census {
@@ -250,7 +253,7 @@ impl Contents {
         wanted: &[(Slot, Arc<[u64]>, u8)],
         method: &dyn Method,
         threads: usize,
-    ) -> Result<(HashMap<Slot, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>)> {
+    ) -> Result<Found> {
         let (search, known) = (self.search(method), Known { graph: &self.graph, sketches: &self.sketches });
         let all = Mutex::new((HashMap::new(), HashMap::new()));
         for_each(threads, wanted.len(), Scratch::default, |scratch, i| {
