@@ -51,6 +51,7 @@ use updates::{Updates, Way};
   onecopy-bench service --pages 100k --seconds 20
   onecopy-bench service --markdown > service.md
   onecopy-bench service --keep --updates streams --in-flight 64
+  onecopy-bench service --keep --updates requests --rate 3000
   onecopy-bench service --growth --sizes 10k,30k,100k --plot docs/plots/growth.svg
   onecopy-bench service --errors --pages 50k")]
 pub struct Args {
@@ -61,14 +62,17 @@ pub struct Args {
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// Connections, each with one request at a time, or with one stream
-    #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
     /// How updates are sent: one a request, as streams of lines, or both in turn
     #[arg(long, value_enum, default_value_t = Ways::Both, value_name = "WAY")]
     updates: Ways,
     /// Lines of a stream that may be unanswered (higher: more of them share a sync, and each waits longer)
-    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     in_flight: u16,
+    /// Changes that are sent a second; as many as are taken if it is not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    rate: Option<u64>,
     /// Keep the collection in the work folder, and use the one that an earlier run kept
     #[arg(long, conflicts_with_all = ["growth", "errors"])]
     keep: bool,
@@ -215,7 +219,14 @@ fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
     // A run that broke off may have left changes to settle.
     server.settle(PATIENCE)?;
     let connections = usize::from(args.connections);
-    let bench = Bench { server: &server, stream: &stream, pages: args.pages, connections, seed: args.seed };
+    let bench = Bench {
+        server: &server,
+        stream: &stream,
+        pages: args.pages,
+        connections,
+        seed: args.seed,
+        rate: args.rate,
+    };
     let before = server.memory();
     eprintln!("pages put alone ...");
     let alone = Probe { numbers: collection.take_numbers(ALONE)?, pause: PAUSE };

@@ -8,10 +8,33 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::stream::Stream;
+
+/// Who waits for a change looks so often whether it is to stop.
+const MOMENT: Duration = Duration::from_millis(10);
+
+/// When changes are sent: as fast as they are taken, or so many a second. Then they are due at their times, and a client
+/// that is late makes up for it, which counts as waiting.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    begin: Instant,
+    a_second: Option<u64>,
+}
+
+impl Pace {
+    /// From now on.
+    pub fn start(a_second: Option<u64>) -> Pace {
+        Pace { begin: Instant::now(), a_second }
+    }
+
+    fn due(&self, at: usize) -> Option<Instant> {
+        Some(self.begin + Duration::from_secs_f64(at as f64 / self.a_second? as f64))
+    }
+}
 
 /// Changes, each to be sent once.
 pub struct Changes {
@@ -45,10 +68,21 @@ impl Changes {
         Ok(Changes { file, ends, next: AtomicUsize::new(0) })
     }
 
-    /// The place of a change that nobody has taken yet.
-    pub fn take(&self) -> Option<usize> {
+    /// The place of a change that nobody has taken yet, and when it was due; nothing if none is due by now.
+    pub fn take(&self, pace: &Pace) -> Option<(usize, Instant)> {
+        let (now, next) = (Instant::now(), self.next.load(Ordering::Relaxed));
+        if pace.due(next).is_some_and(|due| due > now) {
+            return None;
+        }
+        // Another thread may have taken that one: then this one is due in a moment.
         let at = self.next.fetch_add(1, Ordering::Relaxed);
-        (at < self.ends.len()).then_some(at)
+        (at < self.ends.len()).then_some((at, pace.due(at).unwrap_or(now)))
+    }
+
+    /// How long it is until a change is due, at most a moment.
+    pub fn wait(&self, pace: &Pace) -> Duration {
+        let due = pace.due(self.next.load(Ordering::Relaxed));
+        due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now())).min(MOMENT)
     }
 
     /// Whether all are taken.
@@ -77,10 +111,21 @@ mod tests {
         let (mut read, mut made) = (Vec::new(), Vec::new());
         for number in 7..12 {
             assert!(!changes.is_over());
-            changes.read(changes.take().unwrap(), &mut read).unwrap();
+            changes.read(changes.take(&Pace::start(None)).unwrap().0, &mut read).unwrap();
             stream.change(number, &mut made);
         }
         assert_eq!(read, made);
-        assert!(changes.take().is_none() && changes.is_over());
+        assert!(changes.take(&Pace::start(None)).is_none() && changes.is_over());
+    }
+
+    #[test]
+    fn changes_are_due_at_their_times() {
+        let (folder, stream) = (tempfile::tempdir().unwrap(), Stream::new(3, 100));
+        let changes = Changes::make(&stream, 0..5, &folder.path().join("changes")).unwrap();
+        let pace = Pace { begin: Instant::now() - Duration::from_secs(100), a_second: Some(1) };
+        let (first, second) = (changes.take(&pace).unwrap(), changes.take(&pace).unwrap());
+        assert_eq!((first.0, second.0, second.1 - first.1), (0, 1, Duration::from_secs(1)));
+        let later = Pace { begin: Instant::now() + Duration::from_secs(100), ..pace };
+        assert_eq!((changes.take(&later), changes.wait(&later), changes.is_over()), (None, MOMENT, false));
     }
 }

@@ -126,7 +126,7 @@ fn batch(program: &Program, parts: &[PathBuf]) -> Result<Cost> {
 
 /// A thousand new pages, and a few alone.
 fn increment(server: &Server, stream: &Stream, mut point: Point) -> Result<Point> {
-    let bench = Bench { server, stream, pages: point.pages, connections: 1, seed: 0 };
+    let bench = Bench { server, stream, pages: point.pages, connections: 1, seed: 0, rate: None };
     let probe = Probe { numbers: 0..ALONE, pause: Duration::from_millis(20) };
     point.alone = probe.follow(&bench, &AtomicBool::new(false))?.latency();
     server.settle(PATIENCE)?;

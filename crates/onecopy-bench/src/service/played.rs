@@ -37,7 +37,7 @@ impl Played {
             // Now and then too much waits.
             None if path == "/pages" && self.accepted % 50 == 49 && self.refused < 3 => {
                 self.refused += 1;
-                (429, json!({"error": "not taken"}))
+                (429, json!({"code": 429, "error": "not taken"}))
             }
             None if path == "/pages" => {
                 self.accepted += 1;
@@ -83,7 +83,7 @@ fn serve_lines(reader: &mut BufReader<TcpStream>, played: &Mutex<Played>) -> std
             number += 1;
             let mut played = played.lock().unwrap();
             let (status, mut answer) = match is_given_up {
-                true => (429, json!({"error": "not taken"})),
+                true => (429, json!({"code": 429, "error": "not taken"})),
                 false => played.answer("POST /pages", line),
             };
             played.refused += u64::from(is_given_up);

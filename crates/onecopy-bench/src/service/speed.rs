@@ -40,6 +40,8 @@ pub struct Bench<'a> {
     pub stream: &'a Stream,
     pub pages: u64,
     pub connections: usize,
+    /// Changes that are sent a second, if there is a pace.
+    pub rate: Option<u64>,
     pub seed: u64,
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use serde::Serialize;
 
-use super::changes::Changes;
+use super::changes::{Changes, Pace};
 use super::histogram::{Histogram, Latency};
 use super::server::{Server, Stats};
 use super::speed::{Bench, Probe, joined, merged};
@@ -53,7 +53,7 @@ pub struct Updates {
     pub settled_a_second: f64,
     /// Requests, or lines and streams, that were refused because too much waited. Each is sent again.
     pub refused: u64,
-    /// From sending a change to reading that it is durable. While too much waits, a line is held back by the server, which
+    /// From the time that a change was due, or sent if there is no pace, to reading that it is durable. While too much waits, a line is held back by the server, which
     /// counts; a request is refused, and the next try begins anew.
     pub acknowledged: Latency,
     /// Changes that waited to be settled, at begin and end.
@@ -77,6 +77,7 @@ pub struct Updates {
 struct Shared<'a> {
     server: &'a Server,
     changes: &'a Changes,
+    pace: Pace,
     refused: AtomicU64,
     stop: AtomicBool,
 }
@@ -95,7 +96,8 @@ impl Bench<'_> {
     /// Sends changes for so long over all connections, or until there are no more. Meanwhile pages are put one by one on one
     /// more connection, and followed until they are settled. Returns when all is settled.
     pub fn updates(&self, way: Way, changes: &Changes, time: Duration, probe: &Probe) -> Result<Updates> {
-        let shared = Shared { server: self.server, changes, refused: 0.into(), stop: false.into() };
+        let pace = Pace::start(self.rate);
+        let shared = Shared { server: self.server, changes, pace, refused: 0.into(), stop: false.into() };
         let begin = Sample::now(self.server)?;
         let (acknowledged, settled, end) = thread::scope(|scope| {
             let send = || match way {
@@ -125,15 +127,17 @@ impl Bench<'_> {
 /// One a request.
 fn put_until(shared: &Shared) -> Result<Histogram> {
     let (mut client, mut took, mut page) = (shared.server.client(), Histogram::default(), Vec::new());
-    while !shared.is_stopped()
-        && let Some(at) = shared.changes.take()
-    {
+    while !shared.is_stopped() && !shared.changes.is_over() {
+        let Some((at, due)) = shared.changes.take(&shared.pace) else {
+            thread::sleep(shared.changes.wait(&shared.pace));
+            continue;
+        };
         page.clear();
         shared.changes.read(at, &mut page)?;
         // A page with a line end in it costs the server a look for more of them.
         page.pop_if(|last| *last == b'\n');
+        let mut sent = due;
         loop {
-            let sent = Instant::now();
             let reply = client.post("/pages", &page)?;
             match reply.status {
                 202 => {
@@ -144,6 +148,7 @@ fn put_until(shared: &Shared) -> Result<Histogram> {
                 429 => {
                     shared.refuse(1);
                     thread::sleep(BEFORE_AGAIN);
+                    sent = Instant::now();
                 }
                 _ => bail!("a page was not accepted: {:?}", reply.json()),
             }

@@ -10,7 +10,7 @@ use super::status::{Refusal, Status};
 use super::tier2::Logged;
 
 /// The most changes of a batch: more at once cost less each, and make those that come after them wait.
-const BATCH: usize = 2_048;
+const BATCH: usize = 4_096;
 /// Changes that are worth a batch at once.
 const ENOUGH: usize = 1_024;
 /// What a refused client is told to wait.

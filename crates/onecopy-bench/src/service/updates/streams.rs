@@ -16,9 +16,8 @@ use super::{BEFORE_AGAIN, Shared};
 use crate::service::histogram::Histogram;
 use crate::service::http::lines::Lines;
 
-/// What a server says of a line that it had no room for, or no patience. An answer has no code to tell this from a bad
-/// line.
-const NOT_TAKEN: [&str; 2] = ["not taken", "nothing came for"];
+/// Codes of a line that the server had no room for, or no patience.
+const NOT_TAKEN: [u16; 2] = [408, 429];
 
 /// A line's answer.
 #[derive(Debug, PartialEq)]
@@ -86,7 +85,11 @@ impl Window {
                 self.fill(shared, &mut line, &mut text)?;
             }
             if self.sent.is_empty() {
-                break;
+                if counts.refused > 0 || shared.is_stopped() || shared.changes.is_over() {
+                    break;
+                }
+                thread::sleep(shared.changes.wait(&shared.pace));
+                continue;
             }
             if !self.exchange(lines, &text, &mut counts)? {
                 // One that was never answered says that something else is wrong.
@@ -127,9 +130,10 @@ impl Window {
 
     /// Appends lines for which there is room; those that were refused first.
     fn fill(&mut self, shared: &Shared, line: &mut u64, text: &mut Vec<u8>) -> Result<()> {
-        let at = Instant::now();
+        let again = |change| (change, Instant::now());
         while self.sent.len() < self.most
-            && let Some(change) = self.again.pop_front().or_else(|| shared.changes.take())
+            && let Some((change, at)) =
+                self.again.pop_front().map(again).or_else(|| shared.changes.take(&shared.pace))
         {
             shared.changes.read(change, text)?;
             *line += 1;
@@ -163,6 +167,7 @@ fn parse(text: &[u8]) -> Result<(u64, Answer)> {
     struct Told<'a> {
         line: u64,
         accepted: Option<u64>,
+        code: Option<u16>,
         #[serde(borrow)]
         error: Option<Cow<'a, str>>,
     }
@@ -170,7 +175,7 @@ fn parse(text: &[u8]) -> Result<(u64, Answer)> {
     let told: Told = serde_json::from_slice(text).with_context(what)?;
     let answer = match (told.accepted, told.error) {
         (Some(_), None) => Answer::Accepted,
-        (None, Some(error)) if NOT_TAKEN.iter().any(|said| error.contains(said)) => Answer::Full,
+        (None, Some(_)) if told.code.is_some_and(|code| NOT_TAKEN.contains(&code)) => Answer::Full,
         (None, Some(error)) => Answer::Refused(error.into_owned()),
         _ => bail!(what()),
     };
@@ -185,11 +190,12 @@ mod tests {
     fn answers_are_understood() {
         let accepted = br#"{"line":7,"accepted":812,"page":"p\"1","status":"unique","settled":true}"#;
         assert_eq!(parse(accepted).unwrap(), (7, Answer::Accepted));
-        let full = br#"{"line":8,"error":"too many wait: this line was not taken","remedy":"try again"}"#;
+        let full =
+            br#"{"line":8,"code":429,"error":"too many wait: this line was not taken","remedy":"try again"}"#;
         assert_eq!(parse(full).unwrap(), (8, Answer::Full));
-        let cut = br#"{"line":3,"error":"nothing came for 30 seconds","remedy":""}"#;
+        let cut = br#"{"line":3,"code":408,"error":"nothing came for 30 seconds","remedy":""}"#;
         assert_eq!(parse(cut).unwrap(), (3, Answer::Full));
-        let bad = br#"{"line":9,"error":"no \"html\"","remedy":"send it"}"#;
+        let bad = br#"{"line":9,"code":400,"error":"no \"html\"","remedy":"send it"}"#;
         assert_eq!(parse(bad).unwrap(), (9, Answer::Refused("no \"html\"".into())));
         for text in ["", "{}", r#"{"line":1}"#, r#"{"accepted":1}"#, r#"{"line":1,"accepted":1,"error":""}"#]
         {
@@ -202,7 +208,7 @@ mod tests {
         let (mut window, at) = (Window::new(4), Instant::now());
         window.sent.extend((1..=3).map(|line| Sent { line, change: 10 + line as usize, at }));
         assert!(window.is_accepted(br#"{"line":1,"accepted":5}"#, at).unwrap());
-        assert!(!window.is_accepted(br#"{"line":2,"error":"not taken"}"#, at).unwrap());
+        assert!(!window.is_accepted(br#"{"line":2,"code":429,"error":"not taken"}"#, at).unwrap());
         assert_eq!((window.again.clone(), window.took.latency().count), ([12].into(), 1));
         assert!(window.is_accepted(br#"{"line":4,"accepted":6}"#, at).is_err());
         assert!(window.is_accepted(br#"{"line":4,"accepted":6}"#, at).is_err(), "nothing is under way");

@@ -12,7 +12,7 @@ fn changes(stream: &Stream, numbers: std::ops::Range<u64>) -> Changes {
 fn check(way: Way) {
     let (address, played) = play();
     let (server, stream) = (Server::played(address), Stream::new(1, 100));
-    let bench = Bench { server: &server, stream: &stream, pages: 100, connections: 2, seed: 1 };
+    let bench = Bench { server: &server, stream: &stream, pages: 100, connections: 2, seed: 1, rate: None };
     let probe = Probe { numbers: 1_000_000..1_001_000, pause: Duration::from_millis(1) };
     let changes = changes(&stream, 5..3_000);
     let updates = bench.updates(way, &changes, Duration::from_millis(300), &probe).unwrap();
@@ -40,7 +40,8 @@ fn lines_that_are_refused_are_sent_again_and_none_is_lost() {
     let (address, played) = play();
     let (server, stream) = (Server::played(address), Stream::new(1, 100));
     let changes = changes(&stream, 0..200);
-    let shared = Shared { server: &server, changes: &changes, refused: 0.into(), stop: false.into() };
+    let pace = Pace::start(None);
+    let shared = Shared { server: &server, changes: &changes, pace, refused: 0.into(), stop: false.into() };
     let took = streams::put_until(&shared, 7).unwrap();
     let played = played.lock().unwrap();
     assert_eq!((took.latency().count, played.accepted), (200, 200));
@@ -53,7 +54,7 @@ fn lines_that_are_refused_are_sent_again_and_none_is_lost() {
 fn updates_end_with_the_last_change() {
     let (address, _) = play();
     let (server, stream) = (Server::played(address), Stream::new(1, 100));
-    let bench = Bench { server: &server, stream: &stream, pages: 100, connections: 1, seed: 1 };
+    let bench = Bench { server: &server, stream: &stream, pages: 100, connections: 1, seed: 1, rate: None };
     let probe = Probe { numbers: 0..0, pause: Duration::ZERO };
     for way in [Way::Requests, Way::Streams { in_flight: 2 }] {
         let changes = changes(&stream, 0..30);
