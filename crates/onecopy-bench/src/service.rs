@@ -10,11 +10,11 @@ mod errors;
 mod growth;
 mod histogram;
 mod http;
-#[cfg(test)]
-mod played;
 mod server;
 mod speed;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod updates;
 
 use std::fs;

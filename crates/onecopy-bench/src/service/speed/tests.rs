@@ -1,7 +1,7 @@
 //! Look-ups of a server that is played.
 
 use super::*;
-use crate::service::played::play;
+use crate::service::tests::played::play;
 
 #[test]
 fn look_ups_count_pages_not_requests() {

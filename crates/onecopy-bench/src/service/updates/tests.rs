@@ -1,8 +1,8 @@
 //! Updates of a server that is played, and their table.
 
 use super::*;
-use crate::service::played::play;
 use crate::service::stream::Stream;
+use crate::service::tests::played::play;
 
 fn changes(stream: &Stream, numbers: std::ops::Range<u64>) -> Changes {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,3 @@
+//! What the tests of this folder share.
+
+pub mod played;
