@@ -103,12 +103,12 @@ impl KeyFinder<'_> {
 
     /// Turns sorted keys into runs.
     fn collect(&self, mut sorter: Sorter<(u64, Holder)>, mut writer: RunWriter) -> Result<()> {
-        let mut run: Vec<Holder> = Vec::new();
+        let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
         sorter.drop_alone();
         sorter.drain(|(key, holder)| {
             if key != current {
-                self.prune(&mut run);
+                self.prune(&mut run, &mut all);
                 writer.push(&run)?;
                 run.clear();
                 current = key;
@@ -116,20 +116,20 @@ impl KeyFinder<'_> {
             run.push(holder);
             Ok(())
         })?;
-        self.prune(&mut run);
+        self.prune(&mut run, &mut all);
         writer.push(&run)?;
         writer.finish()
     }
 
-    /// Takes out the contents of a short run that can be alike to none of the others.
-    fn prune(&self, run: &mut Vec<Holder>) {
+    /// Takes out the contents of a short run that can be alike to none of the others. `all` is a buffer.
+    fn prune(&self, run: &mut Vec<Holder>, all: &mut Vec<Holder>) {
         /// In longer runs, hardly any content is alone.
         const SHORT: usize = 8;
         // Sets grow over all that share a key, alike or not.
-        if run.len() > SHORT || self.method.search() != Search::Keys {
+        if !(2..=SHORT).contains(&run.len()) || self.method.search() != Search::Keys {
             return;
         }
-        let all = run.clone();
+        all.clone_from(run);
         let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);
         run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
     }

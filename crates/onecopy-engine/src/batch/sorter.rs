@@ -125,8 +125,7 @@ impl<T: Sortable> Sorter<T> {
     /// Calls `each` with every value, in order; deletes the runs.
     pub(crate) fn drain(mut self, mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
         if self.runs.is_empty() {
-            self.values.sort_unstable();
-            return self.values.into_iter().try_for_each(each);
+            return sorted(self.values).into_iter().try_for_each(each);
         }
         self.spill()?;
         self.values = Vec::new();
@@ -168,6 +167,36 @@ impl<T: Sortable> Sorter<T> {
         }
         Ok(())
     }
+}
+
+/// Sorts values. Leads are hashes, so each says about where it goes: values are dealt out into many small buckets, which
+/// is twice as fast as comparing them all. Leads that are not uniform only make larger buckets.
+fn sorted<T: Sortable>(mut values: Vec<T>) -> Vec<T> {
+    /// Values a bucket, about.
+    const FEW: usize = 4;
+    let leads = values.iter().map(|value| value.lead());
+    let (Some(low), Some(high)) = (leads.clone().min(), leads.max()) else { return values };
+    let bits = (values.len() / FEW).max(1).ilog2();
+    let shift = (u64::BITS - (high - low).leading_zeros()).saturating_sub(bits);
+    let bucket = |value: &T| ((value.lead() - low) >> shift) as usize;
+    // Where each bucket begins; moves on as it is filled, to where the next one begins.
+    let mut starts = vec![0u32; (1 << bits) + 1];
+    values.iter().for_each(|value| starts[bucket(value) + 1] += 1);
+    for i in 1..starts.len() {
+        starts[i] += starts[i - 1];
+    }
+    let dealt = values.clone();
+    for value in dealt {
+        let start = &mut starts[bucket(&value)];
+        values[*start as usize] = value;
+        *start += 1;
+    }
+    let mut start = 0;
+    for &end in &starts[..1 << bits] {
+        values[start..end as usize].sort_unstable();
+        start = end as usize;
+    }
+    values
 }
 
 /// Most runs that are open at once.
@@ -244,6 +273,20 @@ mod tests {
                 .unwrap();
             assert_eq!(found, expected);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn buckets_equal_the_standard_sort() {
+        let hash = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for shape in [|n| n, |n: u64| n >> 4, |n: u64| n >> 60, |n: u64| n | 0xffff << 48, |_| 7, |_| u64::MAX] {
+            for count in [0, 1, 2, 63, 5_000] {
+                let values: Vec<(u64, [u32; 2])> =
+                    (0..count).map(|n| (shape(hash(n)), [hash(n + 9) as u32, 0])).collect();
+                let mut expected = values.clone();
+                expected.sort_unstable();
+                assert_eq!(sorted(values), expected);
+            }
         }
     }
 
