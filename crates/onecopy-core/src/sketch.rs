@@ -58,7 +58,7 @@ const EMPTY: u64 = u64::MAX;
 fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
     /// Fewer are sorted as quickly by comparison, and a table for more would take too much memory.
     const WORTH_A_TABLE: std::ops::RangeInclusive<usize> = 33..=1 << 16;
-    if !WORTH_A_TABLE.contains(&values.len()) || values.contains(&EMPTY) || !fill(values, table) {
+    if !WORTH_A_TABLE.contains(&values.len()) || !fill(values, table) {
         values.sort_unstable();
         values.dedup();
         return;
@@ -74,7 +74,8 @@ fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
     values.truncate(length);
 }
 
-/// Puts `values` into the table in order. Gives up on values that are not uniform, which would take quadratic time.
+/// Puts `values` into the table in order. Gives up on values that are not uniform, which would take quadratic time, and
+/// on one that looks like an empty slot.
 fn fill(values: &[u64], table: &mut Vec<u64>) -> bool {
     let bits = values.len().ilog2() + 2;
     let slots = (1usize << bits) + values.len();
@@ -88,6 +89,9 @@ fn fill(values: &[u64], table: &mut Vec<u64>) -> bool {
             slot += 1;
         }
         if table[slot] == value {
+            if value == EMPTY {
+                return false;
+            }
             continue;
         }
         let mut held = std::mem::replace(&mut table[slot], value);

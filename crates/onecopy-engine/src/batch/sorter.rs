@@ -125,7 +125,13 @@ impl<T: Sortable> Sorter<T> {
     /// Calls `each` with every value, in order; deletes the runs.
     pub(crate) fn drain(mut self, mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
         if self.runs.is_empty() {
-            return sorted(self.values).into_iter().try_for_each(each);
+            // Buckets take a second copy, for which there must be room.
+            if 2 * self.values.len() <= self.limit {
+                sort_in_buckets(&mut self.values);
+            } else {
+                self.values.sort_unstable();
+            }
+            return self.values.into_iter().try_for_each(each);
         }
         self.spill()?;
         self.values = Vec::new();
@@ -171,11 +177,11 @@ impl<T: Sortable> Sorter<T> {
 
 /// Sorts values. Leads are hashes, so each says about where it goes: values are dealt out into many small buckets, which
 /// is twice as fast as comparing them all. Leads that are not uniform only make larger buckets.
-fn sorted<T: Sortable>(mut values: Vec<T>) -> Vec<T> {
+fn sort_in_buckets<T: Sortable>(values: &mut [T]) {
     /// Values a bucket, about.
     const FEW: usize = 4;
     let leads = values.iter().map(|value| value.lead());
-    let (Some(low), Some(high)) = (leads.clone().min(), leads.max()) else { return values };
+    let (Some(low), Some(high)) = (leads.clone().min(), leads.max()) else { return };
     let bits = (values.len() / FEW).max(1).ilog2();
     let shift = (u64::BITS - (high - low).leading_zeros()).saturating_sub(bits);
     let bucket = |value: &T| ((value.lead() - low) >> shift) as usize;
@@ -185,8 +191,7 @@ fn sorted<T: Sortable>(mut values: Vec<T>) -> Vec<T> {
     for i in 1..starts.len() {
         starts[i] += starts[i - 1];
     }
-    let dealt = values.clone();
-    for value in dealt {
+    for value in values.to_vec() {
         let start = &mut starts[bucket(&value)];
         values[*start as usize] = value;
         *start += 1;
@@ -196,7 +201,6 @@ fn sorted<T: Sortable>(mut values: Vec<T>) -> Vec<T> {
         values[start..end as usize].sort_unstable();
         start = end as usize;
     }
-    values
 }
 
 /// Most runs that are open at once.
@@ -281,11 +285,12 @@ mod tests {
         let hash = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for shape in [|n| n, |n: u64| n >> 4, |n: u64| n >> 60, |n: u64| n | 0xffff << 48, |_| 7, |_| u64::MAX] {
             for count in [0, 1, 2, 63, 5_000] {
-                let values: Vec<(u64, [u32; 2])> =
+                let mut values: Vec<(u64, [u32; 2])> =
                     (0..count).map(|n| (shape(hash(n)), [hash(n + 9) as u32, 0])).collect();
                 let mut expected = values.clone();
                 expected.sort_unstable();
-                assert_eq!(sorted(values), expected);
+                sort_in_buckets(&mut values);
+                assert_eq!(values, expected);
             }
         }
     }

@@ -208,7 +208,9 @@ pub(crate) fn read_line<'a>(
     wanted: &Wanted,
 ) -> Result<Record<'a>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let text = std::str::from_utf8(line)
+    // The quick check does not say where a fault is.
+    let text = simdutf8::basic::from_utf8(line)
+        .or_else(|_| std::str::from_utf8(line))
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
     let mut json = serde_json::Deserializer::from_str(text);
     let mut found = Found::default();
