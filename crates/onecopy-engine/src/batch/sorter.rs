@@ -188,7 +188,8 @@ fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
     out.extend_from_slice(values);
     let leads = values.iter().map(|value| value.lead());
     let (Some(low), Some(high)) = (leads.clone().min(), leads.max()) else { return };
-    let bits = (values.len() / FEW).max(1).ilog2();
+    // Two buckets at least: nothing can be shifted by all its bits.
+    let bits = (values.len() / FEW).max(2).ilog2();
     let shift = (u64::BITS - (high - low).leading_zeros()).saturating_sub(bits);
     let bucket = |value: &T| ((value.lead() - low) >> shift) as usize;
     // Where each bucket begins; moves on as it is filled, to where the next one begins.
