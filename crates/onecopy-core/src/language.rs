@@ -1,8 +1,9 @@
 //! The language of a page, as one of some seventy.
 //!
 //! It is asked of every page, so it may cost about as much as hashing a line. The script decides for most of the world's
-//! languages. Where many share one, a sample of words is looked up among the frequent short words of each; only when
-//! that leaves doubt are trigrams counted, which takes many times as long. It is a signal, never proof of anything.
+//! languages. Where many share one, a sample of words is looked up among the frequent short words of each. When that has
+//! too few of them a larger sample is, and only a short or a mixed page's trigrams are counted, which takes many times as
+//! long. It is a signal, never proof of anything.
 
 mod table;
 
@@ -75,7 +76,7 @@ impl Language {
 /// Places of a page from which words are taken: menus at the front are often in another language than the text.
 const WINDOWS: usize = 3;
 /// Places when those say too little: pages of code and of names have few words of a language, but they have some.
-const MORE_WINDOWS: usize = 12;
+const MORE_WINDOWS: usize = 15;
 /// Words taken from each.
 const WINDOW_TOKENS: usize = 40;
 /// Bytes of a word that are looked at: a clause of Chinese is one word.
