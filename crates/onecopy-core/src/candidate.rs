@@ -63,18 +63,19 @@ pub(crate) fn first_keys(
 ) {
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
-    let mut places = histogram(scratch);
-    let last = cut(&mut places, wanted);
+    let mut places = places(scratch);
+    // Whether a shingle is a key cannot be guessed, so none is a branch: each is written, and the next one over it
+    // unless it is.
+    let mut end = out.len();
+    out.resize(end + wanted.min(sketch.len()) + 1, (0, 0));
     for (&shingle, &count) in sketch.iter().zip(&*scratch) {
-        if count > 1 && count <= last {
-            // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
-            let place = &mut places[count as usize];
-            *place += 1;
-            if *place as usize <= wanted {
-                out.push((shingle, sketch.len() as u32 - *place));
-            }
-        }
+        // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
+        let place = &mut places[usize::from(count)];
+        *place += 1;
+        out[end] = (shingle, sketch.len() as u32 - *place);
+        end += usize::from(count > 1 && *place as usize <= wanted);
     }
+    out.truncate(end);
 }
 
 /// How many of a page's `n` rarest shingles are keys.
@@ -94,17 +95,13 @@ fn histogram(counts: &[u8]) -> [u32; 256] {
     std::array::from_fn(|count| tables.iter().map(|table| table[count]).sum())
 }
 
-/// Turns how many shingles have each count into where they begin in the order; says the most common count that is
-/// still among the `wanted` first.
-fn cut(histogram: &mut [u32; 256], wanted: usize) -> u8 {
-    let (mut sum, mut last) = (0, 0);
-    for (count, slot) in histogram.iter_mut().enumerate() {
-        if (sum as usize) < wanted && *slot > 0 {
-            last = count as u8;
-        }
-        sum += std::mem::replace(slot, sum);
+/// Where the shingles of each count begin in the order.
+fn places(counts: &[u8]) -> [u32; 256] {
+    let (mut sum, mut places) = (0, histogram(counts));
+    for place in &mut places {
+        sum += std::mem::replace(place, sum);
     }
-    last
+    places
 }
 
 #[cfg(test)]

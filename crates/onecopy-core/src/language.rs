@@ -1,8 +1,9 @@
 //! The language of a page, as one of some seventy.
 //!
 //! It is asked of every page, so it may cost about as much as hashing a line. The script decides for most of the world's
-//! languages. Where many share one, a sample of words is looked up among the frequent short words of each; only when
-//! that leaves doubt are trigrams counted, which takes many times as long. It is a signal, never proof of anything.
+//! languages. Where many share one, a sample of words is looked up among the frequent short words of each. When that has
+//! too few of them a larger sample is, and only a short or a mixed page's trigrams are counted, which takes many times as
+//! long. It is a signal, never proof of anything.
 
 mod table;
 
@@ -74,6 +75,8 @@ impl Language {
 
 /// Places of a page from which words are taken: menus at the front are often in another language than the text.
 const WINDOWS: usize = 3;
+/// Places when those say too little: pages of code and of names have few words of a language, but they have some.
+const MORE_WINDOWS: usize = 15;
 /// Words taken from each.
 const WINDOW_TOKENS: usize = 40;
 /// Bytes of a word that are looked at: a clause of Chinese is one word.
@@ -96,16 +99,7 @@ const TRIGRAM_BYTES: usize = 512;
 
 /// The language of a page. `None`: there is too little text, or too much doubt.
 pub fn language(canonical: &Canonical) -> Option<Language> {
-    let (table, mut sample) = (table(), Sample::default());
-    let count = canonical.token_count();
-    if count <= WINDOWS * WINDOW_TOKENS {
-        sample.take(canonical, 0..count, table);
-    } else {
-        for window in 0..WINDOWS {
-            let start = (2 * window + 1) * count / (2 * WINDOWS) - WINDOW_TOKENS / 2;
-            sample.take(canonical, start..start + WINDOW_TOKENS, table);
-        }
-    }
+    let sample = Sample::of(canonical, WINDOWS);
     let script = sample.script()?;
     match script {
         Language::English => sample.decide(canonical, 1..=40),
@@ -126,17 +120,30 @@ struct Sample {
     kana: u32,
     /// What the words say for each language, by number.
     votes: [u32; 64],
-    /// How often each word of the table was met.
+    /// How often each word of the table was met, as far as that counts.
     met: [u8; SLOTS],
-}
-
-impl Default for Sample {
-    fn default() -> Sample {
-        Sample { scripts: [0; 128], kana: 0, votes: [0; 64], met: [0; SLOTS] }
-    }
+    /// The words of the table that were met.
+    words: Vec<u16>,
 }
 
 impl Sample {
+    /// A sample of words from so many places of a page; all of a page that has no more.
+    fn of(canonical: &Canonical, windows: usize) -> Sample {
+        let words = Vec::with_capacity(WINDOWS * WINDOW_TOKENS);
+        let mut sample = Sample { scripts: [0; 128], kana: 0, votes: [0; 64], met: [0; SLOTS], words };
+        let (table, count) = (table(), canonical.token_count());
+        if count <= windows * WINDOW_TOKENS {
+            sample.take(canonical, 0..count, table);
+        } else {
+            for window in 0..windows {
+                let start = (2 * window + 1) * count / (2 * windows) - WINDOW_TOKENS / 2;
+                sample.take(canonical, start..start + WINDOW_TOKENS, table);
+            }
+        }
+        sample.vote(table);
+        sample
+    }
+
     fn take(&mut self, canonical: &Canonical, tokens: Range<usize>, table: &Table) {
         let bytes = canonical.padded();
         for (start, end) in canonical.spans_of(tokens) {
@@ -146,12 +153,19 @@ impl Sample {
             if script == Language::Chinese {
                 self.kana += kana_bytes(&token[..token.len().min(TOKEN_BYTES)]);
             }
-            let Some((slot, mut languages)) = table.word(bytes, start, end) else { continue };
-            self.met[slot] += 1;
-            if self.met[slot] > REPETITIONS {
-                continue;
+            let Some(slot) = table.word(bytes, start, end) else { continue };
+            if self.met[slot] == 0 {
+                self.words.push(slot as u16);
             }
-            let vote = WORD_VOTE / languages.count_ones();
+            self.met[slot] = (self.met[slot] + 1).min(REPETITIONS);
+        }
+    }
+
+    /// Shares out what the words that were met say. Afterwards, because a word is met many times.
+    fn vote(&mut self, table: &Table) {
+        for &word in &self.words {
+            let mut languages = table.languages(word);
+            let vote = u32::from(self.met[usize::from(word)]) * (WORD_VOTE / languages.count_ones());
             while languages != 0 {
                 self.votes[languages.trailing_zeros() as usize] += vote;
                 languages &= languages - 1;
@@ -174,19 +188,28 @@ impl Sample {
         self.kana * KANA_SHARE >= self.scripts[usize::from(Language::Chinese.to_u8())]
     }
 
-    /// The language of the most words, or in doubt that of the trigrams among those that words speak for.
+    /// The language of the most words. In doubt that of more words, if there are more, or else that of the trigrams
+    /// among those that words speak for.
     fn decide(&self, canonical: &Canonical, languages: RangeInclusive<u8>) -> Option<Language> {
         if let Some(language) = self.best(languages.clone(), WORDS_NEEDED) {
             return Some(language);
         }
-        let mut candidates: Vec<Language> = languages.filter_map(Language::from_u8).collect();
-        candidates.sort_by_key(|language| std::cmp::Reverse(self.votes[usize::from(language.to_u8())]));
+        let votes = |language: &Language| self.votes[usize::from(language.to_u8())];
+        let mut candidates: Vec<Language> = languages.clone().filter_map(Language::from_u8).collect();
+        candidates.sort_by_key(|language| std::cmp::Reverse(votes(language)));
         candidates.truncate(CANDIDATES);
-        let most = self.votes[usize::from(candidates.first()?.to_u8())];
+        let most = votes(candidates.first()?);
+        if most < WORD_VOTE {
+            return None;
+        }
+        // Few words, but more of them, are better evidence than trigrams, and cost less.
+        if most < WORDS_NEEDED * WORD_VOTE && canonical.token_count() > WINDOWS * WINDOW_TOKENS {
+            return Sample::of(canonical, MORE_WINDOWS).best(languages, WORDS_NEEDED);
+        }
         // Two at least: trigrams that can only say one thing say nothing.
-        let close = |language: &&Language| 2 * self.votes[usize::from(language.to_u8())] >= most;
-        candidates.truncate(candidates.iter().take_while(close).count().max(2));
-        (most >= WORD_VOTE).then(|| by_trigrams(canonical, &candidates))?
+        let close = candidates.iter().take_while(|language| 2 * votes(language) >= most).count().max(2);
+        candidates.truncate(close);
+        by_trigrams(canonical, &candidates)
     }
 
     /// The language of the most words, if it leads clearly.

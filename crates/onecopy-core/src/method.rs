@@ -69,6 +69,12 @@ pub trait Method: Debug + Send + Sync {
         true
     }
 
+    /// A number beside a key, for pages whose sketch has `size` words: [`Method::may`] denies two pages that both have
+    /// less than theirs.
+    fn least_rest(&self, _size: u32) -> u32 {
+        0
+    }
+
     /// How many words of each class a sketch has, and how much those of an alike page resemble them at least: where in
     /// [`Partitions`](crate::Partitions) alike pages can be. `None` if that cannot be told: they can be anywhere.
     fn lengths(&self, _sketch: &[u64]) -> Option<Lengths> {

@@ -41,13 +41,22 @@ pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     let (first, rest) = tokens.split_at(length.min(tokens.len()));
     let mut window = first.iter().fold(0u64, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token));
     let leaving = (0..length).fold(1u64, |power, _| power.wrapping_mul(hash::BASE));
-    out.reserve(rest.len() + 1);
     out.push(window);
-    out.extend(rest.iter().zip(tokens).map(|(&enters, &leaves)| {
-        window =
-            window.wrapping_mul(hash::BASE).wrapping_add(enters).wrapping_sub(leaves.wrapping_mul(leaving));
-        window
-    }));
+    let start = out.len();
+    out.resize(start + rest.len(), 0);
+    let change = |i: usize| rest[i].wrapping_sub(tokens[i].wrapping_mul(leaving));
+    // Two at a time: each window waits for the multiplication of the one before, but the second can start from there too.
+    let mut pairs = out[start..].chunks_exact_mut(2);
+    for (pair, i) in pairs.by_ref().zip((0..).step_by(2)) {
+        let (first, second) = (change(i), change(i + 1));
+        pair[0] = window.wrapping_mul(hash::BASE).wrapping_add(first);
+        let both = first.wrapping_mul(hash::BASE).wrapping_add(second);
+        window = window.wrapping_mul(hash::BASE.wrapping_mul(hash::BASE)).wrapping_add(both);
+        pair[1] = window;
+    }
+    if let [last] = pairs.into_remainder() {
+        *last = window.wrapping_mul(hash::BASE).wrapping_add(change(rest.len() - 1));
+    }
 }
 
 /// The passages of `canonical` that no shingle of `other` covers: what a page has and another has not.

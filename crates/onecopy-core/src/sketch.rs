@@ -58,13 +58,14 @@ const EMPTY: u64 = u64::MAX;
 fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
     /// Fewer are sorted as quickly by comparison, and a table for more would take too much memory.
     const WORTH_A_TABLE: std::ops::RangeInclusive<usize> = 33..=1 << 16;
-    if !WORTH_A_TABLE.contains(&values.len()) || values.contains(&EMPTY) || !fill(values, table) {
+    let used = if WORTH_A_TABLE.contains(&values.len()) { fill(values, table) } else { None };
+    let Some(used) = used else {
         values.sort_unstable();
         values.dedup();
         return;
-    }
+    };
     let mut length = 0;
-    for &value in &*table {
+    for &value in &table[..used] {
         if length == values.len() {
             break;
         }
@@ -74,13 +75,14 @@ fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
     values.truncate(length);
 }
 
-/// Puts `values` into the table in order. Gives up on values that are not uniform, which would take quadratic time.
-fn fill(values: &[u64], table: &mut Vec<u64>) -> bool {
+/// Puts `values` into the table in order; says how many slots are in use or before one that is. Gives up on values that
+/// are not uniform, which would take quadratic time, and on one that looks like an empty slot.
+fn fill(values: &[u64], table: &mut Vec<u64>) -> Option<usize> {
     let bits = values.len().ilog2() + 2;
     let slots = (1usize << bits) + values.len();
     table.clear();
     table.resize(slots, EMPTY);
-    let (mut moves, limit) = (0, 32 * values.len());
+    let (mut moves, mut used, limit) = (0, 0, 32 * values.len());
     for &value in values {
         let mut slot = (value >> (64 - bits)) as usize;
         let first = slot;
@@ -88,6 +90,9 @@ fn fill(values: &[u64], table: &mut Vec<u64>) -> bool {
             slot += 1;
         }
         if table[slot] == value {
+            if value == EMPTY {
+                return None;
+            }
             continue;
         }
         let mut held = std::mem::replace(&mut table[slot], value);
@@ -95,12 +100,13 @@ fn fill(values: &[u64], table: &mut Vec<u64>) -> bool {
             slot += 1;
             held = std::mem::replace(&mut table[slot], held);
         }
+        used = used.max(slot + 1);
         moves += slot - first;
         if moves > limit {
-            return false;
+            return None;
         }
     }
-    true
+    Some(used)
 }
 
 #[cfg(test)]

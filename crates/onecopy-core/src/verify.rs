@@ -36,6 +36,20 @@ pub fn rests_allow(rests: (u32, u32), sizes: (u32, u32), threshold: f64) -> bool
     (most + 1.0) * (1.0 + threshold) >= threshold * (f64::from(sizes.0) + f64::from(sizes.1))
 }
 
+/// How many shingles of a page of `size` must come behind a key for it to be `threshold` alike to a page of its own size.
+/// Where two pages have fewer, [`rests_allow`] denies them: the smaller one would be denied even a page like itself.
+pub(crate) fn least_rest(size: u32, threshold: f64) -> u32 {
+    let allowed = |rest: u32| rests_allow((rest, rest), (size, size), threshold);
+    let mut rest = ((2.0 * threshold / (1.0 + threshold)) * f64::from(size)) as u32;
+    while rest > 0 && allowed(rest - 1) {
+        rest -= 1;
+    }
+    while !allowed(rest) {
+        rest += 1;
+    }
+    rest
+}
+
 /// The smallest number of shared shingles that makes sets of `a` and `b` shingles `threshold` alike. It is more
 /// than either holds where nothing can.
 pub(crate) fn overlap_needed(a: usize, b: usize, threshold: f64) -> usize {
@@ -132,6 +146,11 @@ mod tests {
             prop_assert!(needed > a.min(b) || resemblance(needed, a, b) >= threshold);
             prop_assert_eq!(sizes_allow(a, b, threshold), needed <= a.min(b));
             prop_assert!(needed > a.min(b) || rests_allow((needed as u32 - 1, b as u32), (a as u32, b as u32), threshold));
+            let (few, fewer) = (least_rest(a as u32, threshold), least_rest(b as u32, threshold));
+            if few > 0 && fewer > 0 {
+                let rests = (few - 1, fewer - 1);
+                prop_assert!(!rests_allow(rests, (a as u32, b as u32), threshold), "two that are weak");
+            }
             let part = part_needed(a, threshold);
             prop_assert!(containment(part, a) >= threshold && containment(part - 1, a) < threshold);
             let within = overlap_within(a, threshold);

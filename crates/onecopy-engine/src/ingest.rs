@@ -14,6 +14,7 @@ mod packing;
 mod parquet;
 mod record;
 mod remote;
+mod scan;
 mod warc;
 
 pub(crate) use chunks::{Chunk, Chunks, Copied, Trouble, lines};

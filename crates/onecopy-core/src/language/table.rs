@@ -16,16 +16,19 @@ pub(super) const SLOTS: usize = 8192;
 /// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
-/// Which languages use a word: the hash of the word, and a bit a language by number.
+/// Which languages use a word. Apart, so that looking for a word touches little memory.
 pub(super) struct Table {
-    slots: Vec<(u64, u64)>,
+    /// The hash of the word in each slot; zero for none.
+    hashes: Vec<u64>,
+    /// The languages that use it, a bit each by number.
+    languages: Vec<u64>,
 }
 
 /// The table, made once.
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table = Table { slots: vec![(0, 0); SLOTS] };
+        let mut table = Table { hashes: vec![0; SLOTS], languages: vec![0; SLOTS] };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
         for (language, word) in words() {
@@ -53,24 +56,30 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
 impl Table {
     fn insert(&mut self, hash: u64, language: Language) {
         let slot = self.slot(hash);
-        self.slots[slot].0 = hash;
-        self.slots[slot].1 |= 1 << language.to_u8();
+        self.hashes[slot] = hash;
+        self.languages[slot] |= 1 << language.to_u8();
     }
 
-    /// The slot of the word `padded[start..end]` and the languages that use it, a bit each. `None`: no language does.
+    /// The slot of the word `padded[start..end]`. `None`: no language uses it.
     #[inline]
-    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> Option<(usize, u64)> {
+    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> Option<usize> {
         if !WORD_BYTES.contains(&(end - start)) {
             return None;
         }
         let slot = self.slot(token(padded, start, end));
-        Some((slot, self.slots[slot].1)).filter(|&(_, languages)| languages != 0)
+        (self.hashes[slot] != 0).then_some(slot)
+    }
+
+    /// The languages that use the word in a slot, a bit each by number.
+    pub(super) fn languages(&self, slot: u16) -> u64 {
+        self.languages[usize::from(slot)]
     }
 
     /// The slot that has `hash`, or the empty one where it belongs.
+    #[inline]
     fn slot(&self, hash: u64) -> usize {
         let mut slot = hash as usize % SLOTS;
-        while self.slots[slot].1 != 0 && self.slots[slot].0 != hash {
+        while self.hashes[slot] != 0 && self.hashes[slot] != hash {
             slot = (slot + 1) % SLOTS;
         }
         slot

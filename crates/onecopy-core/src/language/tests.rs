@@ -120,6 +120,19 @@ fn the_text_decides_not_its_names_and_not_its_menu() {
 }
 
 #[test]
+fn a_long_page_with_few_words_is_looked_at_more_closely() {
+    let mut tokens: Vec<String> = (0..1_200).map(|n| format!("q{n}")).collect();
+    // Two words where the first look falls: too few to tell.
+    tokens[600] = "which".into();
+    tokens[601] = "this".into();
+    assert_eq!(language_of(&tokens.join(" ")), None);
+    for (at, word) in [(50, "and"), (110, "with"), (350, "from"), (450, "which"), (510, "this")] {
+        tokens[at] = word.into();
+    }
+    assert_eq!(language_of(&tokens.join(" ")), Some(Language::English));
+}
+
+#[test]
 fn every_language_that_shares_a_script_has_words() {
     for language in (1..=55).filter_map(Language::from_u8) {
         let count = table::words().filter(|&(other, _)| other == language).count();

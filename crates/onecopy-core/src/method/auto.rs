@@ -12,7 +12,7 @@ use crate::config::{CanonicalRules, Config, ShingleRules};
 use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
 use crate::partition::{LengthVector, Lengths};
 use crate::sketch::{sketch, split};
-use crate::verify::{overlap, rests_allow, sizes_allow, verify};
+use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -94,6 +94,11 @@ impl Method for Auto {
         // The larger of two sizes may be as much too small as sizes are rounded.
         rests_allow((a.rest, b.rest), (a.size, b.size), least)
             && sizes_allow(a.size as usize, b.size as usize, least * (1.0 - SIZE_ROUNDING))
+    }
+
+    /// Of plain texts only: the number beside a key of a page that was told apart is larger than any of these.
+    fn least_rest(&self, size: u32) -> u32 {
+        least_rest(size, self.threshold)
     }
 
     /// Main content counts, which is all of plain text. A page that was told apart may be alike to another such page at

@@ -8,7 +8,7 @@ use crate::config::{Config, ShingleRules};
 use crate::measure::resemblance;
 use crate::partition::{LengthVector, Lengths};
 use crate::sketch::sketch;
-use crate::verify::{overlap, rests_allow, sizes_allow, verify};
+use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
 
@@ -57,6 +57,10 @@ impl Method for Jaccard {
     fn may(&self, a: Held, b: Held) -> bool {
         rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold)
             && sizes_allow(a.size as usize, b.size as usize, self.threshold)
+    }
+
+    fn least_rest(&self, size: u32) -> u32 {
+        least_rest(size, self.threshold)
     }
 
     fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {

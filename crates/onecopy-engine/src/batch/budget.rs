@@ -35,7 +35,7 @@ impl Budget {
         let windows = windows(job, sources, stores)?;
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - windows;
-        let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 2 << 20);
+        let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 512 << 10);
         // A shingle a word, a word about six bytes, some forty shingles a counter: common shingles still stand out, and
         // the table stays in the processor's cache. Fewer counters only cost speed.
         let counters = (input / 256).max(1 << 12).ilog2() + 1;

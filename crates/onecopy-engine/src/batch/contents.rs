@@ -95,7 +95,7 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
     }
     let mut leaders = vec![0u32; count];
     let mut current = None;
-    sorter.drain(|(fingerprint, rank)| {
+    sorter.drain(&mut Vec::new(), |(fingerprint, rank)| {
         let leader = match current {
             Some((same, leader)) if same == fingerprint => leader,
             _ => rank,

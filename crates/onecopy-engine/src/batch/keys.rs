@@ -49,11 +49,20 @@ impl KeyFinder<'_> {
         let runs = Runs::new(PARTS, budget.entries, self.folder);
         let sorters: Vec<_> = sorters.into_iter().map(|sorter| Mutex::new(Some(sorter))).collect();
         let known = || Known::new(self.contents.len().min(budget.entries / 16));
-        for_each(self.threads, PARTS, known, |known, part| {
-            let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
-            let sorter = sorter.expect("each part is taken once").into_inner();
-            self.collect(sorter.expect("no thread panics with this lock"), runs.writer(part, known))
-        })?;
+        let least: Vec<u32> = self.contents.sizes.iter().map(|&size| self.method.least_rest(size)).collect();
+        for_each(
+            self.threads,
+            PARTS,
+            || (known(), Vec::new()),
+            |(known, buffer), part| {
+                let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
+                let sorter = sorter.expect("each part is taken once").into_inner();
+                let mut sorter = sorter.expect("no thread panics with this lock");
+                // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
+                sorter.drop_alone(|(_, [content, rest])| *rest >= least[*content as usize]);
+                self.collect(sorter, buffer, runs.writer(part, known))
+            },
+        )?;
         runs.finish()
     }
 
@@ -102,13 +111,17 @@ impl KeyFinder<'_> {
     }
 
     /// Turns sorted keys into runs.
-    fn collect(&self, mut sorter: Sorter<(u64, Holder)>, mut writer: RunWriter) -> Result<()> {
-        let mut run: Vec<Holder> = Vec::new();
+    fn collect(
+        &self,
+        sorter: Sorter<(u64, Holder)>,
+        buffer: &mut Vec<(u64, Holder)>,
+        mut writer: RunWriter,
+    ) -> Result<()> {
+        let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
-        sorter.drop_alone();
-        sorter.drain(|(key, holder)| {
+        sorter.drain(buffer, |(key, holder)| {
             if key != current {
-                self.prune(&mut run);
+                self.prune(&mut run, &mut all);
                 writer.push(&run)?;
                 run.clear();
                 current = key;
@@ -116,20 +129,20 @@ impl KeyFinder<'_> {
             run.push(holder);
             Ok(())
         })?;
-        self.prune(&mut run);
+        self.prune(&mut run, &mut all);
         writer.push(&run)?;
         writer.finish()
     }
 
-    /// Takes out the contents of a short run that can be alike to none of the others.
-    fn prune(&self, run: &mut Vec<Holder>) {
+    /// Takes out the contents of a short run that can be alike to none of the others. `all` is a buffer.
+    fn prune(&self, run: &mut Vec<Holder>, all: &mut Vec<Holder>) {
         /// In longer runs, hardly any content is alone.
         const SHORT: usize = 8;
         // Sets grow over all that share a key, alike or not.
-        if run.len() > SHORT || self.method.search() != Search::Keys {
+        if !(2..=SHORT).contains(&run.len()) || self.method.search() != Search::Keys {
             return;
         }
-        let all = run.clone();
+        all.clone_from(run);
         let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);
         run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
     }

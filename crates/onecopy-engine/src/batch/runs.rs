@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{At, Result};
 
@@ -112,26 +112,31 @@ impl Part {
 
 /// Runs that were written: the hash of each, with what comes behind the key in its first content. A hash has one place,
 /// and takes it from the one before, so this may forget.
-pub(crate) struct Known(Vec<(u128, u32)>);
+pub(crate) struct Known {
+    places: Vec<(u128, u32)>,
+    /// The contents of a run, to be hashed.
+    contents: Vec<u32>,
+}
 
 impl Known {
     /// Remembers some `runs`.
     pub(crate) fn new(runs: usize) -> Known {
-        Known(vec![(0, 0); runs.max(1)])
+        Known { places: vec![(0, 0); runs.max(1)], contents: Vec::new() }
     }
 
     /// Whether a run with these contents and as much behind its key was written; notes it if not.
     fn has(&mut self, run: &[Holder]) -> bool {
+        self.contents.clear();
+        self.contents.extend(run.iter().map(|[content, _]| content));
         // 128 bits: runs are taken to be equal by their hash alone.
-        let mut hash = Xxh3::new();
-        run.iter().for_each(|[content, _]| hash.update(&content.to_ne_bytes()));
-        let (hash, rest) = (hash.digest128(), run[0][1]);
-        let place = hash as usize % self.0.len();
+        let (hash, rest) = (xxh3_128(bytemuck::cast_slice(&self.contents)), run[0][1]);
+        let place = hash as usize % self.places.len();
+        let known = &mut self.places[place];
         // The order is one for all contents: what is further on for the first is so for the others.
-        if self.0[place].0 == hash && self.0[place].1 >= rest {
+        if known.0 == hash && known.1 >= rest {
             return true;
         }
-        self.0[place] = (hash, rest);
+        *known = (hash, rest);
         false
     }
 }

@@ -101,11 +101,14 @@ impl<R: Read> LineChunks<R> {
         if self.ended {
             return Ok(None);
         }
-        spare.clear();
-        spare.append(&mut self.carry);
+        // What the buffer held is written over, not cleared: zeros would be written over too.
+        let carried = self.carry.len();
+        spare.resize(spare.len().max(carried), 0);
+        spare[..carried].copy_from_slice(&self.carry);
+        self.carry.clear();
         let mut chunk = Chunk { index: self.next, bytes: spare, ..Chunk::default() };
         self.next += 1;
-        if let Err(error) = self.fill(&mut chunk) {
+        if let Err(error) = self.fill(&mut chunk, carried) {
             self.ended = true;
             if error.raw_os_error().is_some() || is_transport(&error) {
                 return Err(error);
@@ -117,12 +120,14 @@ impl<R: Read> LineChunks<R> {
         Ok((!chunk.bytes.is_empty() || chunk.trouble.is_some()).then_some(chunk))
     }
 
-    /// Reads until the chunk is full of whole lines, or the stream ends, or a line turns out too long.
-    fn fill(&mut self, chunk: &mut Chunk) -> io::Result<()> {
+    /// Reads until the chunk is full of whole lines, or the stream ends, or a line turns out too long. Its first
+    /// `length` bytes are there already.
+    fn fill(&mut self, chunk: &mut Chunk, mut length: usize) -> io::Result<()> {
         let mut wanted = self.chunk_bytes;
         let mut searched = 0;
         loop {
-            if self.read_to(&mut chunk.bytes, wanted)? < wanted {
+            length = self.read_to(&mut chunk.bytes, length, wanted)?;
+            if length < wanted {
                 self.ended = true;
                 if chunk.bytes.len() > self.page_bytes && memchr(b'\n', &chunk.bytes).is_none() {
                     chunk.bytes.clear();
@@ -149,14 +154,11 @@ impl<R: Read> LineChunks<R> {
         }
     }
 
-    /// Reads until `bytes` has `wanted` bytes or the stream ends; says how many it has.
-    fn read_to(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
-        let mut length = bytes.len();
-        if length < wanted {
-            bytes.resize(wanted, 0);
-        }
+    /// Reads behind the first `length` of `bytes` until there are `wanted` or the stream ends; says how many there are.
+    fn read_to(&mut self, bytes: &mut Vec<u8>, mut length: usize, wanted: usize) -> io::Result<usize> {
+        bytes.resize(bytes.len().max(wanted), 0);
         while length < wanted {
-            match self.reader.read(&mut bytes[length..]) {
+            match self.reader.read(&mut bytes[length..wanted]) {
                 Ok(0) => break,
                 Ok(n) => length += n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -174,8 +176,7 @@ impl<R: Read> LineChunks<R> {
     fn skip_line(&mut self) -> io::Result<()> {
         let mut buffer = Vec::new();
         loop {
-            buffer.clear();
-            if self.read_to(&mut buffer, 1 << 16)? == 0 {
+            if self.read_to(&mut buffer, 0, 1 << 16)? == 0 {
                 self.ended = true;
                 return Ok(());
             }

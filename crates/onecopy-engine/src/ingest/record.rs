@@ -19,6 +19,7 @@ use super::fields::{FIELDS, Field, FieldNames};
 use super::format::Format;
 use super::inputs::Source;
 use super::opener::Opener;
+use super::scan;
 
 /// The parts of a page, read from a record.
 #[derive(Default)]
@@ -208,10 +209,16 @@ pub(crate) fn read_line<'a>(
     wanted: &Wanted,
 ) -> Result<Record<'a>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let text = std::str::from_utf8(line)
+    // The quick check does not say where a fault is.
+    let text = simdutf8::basic::from_utf8(line)
+        .or_else(|_| std::str::from_utf8(line))
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
-    let mut json = serde_json::Deserializer::from_str(text);
     let mut found = Found::default();
+    if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
+        return found.record(names, wanted);
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    found = Found::default();
     let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
     found.record(names, wanted)
@@ -263,6 +270,17 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// Takes a value that was found under a name with this meaning.
+    fn take(&mut self, meaning: Option<(Field, u8)>, raw: &'a str) {
+        let Some((field, place)) = meaning else { return };
+        let slot = &mut self.values[field as usize];
+        // Null is nothing, nor is an address that is no string; of two names for one thing, the better counts.
+        let nothing = raw == "null" || (field == Field::Url && inside(raw).is_none());
+        if !nothing && slot.is_none_or(|(better, _)| place < better) {
+            *slot = Some((place, raw));
+        }
+    }
+
     fn get(&self, field: Field) -> Option<&'a str> {
         self.values[field as usize].map(|(_, raw)| raw)
     }
@@ -357,17 +375,12 @@ impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(meaning) = map.next_key_seed(Key(self.names))? {
-            let Some((field, place)) = meaning else {
+            if meaning.is_none() {
                 map.next_value::<IgnoredAny>()?;
                 continue;
-            };
-            let raw = map.next_value::<&'a RawValue>().map_err(A::Error::custom)?.get();
-            let slot = &mut self.found.values[field as usize];
-            // Null is nothing, nor is an address that is no string; of two names for one thing, the better counts.
-            let nothing = raw == "null" || (field == Field::Url && inside(raw).is_none());
-            if !nothing && slot.is_none_or(|(better, _)| place < better) {
-                *slot = Some((place, raw));
             }
+            let raw = map.next_value::<&'a RawValue>().map_err(A::Error::custom)?.get();
+            self.found.take(meaning, raw);
         }
         Ok(())
     }

@@ -1,0 +1,152 @@
+//! The fields of a record, found quickly.
+//!
+//! Nearly all records are objects of strings and numbers without anything strange, and most of their bytes are one long
+//! string. This looks for its end only, many bytes at a time. Whatever is strange, wrong or nested is left to the general
+//! parser, which also says what is wrong; what this takes, that one would take just so.
+
+use memchr::memchr2;
+
+/// Calls `each` with the name and the value of every field of a JSON object, as they stand there. Says whether all of it
+/// was read; what was found until then does not count if not.
+pub(super) fn fields<'a>(text: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> bool {
+    // No string may hold a control character, so a text without any needs no look at each.
+    let bytes = text.as_bytes();
+    !bytes.iter().fold(false, |found, &byte| found | (byte < b' ')) && object(text, &mut each).is_some()
+}
+
+fn object<'a>(text: &'a str, each: &mut impl FnMut(&'a str, &'a str)) -> Option<()> {
+    let mut rest = text.trim_start_matches(' ').strip_prefix('{')?;
+    loop {
+        let (name, behind) = cut(rest.trim_start_matches(' '), string)?;
+        let value = behind.trim_start_matches(' ').strip_prefix(':')?.trim_start_matches(' ');
+        let (value, behind) = cut(value, scalar)?;
+        let name = name.get(1..name.len() - 1).filter(|name| !name.contains('\\'))?;
+        each(name, value);
+        let behind = behind.trim_start_matches(' ');
+        match behind.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return (behind.strip_prefix('}')?.trim_start_matches(' ').is_empty()).then_some(()),
+        }
+    }
+}
+
+/// A text in two, where `length` says.
+fn cut(text: &str, length: impl Fn(&[u8]) -> Option<usize>) -> Option<(&str, &str)> {
+    text.split_at_checked(length(text.as_bytes())?)
+}
+
+/// The length of the string, whole number or word at the front.
+fn scalar(bytes: &[u8]) -> Option<usize> {
+    match bytes.first()? {
+        b'"' => string(bytes),
+        b'0'..=b'9' => number(bytes),
+        b'-' => Some(1 + number(&bytes[1..])?),
+        _ => [&b"true"[..], b"false", b"null"]
+            .iter()
+            .find(|word| bytes.starts_with(word))
+            .map(|word| word.len()),
+    }
+}
+
+/// The length of the whole number at the front, which does not begin with a zero that means nothing.
+fn number(bytes: &[u8]) -> Option<usize> {
+    let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let behind = bytes.get(length);
+    let whole = !matches!(behind, Some(b'.' | b'e' | b'E')) && (length == 1 || bytes.first() != Some(&b'0'));
+    (length > 0 && whole).then_some(length)
+}
+
+/// The length of the string at the front, with its quotes.
+fn string(bytes: &[u8]) -> Option<usize> {
+    if bytes.first() != Some(&b'"') {
+        return None;
+    }
+    let mut at = 1;
+    loop {
+        at += memchr2(b'"', b'\\', &bytes[at..])?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += match bytes.get(at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+            b'u' if bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => 6,
+            _ => return None,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// What was found, if all was read.
+    fn found(text: &str) -> Option<BTreeMap<String, String>> {
+        let mut found = BTreeMap::new();
+        fields(text, |name, value| drop(found.insert(name.to_owned(), value.to_owned()))).then_some(found)
+    }
+
+    #[test]
+    fn usual_records_are_read() {
+        let text = r#" {"id" : "a\"b\\", "text":"\u00e9\n{}é", "n":-12,"z":0 ,"t":true,"f":false,"x":null} "#;
+        let found = found(text).unwrap();
+        assert_eq!((found.len(), found["id"].as_str()), (7, r#""a\"b\\""#));
+        assert_eq!((found["text"].as_str(), found["n"].as_str()), (r#""\u00e9\n{}é""#, "-12"));
+    }
+
+    #[test]
+    fn what_is_strange_is_left_to_the_parser() {
+        for text in [
+            "",
+            "{}",
+            "{",
+            r#"{"a":1"#,
+            r#"{"a":1}}"#,
+            r#"{"a":1,}"#,
+            r#"{"a":01}"#,
+            r#"{"a":1.5}"#,
+            r#"{"a":-}"#,
+            r#"{"a":[]}"#,
+            r#"{"a":{}}"#,
+            r#"{"a":"\x"}"#,
+            r#"{"a":"\u12g4"}"#,
+            r#"{"a":"\"#,
+            "{\"a\":\"\t\"}",
+            r#"{"\u0061":1}"#,
+            r#"{a:1}"#,
+            r#"{"a" 1}"#,
+            r#"{"a":nul}"#,
+            r#"{"a":nulls}"#,
+            r#"["a"]"#,
+            r#"{"a":"b"#,
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_the_parser_reads(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "{", "}", "\"", "\"", "\\", "\\n", "\\u00e9", ",", ":", " ", "a", "\"a\"", "\"b\":", "1", "-", "0", "true",
+                    "null", "[", "]", "é", "\t", "\"c\":2,",
+                ]),
+                0..12,
+            )
+        ) {
+            for text in [pieces.concat(), format!("{{\"x\":{}}}", pieces.concat())] {
+                if let Some(found) = found(&text) {
+                    let parsed: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap();
+                    let parsed: BTreeMap<String, String> =
+                        parsed.into_iter().map(|(name, raw)| (name, raw.get().to_owned())).collect();
+                    prop_assert_eq!(found, parsed);
+                }
+            }
+        }
+    }
+}
