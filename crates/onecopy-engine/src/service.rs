@@ -197,8 +197,8 @@ impl Service {
         self.shared.snapshot().feed(after, limit)?.into_iter().map(read).collect()
     }
 
-    /// Waits until the feed has a number above `after`, at most so long. Says whether it has.
-    pub fn wait_for_feed(&self, after: u64, most: Duration) -> bool {
+    /// Waits until the feed has a number above `after`, at most so long. Says the last number that it has.
+    pub fn wait_for_feed(&self, after: u64, most: Duration) -> u64 {
         self.shared.queue.wait_for_feed(after, most)
     }
 

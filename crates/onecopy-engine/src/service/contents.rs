@@ -11,7 +11,7 @@ use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Posti
 use super::Routing;
 use super::generation::{Generations, may_be_of};
 use super::graph::{Edit, Effect, Graph, Slot};
-use super::search::{Comparing, Known, Scratch, Search};
+use super::search::{Among, Comparing, Known, Scratch, Search};
 use super::sketches::{Sketches, is_damage};
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
@@ -53,6 +53,8 @@ pub(super) struct Contents {
     /// Contents below this one are of the newest generation.
     rekeyed: Slot,
     sketches: Sketches,
+    /// What was found ahead of time, by the place of a content.
+    ahead: HashMap<Place, Vec<Slot>>,
     merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
     /// Parts that were written since the start.
     seals: u64,
@@ -65,6 +67,16 @@ pub(super) struct Contents {
 
 /// The contents that were found for each that was looked for, and sketches that were read meanwhile.
 type Found = (HashMap<Slot, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>);
+
+/// A version that waits: its place, sketch and language.
+pub(super) struct Upcoming {
+    pub at: Place,
+    pub sketch: Vec<u64>,
+    pub language: u8,
+}
+
+/// The contents that were found for versions ahead of time, and sketches that were read meanwhile.
+pub(super) type Ahead = (HashMap<Place, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>);
 
 /// What is counted over all contents.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,6 +142,7 @@ impl Contents {
             oldest,
             rekeyed: 0,
             sketches,
+            ahead: HashMap::new(),
             merging: None,
             seals: 0,
             compared: 0,
@@ -241,6 +254,7 @@ impl Contents {
         }
         let (found, read) = self.look_for(&wanted, method, threads)?;
         read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
+        self.ahead.clear();
         let Contents { graph, entries, postings, generations, oldest, sketches, compared, .. } = self;
         let visited = (&self.visits, &self.searches);
         let search = Search { entries, postings, generations, oldest: *oldest, method, visited };
@@ -258,14 +272,48 @@ impl Contents {
         let all = Mutex::new((HashMap::new(), HashMap::new()));
         for_each(threads, wanted.len(), Scratch::default, |scratch, i| {
             let (slot, sketch, language) = &wanted[i];
-            let mut others = search.candidates(sketch, *language, Some(&known), scratch)?;
+            let ahead = self.ahead.get(&self.entries[*slot as usize].at);
+            // What came since it was looked for ahead of time is in no part yet.
+            let among = if ahead.is_some() { Among::Latest } else { Among::All };
+            let mut others = search.candidates((sketch, *language), among, Some(&known), scratch)?;
+            others.extend(ahead.into_iter().flatten());
             others.retain(|other| other != slot);
+            others.sort_unstable();
+            others.dedup();
             let mut all = all.lock().expect("no thread panics with this lock");
             all.0.insert(*slot, others);
             all.1.extend(scratch.read.drain(..));
             Ok(())
         })?;
         Ok(all.into_inner().expect("no thread panics with this lock"))
+    }
+
+    /// Looks ahead of time for contents that versions may become, while what is here is being made durable. Only `apply`
+    /// uses what is found, after more may have come, but before any of that is written to disk as postings.
+    pub(super) fn look_ahead(
+        &self,
+        versions: &[Upcoming],
+        method: &dyn Method,
+        threads: usize,
+    ) -> Result<Ahead> {
+        let (search, known) = (self.search(method), Known { graph: &self.graph, sketches: &self.sketches });
+        let all = Mutex::new(Ahead::default());
+        for_each(threads, versions.len(), Scratch::default, |scratch, i| {
+            let Upcoming { at, sketch, language } = &versions[i];
+            let found = search.candidates((sketch, *language), Among::All, Some(&known), scratch)?;
+            let mut all = all.lock().expect("no thread panics with this lock");
+            all.0.insert(*at, found);
+            all.1.extend(scratch.read.drain(..));
+            Ok(())
+        })?;
+        Ok(all.into_inner().expect("no thread panics with this lock"))
+    }
+
+    /// Takes what was found ahead of time for the next `apply`.
+    pub(super) fn take_ahead(&mut self, (ahead, read): Ahead) {
+        self.ahead = ahead;
+        let alive = read.into_iter().filter(|(slot, _)| self.graph.get(*slot).is_some());
+        alive.collect::<Vec<_>>().into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
     }
 
     fn search<'a>(&'a self, method: &'a dyn Method) -> Search<'a> {
@@ -293,7 +341,8 @@ impl Contents {
     pub(super) fn candidates(&self, sketch: &[u64], language: u8, method: &dyn Method) -> Result<Vec<Slot>> {
         let known = Known { graph: &self.graph, sketches: &self.sketches };
         let mut scratch = Scratch::default();
-        let mut found = self.search(method).candidates(sketch, language, Some(&known), &mut scratch)?;
+        let search = self.search(method);
+        let mut found = search.candidates((sketch, language), Among::All, Some(&known), &mut scratch)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }

@@ -4,13 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use onecopy_store::{Deed, Heads};
+use onecopy_store::{Deed, Heads, Version};
 
+use super::contents::Upcoming;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
 
 /// The most changes of a batch: more at once cost less each, and make those that come after them wait.
-const BATCH: usize = 4_096;
+const BATCH: usize = if cfg!(test) { 8 } else { 4_096 };
+/// Changes that are copied while nobody else can reach the queue.
+const LOCKED: usize = 64;
 /// Changes that are worth a batch at once.
 const ENOUGH: usize = 1_024;
 /// What a refused client is told to wait.
@@ -164,6 +167,27 @@ impl Queue {
         })
     }
 
+    /// The pages that will be in the next batch as far as they wait already, but for those with a text that `is_known`.
+    /// Only Tier 2 may ask, who alone takes them out: so they stay where they are meanwhile.
+    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Upcoming> {
+        let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
+        let texts = |(_, version): &Logged| is_put(version).then_some(version.fingerprint);
+        let texts: Vec<Option<u128>> = self.lock().waiting.iter().take(BATCH).map(texts).collect();
+        let mut places: Vec<usize> = (0..texts.len()).collect();
+        places.retain(|at| texts[*at].is_some_and(|fingerprint| !is_known(fingerprint)));
+        let mut upcoming = Vec::with_capacity(places.len());
+        for some in places.chunks(LOCKED) {
+            let inside = self.lock();
+            let waiting = some.iter().filter_map(|at| inside.waiting.get(*at));
+            upcoming.extend(waiting.map(|(place, version)| Upcoming {
+                at: *place,
+                sketch: version.sketch.clone(),
+                language: version.language,
+            }));
+        }
+        upcoming
+    }
+
     /// Notes that work is done, and what it came to.
     pub(super) fn done(
         &self,
@@ -251,8 +275,9 @@ impl Queue {
         }
     }
 
-    pub(super) fn wait_for_feed(&self, after: u64, most: Duration) -> bool {
-        self.wait(most, |inside| inside.heads.feed > after)
+    pub(super) fn wait_for_feed(&self, after: u64, most: Duration) -> u64 {
+        self.wait(most, |inside| inside.heads.feed > after);
+        self.lock().heads.feed
     }
 
     /// Waits until changes can be accepted again, as far as the queue is concerned.

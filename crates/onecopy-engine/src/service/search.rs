@@ -31,6 +31,14 @@ pub(super) struct Known<'a> {
     pub sketches: &'a Sketches,
 }
 
+/// Where contents are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Among {
+    All,
+    /// Those that came since postings were last written to disk.
+    Latest,
+}
+
 /// What is used again for each search.
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -44,12 +52,12 @@ pub(super) struct Scratch {
 }
 
 impl Search<'_> {
-    /// The contents that may be alike to a sketch, each once. Those that are `known` are asked for their keys, which
-    /// spares reading.
+    /// The contents among all, or among the latest, that may be alike to a sketch, each once. Those that are `known` are
+    /// asked for their keys, which spares reading.
     pub(super) fn candidates(
         &self,
-        sketch: &[u64],
-        language: u8,
+        (sketch, language): (&[u64], u8),
+        among: Among,
         known: Option<&Known>,
         scratch: &mut Scratch,
     ) -> Result<Vec<Slot>> {
@@ -70,7 +78,10 @@ impl Search<'_> {
             let (search, own) = (self, &own[..]);
             let mut sought =
                 Sought { search, generation, reached, own, size, language, known, scratch, found };
-            self.postings.find(&keys, &mut sought)?;
+            match among {
+                Among::All => self.postings.find(&keys, &mut sought)?,
+                Among::Latest => self.postings.find_latest(&keys, &mut sought),
+            }
             found = sought.found;
         }
         (scratch.own, scratch.keys) = (own, keys);
@@ -155,7 +166,8 @@ impl Compare for Comparing<'_> {
         let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
         let language = self.search.entries[slot as usize].language;
         // The graph is being changed, so nobody can be asked.
-        let mut found = self.search.candidates(&sketch, language, None, &mut Scratch::default())?;
+        let mut found =
+            self.search.candidates((&sketch, language), Among::All, None, &mut Scratch::default())?;
         found.retain(|&other| other != slot);
         self.found.insert(slot, found.clone());
         Ok(found)

@@ -13,7 +13,7 @@ use onecopy_store::{
 use super::ServiceOptions;
 use super::accept::Doorway;
 use super::compact::compact;
-use super::contents::{Census, Contents};
+use super::contents::{Ahead, Census, Contents};
 use super::prepare::Preparation;
 use super::queue::{Queue, Work};
 use super::tier1::Tier1;
@@ -268,12 +268,25 @@ impl Shared {
         }
         batch.set_heads(&settled.heads)?;
         drop(batch);
-        writing.commit()?;
+        let ahead = self.commit(writing, &contents)?;
+        contents.take_ahead(ahead);
         let compared_pairs = contents.compared;
         contents.tend(&*self.folder, self.method(), settled.heads.born)?;
         drop(contents);
         self.renew_snapshot()?;
         Ok(Done { settled, repaired, compared_pairs })
+    }
+
+    /// Makes a batch durable. Meanwhile what waits is looked for: one thread waits for the disk, and one has nothing to do.
+    fn commit(&self, writing: Writing, contents: &Contents) -> Result<Ahead> {
+        let snapshot = self.snapshot();
+        let is_known = |fingerprint| matches!(snapshot.fingerprint(fingerprint), Ok(Some(_)));
+        let upcoming = self.queue.upcoming(is_known);
+        std::thread::scope(|scope| {
+            let looking = scope.spawn(|| contents.look_ahead(&upcoming, self.method(), self.options.threads));
+            writing.commit()?;
+            looking.join().map_err(|_| stale())?
+        })
     }
 
     /// Reads what is in memory again from disk, after a batch failed in the middle with `error`.

@@ -320,6 +320,35 @@ fn a_page_that_leads_through_others_to_a_circle_is_a_page_again() {
     check(steps, &Config::default());
 }
 
+/// So many at once that each batch is looked for while the one before is made durable.
+#[test]
+fn pages_that_are_looked_for_ahead_of_time_find_each_other() {
+    let disk = Volatile::new();
+    let config = Config::default();
+    let service = open(&disk, &config);
+    let mut lines = BTreeMap::new();
+    for round in 0..3 {
+        for page in 0..160 {
+            let edits = vec![(page * 7 + round * 3) % 30];
+            let made = Made {
+                page,
+                base: page % 5,
+                drift: round,
+                edits,
+                signal: page % 4,
+                link: Link::None,
+                shape: 5,
+            };
+            lines.insert(page, line(&made));
+        }
+        let actions: Vec<Action> = lines.values().map(|line| Action::Put(line.as_bytes())).collect();
+        assert!(service.accept(&actions).iter().all(|outcome| outcome.is_ok()));
+    }
+    assert!(service.drain(WAIT));
+    assert_eq!(by_service(&service, &lines), by_batch(&lines, &config));
+    assert_eq!(service.check().unwrap().wrong, Vec::<String>::new());
+}
+
 #[test]
 fn a_page_that_was_put_is_known_while_it_is_being_settled() {
     let disk = Volatile::new();

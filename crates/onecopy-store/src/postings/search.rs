@@ -34,13 +34,18 @@ impl<F: FnMut(usize, u32, u32)> Seeker for F {
 }
 
 impl Postings {
-    /// Finds each posting with one of these keys, in any order; some may be found twice. Keys ascend.
-    pub fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
+    /// Finds those postings with one of these keys that are in no part yet: what was added since the last seal, at least.
+    pub fn find_latest(&self, keys: &[u64], seeker: &mut dyn Seeker) {
         for memory in self.memories() {
             for (at, key) in keys.iter().enumerate() {
                 memory.find(*key, &mut |content, rest| seeker.found(at, content, rest));
             }
         }
+    }
+
+    /// Finds each posting with one of these keys, in any order; some may be found twice. Keys ascend.
+    pub fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
+        self.find_latest(keys, seeker);
         let (hits, owed) = self.hits(keys);
         Reading { postings: self, keys, owed, asked: Vec::new(), held: Vec::new() }.run(&hits, seeker)
     }

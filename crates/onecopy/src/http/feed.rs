@@ -39,12 +39,13 @@ pub fn follow(
     service: Arc<Service>,
     stop: watch::Receiver<bool>,
 ) -> std::io::Result<(watch::Receiver<u64>, JoinHandle<()>)> {
-    let (sender, receiver) = watch::channel(service.stats().feed);
+    let (sender, receiver) = watch::channel(service.wait_for_feed(0, Duration::ZERO));
     let follow = move || {
         while !*stop.borrow() {
             let last = *sender.borrow();
-            if service.wait_for_feed(last, ASKING) {
-                sender.send_replace(service.stats().feed.max(last + 1));
+            let now = service.wait_for_feed(last, ASKING);
+            if now > last {
+                sender.send_replace(now);
                 std::thread::sleep(PACE);
             }
         }
