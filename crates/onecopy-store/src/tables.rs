@@ -60,7 +60,16 @@ pub enum Role {
 /// The tables, open.
 #[derive(Debug)]
 pub struct Tables {
-    database: Database,
+    /// There until it is dropped.
+    database: Option<Database>,
+}
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        let database = self.database.take();
+        // A database that is damaged, or whose transaction ended in a panic, may panic when it is dropped, too.
+        guarded(|| Ok(drop(database))).ok();
+    }
 }
 
 impl Tables {
@@ -69,7 +78,8 @@ impl Tables {
         let mut builder = Database::builder();
         builder.set_cache_size(cache_bytes);
         guarded(|| {
-            let tables = Tables { database: builder.create_with_backend(backend).map_err(broken)? };
+            let database = builder.create_with_backend(backend).map_err(broken)?;
+            let tables = Tables { database: Some(database) };
             tables.begin()?.commit()?;
             Ok(tables)
         })
@@ -77,12 +87,12 @@ impl Tables {
 
     /// The tables as they are now.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        Snapshot::new(&self.database)
+        Snapshot::new(self.database()?)
     }
 
     /// A transaction. There is one at a time; another waits.
     pub fn begin(&self) -> Result<Writing> {
-        let mut transaction = self.database.begin_write().map_err(broken)?;
+        let mut transaction = self.database()?.begin_write().map_err(broken)?;
         // After a crash the file is opened at once rather than walked through.
         transaction.set_quick_repair(true);
         Ok(Writing { transaction })
@@ -90,14 +100,18 @@ impl Tables {
 
     /// Walks through the file and checks it. Nobody may look at a snapshot meanwhile.
     pub fn check(self) -> Result<Tables> {
-        // A database that is damaged may panic when it is dropped, too.
         guarded(move || {
             let mut tables = self;
-            match tables.database.check_integrity().map_err(broken)? {
+            let database = tables.database.as_mut().ok_or_else(closed)?;
+            match database.check_integrity().map_err(broken)? {
                 true => Ok(tables),
                 false => Err(damaged(FILE, 0, "a checksum is another")),
             }
         })
+    }
+
+    fn database(&self) -> Result<&Database> {
+        self.database.as_ref().ok_or_else(closed)
     }
 }
 
@@ -117,6 +131,10 @@ impl Writing {
         drop(self.batch()?);
         self.transaction.commit().map_err(broken)
     }
+}
+
+fn closed() -> Error {
+    Error::Refused("the tables are closed".into())
 }
 
 /// redb checks checksums only when it is asked to, and asserts some of what it reads: a damaged file can make it panic.

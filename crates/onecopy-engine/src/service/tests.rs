@@ -329,16 +329,9 @@ fn pages_that_are_looked_for_ahead_of_time_find_each_other() {
     let mut lines = BTreeMap::new();
     for round in 0..3 {
         for page in 0..160 {
-            let edits = vec![(page * 7 + round * 3) % 30];
-            let made = Made {
-                page,
-                base: page % 5,
-                drift: round,
-                edits,
-                signal: page % 4,
-                link: Link::None,
-                shape: 5,
-            };
+            // Pairs, each alike to nothing else, within one batch or in two.
+            let (base, edits) = ((page + round) / 2 + 100 * round, vec![page % 2 * 29]);
+            let made = Made { page, base, drift: 0, edits, signal: page % 4, link: Link::None, shape: 5 };
             lines.insert(page, line(&made));
         }
         let actions: Vec<Action> = lines.values().map(|line| Action::Put(line.as_bytes())).collect();
