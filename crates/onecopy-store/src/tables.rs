@@ -68,7 +68,7 @@ impl Drop for Tables {
     fn drop(&mut self) {
         let database = self.database.take();
         // A database that is damaged, or whose transaction ended in a panic, may panic when it is dropped, too.
-        guarded(|| Ok(drop(database))).ok();
+        catch_unwind(AssertUnwindSafe(|| drop(database))).ok();
     }
 }
 
