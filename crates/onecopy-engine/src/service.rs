@@ -218,13 +218,8 @@ impl Service {
     }
 
     /// Whether changes are accepted; if not, why.
-    pub fn ready(&self) -> std::result::Result<(), String> {
-        match self.shared.queue.refusal() {
-            None => Ok(()),
-            Some(Refusal::Full(_)) => Err("too much waits for Tier 2".into()),
-            Some(Refusal::Broken(why)) => Err(why),
-            Some(other) => Err(format!("{other:?}")),
-        }
+    pub fn ready(&self) -> std::result::Result<(), Refusal> {
+        self.shared.queue.refusal().map_or(Ok(()), Err)
     }
 
     /// Every page with what is known of it, by name, as of one moment.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use hyper::{Request, StatusCode};
-use onecopy_engine::Stats;
+use onecopy_engine::{Refusal, Stats};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -76,8 +76,13 @@ pub fn must_be_ready(server: &Server) -> Result<(), Failure> {
     if server.is_stopping() {
         return Err(Failure::stopping());
     }
-    let remedy = "wait until the reason is gone; what was accepted is safe";
-    server.service.ready().map_err(|reason| Failure::unavailable(reason, remedy))
+    let reason = match server.service.ready() {
+        Ok(()) => return Ok(()),
+        Err(Refusal::Full(_)) => "too much waits for Tier 2".to_owned(),
+        Err(Refusal::Broken(why)) => why,
+        Err(other) => format!("{other:?}"),
+    };
+    Err(Failure::unavailable(reason, "wait until the reason is gone; what was accepted is safe"))
 }
 
 async fn numbers(server: &Arc<Server>) -> Result<Stats, Failure> {

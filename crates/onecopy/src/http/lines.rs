@@ -82,7 +82,10 @@ type Settled = Result<Accepted, Failure>;
 /// `POST /pages` with lines.
 pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     let answers = which_answers(request.uri().query()).and_then(|answers| {
-        must_be_ready(server)?;
+        // While too much waits it waits, too.
+        if !matches!(server.service.ready(), Err(Refusal::Full(_))) {
+            must_be_ready(server)?;
+        }
         let place = server.streams.clone().try_acquire_owned();
         Ok((answers, place.map_err(|_| Failure::busy("too many streams are open", 5))?))
     });

@@ -199,6 +199,36 @@ fn a_stream_may_wait_for_each_answer() {
 }
 
 #[test]
+fn a_full_queue_refuses_single_pages_and_slows_streams_down() {
+    let server = serve("--queue 1");
+    let mut connection = server.connect();
+    let (mut accepted, mut refused) = (0, 0);
+    for number in 0..5_000 {
+        let record = page(&format!("s{number}"), &topic(&format!("t{number}x")), 1);
+        connection.send_request("POST", "/pages", &[("Content-Type", "application/json")], record.as_bytes());
+        let answer = connection.answer();
+        match answer.code {
+            202 => accepted += 1,
+            _ => {
+                assert!(answer.with(429)["remedy"].as_str().is_some_and(|remedy| remedy.contains("again")));
+                assert_eq!(answer.header("retry-after"), Some("1"));
+                refused += 1;
+            }
+        }
+        if accepted > 2 && refused > 2 {
+            break;
+        }
+    }
+    assert!(accepted > 2 && refused > 2, "{accepted} accepted, {refused} refused");
+    let lines: Vec<String> =
+        (0..900).map(|number| page(&format!("p{number}"), &topic(&format!("u{number}x")), 1)).collect();
+    let answers = server.ask("POST", "/pages", &[LINES], &lines.join("\n")).lines();
+    assert!(answers.len() == 900 && answers.iter().all(|answer| answer["accepted"].is_u64()));
+    server.settle();
+    assert_eq!(server.get("/stats").with(200)["settled"], accepted + 900);
+}
+
+#[test]
 fn puts_at_the_same_time_are_all_accepted() {
     let server = serve("--log json");
     let put = |client: usize, mut connection: Connection| {
