@@ -202,11 +202,6 @@ impl Service {
         self.shared.queue.wait_for_feed(after, most)
     }
 
-    /// Waits until there is room for changes, at most so long. Says whether there is.
-    pub fn wait_for_room(&self, most: Duration) -> bool {
-        self.shared.queue.wait_for_room(most)
-    }
-
     /// Waits until nothing waits for Tier 2, at most so long. Says whether nothing does.
     pub fn drain(&self, most: Duration) -> bool {
         self.shared.queue.drain(most)

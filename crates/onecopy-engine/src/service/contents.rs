@@ -1,8 +1,8 @@
 //! What is held in memory of all contents, and how they are compared: the graph, where sketches are, who holds a key.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use onecopy_core::{Desk, Method};
@@ -11,10 +11,9 @@ use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Posti
 use super::Routing;
 use super::generation::{Generations, may_be_of};
 use super::graph::{Edit, Effect, Graph, Slot};
-use super::search::{Among, Comparing, Known, Scratch, Search};
+use super::search::{Among, Comparing, Found, Known, Scratch, Search, Wanted};
 use super::sketches::{Sketches, is_damage};
 use crate::error::{Error, Result};
-use crate::parallel::for_each;
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,19 +63,6 @@ pub(super) struct Contents {
     visits: AtomicU64,
     searches: AtomicU64,
 }
-
-/// The contents that were found for each that was looked for, and sketches that were read meanwhile.
-type Found = (HashMap<Slot, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>);
-
-/// A version that waits: its place, sketch and language.
-pub(super) struct Upcoming {
-    pub at: Place,
-    pub sketch: Vec<u64>,
-    pub language: u8,
-}
-
-/// The contents that were found for versions ahead of time, and sketches that were read meanwhile.
-pub(super) type Ahead = (HashMap<Place, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>);
 
 /// What is counted over all contents.
 #[derive(Clone, Copy, Debug, Default)]
@@ -245,14 +231,18 @@ impl Contents {
 
     /// Changes the graph, by `method`. What comes is looked for by `threads` threads.
     pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Effect> {
-        let mut wanted = Vec::new();
-        // All contents at once, as a check has them, would not fit in memory: they are looked for one by one.
-        let few = if edit.inserted.len() <= AT_ONCE { &edit.inserted[..] } else { &[] };
-        for (slot, _) in few {
-            let entry = &self.entries[*slot as usize];
-            wanted.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry.language)));
+        let mut sketches = Vec::new();
+        // The others are looked for one by one: of all contents, as a check has them, the sketches do not fit in memory.
+        for (slot, _) in edit.inserted.iter().take(AT_ONCE) {
+            let entry = self.entries[*slot as usize];
+            sketches.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry)));
         }
-        let (found, read) = self.look_for(&wanted, method, threads)?;
+        let wanted = |(slot, sketch, entry): &(Slot, Arc<[u64]>, Entry)| {
+            let ahead = self.ahead.get(&entry.at).map(Vec::as_slice);
+            Wanted { name: *slot, sketch: sketch.clone(), language: entry.language, ahead }
+        };
+        let wanted: Vec<Wanted<Slot>> = sketches.iter().map(wanted).collect();
+        let (found, read) = self.search(method).look_for(&wanted, &self.known(), threads)?;
         read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
         self.ahead.clear();
         let Contents { graph, entries, postings, generations, oldest, sketches, compared, .. } = self;
@@ -261,59 +251,25 @@ impl Contents {
         graph.apply(edit, &mut Comparing { search, sketches, compared, found })
     }
 
-    /// Looks for contents by several threads. Gives what was found for each, and the sketches that were read for it.
-    fn look_for(
-        &self,
-        wanted: &[(Slot, Arc<[u64]>, u8)],
-        method: &dyn Method,
-        threads: usize,
-    ) -> Result<Found> {
-        let (search, known) = (self.search(method), Known { graph: &self.graph, sketches: &self.sketches });
-        let all = Mutex::new((HashMap::new(), HashMap::new()));
-        for_each(threads, wanted.len(), Scratch::default, |scratch, i| {
-            let (slot, sketch, language) = &wanted[i];
-            let ahead = self.ahead.get(&self.entries[*slot as usize].at);
-            // What came since it was looked for ahead of time is in no part yet.
-            let among = if ahead.is_some() { Among::Latest } else { Among::All };
-            let mut others = search.candidates((sketch, *language), among, Some(&known), scratch)?;
-            others.extend(ahead.into_iter().flatten());
-            others.retain(|other| other != slot);
-            others.sort_unstable();
-            others.dedup();
-            let mut all = all.lock().expect("no thread panics with this lock");
-            all.0.insert(*slot, others);
-            all.1.extend(scratch.read.drain(..));
-            Ok(())
-        })?;
-        Ok(all.into_inner().expect("no thread panics with this lock"))
-    }
-
     /// Looks ahead of time for contents that versions may become, while what is here is being made durable. Only `apply`
     /// uses what is found, after more may have come, but before any of that is written to disk as postings.
     pub(super) fn look_ahead(
         &self,
-        versions: &[Upcoming],
+        versions: &[Wanted<Place>],
         method: &dyn Method,
         threads: usize,
-    ) -> Result<Ahead> {
-        let (search, known) = (self.search(method), Known { graph: &self.graph, sketches: &self.sketches });
-        let all = Mutex::new(Ahead::default());
-        for_each(threads, versions.len(), Scratch::default, |scratch, i| {
-            let Upcoming { at, sketch, language } = &versions[i];
-            let found = search.candidates((sketch, *language), Among::All, Some(&known), scratch)?;
-            let mut all = all.lock().expect("no thread panics with this lock");
-            all.0.insert(*at, found);
-            all.1.extend(scratch.read.drain(..));
-            Ok(())
-        })?;
-        Ok(all.into_inner().expect("no thread panics with this lock"))
+    ) -> Result<Found<Place>> {
+        self.search(method).look_for(versions, &self.known(), threads)
     }
 
     /// Takes what was found ahead of time for the next `apply`.
-    pub(super) fn take_ahead(&mut self, (ahead, read): Ahead) {
+    pub(super) fn take_ahead(&mut self, (ahead, read): Found<Place>) {
         self.ahead = ahead;
-        let alive = read.into_iter().filter(|(slot, _)| self.graph.get(*slot).is_some());
-        alive.collect::<Vec<_>>().into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
+        read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
+    }
+
+    fn known(&self) -> Known<'_> {
+        Known { graph: &self.graph, sketches: &self.sketches }
     }
 
     fn search<'a>(&'a self, method: &'a dyn Method) -> Search<'a> {
@@ -339,9 +295,8 @@ impl Contents {
 
     /// The contents that may be alike to a sketch, of whatever content.
     pub(super) fn candidates(&self, sketch: &[u64], language: u8, method: &dyn Method) -> Result<Vec<Slot>> {
-        let known = Known { graph: &self.graph, sketches: &self.sketches };
+        let (search, known) = (self.search(method), self.known());
         let mut scratch = Scratch::default();
-        let search = self.search(method);
         let mut found = search.candidates((sketch, language), Among::All, Some(&known), &mut scratch)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)

@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use onecopy_store::{Deed, Heads, Version};
+use onecopy_store::{Deed, Heads, Place, Version};
 
-use super::contents::Upcoming;
+use super::search::Wanted;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
 
@@ -169,7 +169,7 @@ impl Queue {
 
     /// The pages that will be in the next batch as far as they wait already, but for those with a text that `is_known`.
     /// Only Tier 2 may ask, who alone takes them out: so they stay where they are meanwhile.
-    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Upcoming> {
+    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Wanted<'static, Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
         let texts = |(_, version): &Logged| is_put(version).then_some(version.fingerprint);
         let texts: Vec<Option<u128>> = self.lock().waiting.iter().take(BATCH).map(texts).collect();
@@ -179,10 +179,11 @@ impl Queue {
         for some in places.chunks(LOCKED) {
             let inside = self.lock();
             let waiting = some.iter().filter_map(|at| inside.waiting.get(*at));
-            upcoming.extend(waiting.map(|(place, version)| Upcoming {
-                at: *place,
-                sketch: version.sketch.clone(),
+            upcoming.extend(waiting.map(|(place, version)| Wanted {
+                name: *place,
+                sketch: version.sketch[..].into(),
                 language: version.language,
+                ahead: None,
             }));
         }
         upcoming
@@ -278,11 +279,6 @@ impl Queue {
     pub(super) fn wait_for_feed(&self, after: u64, most: Duration) -> u64 {
         self.wait(most, |inside| inside.heads.feed > after);
         self.lock().heads.feed
-    }
-
-    /// Waits until changes can be accepted again, as far as the queue is concerned.
-    pub(super) fn wait_for_room(&self, most: Duration) -> bool {
-        self.wait(most, |inside| inside.bytes < self.limit_bytes)
     }
 
     pub(super) fn drain(&self, most: Duration) -> bool {

@@ -1,8 +1,9 @@
 //! How contents are found that share a key, and compared.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use onecopy_core::{Desk, Held, Method};
 use onecopy_store::{Postings, Seeker};
@@ -12,6 +13,7 @@ use super::generation::Generations;
 use super::graph::{Compare, Graph, Slot};
 use super::sketches::Sketches;
 use crate::error::Result;
+use crate::parallel::for_each;
 
 /// Looks for contents.
 pub(super) struct Search<'a> {
@@ -51,7 +53,42 @@ pub(super) struct Scratch {
     pub read: Vec<(Slot, Arc<[u64]>)>,
 }
 
+/// What is looked for, under a name.
+pub(super) struct Wanted<'a, N> {
+    pub name: N,
+    pub sketch: Arc<[u64]>,
+    pub language: u8,
+    /// What was found ahead of time. All that came since is in no part of the postings yet.
+    pub ahead: Option<&'a [Slot]>,
+}
+
+/// The contents that were found under each name, and sketches that were read meanwhile.
+pub(super) type Found<N> = (HashMap<N, Vec<Slot>>, HashMap<Slot, Arc<[u64]>>);
+
 impl Search<'_> {
+    /// Looks for many, by several threads.
+    pub(super) fn look_for<N: Copy + Eq + Hash + Send + Sync>(
+        &self,
+        wanted: &[Wanted<N>],
+        known: &Known,
+        threads: usize,
+    ) -> Result<Found<N>> {
+        let all = Mutex::new((HashMap::new(), HashMap::new()));
+        for_each(threads, wanted.len(), Scratch::default, |scratch, i| {
+            let Wanted { name, sketch, language, ahead } = &wanted[i];
+            let among = if ahead.is_some() { Among::Latest } else { Among::All };
+            let mut found = self.candidates((sketch, *language), among, Some(known), scratch)?;
+            found.extend(ahead.iter().copied().flatten());
+            found.sort_unstable();
+            found.dedup();
+            let mut all = all.lock().expect("no thread panics with this lock");
+            all.0.insert(*name, found);
+            all.1.extend(scratch.read.drain(..));
+            Ok(())
+        })?;
+        Ok(all.into_inner().expect("no thread panics with this lock"))
+    }
+
     /// The contents among all, or among the latest, that may be alike to a sketch, each once. Those that are `known` are
     /// asked for their keys, which spares reading.
     pub(super) fn candidates(

@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use onecopy_core::{Config, Method, Search, method};
 use onecopy_store::{
-    Backend, Disk, Error as StoreError, Folder, Heads, Lock, Log, LogReader, Look, Open, Position, Postings,
-    SEGMENT_BYTES, Snapshot, Tables, Version, Writing,
+    Backend, Disk, Error as StoreError, Folder, Heads, Lock, Log, LogReader, Look, Open, Place, Position,
+    Postings, SEGMENT_BYTES, Snapshot, Tables, Version, Writing,
 };
 
 use super::ServiceOptions;
 use super::accept::Doorway;
 use super::compact::compact;
-use super::contents::{Ahead, Census, Contents};
+use super::contents::{Census, Contents};
 use super::prepare::Preparation;
 use super::queue::{Queue, Work};
+use super::search::Found;
 use super::tier1::Tier1;
 use super::tier2::{Settled, Settling};
 use crate::error::{Error, Result};
@@ -278,7 +279,7 @@ impl Shared {
     }
 
     /// Makes a batch durable. Meanwhile what waits is looked for: one thread waits for the disk, and one has nothing to do.
-    fn commit(&self, writing: Writing, contents: &Contents) -> Result<Ahead> {
+    fn commit(&self, writing: Writing, contents: &Contents) -> Result<Found<Place>> {
         let snapshot = self.snapshot();
         let is_known = |fingerprint| matches!(snapshot.fingerprint(fingerprint), Ok(Some(_)));
         let upcoming = self.queue.upcoming(is_known);

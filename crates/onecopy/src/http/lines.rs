@@ -31,8 +31,8 @@ use super::server::Server;
 
 /// How long a stream waits while too much waits for Tier 2, before it gives up.
 const FULL_TIME: Duration = Duration::from_secs(60);
-/// Between two tries, at least.
-const REST: Duration = Duration::from_millis(1);
+/// Between two looks whether there is room.
+const LOOK: Duration = Duration::from_millis(10);
 /// The longest pause between two tries, if there is no room before.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -247,9 +247,7 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
         }
         if !open.is_empty() {
             *is_given_up = begun.elapsed() > FULL_TIME || server.is_stopping();
-            let waited = server.call(move |service| service.wait_for_room(pause)).await;
-            // It may be full again by the time that it is asked, and is not to be asked without a rest.
-            sleep(if waited.is_ok() { REST } else { pause }).await;
+            wait_for_room(server, pause).await;
         }
     }
     let not_taken = || match *is_given_up {
@@ -259,6 +257,19 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
     };
     let settled = settled.into_iter().map(|settled| settled.unwrap_or_else(not_taken)).collect();
     (numbers, settled)
+}
+
+/// Waits until there is room, at most so long. It looks rather than being told: a thread that waits would be one less for
+/// those who ask.
+async fn wait_for_room(server: &Server, most: Duration) {
+    let begun = Instant::now();
+    loop {
+        sleep(LOOK).await;
+        let is_full = matches!(server.service.ready(), Err(Refusal::Full(_)));
+        if !is_full || begun.elapsed() >= most || server.is_stopping() {
+            return;
+        }
+    }
 }
 
 /// Hands lines to the engine, on a thread that may wait.
