@@ -64,18 +64,30 @@ pub(crate) fn first_keys(
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
     let mut places = places(scratch);
+    // Shingles that are more common all come behind the wanted ones.
+    let common = places.partition_point(|&place| (place as usize) < wanted);
+    if common <= 2 {
+        return;
+    }
+    let start = out.len();
+    out.resize(start + places.get(common).map_or(sketch.len(), |&place| place as usize) + 1, (0, 0));
     // Whether a shingle is a key cannot be guessed, so none is a branch: each is written, and the next one over it
     // unless it is.
-    let mut end = out.len();
-    out.resize(end + wanted.min(sketch.len()) + 1, (0, 0));
+    let mut end = start;
     for (&shingle, &count) in sketch.iter().zip(&*scratch) {
-        // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
-        let place = &mut places[usize::from(count)];
-        *place += 1;
-        out[end] = (shingle, sketch.len() as u32 - *place);
-        end += usize::from(count > 1 && *place as usize <= wanted);
+        out[end] = (shingle, u32::from(count));
+        end += usize::from((2..common).contains(&usize::from(count)));
     }
-    out.truncate(end);
+    let mut kept = start;
+    for i in start..end {
+        let (shingle, count) = out[i];
+        // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
+        let place = &mut places[count as usize];
+        *place += 1;
+        out[kept] = (shingle, sketch.len() as u32 - *place);
+        kept += usize::from(*place as usize <= wanted);
+    }
+    out.truncate(kept);
 }
 
 /// How many of a page's `n` rarest shingles are keys.

@@ -11,11 +11,12 @@ mod letters;
 mod segment;
 mod simd;
 mod tokens;
+mod wide;
 
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
-use fold::{Written, fold};
+use fold::{BLOCK, Written, fold};
 pub use json::unescape;
 use segment::Census;
 pub(crate) use simd::Functions;
@@ -89,15 +90,17 @@ impl Canonical {
     }
 
     /// Makes room for the canonical text of `input` bytes of text. Lower-casing makes a character of two bytes
-    /// at most three bytes long, and every separator written stands for at least one byte read.
+    /// at most three bytes long, and every separator written stands for at least one byte read. A block is written
+    /// whole, whatever of it counts.
     fn start(&mut self, input: usize) {
-        let bytes = input + input / 2 + 2 + 2 * TOKEN_PADDING;
+        let bytes = input + input / 2 + 2 + TOKEN_PADDING + BLOCK;
         // New buffers, not longer ones: memory that was never written takes no room, and these are large estimates.
         if self.bytes.len() < bytes {
             self.bytes = vec![0; bytes];
         }
-        if self.ends.len() < input / 2 + 2 {
-            self.ends = vec![0; input / 2 + 2];
+        let ends = input / 2 + 2 + BLOCK;
+        if self.ends.len() < ends {
+            self.ends = vec![0; ends];
         }
         self.length = 0;
         self.count = 0;

@@ -31,7 +31,7 @@ pub(crate) const TOKEN_PADDING: usize = 16;
 
 /// Hash of the token `padded[start..end]`. Tokens of up to 16 bytes, nearly all of them, take two loads
 /// and one multiplication; no branch depends on their length, which no predictor could guess.
-#[inline]
+#[inline(always)]
 pub(crate) fn token(padded: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
     if length > 16 {

@@ -97,22 +97,29 @@ pub(crate) fn part_needed(n: usize, threshold: f64) -> usize {
 }
 
 /// The number of shared shingles if it is at least `needed`. Looks no further once it cannot be.
+///
+/// Each step waits for the one before, so two go at once: from the front and from the back, until they meet.
 pub(crate) fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
-    const STEPS: usize = 32;
+    const STEPS: usize = 16;
     let (mut i, mut j, mut shared) = (0, 0, 0);
+    let (mut end_a, mut end_b) = (a.len(), b.len());
     // Steps come in blocks without a branch on the data; the bound is looked at between blocks.
-    while i + STEPS <= a.len() && j + STEPS <= b.len() {
+    while i + 2 * STEPS <= end_a && j + 2 * STEPS <= end_b {
         for _ in 0..STEPS {
             let (x, y) = (a[i], b[j]);
             shared += usize::from(x == y);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
+            let (x, y) = (a[end_a - 1], b[end_b - 1]);
+            shared += usize::from(x == y);
+            end_a -= usize::from(x >= y);
+            end_b -= usize::from(y >= x);
         }
-        if shared + (a.len() - i).min(b.len() - j) < needed {
+        if shared + (end_a - i).min(end_b - j) < needed {
             return None;
         }
     }
-    while i < a.len() && j < b.len() {
+    while i < end_a && j < end_b {
         let (x, y) = (a[i], b[j]);
         shared += usize::from(x == y);
         i += usize::from(x <= y);

@@ -26,7 +26,6 @@ mod segment;
 mod segments;
 mod sets;
 mod settle;
-mod slab;
 mod sorter;
 mod spool;
 mod work;

@@ -8,6 +8,7 @@ use super::json::unescape_one;
 use super::letters::{Class, class, classes, is_word};
 use super::segment::Census;
 use super::simd::{Classified, Classifier, classifier};
+use super::wide::{Packer, Packing, wide};
 
 /// How a text is written down.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,12 +22,15 @@ pub(super) enum Written {
 /// Writes the words of `text`, lower-cased and one space apart.
 pub(super) fn fold(text: &str, written: Written, out: &mut Canonical) {
     out.start(text.len());
+    let (classify, pack) =
+        wide().map_or_else(|| (classifier(), None), |(classify, pack)| (classify, Some(pack)));
     let mut cursor = Cursor {
         length: 0,
         count: 0,
         in_word: 0,
         written,
-        classify: classifier(),
+        classify,
+        pack,
         block: Classified::default(),
         census: Census::default(),
     };
@@ -58,6 +62,8 @@ struct Cursor {
     in_word: usize,
     written: Written,
     classify: Classifier,
+    /// Packs the words of a block, where the machine can.
+    pack: Option<Packer>,
     block: Classified,
     census: Census,
 }
@@ -85,10 +91,31 @@ impl Cursor {
         taken + self.ascii_tail(&bytes[taken..], out)
     }
 
-    /// Takes the first `length` characters of the block.
+    /// Takes the first `length` characters of the block, in which words are only among those.
     fn words(&mut self, length: usize, out: &mut Canonical) {
+        match self.pack {
+            _ if length == 0 => {}
+            Some(pack) => self.pack_words(length, pack, out),
+            None => self.copy_words(length, out),
+        }
+    }
+
+    fn pack_words(&mut self, length: usize, pack: Packer, out: &mut Canonical) {
+        let words = self.block.words;
+        // A separator is kept if it ends a word.
+        let ends = !words & (u64::MAX >> (BLOCK - length)) & (words << 1 | self.in_word as u64);
+        let packing = Packing { kept: words | ends, ends, at: self.length as u32 };
+        let text = out.bytes[self.length..].first_chunk_mut().expect("room for a block");
+        let places = out.ends[self.count..].first_chunk_mut().expect("room for a block's words");
+        pack(&self.block, packing, text, places);
+        self.length += packing.kept.count_ones() as usize;
+        self.count += ends.count_ones() as usize;
+        self.in_word = (words >> (length - 1)) as usize & 1;
+    }
+
+    fn copy_words(&mut self, length: usize, out: &mut Canonical) {
         let mut mask = self.block.words;
-        if mask & 1 == 0 && length > 0 {
+        if mask & 1 == 0 {
             self.separator(out);
         }
         let (text, ends) = (&mut out.bytes[..], &mut out.ends[..]);
@@ -109,10 +136,7 @@ impl Cursor {
             at += 1;
             mask &= u64::MAX << end;
         }
-        (self.length, self.count) = (at, count);
-        if length > 0 {
-            self.in_word = 0;
-        }
+        (self.length, self.count, self.in_word) = (at, count, 0);
     }
 
     /// Takes the ASCII characters at the front of what is shorter than a block; says how many.

@@ -18,6 +18,8 @@ const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
 /// Which languages use a word. Apart, so that looking for a word touches little memory.
 pub(super) struct Table {
+    /// Eight bits of the hash in each slot, and zero for none: little enough to stay in the processor's first cache.
+    tags: Vec<u8>,
     /// The hash of the word in each slot; zero for none.
     hashes: Vec<u64>,
     /// The languages that use it, a bit each by number.
@@ -28,7 +30,7 @@ pub(super) struct Table {
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table = Table { hashes: vec![0; SLOTS], languages: vec![0; SLOTS] };
+        let mut table = Table { tags: vec![0; SLOTS], hashes: vec![0; SLOTS], languages: vec![0; SLOTS] };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
         for (language, word) in words() {
@@ -56,7 +58,7 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
 impl Table {
     fn insert(&mut self, hash: u64, language: Language) {
         let slot = self.slot(hash);
-        self.hashes[slot] = hash;
+        (self.tags[slot], self.hashes[slot]) = (tag(hash), hash);
         self.languages[slot] |= 1 << language.to_u8();
     }
 
@@ -67,7 +69,7 @@ impl Table {
             return None;
         }
         let slot = self.slot(token(padded, start, end));
-        (self.hashes[slot] != 0).then_some(slot)
+        (self.tags[slot] != 0).then_some(slot)
     }
 
     /// The languages that use the word in a slot, a bit each by number.
@@ -79,11 +81,16 @@ impl Table {
     #[inline]
     fn slot(&self, hash: u64) -> usize {
         let mut slot = hash as usize % SLOTS;
-        while self.hashes[slot] != 0 && self.hashes[slot] != hash {
+        while self.tags[slot] != 0 && (self.tags[slot] != tag(hash) || self.hashes[slot] != hash) {
             slot = (slot + 1) % SLOTS;
         }
         slot
     }
+}
+
+/// Bits of a hash that its slot does not tell.
+fn tag(hash: u64) -> u8 {
+    (hash >> 56) as u8 | 1
 }
 
 /// The languages that trigrams can decide about, under both names. Those that have a script alone are not among them.

@@ -65,7 +65,7 @@ pub(crate) fn read(
                 if method.asks_rarity() {
                     counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
                 }
-                collector.lock().expect("no thread panics with this lock").add(segment, &sketches)?;
+                collector.lock().expect("no thread panics with this lock").add(segment, &mut sketches)?;
                 if large.is_none() {
                     sketches.clear();
                     reader.sketches = sketches;
@@ -148,6 +148,8 @@ impl<'a> PageReader<'a> {
 
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
         let mut segment = Segment { lot, chunk: chunk.index, ..Default::default() };
+        // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
+        self.sketches.reserve(chunk.bytes.len() / 3);
         match self.shared.sources[source as usize].format {
             Format::Records(_) => self.records(source, chunk, &mut segment),
             _ => self.lines(source, chunk, &mut segment),

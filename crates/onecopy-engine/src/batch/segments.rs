@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::segment::{Layout, Row, Segment};
-use super::slab::{Slab, SlabAt};
 use crate::error::{At, Error, Result};
 
 /// Collects segments while the input is read.
@@ -22,14 +21,13 @@ pub(crate) struct Collector {
     known: HashSet<(u32, u32)>,
     memory: u64,
     memory_limit: u64,
-    /// The sketches of segments in memory.
-    slab: Slab,
     disk: Option<Disk>,
     folder: PathBuf,
 }
 
 enum Stored {
-    Memory(Segment, SlabAt),
+    /// With its sketches, one behind the other.
+    Memory(Segment, Vec<u64>),
     Disk(Layout, u64),
 }
 
@@ -64,7 +62,6 @@ impl Collector {
             known: HashSet::new(),
             memory: 0,
             memory_limit,
-            slab: Slab::default(),
             disk: None,
             folder: folder.to_owned(),
         };
@@ -82,8 +79,9 @@ impl Collector {
         self.known.contains(&(lot, chunk))
     }
 
-    /// Takes a segment and its sketches; puts all of them on disk once they no longer fit in memory.
-    pub(crate) fn add(&mut self, segment: Segment, sketches: &[u64]) -> Result<()> {
+    /// Takes a segment and its sketches; puts all of them on disk once they no longer fit in memory. What is left of
+    /// `sketches` is a buffer: where there is memory they are not copied but taken.
+    pub(crate) fn add(&mut self, segment: Segment, sketches: &mut Vec<u64>) -> Result<()> {
         self.known.insert((segment.lot, segment.chunk));
         let bytes = segment.bytes() + 8 * sketches.len() as u64;
         self.make_room(bytes)?;
@@ -91,8 +89,9 @@ impl Collector {
             Some(disk) => disk.append(&segment, sketches)?,
             None => {
                 self.memory += bytes;
-                let at = self.slab.push(sketches)?;
-                Stored::Memory(segment, at)
+                let mut taken = std::mem::take(sketches);
+                taken.shrink_to_fit();
+                Stored::Memory(segment, taken)
             }
         };
         self.segments.push(stored);
@@ -106,11 +105,11 @@ impl Collector {
         }
         let mut disk = create(&self.folder)?;
         for stored in &mut self.segments {
-            if let Stored::Memory(segment, at) = stored {
-                *stored = disk.append(segment, self.slab.get(at))?;
+            if let Stored::Memory(segment, sketches) = stored {
+                *stored = disk.append(segment, sketches)?;
             }
         }
-        (self.memory, self.slab) = (0, Slab::default());
+        self.memory = 0;
         self.disk = Some(disk);
         Ok(())
     }
@@ -128,8 +127,8 @@ impl Collector {
             return Err(Error::Config(format!("{pages} pages are more than one run takes: split the input")));
         }
         firsts.push(pages as u32);
-        let Collector { segments, memory, memory_limit, slab, disk, folder, .. } = self;
-        Ok(Segments { segments, firsts, memory, memory_limit, slab, disk, folder })
+        let Collector { segments, memory, memory_limit, disk, folder, .. } = self;
+        Ok(Segments { segments, firsts, memory, memory_limit, disk, folder })
     }
 }
 
@@ -217,7 +216,6 @@ pub(crate) struct Segments {
     firsts: Vec<u32>,
     memory: u64,
     memory_limit: u64,
-    slab: Slab,
     disk: Option<Disk>,
     folder: PathBuf,
 }
@@ -253,7 +251,6 @@ impl Segments {
             memory: self.memory,
             segments: self.segments,
             memory_limit: self.memory_limit,
-            slab: self.slab,
             disk: self.disk,
             folder: self.folder,
         }
@@ -281,7 +278,7 @@ impl Segments {
     /// segment's sketches, and as much again for what it makes of them.
     pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
         let size = |stored: &Stored| match stored {
-            Stored::Memory(_, at) => at.len(),
+            Stored::Memory(_, sketches) => sketches.len(),
             Stored::Disk(layout, _) => layout.sketches as usize,
         };
         let largest = self.segments.iter().map(size).max().unwrap_or(0).max(1) as u64;
@@ -311,7 +308,7 @@ impl Segments {
     /// All sketches of a segment, one behind the other.
     pub(crate) fn sketches<'a>(&'a self, segment: usize, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
         match &self.segments[segment] {
-            Stored::Memory(_, at) => Ok(self.slab.get(at)),
+            Stored::Memory(_, sketches) => Ok(sketches),
             Stored::Disk(layout, at) => {
                 buffer.resize(layout.sketches as usize, 0);
                 self.read(at + 8 * layout.sketches_at() as u64, buffer)?;
@@ -329,7 +326,7 @@ impl Segments {
     ) -> Result<&'a [u64]> {
         let (start, size) = (at.start as usize, size as usize);
         match &self.segments[at.segment as usize] {
-            Stored::Memory(_, at) => Ok(&self.slab.get(at)[start..start + size]),
+            Stored::Memory(_, sketches) => Ok(&sketches[start..start + size]),
             Stored::Disk(layout, at) => {
                 buffer.resize(size, 0);
                 self.read(at + 8 * (layout.sketches_at() + start) as u64, buffer)?;
@@ -447,7 +444,7 @@ mod tests {
         for limit in [1 << 20, 150, 0] {
             let mut collector = Collector::open(folder.path(), limit).unwrap();
             for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
-                collector.add(segment(lot, chunk), &[u64::from(lot), 99]).unwrap();
+                collector.add(segment(lot, chunk), &mut vec![u64::from(lot), 99]).unwrap();
             }
             let segments = collector.finish().unwrap();
             assert_eq!(segments.in_memory(), limit == 1 << 20);
@@ -461,7 +458,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut collector = Collector::open(folder.path(), 0).unwrap();
         for (lot, chunk) in [(2, 0), (0, 1)] {
-            collector.add(segment(lot, chunk), &[u64::from(lot), 99]).unwrap();
+            collector.add(segment(lot, chunk), &mut vec![u64::from(lot), 99]).unwrap();
         }
         drop(collector);
         let log = folder.path().join("segments.log");
@@ -470,8 +467,8 @@ mod tests {
         std::fs::write(&log, bytes).unwrap();
         let mut collector = Collector::open(folder.path(), 0).unwrap();
         assert!(collector.has(2, 0) && !collector.has(0, 1));
-        collector.add(segment(0, 1), &[0, 99]).unwrap();
-        collector.add(segment(0, 0), &[0, 99]).unwrap();
+        collector.add(segment(0, 1), &mut vec![0, 99]).unwrap();
+        collector.add(segment(0, 0), &mut vec![0, 99]).unwrap();
         check(&collector.finish().unwrap());
     }
 }

@@ -120,10 +120,15 @@ impl<T: Sortable> Sorter<T> {
             met[byte] |= bit;
             met_strong[byte] |= if strong(value) { bit } else { 0 };
         }
-        self.values.retain(|value| {
-            let (byte, bit) = place(value);
-            met_again[byte] & met_strong[byte] & bit != 0
-        });
+        // Which stay cannot be guessed, so that is no branch, as it would be in `retain`.
+        let mut kept = 0;
+        for i in 0..self.values.len() {
+            let value = self.values[i];
+            let (byte, bit) = place(&value);
+            self.values[kept] = value;
+            kept += usize::from(met_again[byte] & met_strong[byte] & bit != 0);
+        }
+        self.values.truncate(kept);
     }
 
     /// Calls `each` with every value, in order; deletes the runs. `buffer` is one to use.

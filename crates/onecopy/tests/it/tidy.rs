@@ -19,6 +19,7 @@ const LONG_FILES: &[(&str, &str)] = &[];
 /// Files that may contain `unsafe`, each use below a `SAFETY:` comment.
 const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/canonical/simd.rs",
+    "crates/onecopy-core/src/canonical/wide.rs",
     // Plain code, compiled again for machines that count bits at once.
     "crates/onecopy-core/src/hamming/simd.rs",
     "crates/onecopy/src/allocator.rs",
