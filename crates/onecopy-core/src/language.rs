@@ -10,7 +10,7 @@ mod table;
 use std::ops::{Range, RangeInclusive};
 
 use crate::canonical::Canonical;
-use table::{SLOTS, Table, table};
+use table::{NUMBERS, Table, table};
 
 macro_rules! languages {
     ($($name:ident = $number:literal $code:literal $english:literal,)*) => {
@@ -120,17 +120,20 @@ struct Sample {
     kana: u32,
     /// What the words say for each language, by number.
     votes: [u32; 64],
-    /// How often each word of the table was met, as far as that counts.
-    met: [u8; SLOTS],
-    /// The words of the table that were met.
-    words: Vec<u16>,
+    /// How often each word of the table was met, as far as that counts. No word, the first of these, is as if it had been.
+    met: [u8; NUMBERS],
+    /// The words of the table that were met, as far as `count`.
+    words: [u16; MORE_WINDOWS * WINDOW_TOKENS + 1],
+    count: usize,
 }
 
 impl Sample {
     /// A sample of words from so many places of a page; all of a page that has no more.
     fn of(canonical: &Canonical, windows: usize) -> Sample {
-        let words = Vec::with_capacity(WINDOWS * WINDOW_TOKENS);
-        let mut sample = Sample { scripts: [0; 128], kana: 0, votes: [0; 64], met: [0; SLOTS], words };
+        let words = [0; MORE_WINDOWS * WINDOW_TOKENS + 1];
+        let mut sample =
+            Sample { scripts: [0; 128], kana: 0, votes: [0; 64], met: [0; NUMBERS], words, count: 0 };
+        sample.met[0] = REPETITIONS;
         let (table, count) = (table(), canonical.token_count());
         if count <= windows * WINDOW_TOKENS {
             sample.take(canonical, 0..count, table);
@@ -153,17 +156,17 @@ impl Sample {
             if script == Language::Chinese {
                 self.kana += kana_bytes(&token[..token.len().min(TOKEN_BYTES)]);
             }
-            let Some(slot) = table.word(bytes, start, end) else { continue };
-            if self.met[slot] == 0 {
-                self.words.push(slot as u16);
-            }
-            self.met[slot] = (self.met[slot] + 1).min(REPETITIONS);
+            let word = table.word(bytes, start, end);
+            let met = &mut self.met[usize::from(word)];
+            self.words[self.count] = word;
+            self.count += usize::from(*met == 0);
+            *met = (*met + 1).min(REPETITIONS);
         }
     }
 
     /// Shares out what the words that were met say. Afterwards, because a word is met many times.
     fn vote(&mut self, table: &Table) {
-        for &word in &self.words {
+        for &word in &self.words[..self.count] {
             let mut languages = table.languages(word);
             let vote = u32::from(self.met[usize::from(word)]) * (WORD_VOTE / languages.count_ones());
             while languages != 0 {

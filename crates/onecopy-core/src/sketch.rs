@@ -1,6 +1,7 @@
 //! Canonical → Sketch: the sorted set of a page's shingles, which is all that comparing needs.
 
 mod split;
+mod wide;
 
 use crate::canonical::Canonical;
 use crate::config::{Replicas, ShingleRules};
@@ -64,14 +65,7 @@ fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
         values.dedup();
         return;
     };
-    let mut length = 0;
-    for &value in &table[..used] {
-        if length == values.len() {
-            break;
-        }
-        values[length] = value;
-        length += usize::from(value != EMPTY);
-    }
+    let length = wide::read_off(&table[..used], values);
     values.truncate(length);
 }
 

@@ -11,18 +11,22 @@ use crate::hash::token;
 
 /// The words of each language, with a comment that says which.
 const WORDS: &str = include_str!("../../rules/words.txt");
-/// Slots; about a third are taken, so that most words of a page meet an empty one at once.
-pub(super) const SLOTS: usize = 8192;
+/// Words of the table at most, and one more: the number of no word is zero.
+pub(super) const NUMBERS: usize = 4096;
+/// Buckets of the table, and the words that one holds. On average they are a sixth full; a test sees that none overflows.
+const BUCKETS: usize = 2048;
+const BUCKET: usize = 8;
 /// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
-/// Which languages use a word. Apart, so that looking for a word touches little memory.
+/// Which languages use a word. Whether a word is in the table cannot be guessed, so looking for it takes no branch: it is
+/// compared with all of a bucket.
 pub(super) struct Table {
-    /// Eight bits of the hash in each slot, and zero for none: little enough to stay in the processor's first cache.
-    tags: Vec<u8>,
-    /// The hash of the word in each slot; zero for none.
-    hashes: Vec<u64>,
-    /// The languages that use it, a bit each by number.
+    /// The hashes of the words in each bucket; zero for none.
+    hashes: Vec<[u64; BUCKET]>,
+    /// Their numbers, and at the end zero.
+    numbers: Vec<[u16; BUCKET + 1]>,
+    /// The languages that use the word of each number, a bit each by number.
     languages: Vec<u64>,
 }
 
@@ -30,7 +34,8 @@ pub(super) struct Table {
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table = Table { tags: vec![0; SLOTS], hashes: vec![0; SLOTS], languages: vec![0; SLOTS] };
+        let (hashes, numbers) = (vec![[0; BUCKET]; BUCKETS], vec![[0; BUCKET + 1]; BUCKETS]);
+        let mut table = Table { hashes, numbers, languages: vec![0] };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
         for (language, word) in words() {
@@ -57,40 +62,33 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
 
 impl Table {
     fn insert(&mut self, hash: u64, language: Language) {
-        let slot = self.slot(hash);
-        (self.tags[slot], self.hashes[slot]) = (tag(hash), hash);
-        self.languages[slot] |= 1 << language.to_u8();
-    }
-
-    /// The slot of the word `padded[start..end]`. `None`: no language uses it.
-    #[inline]
-    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> Option<usize> {
-        if !WORD_BYTES.contains(&(end - start)) {
-            return None;
+        let bucket = hash as usize % BUCKETS;
+        let free = self.hashes[bucket].iter().position(|&other| other == hash || other == 0);
+        let Some(place) = free else { return };
+        if self.hashes[bucket][place] == 0 && self.languages.len() < NUMBERS {
+            self.hashes[bucket][place] = hash;
+            self.numbers[bucket][place] = self.languages.len() as u16;
+            self.languages.push(0);
         }
-        let slot = self.slot(token(padded, start, end));
-        (self.tags[slot] != 0).then_some(slot)
+        self.languages[usize::from(self.numbers[bucket][place])] |= 1 << language.to_u8();
     }
 
-    /// The languages that use the word in a slot, a bit each by number.
-    pub(super) fn languages(&self, slot: u16) -> u64 {
-        self.languages[usize::from(slot)]
-    }
-
-    /// The slot that has `hash`, or the empty one where it belongs.
+    /// The number of the word `padded[start..end]`. Zero: no language uses it.
     #[inline]
-    fn slot(&self, hash: u64) -> usize {
-        let mut slot = hash as usize % SLOTS;
-        while self.tags[slot] != 0 && (self.tags[slot] != tag(hash) || self.hashes[slot] != hash) {
-            slot = (slot + 1) % SLOTS;
+    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> u16 {
+        let hash = token(padded, start, end);
+        let bucket = hash as usize % BUCKETS;
+        let mut place = BUCKET;
+        for (i, &other) in self.hashes[bucket].iter().enumerate() {
+            place = if other == hash { i } else { place };
         }
-        slot
+        if WORD_BYTES.contains(&(end - start)) { self.numbers[bucket][place] } else { 0 }
     }
-}
 
-/// Bits of a hash that its slot does not tell.
-fn tag(hash: u64) -> u8 {
-    (hash >> 56) as u8 | 1
+    /// The languages that use the word of a number, a bit each by number.
+    pub(super) fn languages(&self, word: u16) -> u64 {
+        self.languages[usize::from(word)]
+    }
 }
 
 /// The languages that trigrams can decide about, under both names. Those that have a script alone are not among them.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::canonical::canonicalise;
-use crate::config::CanonicalRules;
+use crate::config::{CanonicalRules, Words};
 
 fn language_of(text: &str) -> Option<Language> {
     let mut canonical = Canonical::default();
@@ -139,6 +139,20 @@ fn every_language_that_shares_a_script_has_words() {
         assert!((20..=150).contains(&count), "{}: {count}", language.code());
     }
     assert!(table::words().all(|(language, _)| language.to_u8() <= 55));
+}
+
+#[test]
+fn every_word_has_its_place() {
+    let mut canonical = Canonical::default();
+    for (language, word) in table::words() {
+        canonicalise(word, &CanonicalRules { words: Words::Runs, ..Default::default() }, &mut canonical);
+        let Some((start, end)) = canonical.spans().next().filter(|_| canonical.token_count() == 1) else {
+            continue;
+        };
+        let number = table::table().word(canonical.padded(), start, end);
+        let used = table::table().languages(number) >> language.to_u8() & 1 == 1;
+        assert!(used || !(2..=24).contains(&(end - start)), "{word}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/canonical/wide.rs",
     // Plain code, compiled again for machines that count bits at once.
     "crates/onecopy-core/src/hamming/simd.rs",
+    "crates/onecopy-core/src/sketch/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];
 /// Names that say nothing about what is inside.
