@@ -21,6 +21,8 @@ pub(crate) struct Budget {
     pub seen: usize,
     /// The logarithm of the number of rarity counters, a byte each.
     pub rarity_bits: u32,
+    /// One in so many pages is counted there.
+    pub rarity_share: u32,
     /// All sorters together.
     pub sort: u64,
     /// Keys that pages share, while they are being settled, as a number of them.
@@ -37,14 +39,17 @@ impl Budget {
         let limit = job.memory_bytes - windows;
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 512 << 10);
         // A shingle a word, a word about six bytes, some forty shingles a counter: common shingles still stand out, and
-        // the table stays in the processor's cache. Fewer counters only cost speed.
+        // the table stays in the processor's cache. Of large inputs a share of the pages says as much. Fewer counters only
+        // cost speed.
         let counters = (input / 256).max(1 << 12).ilog2() + 1;
+        let rarity_bits = counters.min((limit / 16).ilog2()).min(MOST_RARITY_BITS);
         Ok(Budget {
             limit,
             chunk: chunk as usize,
             segments: limit / 2,
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
-            rarity_bits: counters.min((limit / 16).ilog2()).min(MOST_RARITY_BITS),
+            rarity_bits,
+            rarity_share: 1 << (counters - rarity_bits).min(16),
             sort: limit / 5,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
             large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
@@ -82,7 +87,8 @@ fn windows(job: &Job, sources: &[Source], stores: &Stores) -> Result<u64> {
 }
 
 /// More counters would order shingles little better, and miss every cache.
-const MOST_RARITY_BITS: u32 = 26;
+const MOST_RARITY_BITS: u32 = 22;
+
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
 /// A holder in the runs, in the index, and the way back to it from its content.

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use onecopy_core::{Rarity, count};
 
-use super::segment::Segment;
+use super::segment::{Row, Segment};
 
 /// The logarithm of the number of stripes.
 const STRIPE_BITS: u32 = 3;
@@ -13,21 +13,26 @@ const STRIPE_BITS: u32 = 3;
 pub(crate) struct Counters {
     stripes: Vec<Mutex<Vec<u8>>>,
     bits: u32,
+    /// One in so many pages is counted.
+    share: u32,
 }
 
 impl Counters {
-    /// A table of `1 << bits` counters.
-    pub(crate) fn new(bits: u32) -> Counters {
+    /// A table of `1 << bits` counters, of one in `share` pages.
+    pub(crate) fn new(bits: u32, share: u32) -> Counters {
         let bits = bits.max(STRIPE_BITS);
         let stripe = 1 << (bits - STRIPE_BITS);
-        Counters { stripes: (0..1 << STRIPE_BITS).map(|_| Mutex::new(vec![0; stripe])).collect(), bits }
+        let stripes = (0..1 << STRIPE_BITS).map(|_| Mutex::new(vec![0; stripe])).collect();
+        Counters { stripes, bits, share: share.max(1) }
     }
 
     /// Counts the shingles of each sketch that `rows` of a segment have. `turn` is where to begin, so that threads
     /// go through the stripes one behind the other.
     pub(crate) fn add(&self, segment: &Segment, sketches: &[u64], turn: usize) {
         let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(segment.rows.len());
-        let own = segment.rows.iter().filter(|row| row.sketch_size > 0);
+        // By fingerprint, so that the order of pages makes no difference.
+        let counted = |row: &&Row| row.sketch_size > 0 && (row.fingerprint as u32).is_multiple_of(self.share);
+        let own = segment.rows.iter().filter(counted);
         ranges.extend(
             own.map(|row| (row.sketch_start as usize, (row.sketch_start + row.sketch_size) as usize)),
         );
@@ -53,7 +58,12 @@ impl Counters {
             .stripes
             .into_iter()
             .map(|stripe| stripe.into_inner().expect("no thread panics with this lock"));
-        Rarity::new(stripes.collect::<Vec<_>>().concat())
+        let mut counters = stripes.collect::<Vec<_>>().concat();
+        if self.share > 1 {
+            // Where not all is counted, nothing is known to be alone.
+            counters.iter_mut().for_each(|counter| *counter = (*counter).max(2));
+        }
+        Rarity::new(counters)
     }
 }
 
@@ -76,7 +86,6 @@ fn seek(sorted: &[u64], low: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::segment::Row;
 
     #[test]
     fn every_shingle_is_counted_once() {
@@ -84,12 +93,24 @@ mod tests {
         let row = Row { sketch_size: 1_000, ..Default::default() };
         let short = Row { sketch_start: 10, sketch_size: 3, ..Default::default() };
         let segment = Segment { rows: vec![row, Row::default(), short], ..Default::default() };
-        let counters = Counters::new(10);
+        let counters = Counters::new(10, 1);
         counters.add(&segment, &sketch, 7);
         let rarity = counters.finish();
         for (n, &shingle) in sketch.iter().enumerate() {
             assert_eq!(rarity.of(shingle), if (10..13).contains(&n) { 2 } else { 1 });
         }
+    }
+
+    #[test]
+    fn of_a_share_nothing_is_alone() {
+        let sketch: Vec<u64> = (0..1_000u64).map(|n| n << 54).collect();
+        let row = |fingerprint| Row { fingerprint, sketch_size: 1_000, ..Default::default() };
+        let segment = Segment { rows: (0..12).map(row).collect(), ..Default::default() };
+        let counters = Counters::new(10, 4);
+        counters.add(&segment, &sketch, 0);
+        let rarity = counters.finish();
+        assert!(sketch.iter().all(|&shingle| rarity.of(shingle) == 3), "0, 4 and 8 of 12");
+        assert_eq!(rarity.of(1_010 << 54), 2, "not counted, but somebody may have it");
     }
 
     #[test]

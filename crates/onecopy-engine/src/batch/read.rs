@@ -33,7 +33,8 @@ pub(crate) fn read(
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
     let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
     let shared = Shared { job, method, sources, opener: &work.opener, names, seen };
-    let counters = Counters::new(if method.asks_rarity() { budget.rarity_bits } else { 0 });
+    let rarity_bits = if method.asks_rarity() { budget.rarity_bits } else { 0 };
+    let counters = Counters::new(rarity_bits, budget.rarity_share);
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
     let collector =

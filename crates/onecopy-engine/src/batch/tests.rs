@@ -140,8 +140,15 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
     work.budget.chunk = squeeze.chunk;
     work.opener.chunk_bytes = squeeze.chunk;
     if let Some(entries) = squeeze.tight {
-        work.budget =
-            budget::Budget { segments: 0, seen: 3, rarity_bits: 5, sort: 0, entries, ..work.budget };
+        work.budget = budget::Budget {
+            segments: 0,
+            seen: 3,
+            rarity_bits: 5,
+            rarity_share: 3,
+            sort: 0,
+            entries,
+            ..work.budget
+        };
     }
     *work
 }
