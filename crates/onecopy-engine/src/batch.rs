@@ -17,6 +17,7 @@ mod keys;
 mod links;
 mod neighbours;
 mod order;
+mod pile;
 mod rank;
 mod read;
 mod recall;

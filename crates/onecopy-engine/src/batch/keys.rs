@@ -10,6 +10,7 @@ use onecopy_core::{Desk, Method, Rarity, Search};
 
 use super::budget::Budget;
 use super::contents::{Contents, NO_CONTENT};
+use super::pile::Pile;
 use super::runs::{Holder, Known, RunWriter, Runs};
 use super::segments::Segments;
 use super::sorter::Sorter;
@@ -17,9 +18,13 @@ use crate::error::{Error, Result};
 use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
 
-/// Keys are shared out by their leading bits, so that each part is sorted by itself.
-const PART_BITS: u32 = 4;
-const PARTS: usize = 1 << PART_BITS;
+/// Keys are shared out by so many of their leading bits, so that each part is sorted by itself.
+const PART_BITS: std::ops::RangeInclusive<u32> = 4..=8;
+/// Keys of a part, about: what is noted of them while those that are alone are dropped stays in the processor's cache.
+const PART_KEYS: u64 = 1 << 17;
+
+/// Keys with their holders.
+type KeyPile = Pile<(u64, Holder)>;
 
 /// What finding keys needs to know.
 pub(crate) struct KeyFinder<'a> {
@@ -35,29 +40,51 @@ impl KeyFinder<'_> {
     /// The runs of all keys that two contents or more share.
     pub(crate) fn runs(&self, budget: &Budget, progress: &dyn Progress) -> Result<Runs> {
         progress.begin(Stage::Keys, self.segments.pages() as u64);
-        let share = budget.sort / PARTS as u64;
-        let sorters: Vec<Mutex<Sorter<(u64, Holder)>>> = (0..PARTS)
-            .map(|part| Mutex::new(Sorter::new(self.folder.join(format!("keys-{part}")), share)))
+        let bits = self.part_bits(budget);
+        let share = budget.sort >> bits;
+        let piles: Vec<Mutex<KeyPile>> = (0..1 << bits)
+            .map(|part| Mutex::new(Pile::new(self.folder.join(format!("keys-{part}")), share)))
             .collect();
-        for_each(self.threads, self.segments.len(), Scratch::default, |scratch, i| {
+        let scratch = || Scratch { parts: vec![Vec::new(); 1 << bits], ..Scratch::default() };
+        for_each(self.threads, self.segments.len(), scratch, |scratch, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            progress.advance(self.segment(i, scratch, &sorters)?);
+            progress.advance(self.segment(i, scratch, &piles)?);
             Ok(())
         })?;
-        let runs = Runs::new(PARTS, budget.entries, self.folder);
-        let sorters: Vec<_> = sorters.into_iter().map(|sorter| Mutex::new(Some(sorter))).collect();
+        self.sorted(piles, budget)
+    }
+
+    /// By how many bits keys are shared out: enough for each part to be sorted in a thread's share of the memory.
+    fn part_bits(&self, budget: &Budget) -> u32 {
+        // A fifth of a page's shingles are its keys, by default.
+        let keys = self.segments.words() / 4;
+        let room = budget.sort / self.threads as u64 / 2 / size_of::<(u64, Holder)>() as u64;
+        let parts = (keys / PART_KEYS.min(room).max(1)).max(1);
+        (parts.ilog2() + 1).clamp(*PART_BITS.start(), *PART_BITS.end())
+    }
+
+    /// Sorts the piles and makes runs of them.
+    fn sorted(&self, piles: Vec<Mutex<KeyPile>>, budget: &Budget) -> Result<Runs> {
+        let unlocked = |pile: Mutex<KeyPile>| pile.into_inner().expect("no thread panics with this lock");
+        let mut piles: Vec<KeyPile> = piles.into_iter().map(unlocked).collect();
+        if piles.iter().any(Pile::is_spilled) {
+            // Sorting has the memory for itself.
+            piles.iter_mut().try_for_each(Pile::spill)?;
+        }
+        let room = budget.sort / self.threads as u64;
+        let runs = Runs::new(piles.len(), budget.entries, self.folder);
+        let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
         let known = || Known::new(self.contents.len().min(budget.entries / 16));
         let least: Vec<u32> = self.contents.sizes.iter().map(|&size| self.method.least_rest(size)).collect();
         for_each(
             self.threads,
-            PARTS,
+            piles.len(),
             || (known(), Vec::new()),
             |(known, buffer), part| {
-                let sorter = sorters[part].lock().expect("no thread panics with this lock").take();
-                let sorter = sorter.expect("each part is taken once").into_inner();
-                let mut sorter = sorter.expect("no thread panics with this lock");
+                let pile = piles[part].lock().expect("no thread panics with this lock").take();
+                let mut sorter = pile.expect("each part is taken once").into_sorter(room)?;
                 // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
                 sorter.drop_alone(|(_, [content, rest])| *rest >= least[*content as usize]);
                 self.collect(sorter, buffer, runs.writer(part, known))
@@ -67,22 +94,18 @@ impl KeyFinder<'_> {
     }
 
     /// Finds the keys of a segment's contents; says how many pages it has.
-    fn segment(
-        &self,
-        i: usize,
-        scratch: &mut Scratch,
-        sorters: &[Mutex<Sorter<(u64, Holder)>>],
-    ) -> Result<u64> {
+    fn segment(&self, i: usize, scratch: &mut Scratch, piles: &[Mutex<KeyPile>]) -> Result<u64> {
         let Scratch { sketches, desk, keys, parts } = scratch;
+        let shift = 64 - piles.len().ilog2();
         let pages = self.each_sketch(i, sketches, |content, sketch| {
             keys.clear();
             self.method.keys(sketch, self.rarity, desk, keys);
             for &(key, rest) in &*keys {
-                parts[(key >> (64 - PART_BITS)) as usize].push((key, [content, rest]));
+                parts[(key >> shift) as usize].push((key, [content, rest]));
             }
         })?;
-        for (part, sorter) in parts.iter_mut().zip(sorters) {
-            sorter.lock().expect("no thread panics with this lock").extend(part)?;
+        for (part, pile) in parts.iter_mut().zip(piles) {
+            pile.lock().expect("no thread panics with this lock").extend(part)?;
             part.clear();
         }
         Ok(pages)
@@ -154,5 +177,5 @@ struct Scratch {
     sketches: Vec<u64>,
     desk: Desk,
     keys: Vec<(u64, u32)>,
-    parts: [Vec<(u64, Holder)>; PARTS],
+    parts: Vec<Vec<(u64, Holder)>>,
 }

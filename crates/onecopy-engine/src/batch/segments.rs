@@ -39,6 +39,14 @@ impl Stored {
         }
     }
 
+    /// Words of its sketches.
+    fn words(&self) -> usize {
+        match self {
+            Stored::Memory(_, sketches) => sketches.len(),
+            Stored::Disk(layout, _) => layout.sketches as usize,
+        }
+    }
+
     fn rows(&self) -> usize {
         match self {
             Stored::Memory(segment, _) => segment.rows.len(),
@@ -274,14 +282,15 @@ impl Segments {
         self.disk.is_none()
     }
 
+    /// Words of all sketches.
+    pub(crate) fn words(&self) -> u64 {
+        self.segments.iter().map(|stored| stored.words() as u64).sum()
+    }
+
     /// How many of `threads` may work on segments at once, if all of them together may take `bytes`. A thread has a
     /// segment's sketches, and as much again for what it makes of them.
     pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
-        let size = |stored: &Stored| match stored {
-            Stored::Memory(_, sketches) => sketches.len(),
-            Stored::Disk(layout, _) => layout.sketches as usize,
-        };
-        let largest = self.segments.iter().map(size).max().unwrap_or(0).max(1) as u64;
+        let largest = self.segments.iter().map(Stored::words).max().unwrap_or(0).max(1) as u64;
         threads.min((bytes / (2 * 8 * largest)) as usize).max(1)
     }
 

@@ -70,19 +70,17 @@ impl<T: Sortable> Sorter<T> {
         Sorter { values: Vec::new(), limit, runs: Vec::new(), path }
     }
 
+    /// Takes all values at once, where there are none yet and they are in memory already.
+    pub(crate) fn take(&mut self, values: Vec<T>) {
+        self.values = values;
+    }
+
     pub(crate) fn extend(&mut self, values: &[T]) -> Result<()> {
         for part in values.chunks(self.limit) {
             if self.values.len() + part.len() > self.limit {
                 self.spill()?;
             }
-            // Growing by doubling could take twice the limit. And from the start there is as much as the system gives
-            // and moves by whole pages: it takes no room before it is written, and growing need not copy it.
-            if self.values.capacity() < self.values.len() + part.len() {
-                let first = (1 << 20) / size_of::<T>() + 1;
-                let wanted =
-                    (2 * self.values.len()).max(first).clamp(part.len(), self.limit - self.values.len());
-                self.values.reserve_exact(wanted.max(part.len()));
-            }
+            make_room(&mut self.values, part.len(), self.limit);
             self.values.extend_from_slice(part);
         }
         Ok(())
@@ -181,6 +179,17 @@ impl<T: Sortable> Sorter<T> {
             std::fs::remove_file(path).at("delete", path)?;
         }
         Ok(())
+    }
+}
+
+/// Makes room for `more` values, of which there will be `limit` at most. Growing by doubling could take twice that. And from
+/// the start there is as much as the system gives and moves by whole pages: it takes no room before it is written, and
+/// growing need not copy it.
+pub(super) fn make_room<T>(values: &mut Vec<T>, more: usize, limit: usize) {
+    if values.capacity() < values.len() + more {
+        let first = (1 << 20) / size_of::<T>() + 1;
+        let wanted = (2 * values.len()).max(first).clamp(more, (limit - values.len()).max(more));
+        values.reserve_exact(wanted);
     }
 }
 
