@@ -15,7 +15,7 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use super::address::{Address, Scheme};
 use super::runtime::begin;
 
-/// What the tools of Microsoft call them, where `object_store` has names of its own.
+/// What the tools of Microsoft call them, where `object_store` has names of its own, which go before.
 const AZURE_NAMES: [(&str, AzureConfigKey); 2] = [
     ("azure_storage_account", AzureConfigKey::AccountName),
     ("azure_storage_key", AzureConfigKey::AccessKey),
@@ -40,7 +40,8 @@ pub(super) fn connect(address: &Address, settings: &[(String, String)]) -> Resul
         }
         Scheme::Azure => {
             let builder = MicrosoftAzureBuilder::new().with_client_options(client());
-            let builder = settings.fold(builder, azure_name, MicrosoftAzureBuilder::with_config);
+            let builder = settings.fold(builder, theirs, MicrosoftAzureBuilder::with_config);
+            let builder = settings.fold(builder, known, MicrosoftAzureBuilder::with_config);
             Arc::new(builder.with_container_name(bucket).with_retry(retries()).build()?)
         }
         Scheme::Http | Scheme::Https => {
@@ -71,9 +72,8 @@ fn known<K: FromStr>(name: &str) -> Option<K> {
     name.parse().ok()
 }
 
-fn azure_name(name: &str) -> Option<AzureConfigKey> {
-    let theirs = AZURE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, key)| *key);
-    theirs.or_else(|| known(name))
+fn theirs(name: &str) -> Option<AzureConfigKey> {
+    AZURE_NAMES.iter().find(|(theirs, _)| *theirs == name).map(|(_, key)| *key)
 }
 
 /// Google unpacks what was uploaded as `Content-Encoding: gzip`, and then serves no parts and tells no size, unless
