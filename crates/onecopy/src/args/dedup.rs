@@ -28,7 +28,7 @@ Results, complete once report.json is there:
   clean/report.json     the numbers;  clean/run.json  the configuration
 
 Variables for addresses, as the stores' own tools have them:
-  s3://     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT_URL for others than Amazon
+  s3://     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL
   gs://     GOOGLE_APPLICATION_CREDENTIALS, a key file
   az://     AZURE_STORAGE_ACCOUNT_NAME, with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN
   public    AWS_SKIP_SIGNATURE=true, or GOOGLE_, or AZURE_
