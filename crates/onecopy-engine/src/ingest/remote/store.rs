@@ -139,9 +139,13 @@ async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> Stri
 async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Result<Vec<RemoteFile>, String> {
     let path = Path::parse(prefix).map_err(|error| error.to_string())?;
     let mut found = store.list(Some(&path));
-    let mut files = Vec::new();
+    let mut files: Vec<RemoteFile> = Vec::new();
     while let Some(meta) = found.try_next().await.map_err(|error| reason(address.scheme, &error))? {
         let key = meta.location.as_ref();
+        // Consoles and other tools mark folders by an empty object, which comes right before what is in it.
+        if files.last().is_some_and(|last| last.bytes == 0 && is_below(&address.of(key), &last.address)) {
+            files.pop();
+        }
         if address.takes(key) {
             files.push(file(address, key, &meta));
         }
@@ -153,6 +157,10 @@ async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Resu
         return Err("nothing matches it".into());
     }
     Ok(files)
+}
+
+fn is_below(address: &str, folder: &str) -> bool {
+    address.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn file(address: &Address, key: &str, meta: &ObjectMeta) -> RemoteFile {

@@ -173,6 +173,9 @@ fn container() -> (TempDir, Arc<Azure>, Remote) {
     let root = tempdir().expect("a folder");
     write_crawl(&root.path().join("pages/crawl"), 300);
     let azure = Arc::new(Azure::of(ACCOUNT, root.path()));
+    // Marks of folders, as consoles make them.
+    let marks = ["pages/crawl/", "pages/crawl/deep/"].map(|name| (name.to_owned(), (Vec::new(), 1)));
+    azure.blobs.lock().expect("blobs").extend(marks);
     let store = remote(&format!("http://{}", azure.serve()));
     (root, azure, store)
 }

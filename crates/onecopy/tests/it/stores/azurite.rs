@@ -89,5 +89,7 @@ fn a_container_gives_the_answer_of_the_files_in_it() {
         let bytes = std::fs::read(root.path().join("pages").join(&name)).expect("a file");
         azurite.put(&format!("pages/{name}"), &[], &[("x-ms-blob-type", "BlockBlob")], &bytes);
     }
+    // The mark of a folder, as consoles make it.
+    azurite.put("pages/crawl/deep/", &[], &[("x-ms-blob-type", "BlockBlob")], b"");
     check(&remote(&format!("http://{}", azurite.address)), root.path());
 }
