@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::format::{Format, by_content, by_name};
-use super::remote::{RemoteFile, Stores, is_remote};
+use super::remote::{RemoteFile, Stores, is_remote, is_web};
 use crate::error::{At, Error, Result};
 
 /// One input file.
@@ -185,7 +185,9 @@ impl Finder {
         let alone = files.len() == 1;
         for RemoteFile { address, bytes, version } in files {
             let name = remote_name(input, &address);
-            match by_name(name.split('?').next().unwrap_or_default()) {
+            // In an address of the web the name ends there; in a key it is a letter like others.
+            let told = if is_web(&address) { name.split('?').next().unwrap_or_default() } else { &name };
+            match by_name(told) {
                 None if alone => return Err(Error::Input(address, UNKNOWN.into())),
                 None => self.found.refused.push((name, UNKNOWN.into())),
                 Some(format) => {

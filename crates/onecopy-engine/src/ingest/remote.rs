@@ -6,14 +6,16 @@
 
 mod address;
 mod blocks;
+mod connect;
 mod object;
 mod reader;
+mod remedy;
 mod runtime;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use address::is_remote;
+pub(crate) use address::{is_remote, is_web};
 
 pub(crate) use object::is_transport;
 

@@ -27,6 +27,13 @@ Results, complete once report.json is there:
   clean/rejected.jsonl  source, line or record, reason: what could not be judged
   clean/report.json     the numbers;  clean/run.json  the configuration
 
+Variables for addresses, as the stores' own tools have them:
+  s3://     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL
+  gs://     GOOGLE_APPLICATION_CREDENTIALS, a key file
+  az://     AZURE_STORAGE_ACCOUNT_NAME, with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN
+  public    AWS_SKIP_SIGNATURE=true, or GOOGLE_, or AZURE_
+  all       SSL_CERT_FILE, certificates to trust instead of the system's; HTTPS_PROXY, NO_PROXY
+
 A run that was stopped continues when the same command is given again.";
 
 #[derive(ClapArgs)]

@@ -133,7 +133,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn open(address: &str) -> std::io::Result<Connection> {
+    /// A connection to whatever listens at an address.
+    pub fn open(address: &str) -> std::io::Result<Connection> {
         let socket = TcpStream::connect(address)?;
         socket.set_read_timeout(Some(LIMIT))?;
         socket.set_nodelay(true)?;

@@ -18,6 +18,7 @@ pub struct Call {
     args: Vec<OsString>,
     folder: Option<PathBuf>,
     variables: Vec<(String, String)>,
+    alone: bool,
     stdout: Option<Stdio>,
 }
 
@@ -56,6 +57,12 @@ impl Call {
         self
     }
 
+    /// It sees no variables but those given here: whoever tests may have keys of stores among theirs.
+    pub fn without_variables(mut self) -> Call {
+        self.alone = true;
+        self
+    }
+
     /// Where standard output goes instead of to us.
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Call {
         self.stdout = Some(stdout.into());
@@ -65,6 +72,9 @@ impl Call {
     /// Starts the program, with standard input open until [`Running::close_stdin`].
     pub fn start(mut self) -> Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_onecopy"));
+        if self.alone {
+            command.env_clear();
+        }
         command
             .args(&self.args)
             .envs(self.variables.drain(..))

@@ -1,176 +1,217 @@
 //! Object stores and web servers give the answer that local files give, or an error that names address and remedy.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
+mod azure; //   Azure, by a server of ours
+mod azurite; // Azure, by Microsoft's own imitation where it is installed
+mod google; //  Google: its protocol is that of S3 but for the signatures
+mod server; //  servers on loopback
+mod tls; //     https: who is trusted, and stores at the addresses that they really have
 
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto::Builder;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
 use tempfile::{TempDir, tempdir};
 
-use crate::pages::{corpus_lines, gzip, topic, window, write_file, write_records};
+use self::server::{answer_with, header, part, serve, serve_web};
+use crate::pages::{corpus_lines, gzip, record, topic, window, write_file, write_records};
 use crate::program::{Call, onecopy};
 use crate::results::{assert_same_answer, files_below, removed};
 use crate::warc::{packed, page, warcinfo};
 
-/// Serves the folders of `root` as buckets of S3, for as long as the test process lives. Gives its address.
-fn serve_s3(root: &Path) -> String {
-    let files = s3s_fs::FileSystem::new(root).expect("a folder to serve");
-    let mut builder = S3ServiceBuilder::new(files);
-    builder.set_auth(SimpleAuth::from_single("right", "secret"));
-    let service = builder.build().into_shared();
-    let (sender, address) = mpsc::channel();
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-            sender.send(listener.local_addr().expect("an address")).expect("the test waits for it");
-            while let Ok((socket, _)) = listener.accept().await {
-                let service = service.clone();
-                tokio::spawn(async move {
-                    let server = Builder::new(TokioExecutor::new());
-                    let _ = server.serve_connection(TokioIo::new(socket), service).await;
-                });
-            }
-        });
-    });
-    format!("http://{}", address.recv().expect("the server starts"))
-}
+/// Names that have to be written otherwise in an address.
+const ODD_NAMES: [&str; 6] = [
+    "a b.jsonl",
+    "100%.jsonl",
+    "per%20cent.jsonl",
+    "über 日本.jsonl",
+    "a+b&c=d#e?f.jsonl",
+    "<'c' [1]>.jsonl",
+];
 
-/// A crawl in a bucket `pages`, below `crawl/`: lines, an archive, and where there is one a Parquet file.
-fn bucket() -> (TempDir, String) {
-    let root = tempdir().expect("a folder");
-    let crawl = root.path().join("pages/crawl");
-    let lines: String = corpus_lines(2_000).collect();
-    write_file(&crawl, "a.jsonl.gz", gzip(lines.as_bytes()));
-    let archive: Vec<_> = corpus_lines(300)
+/// A crawl in a folder: lines, an archive, a Parquet file, and names that are odd.
+fn write_crawl(folder: &Path, pages: usize) {
+    let lines: String = corpus_lines(pages).collect();
+    write_file(folder, "a.jsonl.gz", gzip(lines.as_bytes()));
+    let archive: Vec<_> = corpus_lines(pages / 5)
         .map(|line| {
             let value: serde_json::Value = serde_json::from_str(&line).expect("JSON");
             let text = value["text"].as_str().expect("a text");
             page(&format!("http://archive.example/{}", value["id"].as_str().expect("an id")), text)
         })
         .collect();
-    write_file(&crawl, "b.warc.gz", packed(&[vec![warcinfo()], archive].concat(), "b.warc.gz"));
-    write_file(&crawl, "deep/c [1].parquet", include_bytes!("pages.parquet"));
-    let endpoint = serve_s3(root.path());
-    (root, endpoint)
+    write_file(folder, "b.warc.gz", packed(&[vec![warcinfo()], archive].concat(), "b.warc.gz"));
+    write_file(folder, "deep/c [1].parquet", include_bytes!("pages.parquet"));
+    for name in ODD_NAMES {
+        write_file(&folder.join("odd ones"), name, record(name, &topic(name)) + "\n");
+    }
 }
 
-fn dedup(inputs: &[&str], out: &Path, endpoint: &str, secret: &str) -> Call {
-    let call = onecopy(["dedup"]).arg("--out").arg(out).arg("--quiet");
-    let settings = [
-        ("AWS_ENDPOINT_URL", endpoint),
-        ("AWS_ALLOW_HTTP", "true"),
-        ("AWS_ACCESS_KEY_ID", "right"),
-        ("AWS_SECRET_ACCESS_KEY", secret),
-        ("AWS_REGION", "us-east-1"),
-        ("NO_PROXY", "127.0.0.1"),
-    ];
-    let call = inputs.iter().fold(call, |call, input| call.arg(*input));
-    settings.into_iter().fold(call, |call, (name, value)| call.variable(name, value))
+/// A store, as the program is told of it.
+#[derive(Clone)]
+struct Remote {
+    scheme: &'static str,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl Remote {
+    fn new(scheme: &'static str, variables: &[(&'static str, &str)]) -> Remote {
+        let variables = variables.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        Remote { scheme, variables }
+    }
+
+    /// The same with one variable more, or another value for one.
+    fn with(mut self, name: &'static str, value: &str) -> Remote {
+        self.variables.retain(|(known, _)| *known != name);
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// `dedup` of files and addresses, by a program that knows these variables and no others.
+    fn dedup(&self, inputs: &[&str], out: &Path) -> Call {
+        let call = onecopy(["dedup", "--quiet"]).arg("--out").arg(out).without_variables();
+        let call = inputs.iter().fold(call, |call, input| call.arg(*input));
+        self.variables.iter().fold(call, |call, (name, value)| call.variable(name, value))
+    }
+
+    /// What is wrong with an address must be said, with these words.
+    fn refuses(&self, address: &str, words: &[&str]) {
+        let out = tempdir().expect("a folder");
+        self.dedup(&[address], out.path()).fail(1).says(&[&[address], words].concat());
+        assert!(!out.path().join("report.json").exists());
+    }
+
+    /// The bucket `pages`, with a crawl below `crawl/`, gives the answer of the local files: as a folder, by
+    /// patterns, and by the address of each.
+    fn gives_the_answer_of(&self, root: &Path) {
+        let (scheme, crawl) = (self.scheme, root.join("pages/crawl"));
+        let at = |below: &str| format!("{scheme}://pages/crawl/{below}");
+        let local = |below: &str| crawl.join(below).display().to_string();
+        let odd: Vec<_> = ODD_NAMES.iter().filter(|name| !name.contains(['?', '['])).collect();
+        for (case, files, addresses) in [
+            ("whole", vec![local("")], vec![at("")]),
+            ("odd", vec![local("odd ones/")], vec![at("odd ones/")]),
+            ("pattern", vec![local("*.gz"), local("**/*.parquet")], vec![at("*.gz"), at("**/*.parquet")]),
+            (
+                "single",
+                odd.iter().map(|name| local(&format!("odd ones/{name}"))).collect(),
+                odd.iter().map(|name| at(&format!("odd ones/{name}"))).collect(),
+            ),
+        ] {
+            let [expected, out] = ["local", "out"].map(|kind| root.join(format!("{kind}-{case}")));
+            self.dedup(&files.iter().map(String::as_str).collect::<Vec<_>>(), &expected).succeed();
+            self.dedup(&addresses.iter().map(String::as_str).collect::<Vec<_>>(), &out).succeed();
+            assert_same_answer(&out, &expected, &format!("{scheme}, {case}"));
+        }
+        let names = ODD_NAMES.map(|name| format!("odd ones/{name}"));
+        let kept = files_below(&root.join("out-whole/kept"));
+        assert!(names.iter().all(|name| kept.contains(name)), "{kept:?}");
+        assert!(kept.contains(&"deep/c [1].parquet".to_owned()), "{kept:?}");
+    }
+
+    /// What is not there is said not to be there.
+    fn misses_what_is_not_there(&self) {
+        let at = |address: &str| format!("{}://{address}", self.scheme);
+        self.refuses(&at("elsewhere/crawl/"), &["no such bucket"]);
+        self.refuses(&at("elsewhere/a.jsonl"), &["no such bucket"]);
+        self.refuses(&at("pages/none/"), &["nothing matches"]);
+        self.refuses(&at("pages/crawl/none.jsonl"), &["no such object"]);
+    }
+
+    /// Nobody gets in with these variables, and the error names the one to set.
+    fn refuses_everything(&self, word: &str) {
+        for address in ["pages/crawl/", "pages/crawl/a.jsonl.gz"] {
+            self.refuses(&format!("{}://{address}", self.scheme), &[word]);
+        }
+    }
+}
+
+/// Serves the folders of `root` as buckets of S3.
+fn serve_s3(root: &Path) -> SocketAddr {
+    let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).expect("a folder to serve"));
+    builder.set_auth(SimpleAuth::from_single("right", "secret"));
+    serve(builder.build().into_shared())
+}
+
+/// A bucket `pages` of S3 with a crawl.
+fn s3_bucket(pages: usize) -> (TempDir, SocketAddr) {
+    let root = tempdir().expect("a folder");
+    write_crawl(&root.path().join("pages/crawl"), pages);
+    let address = serve_s3(root.path());
+    (root, address)
+}
+
+fn s3() -> Remote {
+    let keys =
+        [("AWS_ACCESS_KEY_ID", "right"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_REGION", "us-east-1")];
+    Remote::new("s3", &keys)
+}
+
+fn s3_at(address: SocketAddr) -> Remote {
+    s3().with("AWS_ENDPOINT_URL", &format!("http://{address}")).with("AWS_ALLOW_HTTP", "true")
 }
 
 #[test]
 fn a_bucket_gives_the_answer_of_the_files_in_it() {
-    let (root, endpoint) = bucket();
-    let local = root.path().join("local");
-    let crawl = root.path().join("pages/crawl").display().to_string();
-    dedup(&[&crawl], &local, &endpoint, "").succeed();
+    let (root, address) = s3_bucket(2_000);
+    let store = s3_at(address);
+    store.gives_the_answer_of(root.path());
+    let local = root.path().join("local-whole");
     assert!(removed(&local).len() > 500, "the crawl has duplicates");
-    assert_eq!(files_below(&local.join("kept")), ["a.jsonl.gz", "b.warc.gz", "deep/c [1].parquet"]);
     for flags in ["--threads 1", "--threads 4 --memory 64M"] {
         let out = root.path().join(format!("out{}", flags.len()));
-        dedup(&["s3://pages/crawl/"], &out, &endpoint, "secret").args(flags).succeed();
+        store.dedup(&["s3://pages/crawl/"], &out).args(flags).succeed();
         assert_same_answer(&out, &local, flags);
         let run = fs::read_to_string(out.join("run.json")).expect("a run");
         assert!(run.contains("s3://pages/crawl/b.warc.gz") && !run.contains("secret"), "{run}");
     }
-    let again = dedup(&["s3://pages/crawl/"], &root.path().join("out11"), &endpoint, "secret").succeed();
+    let again = store.dedup(&["s3://pages/crawl/"], &root.path().join("out11")).succeed();
     assert_eq!(again.stderr, "");
 }
 
 #[test]
 fn stores_that_refuse_are_named_with_the_remedy() {
-    let (root, endpoint) = bucket();
-    let out = root.path().join("out");
-    for (address, secret, words) in [
-        ("s3://pages/crawl/", "wrong", "AWS_SECRET_ACCESS_KEY"),
-        ("s3://pages/crawl/a.jsonl.gz", "wrong", "AWS_SECRET_ACCESS_KEY"),
-        ("s3://elsewhere/crawl/", "secret", "no such bucket"),
-        ("s3://pages/none/", "secret", "nothing matches"),
-        ("s3://pages/crawl/none.jsonl", "secret", "no such object"),
-    ] {
-        dedup(&[address], &out, &endpoint, secret).fail(1).says(&[address, words]);
-        assert!(!out.join("report.json").exists());
-    }
+    let (_root, address) = s3_bucket(100);
+    let store = s3_at(address);
+    store.misses_what_is_not_there();
+    store.clone().with("AWS_SECRET_ACCESS_KEY", "wrong").refuses_everything("AWS_SECRET_ACCESS_KEY");
+    store.clone().with("AWS_ALLOW_HTTP", "false").refuses_everything("AWS_ALLOW_HTTP");
     // As for a file that is not there.
-    dedup(&["/nowhere/at/all"], &out, &endpoint, "secret").fail(1).says(&["/nowhere/at/all", "no such file"]);
-}
-
-/// A web server of the files in a folder, which answers for ranges.
-fn serve_web(root: PathBuf) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let root = root.clone();
-            thread::spawn(move || while answer(&root, &stream).is_some() {});
-        }
-    });
-    format!("http://{address}")
-}
-
-/// Answers one request; nothing if the connection is over.
-fn answer(root: &Path, mut stream: &TcpStream) -> Option<()> {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let request = lines.next()?;
-    let head: Vec<String> =
-        lines.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
-    let path = request.split(' ').nth(1)?;
-    let Ok(body) = fs::read(root.join(path.trim_start_matches('/'))) else {
-        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").ok()?;
-        return Some(());
-    };
-    let wanted = head.iter().find_map(|line| line.strip_prefix("range: bytes="));
-    let range = wanted.and_then(|range| range.split_once('-')).map(|(start, end)| {
-        start.parse().unwrap_or(0)..end.parse().map_or(body.len(), |end: usize| body.len().min(end + 1))
-    });
-    let part = range.clone().unwrap_or(0..body.len());
-    let status = match range {
-        Some(range) => {
-            format!("206 Partial\r\nContent-Range: bytes {}-{}/{}", range.start, range.end - 1, body.len())
-        }
-        None => "200 OK".to_owned(),
-    };
-    write!(stream, "HTTP/1.1 {status}\r\nETag: \"one\"\r\nContent-Length: {}\r\n\r\n", part.len()).ok()?;
-    if !request.starts_with("HEAD") {
-        stream.write_all(&body[part]).ok()?;
-    }
-    Some(())
+    store.refuses("/nowhere/at/all", &["no such file"]);
 }
 
 #[test]
 fn a_web_server_gives_the_answer_of_its_files() {
     let root = tempdir().expect("a folder");
-    let texts = [("a", window(0)), ("b", window(0)), ("c", topic("c"))];
-    write_records(root.path(), "web/pages.jsonl", &texts.each_ref().map(|(id, text)| (*id, text.as_str())));
-    let archive =
-        [warcinfo(), page("http://a.example/", &topic("c")), page("http://b.example/", &topic("d"))];
-    write_file(&root.path().join("web"), "crawl.warc.gz", packed(&archive, "crawl.warc.gz"));
+    let (files, addresses) = write_web(root.path());
     let server = serve_web(root.path().join("web"));
     let (local, out) = (root.path().join("local"), root.path().join("out"));
-    let names = ["pages.jsonl", "crawl.warc.gz"];
-    let files = names.map(|name| root.path().join("web").join(name).display().to_string());
-    let addresses = names.map(|name| format!("{server}/{name}"));
-    dedup(&files.each_ref().map(String::as_str), &local, "", "").succeed();
-    dedup(&addresses.each_ref().map(String::as_str), &out, "", "").succeed();
+    let addresses = addresses.map(|name| format!("http://{server}/{name}"));
+    let web = Remote::new("http", &[]);
+    web.dedup(&files.each_ref().map(String::as_str), &local).succeed();
+    web.dedup(&addresses.each_ref().map(String::as_str), &out).succeed();
     assert_same_answer(&out, &local, "a web server");
     assert_eq!(removed(&out).len(), 2);
-    let none = format!("{server}/none.jsonl");
-    dedup(&[&none], &root.path().join("none"), "", "").fail(1).says(&[&none, "no such file"]);
+    web.refuses(&format!("http://{server}/none.jsonl"), &["no such file"]);
+}
+
+/// Files of a web server below `web/`: their paths and their names.
+fn write_web(root: &Path) -> ([String; 2], [&'static str; 2]) {
+    let texts = [("a", window(0)), ("b", window(0)), ("c", topic("c"))];
+    write_records(root, "web/pages.jsonl", &texts.each_ref().map(|(id, text)| (*id, text.as_str())));
+    let archive =
+        [warcinfo(), page("http://a.example/", &topic("c")), page("http://b.example/", &topic("d"))];
+    write_file(&root.join("web"), "crawl.warc.gz", packed(&archive, "crawl.warc.gz"));
+    let names = ["pages.jsonl", "crawl.warc.gz"];
+    (names.map(|name| root.join("web").join(name).display().to_string()), names)
+}
+
+#[test]
+fn a_file_that_is_not_served_in_parts_is_named() {
+    let server = answer_with(|asked| {
+        let whole = asked.method() == "HEAD" || header(asked, "range").is_none();
+        if whole { part(asked, b"{}\n", "\"one\"") } else { server::answer(200, &[], "{}\n") }
+    });
+    Remote::new("http", &[]).refuses(&format!("http://{server}/a.jsonl"), &["download it"]);
 }

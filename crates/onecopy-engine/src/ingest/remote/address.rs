@@ -28,6 +28,16 @@ impl Scheme {
     pub(super) fn is_web(self) -> bool {
         matches!(self, Scheme::Http | Scheme::Https)
     }
+
+    /// How the names of its variables begin. Web servers have none.
+    pub(super) fn variables(self) -> Option<&'static str> {
+        match self {
+            Scheme::S3 => Some("AWS_"),
+            Scheme::Google => Some("GOOGLE_"),
+            Scheme::Azure => Some("AZURE_"),
+            Scheme::Http | Scheme::Https => None,
+        }
+    }
 }
 
 /// An address, taken apart.
@@ -53,6 +63,11 @@ pub(super) enum Wanted {
 /// Whether an input is an address rather than a path.
 pub(crate) fn is_remote(input: &str) -> bool {
     split(input).is_some()
+}
+
+/// Whether an input is an address of the web rather than of a store.
+pub(crate) fn is_web(input: &str) -> bool {
+    split(input).is_some_and(|(scheme, _)| scheme.is_web())
 }
 
 fn split(input: &str) -> Option<(Scheme, &str)> {

@@ -11,6 +11,7 @@ use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectMeta, ObjectStore};
 
 use super::address::Scheme;
+use super::remedy::{CHANGED, reason};
 use super::runtime::begin;
 
 /// How often a part is asked for. Below this, each request is repeated by itself while the server cannot be reached.
@@ -87,8 +88,6 @@ fn failed(reason: String) -> io::Error {
     io::Error::other(Transport(reason))
 }
 
-const CHANGED: &str = "it changed while it was being worked on; run the command again";
-
 /// Why a part was not fetched: may another attempt help?
 enum Failure {
     Passing(String),
@@ -125,61 +124,4 @@ pub(super) fn version(meta: &ObjectMeta) -> String {
 /// In whole seconds: a list may be finer than an answer.
 fn age(meta: &ObjectMeta) -> String {
     format!("modified {}", meta.last_modified.timestamp())
-}
-
-/// What a person can do about an error of a store.
-pub(super) fn reason(scheme: Scheme, error: &Error) -> String {
-    let said = error.to_string();
-    match error {
-        _ if said.contains("NoSuchBucket") || said.contains("ContainerNotFound") => {
-            "there is no such bucket: check its name and the region or endpoint".into()
-        }
-        Error::NotFound { .. } if scheme.is_web() => "the server has no such file".into(),
-        Error::NotFound { .. } => "there is no such object".into(),
-        Error::Precondition { .. } => CHANGED.into(),
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            format!("access denied; {}", credentials(scheme))
-        }
-        // Lists do not tell this from other errors.
-        _ if said.contains("403 Forbidden") || said.contains("401 Unauthorized") => {
-            format!("access denied; {}", credentials(scheme))
-        }
-        Error::NotSupported { .. } => {
-            "the server does not serve parts of a file: download it, then give the file".into()
-        }
-        // The address where machines of a cloud get their credentials: it is asked when none are set.
-        _ if said.contains("169.254.") || said.contains("metadata.google") => {
-            format!("no credentials; {}", credentials(scheme))
-        }
-        _ if deepest(error).contains("scheme is not allowed") => {
-            "its endpoint is plain http: set AWS_ALLOW_HTTP=true (or GOOGLE_, AZURE_) to allow that".into()
-        }
-        _ => format!("{} (check the network, the endpoint and the proxy)", deepest(error)),
-    }
-}
-
-fn credentials(scheme: Scheme) -> &'static str {
-    match scheme {
-        Scheme::S3 => {
-            "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, or AWS_SKIP_SIGNATURE=true for a public bucket"
-        }
-        Scheme::Google => {
-            "set GOOGLE_SERVICE_ACCOUNT to a key file, or GOOGLE_SKIP_SIGNATURE=true for a public bucket"
-        }
-        Scheme::Azure => {
-            "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or AZURE_SKIP_SIGNATURE=true"
-        }
-        Scheme::Http | Scheme::Https => "the server wants a login, which is not supported: download the file",
-    }
-}
-
-/// What an error is at its root; what wraps it says where it passed.
-fn deepest(error: &Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    let text = cause.to_string();
-    let first: String = text.lines().next().unwrap_or_default().chars().take(200).collect();
-    if first.is_empty() { error.to_string() } else { first }
 }

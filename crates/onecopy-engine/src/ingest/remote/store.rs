@@ -3,23 +3,17 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
-use object_store::http::HttpBuilder;
 use object_store::path::Path;
-use object_store::{
-    BackoffConfig, ClientOptions, Error as StoreError, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt,
-    RetryConfig,
-};
+use object_store::{Error as StoreError, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use super::address::{Address, Scheme, Wanted, parse};
+use super::address::{Address, Wanted, parse};
 use super::blocks::RemoteBlocks;
-use super::object::{Object, reason, version};
+use super::connect::connect;
+use super::object::{Object, version};
 use super::reader::RemoteReader;
+use super::remedy::{reason, setting};
 use super::runtime::begin;
 use crate::error::{Error, Result};
 
@@ -52,7 +46,7 @@ impl Stores {
     pub(crate) fn list(&self, input: &str) -> Result<Vec<RemoteFile>> {
         let wrong = |what: String| Error::Input(input.into(), what);
         let address = parse(input).map_err(wrong)?;
-        let store = self.store(&address).map_err(|error| wrong(reason(address.scheme, &error)))?;
+        let store = self.store(&address).map_err(|error| wrong(setting(address.scheme, &error)))?;
         let asked = address.clone();
         let work = async move {
             match &asked.wanted {
@@ -80,7 +74,7 @@ impl Stores {
     fn object(&self, file: &RemoteFile) -> io::Result<Arc<Object>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
         let (address, key) = self.exact(&file.address).map_err(invalid)?;
-        let store = self.store(&address).map_err(|error| invalid(reason(address.scheme, &error)))?;
+        let store = self.store(&address).map_err(|error| invalid(setting(address.scheme, &error)))?;
         Ok(Arc::new(Object {
             scheme: address.scheme,
             store,
@@ -107,80 +101,13 @@ impl Stores {
         if let Some(store) = self.known().get(&name) {
             return Ok(store.clone());
         }
-        let store = self.connect(address)?;
+        let store = connect(address, &self.settings)?;
         self.known().insert(name, store.clone());
         Ok(store)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<dyn ObjectStore>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn connect(&self, address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
-        // Clients need the cryptography that starting the runtime installs.
-        begin(async {})
-            .map_err(|source| StoreError::Generic { store: "runtime", source: Box::new(source) })?;
-        let bucket = &address.bucket;
-        Ok(match address.scheme {
-            Scheme::S3 => {
-                let builder = AmazonS3Builder::new().with_client_options(client());
-                let builder =
-                    self.settings("AWS_").fold(builder, |builder, (key, value)| match key.parse() {
-                        Ok(key) => builder.with_config(key, value),
-                        Err(_) => builder,
-                    });
-                Arc::new(builder.with_bucket_name(bucket).with_retry(retries()).build()?)
-            }
-            Scheme::Google => {
-                let builder = GoogleCloudStorageBuilder::new().with_client_options(client());
-                let builder =
-                    self.settings("GOOGLE_").fold(builder, |builder, (key, value)| match key.parse() {
-                        Ok(key) => builder.with_config(key, value),
-                        Err(_) => builder,
-                    });
-                Arc::new(builder.with_bucket_name(bucket).with_retry(retries()).build()?)
-            }
-            Scheme::Azure => {
-                let builder = MicrosoftAzureBuilder::new().with_client_options(client());
-                let builder =
-                    self.settings("AZURE_").fold(builder, |builder, (key, value)| match key.parse() {
-                        Ok(key) => builder.with_config(key, value),
-                        Err(_) => builder,
-                    });
-                Arc::new(builder.with_container_name(bucket).with_retry(retries()).build()?)
-            }
-            Scheme::Http | Scheme::Https => {
-                // Where http is not allowed, a redirect from https to it fails.
-                let options = client().with_allow_http(address.scheme == Scheme::Http);
-                let builder = HttpBuilder::new().with_url(bucket).with_client_options(options);
-                Arc::new(builder.with_retry(retries()).build()?)
-            }
-        })
-    }
-
-    /// The settings of one kind of store, in lower case as its builder wants them.
-    fn settings(&self, prefix: &'static str) -> impl Iterator<Item = (String, &str)> {
-        let of_kind = self.settings.iter().filter(move |(key, _)| key.starts_with(prefix));
-        of_kind.map(|(key, value)| (key.to_ascii_lowercase(), value.as_str()))
-    }
-}
-
-fn client() -> ClientOptions {
-    ClientOptions::new()
-        .with_connect_timeout(Duration::from_secs(10))
-        .with_read_timeout(Duration::from_secs(30))
-        .with_timeout(Duration::from_secs(120))
-}
-
-fn retries() -> RetryConfig {
-    RetryConfig {
-        backoff: BackoffConfig {
-            init_backoff: Duration::from_millis(100),
-            max_backoff: Duration::from_secs(3),
-            base: 2.0,
-        },
-        max_retries: 4,
-        retry_timeout: Duration::from_secs(60),
     }
 }
 
@@ -212,9 +139,13 @@ async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> Stri
 async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Result<Vec<RemoteFile>, String> {
     let path = Path::parse(prefix).map_err(|error| error.to_string())?;
     let mut found = store.list(Some(&path));
-    let mut files = Vec::new();
+    let mut files: Vec<RemoteFile> = Vec::new();
     while let Some(meta) = found.try_next().await.map_err(|error| reason(address.scheme, &error))? {
         let key = meta.location.as_ref();
+        // Consoles and other tools mark folders by an empty object, which comes right before what is in it.
+        if files.last().is_some_and(|last| last.bytes == 0 && is_below(&address.of(key), &last.address)) {
+            files.pop();
+        }
         if address.takes(key) {
             files.push(file(address, key, &meta));
         }
@@ -226,6 +157,10 @@ async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Resu
         return Err("nothing matches it".into());
     }
     Ok(files)
+}
+
+fn is_below(address: &str, folder: &str) -> bool {
+    address.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn file(address: &Address, key: &str, meta: &ObjectMeta) -> RemoteFile {
