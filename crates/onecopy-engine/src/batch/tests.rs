@@ -143,7 +143,8 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
         work.budget = budget::Budget {
             segments: 0,
             seen: 3,
-            rarity_bits: 5,
+            // Counters that are crowded, or of few pages and mostly empty.
+            rarity_bits: if entries % 2 == 0 { 5 } else { 14 },
             rarity_share: 3,
             sort: 0,
             entries,
