@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 pub struct Cost {
     /// User and system time of the program and all its descendants.
     pub cpu_seconds: f64,
+    /// The part of it that the system took for them: reading, writing, handing out memory.
+    #[serde(default)]
+    pub system_seconds: f64,
     /// From start to end.
     pub wall_seconds: f64,
     /// The largest resident set that any single one of these processes reached.
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_best_run_is_the_cheapest() {
-        let cost = |cpu_seconds| Cost { cpu_seconds, wall_seconds: 1.0, peak_bytes: 1 };
+        let cost = |cpu_seconds| Cost { cpu_seconds, system_seconds: 0.0, wall_seconds: 1.0, peak_bytes: 1 };
         assert_eq!(best([cost(2.0), cost(1.0), cost(3.0)]), Some(cost(1.0)));
         assert_eq!(best([]), None);
     }

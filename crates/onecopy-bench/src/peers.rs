@@ -257,7 +257,12 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let cost = |cpu_seconds| Cost { cpu_seconds, wall_seconds: 1.5, peak_bytes: 85_000_000 };
+        let cost = |cpu_seconds| Cost {
+            cpu_seconds,
+            system_seconds: 0.0,
+            wall_seconds: 1.5,
+            peak_bytes: 85_000_000,
+        };
         let done = |cpu| Measured::Done { cost: cost(cpu), audit: Audit { wrong: 1234, ..Audit::default() } };
         Report {
             machine: Machine::this(),

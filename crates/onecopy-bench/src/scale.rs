@@ -153,8 +153,8 @@ impl Counts {
 
 fn table(points: &[Point]) -> Table {
     let mut table = Table::new(&[
-        "pages", "input MB", "CPU s", "x pages", "x CPU", "MB/CPU s", "wall s", "peak MB", "removed",
-        "problems",
+        "pages", "input MB", "x pages", "CPU s", "x CPU", "own s", "x own", "MB/CPU s", "wall s", "peak MB",
+        "removed", "problems",
     ]);
     let mut previous: Option<&Point> = None;
     for point in points {
@@ -165,9 +165,11 @@ fn table(points: &[Point]) -> Table {
         table.push(vec![
             count(point.pages),
             megabytes(point.bytes),
-            format!("{:.2}", point.cost.cpu_seconds),
             ratio(|point| point.pages as f64),
+            format!("{:.2}", point.cost.cpu_seconds),
             ratio(|point| point.cost.cpu_seconds),
+            format!("{:.2}", own(point)),
+            ratio(own),
             format!("{:.0}", point.bytes as f64 / 1e6 / point.cost.cpu_seconds),
             format!("{:.2}", point.cost.wall_seconds),
             megabytes(point.cost.peak_bytes),
@@ -177,6 +179,12 @@ fn table(points: &[Point]) -> Table {
         previous = Some(point);
     }
     table
+}
+
+/// Processor seconds of the program itself. What the system takes for it depends on the machine: on a virtual one, memory
+/// that was not used for a while may cost ten times as much to get.
+fn own(point: &Point) -> f64 {
+    point.cost.cpu_seconds - point.cost.system_seconds
 }
 
 fn draw(points: &[Point]) -> String {
@@ -217,7 +225,7 @@ mod tests {
         let point = |pages, cpu_seconds| Point {
             pages,
             bytes: pages * 4000,
-            cost: Cost { cpu_seconds, wall_seconds: 1.0, peak_bytes: 1 },
+            cost: Cost { cpu_seconds, system_seconds: 0.0, wall_seconds: 1.0, peak_bytes: 1 },
             removed: pages / 3,
             problems: vec![],
         };

@@ -68,6 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let cost = Cost {
         cpu_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),
+        system_seconds: seconds(usage.system_time()),
         wall_seconds,
         peak_bytes: u64::try_from(usage.max_rss()).unwrap_or(0) * RSS_UNIT,
     };

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn collection(folder: &Path, keep: bool) -> Collection {
-        let import = Cost { cpu_seconds: 2.0, wall_seconds: 1.0, peak_bytes: 7 };
+        let import = Cost { cpu_seconds: 2.0, system_seconds: 0.0, wall_seconds: 1.0, peak_bytes: 7 };
         let data = folder.join("service-kept");
         fs::create_dir_all(&data).unwrap();
         let kept = keep.then(|| data.with_extension("json"));

@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_of_a_batch_run_over_a_page() {
-        let batch = Cost { cpu_seconds: 5.0, wall_seconds: 2.0, peak_bytes: 1 };
+        let batch = Cost { cpu_seconds: 5.0, system_seconds: 0.0, wall_seconds: 2.0, peak_bytes: 1 };
         let point = |pages| Point {
             pages,
             batch,
