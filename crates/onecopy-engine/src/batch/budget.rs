@@ -37,7 +37,7 @@ impl Budget {
         let windows = windows(job, sources, stores)?;
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - windows;
-        let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 512 << 10);
+        let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 1 << 20);
         // A shingle a word, a word about six bytes, some forty shingles a counter: common shingles still stand out, and
         // the table stays in the processor's cache. Of large inputs a share of the pages says as much. Fewer counters only
         // cost speed.
