@@ -22,20 +22,26 @@ const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 /// Which languages use a word. Whether a word is in the table cannot be guessed, so looking for it takes no branch: it is
 /// compared with all of a bucket.
 pub(super) struct Table {
-    /// The hashes of the words in each bucket; zero for none.
-    hashes: Vec<[u64; BUCKET]>,
-    /// Their numbers, and at the end zero.
-    numbers: Vec<[u16; BUCKET + 1]>,
+    buckets: Vec<Bucket>,
     /// The languages that use the word of each number, a bit each by number.
     languages: Vec<u64>,
+}
+
+/// Some words, in one line of the processor's cache: looking for a word is a wait for one.
+#[derive(Clone, Default)]
+#[repr(align(64))]
+struct Bucket {
+    /// The upper halves of the words' hashes; zero for none.
+    hashes: [u32; BUCKET],
+    /// Their numbers, and at the end zero.
+    numbers: [u16; BUCKET + 1],
 }
 
 /// The table, made once.
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let (hashes, numbers) = (vec![[0; BUCKET]; BUCKETS], vec![[0; BUCKET + 1]; BUCKETS]);
-        let mut table = Table { hashes, numbers, languages: vec![0] };
+        let mut table = Table { buckets: vec![Bucket::default(); BUCKETS], languages: vec![0] };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
         for (language, word) in words() {
@@ -62,27 +68,27 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
 
 impl Table {
     fn insert(&mut self, hash: u64, language: Language) {
-        let bucket = hash as usize % BUCKETS;
-        let free = self.hashes[bucket].iter().position(|&other| other == hash || other == 0);
+        let (bucket, hash) = (&mut self.buckets[hash as usize % BUCKETS], (hash >> 32) as u32);
+        let free = bucket.hashes.iter().position(|&other| other == hash || other == 0);
         let Some(place) = free else { return };
-        if self.hashes[bucket][place] == 0 && self.languages.len() < NUMBERS {
-            self.hashes[bucket][place] = hash;
-            self.numbers[bucket][place] = self.languages.len() as u16;
+        if bucket.hashes[place] == 0 && self.languages.len() < NUMBERS {
+            bucket.hashes[place] = hash;
+            bucket.numbers[place] = self.languages.len() as u16;
             self.languages.push(0);
         }
-        self.languages[usize::from(self.numbers[bucket][place])] |= 1 << language.to_u8();
+        self.languages[usize::from(bucket.numbers[place])] |= 1 << language.to_u8();
     }
 
     /// The number of the word `padded[start..end]`. Zero: no language uses it.
     #[inline]
     pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> u16 {
         let hash = token(padded, start, end);
-        let bucket = hash as usize % BUCKETS;
+        let (bucket, hash) = (&self.buckets[hash as usize % BUCKETS], (hash >> 32) as u32);
         let mut place = BUCKET;
-        for (i, &other) in self.hashes[bucket].iter().enumerate() {
+        for (i, &other) in bucket.hashes.iter().enumerate() {
             place = if other == hash { i } else { place };
         }
-        if WORD_BYTES.contains(&(end - start)) { self.numbers[bucket][place] } else { 0 }
+        if WORD_BYTES.contains(&(end - start)) { bucket.numbers[place] } else { 0 }
     }
 
     /// The languages that use the word of a number, a bit each by number.
