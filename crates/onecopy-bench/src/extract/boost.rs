@@ -69,8 +69,7 @@ pub fn train(rows: &Rows, settings: &Settings) -> Model {
     let mut trees = vec![];
     for _ in 0..settings.trees {
         let slopes = Slopes::new(rows, &logits, settings.rows, &mut random);
-        let numbers: Vec<usize> =
-            (0..rows.width).filter(|_| random.below(1000) < settings.numbers).collect();
+        let numbers: Vec<usize> = (0..rows.width).filter(|_| random.below(1000) < settings.numbers).collect();
         let tree = grow(&bins, &slopes, &numbers, settings);
         for (row, logit) in logits.iter_mut().enumerate() {
             *logit += f64::from(tree.leaves[bins.leaf(&tree.cuts, row)]) * UNIT;
@@ -235,7 +234,8 @@ mod tests {
             labels: points.iter().map(|(x, y)| f32::from(u8::from(wanted(*x, *y)))).collect(),
             weights: vec![1.0; points.len()],
         };
-        let model = train(&rows, &Settings { trees: 40, depth: 2, rate: 0.3, calm: 1.0, rows: 0.5, numbers: 1000 });
+        let model =
+            train(&rows, &Settings { trees: 40, depth: 2, rate: 0.3, calm: 1.0, rows: 0.5, numbers: 1000 });
         let right = points.iter().filter(|(x, y)| (model.judge(&[*x, *y]) > 0) == wanted(*x, *y)).count();
         assert!(right > 2450, "{right} of 2500");
     }

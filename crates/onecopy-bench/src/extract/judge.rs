@@ -49,7 +49,8 @@ pub struct Plan<'a> {
 impl Judge {
     /// Trains on `samples`; the same ones in the same order give the same models.
     pub fn new(samples: &[&Sample], plan: &Plan<'_>) -> Result<Judge> {
-        let own = |samples: &[&Sample]| samples.iter().map(|sample| sample.values.clone()).collect::<Vec<_>>();
+        let own =
+            |samples: &[&Sample]| samples.iter().map(|sample| sample.values.clone()).collect::<Vec<_>>();
         let first = train(&rows(samples, own(samples)), &plan.first);
         let mut said: HashMap<*const Sample, Vec<i32>> = HashMap::new();
         for part in 0..PARTS {
@@ -59,8 +60,10 @@ impl Judge {
             let model = train(&rows(&seen, own(&seen)), &plan.first);
             said.extend(tested.into_iter().map(|sample| (std::ptr::from_ref(sample), sums(&model, sample))));
         }
-        let said: Vec<Vec<i32>> =
-            samples.iter().map(|sample| said.remove(&std::ptr::from_ref(*sample)).unwrap_or_default()).collect();
+        let said: Vec<Vec<i32>> = samples
+            .iter()
+            .map(|sample| said.remove(&std::ptr::from_ref(*sample)).unwrap_or_default())
+            .collect();
         let values = with_context(samples, &said, plan.work)?;
         Ok(Judge { first, again: train(&rows(samples, values), &plan.again) })
     }

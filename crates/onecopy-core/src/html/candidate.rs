@@ -45,7 +45,8 @@ const ACCEPTING: [Hint; 3] = [Hint::Article, Hint::Text, Hint::Primary];
 impl Candidates {
     pub fn new(tree: &Tree, amount: &[Amount]) -> Candidates {
         let nodes = &tree.nodes;
-        let has = |node: usize, hints: &[Hint]| hints.iter().any(|hint| nodes[node].distance[*hint as usize] == 0);
+        let has =
+            |node: usize, hints: &[Hint]| hints.iter().any(|hint| nodes[node].distance[*hint as usize] == 0);
         let is_rejecting = |node: usize| has(node, &REJECTING) && !has(node, &ACCEPTING);
         let mut rejected = vec![false; nodes.len()];
         for node in 1..nodes.len() {
@@ -66,12 +67,7 @@ impl Candidates {
         Candidates::around(tree, points, best, is_rejecting)
     }
 
-    fn around(
-        tree: &Tree,
-        points: Vec<u32>,
-        best: u32,
-        is_rejecting: impl Fn(usize) -> bool,
-    ) -> Candidates {
+    fn around(tree: &Tree, points: Vec<u32>, best: u32, is_rejecting: impl Fn(usize) -> bool) -> Candidates {
         let nodes = &tree.nodes;
         let mut on_path = vec![false; nodes.len()];
         let mut node = best as usize;
@@ -119,7 +115,13 @@ fn give(tree: &Tree, block: &Block, points: &mut [u32]) {
         node = tree.nodes[node].parent as usize;
     }
     for level in 0..REACH as u32 {
-        let part = if level == 0 { 1 } else if level == 1 { 2 } else { 3 * level };
+        let part = if level == 0 {
+            1
+        } else if level == 1 {
+            2
+        } else {
+            3 * level
+        };
         points[node] = points[node].saturating_add(net / part);
         if node == 0 {
             break;

@@ -8,7 +8,7 @@ use super::model::chance;
 
 /// Taken from every sum before its chance counts. Higher: less is kept. Main content was learnt from blocks by
 /// themselves, but blocks in doubt are wrong together (all comments of a page), which costs more than one.
-const DOUBT: i32 = 400;
+const DOUBT: i32 = 200;
 
 /// The sum from which on blocks, given as words and sum, are kept.
 pub fn sum_min(blocks: &[(u32, i32)]) -> i32 {

@@ -45,7 +45,7 @@ impl Weight {
 
     /// The chance of one of its words; -1 if there are none.
     fn mean(self) -> i32 {
-        if self.words == 0 { -1 } else { (self.likely / self.words) as i32 }
+        self.likely.checked_div(self.words).map_or(-1, |mean| mean as i32)
     }
 }
 
@@ -76,7 +76,8 @@ impl Page<'_> {
     fn new(blocks: &[Judged]) -> Page<'_> {
         let mut upto = vec![Weight::default()];
         let mut all = Weight::default();
-        let kind_count = blocks.iter().flat_map(|block| block.kinds).max().map_or(0, |kind| kind as usize + 1);
+        let kind_count =
+            blocks.iter().flat_map(|block| block.kinds).max().map_or(0, |kind| kind as usize + 1);
         let mut kinds = vec![Weight::default(); kind_count];
         for block in blocks {
             let weight = Weight::of(block);
@@ -113,7 +114,8 @@ impl Page<'_> {
             other.map_or(-9000, |block| block.sum.clamp(-8000, 8000))
         };
         let here = index as u32;
-        let near = |before: u32, behind: u32| self.of(&(here.saturating_sub(before)..here + behind + 1)).mean();
+        let near =
+            |before: u32, behind: u32| self.of(&(here.saturating_sub(before)..here + behind + 1)).mean();
         let part = |weight: Weight| (weight.likely * 1000 / self.all.likely.max(1)) as i32;
         let around = |level: usize| self.of(&block.around[level]);
         let [own, outer] = block.kinds.map(|kind| self.kinds[kind as usize]);

@@ -64,15 +64,13 @@ mod tests {
 
     #[test]
     fn the_model_knows_these_features() {
-        let models: [(usize, usize, &[(u8, i16)], usize); 2] = [
-            (weights::WIDTH, FEATURES, &weights::QUESTIONS, weights::LEAVES.len()),
-            (again::WIDTH, FEATURES + CONTEXT, &again::QUESTIONS, again::LEAVES.len()),
-        ];
-        for (width, features, questions, leaves) in models {
+        let check = |width: usize, features: usize, questions: &[(u8, i16)], leaves: usize| {
             assert_eq!(width, features, "train the model again: `onecopy-bench train`");
             assert!(questions.iter().all(|(feature, _)| usize::from(*feature) < features));
             assert_eq!(questions.len() / DEPTH, leaves >> DEPTH);
-        }
+        };
+        check(weights::WIDTH, FEATURES, &weights::QUESTIONS, weights::LEAVES.len());
+        check(again::WIDTH, FEATURES + CONTEXT, &again::QUESTIONS, again::LEAVES.len());
     }
 
     #[test]

@@ -34,7 +34,8 @@ impl Repeats {
             let Block { count: in_it, text, .. } = block;
             let is_line = in_it.words <= LINE_WORDS;
             let is_stamp = is_line && in_it.numbers > 0 && in_it.capitals > 0 && !in_it.ended;
-            let is_mark = is_line && Some(index) != tree.title && speaks_of_comments(&tree.text[text.clone()]);
+            let is_mark =
+                is_line && Some(index) != tree.title && speaks_of_comments(&tree.text[text.clone()]);
             last.push(mark);
             if is_mark {
                 mark = index as u32;
@@ -53,7 +54,8 @@ impl Repeats {
             (self.upto[to][kind] - self.upto[from][kind]) as i32
         };
         let [first, last, whole] = self.counts[index].map(|count| count.min(50) as i32);
-        let since = if self.last[index] == NONE { 300 } else { (index as u32 - self.last[index]).min(299) as i32 };
+        let since =
+            if self.last[index] == NONE { 300 } else { (index as u32 - self.last[index]).min(299) as i32 };
         [
             first,
             last,
@@ -99,13 +101,18 @@ fn names(text: &str) -> impl Iterator<Item = u32> + '_ {
 }
 
 fn first_words(text: &str) -> u32 {
-    names(&text[..text.floor_char_boundary(EDGE_BYTES)]).take(2).fold(1, mixed)
+    names(&text[..floor(text, EDGE_BYTES)]).take(2).fold(1, mixed)
 }
 
 fn last_words(text: &str) -> u32 {
-    let from = text.floor_char_boundary(text.len().saturating_sub(EDGE_BYTES));
+    let from = floor(text, text.len().saturating_sub(EDGE_BYTES));
     let [one, other] = names(&text[from..]).fold([0; 2], |[_, last], word| [last, word]);
     mixed(one, other)
+}
+
+/// The last place up to `at` where a letter begins or the text ends.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 fn mixed(sum: u32, word: u32) -> u32 {
@@ -114,8 +121,19 @@ fn mixed(sum: u32, word: u32) -> u32 {
 
 /// How the words for comments and answers begin, in some languages.
 const COMMENTS: [&str; 13] = [
-    "comment", "kommentar", "comentari", "comentári", "reacti", "replies", "responses", "комментар", "评论", "評論",
-    "コメント", "yorum", "댓글",
+    "comment",
+    "kommentar",
+    "comentari",
+    "comentári",
+    "reacti",
+    "replies",
+    "responses",
+    "комментар",
+    "评论",
+    "評論",
+    "コメント",
+    "yorum",
+    "댓글",
 ];
 
 fn speaks_of_comments(text: &str) -> bool {
@@ -134,8 +152,10 @@ mod tests {
 
     #[test]
     fn what_repeats_is_counted_whatever_its_numbers() {
-        let comment = |n: u32| format!("<p>Ann on May {n}</p><p>It is the {n}th time that I say it, reader {n}.</p>");
-        let html = (1..4).map(comment).collect::<String>() + "<h4>Kommentare (3)</h4><p>Nothing of the kind.</p>";
+        let comment =
+            |n: u32| format!("<p>Ann on May {n}</p><p>It is the {n}th time that I say it, reader {n}.</p>");
+        let html =
+            (1..4).map(comment).collect::<String>() + "<h4>Kommentare (3)</h4><p>Nothing of the kind.</p>";
         let tree = grow(&html);
         let repeats = Repeats::new(&tree);
         let [name, text, head, last] = [0, 1, 6, 7].map(|index| repeats.numbers(index));

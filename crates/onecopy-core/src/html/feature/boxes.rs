@@ -24,7 +24,6 @@ pub struct Boxes {
     pub parts: Vec<[u32; 3]>,
 }
 
-
 impl Boxes {
     pub fn new(tree: &Tree, sums: &Sums) -> Boxes {
         let nodes = &tree.nodes;

@@ -40,7 +40,13 @@ impl Page<'_> {
         let range = &nodes[best as usize].blocks;
         let (start, end) = (range.start as i32, range.end as i32);
         let at = index as i32;
-        let off = if at < start { at - start } else if at >= end { at + 1 - end } else { 0 };
+        let off = if at < start {
+            at - start
+        } else if at >= end {
+            at + 1 - end
+        } else {
+            0
+        };
         let amount = self.boxes.amount[best as usize];
         let shared_depth = i32::from(nodes[best as usize].depth) - i32::from(above);
         [
@@ -58,7 +64,10 @@ impl Page<'_> {
             share(candidates.second, top).min(2000),
             i32::from(candidates.rejected[node as usize]),
             amount.words.min(20_000) as i32,
-            share(self.sums.of(&(range.start..(index as u32).clamp(range.start, range.end))).words, amount.words),
+            share(
+                self.sums.of(&(range.start..(index as u32).clamp(range.start, range.end))).words,
+                amount.words,
+            ),
         ]
     }
 
@@ -92,7 +101,8 @@ impl Page<'_> {
     /// What stands around the block, in any box.
     pub(super) fn window(&self, index: usize) -> [i32; 8] {
         let near = |before: usize, behind: usize| {
-            let range = index.saturating_sub(before) as u32..(index + behind + 1).min(self.tree.blocks.len()) as u32;
+            let range =
+                index.saturating_sub(before) as u32..(index + behind + 1).min(self.tree.blocks.len()) as u32;
             self.sums.of(&range)
         };
         let (close, wide) = (near(3, 3), near(10, 10));
@@ -129,7 +139,8 @@ impl Page<'_> {
 
     /// Where the block and the best candidate stand to the headline.
     pub(super) fn headline_place(&self, index: usize) -> [i32; 3] {
-        let at = |place: Option<usize>| place.map_or(-500, |place| (index as i32 - place as i32).clamp(-400, 400));
+        let at =
+            |place: Option<usize>| place.map_or(-500, |place| (index as i32 - place as i32).clamp(-400, 400));
         let best = &self.tree.nodes[self.boxes.candidates.best as usize].blocks;
         let place = self.headline.map_or(-500, |place| (place as i32 - best.start as i32).clamp(-400, 400));
         [at(self.headline), place, i32::from(self.headline.is_some_and(|h| best.contains(&(h as u32))))]
