@@ -5,11 +5,11 @@
 //! visible   tokens → tokens                   without what is never shown
 //! tree      tokens → blocks of text in boxes  no recursion, bounded depth
 //! feature   block  → numbers                  itself, its neighbours, its boxes, its place, its page
-//! model     numbers → how likely it is main content   learnt from pages that people marked; whole numbers only
-//! context   what was said of the blocks around   numbers for the model to judge by again
-//! choice    blocks → those that are kept
+//! model     numbers → likely content or not   learnt from pages that people marked; whole numbers only
+//! context   likely? → numbers                 what was said of the blocks around, to judge again by
+//! choice    likely? → main content            the blocks that make the best text to expect
 //! ```
-//! Any text is accepted, and takes time in proportion to its length.
+//! Any text is accepted, and takes time in proportion to its length, but for sorting its blocks.
 
 mod alike;
 mod attribute;
