@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod boost;
+pub mod judge;
 pub mod score;
 mod set;
 mod tool;
@@ -116,4 +117,14 @@ pub fn features(set: &Set, work: &Path) -> Result<PathBuf> {
     let onecopy = TOOLS[0].ready(&workshop)?;
     tool::extract(&onecopy, &input, &out, "features")?;
     Ok(out)
+}
+
+/// What the model sees of blocks besides, once it has judged them: `said` is a line a page, as onecopy reads it.
+pub fn contexts(said: &str, work: &Path) -> Result<String> {
+    let workshop = Workshop { work: work.canonicalize()?, onecopy: None };
+    let input = workshop.work.join("said.jsonl");
+    std::fs::write(&input, said).with_context(|| format!("cannot write {}", input.display()))?;
+    let out = workshop.work.join("context.jsonl");
+    tool::extract(&TOOLS[0].ready(&workshop)?, &input, &out, "context")?;
+    std::fs::read_to_string(&out).with_context(|| format!("cannot read {}", out.display()))
 }

@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::extract::align::align;
-use crate::extract::boost::{Model, Rows, Settings, train};
+use crate::extract::boost::{Model, Settings};
+use crate::extract::judge::{Judge, Plan, Sample};
 use crate::extract::score::{Bag, Score, words};
 use crate::extract::{Set, features};
 
@@ -19,8 +20,8 @@ pub struct Args {
     /// Folders with docs.jsonl(.zst): pages with their gold text
     #[arg(required = true, value_name = "SET")]
     sets: Vec<PathBuf>,
-    /// Where to write the model, as Rust
-    #[arg(long, value_name = "FILE")]
+    /// The folder to write the model to, as Rust
+    #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// A folder for builds and outputs
     #[arg(long, default_value = "bench-work", value_name = "DIR")]
@@ -28,23 +29,22 @@ pub struct Args {
     /// Test on pages not seen in training, in this many parts; then on each set by the others
     #[arg(long, default_value_t = 0, value_name = "PARTS")]
     folds: u64,
-    /// Trees of the model
-    #[arg(long, default_value_t = 260)]
+    /// Trees that judge a block by itself
+    #[arg(long, default_value_t = 240)]
     trees: usize,
+    /// Trees that judge it again, by what the first said of the blocks around it
+    #[arg(long, default_value_t = 160)]
+    again: usize,
 }
 
 /// Questions in a tree; onecopy reads the model by it.
 const DEPTH: usize = 5;
+/// How much a set counts that is versions of one site: its pages are of few templates.
+const ONE_SITE_WEIGHT: f64 = 0.3;
+/// What may be taken from every sum before its chance counts; onecopy takes one of them.
+const DOUBTS: [i32; 5] = [0, 200, 400, 600, 800];
 
-/// A page as the model sees it.
-struct Sample {
-    set: usize,
-    group: u64,
-    values: Vec<i32>,
-    blocks: Vec<Vec<u64>>,
-    labels: Vec<f32>,
-    gold: Bag,
-}
+type Scores = [Score; DOUBTS.len()];
 
 pub fn run(args: &Args) -> Result<()> {
     let sets = args.sets.iter().map(|folder| Set::read(folder)).collect::<Result<Vec<_>>>()?;
@@ -53,22 +53,23 @@ pub fn run(args: &Args) -> Result<()> {
         let dumped = features(set, &args.work)?;
         samples.extend(read_samples(set, index, &dumped)?);
     }
-    let settings = Settings { trees: args.trees, depth: DEPTH, rate: 0.12, calm: 4.0 };
+    let first = Settings { trees: args.trees, depth: DEPTH, rate: 0.12, calm: 4.0, rows: 0.25, numbers: 400 };
+    let plan = Plan { first, again: Settings { trees: args.again, ..first }, work: &args.work };
     if args.folds > 0 {
         let fold = |sample: &Sample| sample.group % args.folds;
-        report("parts", &sets, &cross(&samples, args.folds, fold, &settings));
+        report("parts", &sets, &cross(&samples, args.folds, fold, &plan)?);
         let set = |sample: &Sample| sample.set as u64;
-        report("each set by the others", &sets, &cross(&samples, sets.len() as u64, set, &settings));
+        report("each set by the others", &sets, &cross(&samples, sets.len() as u64, set, &plan)?);
     }
+    let Some(folder) = &args.write else { return Ok(()) };
     let chosen: Vec<&Sample> = samples.iter().collect();
-    let model = fit(&chosen, &settings);
-    let mut scores = vec![[Score::default(); SHIFTS.len()]; sets.len()];
-    chosen.iter().for_each(|sample| judge(&model, sample, &mut scores));
+    let judge = Judge::new(&chosen, &plan)?;
+    let mut scores = vec![Scores::default(); sets.len()];
+    test(&judge, &chosen, &args.work, &mut scores)?;
     report("seen in training", &sets, &scores);
-    if let Some(path) = &args.write {
-        let width = chosen.first().map_or(0, |sample| sample.values.len() / sample.labels.len().max(1));
-        std::fs::write(path, source(&model, width))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    for (name, model) in [("weights.rs", &judge.first), ("again.rs", &judge.again)] {
+        let path = folder.join(name);
+        std::fs::write(&path, source(model)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
@@ -78,6 +79,7 @@ struct Dumped {
     id: String,
     texts: Vec<String>,
     features: Vec<Vec<i32>>,
+    places: Vec<Vec<u32>>,
 }
 
 fn read_samples(set: &Set, index: usize, path: &Path) -> Result<Vec<Sample>> {
@@ -92,11 +94,12 @@ fn read_samples(set: &Set, index: usize, path: &Path) -> Result<Vec<Sample>> {
         }
         let blocks: Vec<Vec<u64>> = dumped.texts.iter().map(|text| words(text)).collect();
         let labels = align(&blocks, &page.gold);
-        let group = xxhash_rust::xxh3::xxh3_64(page.group.as_bytes());
         samples.push(Sample {
             set: index,
-            group,
+            weight: if set.is_one_site { ONE_SITE_WEIGHT } else { 1.0 },
+            group: xxhash_rust::xxh3::xxh3_64(page.group.as_bytes()),
             values: dumped.features.concat(),
+            places: dumped.places,
             blocks,
             labels,
             gold: page.gold_bag(),
@@ -105,60 +108,59 @@ fn read_samples(set: &Set, index: usize, path: &Path) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Thresholds to compare, on the sum of leaves.
-const SHIFTS: [i32; 5] = [-800, -400, -200, 0, 300];
-
 fn cross(
     samples: &[Sample],
     parts: u64,
     part_of: impl Fn(&Sample) -> u64,
-    settings: &Settings,
-) -> Vec<[Score; SHIFTS.len()]> {
+    plan: &Plan<'_>,
+) -> Result<Vec<Scores>> {
     let sets = samples.iter().map(|sample| sample.set + 1).max().unwrap_or(0);
-    let mut scores = vec![[Score::default(); SHIFTS.len()]; sets];
+    let mut scores = vec![Scores::default(); sets];
     for part in 0..parts {
         let (tested, seen): (Vec<&Sample>, Vec<&Sample>) =
             samples.iter().partition(|sample| part_of(sample) == part);
-        let model = fit(&seen, settings);
-        tested.iter().for_each(|sample| judge(&model, sample, &mut scores));
+        test(&Judge::new(&seen, plan)?, &tested, plan.work, &mut scores)?;
     }
-    scores
+    Ok(scores)
 }
 
-fn judge(model: &Model, sample: &Sample, scores: &mut [[Score; SHIFTS.len()]]) {
-    let width = sample.values.len() / sample.labels.len();
-    let sums: Vec<i32> = sample.values.chunks(width).map(|values| model.judge(values)).collect();
-    for (shift, score) in SHIFTS.iter().zip(&mut scores[sample.set]) {
-        let mut found = Bag::default();
-        for (block, sum) in sample.blocks.iter().zip(&sums) {
-            if sum > shift {
-                found.add(block);
-            }
+fn test(judge: &Judge, samples: &[&Sample], work: &Path, scores: &mut [Scores]) -> Result<()> {
+    for (sample, sums) in samples.iter().zip(judge.sums(samples, work)?) {
+        for (doubt, score) in DOUBTS.iter().zip(&mut scores[sample.set]) {
+            let sizes: Vec<u32> = sample.places.iter().map(|place| place[0]).collect();
+            let sum_min = sum_min(&sums, &sizes, *doubt);
+            let mut found = Bag::default();
+            let kept = sample.blocks.iter().zip(&sums).filter(|(_, sum)| **sum >= sum_min);
+            kept.for_each(|(block, _)| found.add(block));
+            score.add(&found, &sample.gold);
         }
-        score.add(&found, &sample.gold);
     }
+    Ok(())
 }
 
-/// A page counts once whatever its length, a set by the root of its pages, a block by its words.
-fn fit(samples: &[&Sample], settings: &Settings) -> Model {
-    let mut pages: HashMap<usize, f64> = HashMap::new();
-    samples.iter().for_each(|sample| *pages.entry(sample.set).or_default() += 1.0);
-    let mut rows = Rows { values: vec![], width: 0, labels: vec![], weights: vec![] };
-    for sample in samples {
-        rows.width = sample.values.len() / sample.labels.len();
-        rows.values.extend(&sample.values);
-        rows.labels.extend(&sample.labels);
-        let weights = sample.blocks.iter().map(|block| (block.len().max(1) as f64).powf(0.7));
-        let page = 1.0 / pages[&sample.set].sqrt() / weights.clone().sum::<f64>();
-        rows.weights.extend(weights.map(|weight| (weight * page) as f32));
+/// From which sum on blocks are kept: as onecopy does it (`html/choice.rs`).
+fn sum_min(sums: &[i32], sizes: &[u32], doubt: i32) -> i32 {
+    let chance = |sum: i32| {
+        let middle = ((sum - doubt).clamp(-6143, 6143) + 6144) / 64 * 64 - 6144 + 32;
+        (1000.0 / (1.0 + (-f64::from(middle) / 1024.0).exp())).round()
+    };
+    let likely = |at: usize| f64::from(sizes[at]) * chance(sums[at]);
+    let all: f64 = (0..sums.len()).map(likely).sum();
+    let mut order: Vec<usize> = (0..sums.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(sums[at]));
+    let (mut hit, mut kept, mut best) = (0.0, 0.0, (0.0, i32::MAX));
+    for at in order {
+        hit += likely(at);
+        kept += f64::from(sizes[at]) * 1000.0;
+        if hit / (kept + all) > best.0 {
+            best = (hit / (kept + all), sums[at]);
+        }
     }
-    let mean = rows.weights.iter().sum::<f32>() / rows.weights.len() as f32;
-    rows.weights.iter_mut().for_each(|weight| *weight /= mean);
-    train(&rows, settings)
+    best.1
 }
 
-fn report(what: &str, sets: &[Set], scores: &[[Score; SHIFTS.len()]]) {
-    println!("{what}: F1 by threshold {SHIFTS:?}");
+fn report(what: &str, sets: &[Set], scores: &[Scores]) {
+    println!("{what}: F1 by doubt {DOUBTS:?}");
     for (set, scores) in sets.iter().zip(scores) {
         let figures: Vec<String> = scores.iter().map(|score| format!("{:.4}", score.means()[0])).collect();
         println!("  {:<26} {}", set.name, figures.join("  "));
@@ -166,13 +168,14 @@ fn report(what: &str, sets: &[Set], scores: &[[Score; SHIFTS.len()]]) {
 }
 
 /// The model as Rust.
-fn source(model: &Model, width: usize) -> String {
-    let head = "//! The trees of the model of main content.\n//!\n//! Made by `onecopy-bench train`; not to be edited.\n";
+fn source(model: &Model) -> String {
+    let width = model.width;
+    let head = "//! Trees of the model of main content.\n//!\n//! Made by `onecopy-bench train`; not to be edited.\n";
     let questions: Vec<String> = model
         .trees
         .iter()
         .flat_map(|tree| &tree.questions)
-        .map(|(number, above)| format!("({number}, {above}),"))
+        .map(|(number, above)| format!("({number},{above}),"))
         .collect();
     let leaves: Vec<String> =
         model.trees.iter().flat_map(|tree| &tree.leaves).map(|leaf| format!("{leaf},")).collect();
@@ -189,17 +192,16 @@ fn source(model: &Model, width: usize) -> String {
     )
 }
 
-/// Items in lines of at most 110 characters.
+/// Items in lines of at most 110 characters, without spaces: the files are long enough.
 fn wrapped(items: &[String]) -> String {
     let mut text = String::new();
     let mut line = 0;
     for item in items {
-        if line == 0 || line + item.len() + 1 > 110 {
+        if line == 0 || line + item.len() > 110 {
             text += if text.is_empty() { "    " } else { "\n    " };
             line = 4 + item.len();
         } else {
-            text.push(' ');
-            line += item.len() + 1;
+            line += item.len();
         }
         text += item;
     }

@@ -1,23 +1,31 @@
 //! Turns the pages of a JSON Lines file into text, for `onecopy-bench extract` and `train`:
-//! `extract INPUT --out FILE --setting all|main|auto|features`.
+//! `extract INPUT --out FILE --setting all|main|auto|features|context`.
+//!
+//! With `context` the lines are not pages, but what the model said of their blocks.
 //!
 //! It writes what the scripts of the peers write: a line a page, then a line with the CPU time of extraction alone.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
 
 use nix::sys::resource::{UsageWho, getrusage};
-use onecopy_core::{Content, describe_blocks, html_to_text};
+use onecopy_core::{Content, Judged, context, describe_blocks, html_to_text};
+use serde::Deserialize;
 use serde_json::json;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, input, _, output, _, setting] = &arguments[..] else {
-        panic!("usage: extract INPUT --out FILE --setting all|main|auto|features")
+        panic!("usage: extract INPUT --out FILE --setting all|main|auto|features|context")
     };
     let reader = BufReader::new(std::fs::File::open(input).expect("the input can be read"));
     let mut writer = BufWriter::new(std::fs::File::create(output).expect("the output can be written"));
     let mut cpu_seconds = 0.0;
     for line in reader.lines() {
+        if setting == "context" {
+            let answer = context_of(&line.expect("lines of text"));
+            writeln!(writer, "{answer}").expect("the disk has room");
+            continue;
+        }
         let page: serde_json::Value = serde_json::from_str(&line.expect("lines of text")).expect("JSON");
         let html = page["html"].as_str().expect("a page has html");
         let started = cpu();
@@ -27,7 +35,7 @@ fn main() {
         answer["id"] = page["id"].clone();
         writeln!(writer, "{answer}").expect("the disk has room");
     }
-    if setting != "features" {
+    if !matches!(setting.as_str(), "features" | "context") {
         writeln!(writer, "{}", json!({ "cpu_seconds": cpu_seconds, "failed": 0 }))
             .expect("the disk has room");
     }
@@ -45,13 +53,39 @@ fn answer(html: &str, setting: &str) -> serde_json::Value {
     json!({ "text": text })
 }
 
+/// What the model sees of each block, and where the block is, in numbers: words, kinds of its boxes, ranges of blocks.
 fn features(html: &str) -> serde_json::Value {
-    let (mut texts, mut features) = (vec![], vec![]);
-    describe_blocks(html, |text, numbers| {
+    let (mut texts, mut features, mut places) = (vec![], vec![], vec![]);
+    describe_blocks(html, |text, numbers, judged| {
         texts.push(text.to_owned());
         features.push(numbers.to_vec());
+        let ranges = judged.around.into_iter().flat_map(|range| [range.start, range.end]);
+        places.push([judged.words].into_iter().chain(judged.kinds).chain(ranges).collect::<Vec<u32>>());
     });
-    json!({ "texts": texts, "features": features })
+    json!({ "texts": texts, "features": features, "places": places })
+}
+
+#[derive(Deserialize)]
+struct Said {
+    /// As [`features`] wrote them.
+    places: Vec<[u32; 13]>,
+    /// What the model said of each block.
+    sums: Vec<i32>,
+}
+
+/// What the model sees besides, when it judges again.
+fn context_of(line: &str) -> serde_json::Value {
+    let said: Said = serde_json::from_str(line).expect("places and sums");
+    let judged = said.places.iter().zip(&said.sums).map(|(place, &sum)| Judged {
+        words: place[0],
+        sum,
+        kinds: [place[1], place[2]],
+        around: [3, 5, 7, 9, 11].map(|at| place[at]..place[at + 1]),
+    });
+    let judged: Vec<Judged> = judged.collect();
+    let mut numbers = vec![];
+    context(&judged, |_, of_block| numbers.push(of_block.to_vec()));
+    json!({ "context": numbers })
 }
 
 /// The CPU time of this process so far, in seconds.

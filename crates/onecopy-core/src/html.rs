@@ -5,18 +5,25 @@
 //! visible   tokens → tokens                   without what is never shown
 //! tree      tokens → blocks of text in boxes  no recursion, bounded depth
 //! feature   block  → numbers                  itself, its neighbours, its boxes, its place, its page
-//! model     numbers → main content or not     learnt from pages that people marked; whole numbers only
+//! model     numbers → likely content or not   learnt from pages that people marked; whole numbers only
+//! context   likely? → numbers                 what was said of the blocks around, to judge again by
+//! choice    likely? → main content            the blocks that make the best text to expect
 //! ```
-//! Any text is accepted, and takes time in proportion to its length.
+//! Any text is accepted, and takes time in proportion to its length, but for sorting its blocks.
 
+mod alike;
 mod attribute;
 mod block;
+mod candidate;
+mod choice;
+mod context;
 mod entity;
 mod feature;
 mod hint;
 mod lines;
 mod link;
 mod model;
+mod repeat;
 mod scan;
 mod sums;
 mod tag;
@@ -27,6 +34,10 @@ mod words;
 use std::ops::Range;
 
 use crate::config::Content;
+use context::CONTEXT;
+#[doc(hidden)]
+pub use context::{Judged, context};
+use feature::{FEATURES, Page, ROOM};
 use lines::{end_line, push_text};
 pub use link::links;
 use scan::Token;
@@ -34,9 +45,6 @@ use tag::Tag;
 use tree::Tree;
 use visible::Visible;
 
-/// From which sum of the model a block is main content. Lower: more is kept. A little below even odds, where pages
-/// that are nearly all content lose less than others gain; measured on pages not seen in training.
-const MAIN_SUM_MIN: i32 = -200;
 /// Main content of fewer words than this does not stand for a page that has three times as many. More is not safer:
 /// two short pages of one site are mostly template, and all their text makes them copies of each other. Of 1,370 short
 /// pages of documentation in nine templates, 80 finds 0.60 of the copies and 111 pairs that are none; this finds
@@ -81,13 +89,17 @@ pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
     runs.map(|run| start + text(run[0]).start..start + text(run[run.len() - 1]).end).collect()
 }
 
-/// The numbers that the model sees of each block of `html`, with the text of the block: what it is trained on.
+/// The numbers that the model sees of each block of `html`, with the text of the block: what it is trained on. The sum
+/// in the last is not known yet.
 #[doc(hidden)]
-pub fn describe_blocks(html: &str, mut visit: impl FnMut(&str, &[i32])) {
+pub fn describe_blocks(html: &str, mut visit: impl FnMut(&str, &[i32], Judged)) {
     let tree = tree::grow(html);
-    feature::describe(&tree, |index, features| {
-        visit(&tree.text[tree.blocks[index].text.clone()], &features[..feature::FEATURES]);
-    });
+    let page = Page::new(&tree);
+    let mut features = [0; ROOM];
+    for index in shown(&tree) {
+        page.describe(index, &mut features);
+        visit(&tree.text[tree.blocks[index].text.clone()], &features[..FEATURES], page.judged(index, 0));
+    }
 }
 
 fn all_text(html: &str, out: &mut String) {
@@ -108,15 +120,32 @@ fn break_at(tag: Tag, out: &mut String) {
     }
 }
 
-/// The blocks of the main content, in order. The title of the page is not among them: it is not on the page.
+/// The blocks of a page but its title, which is not on the page.
+fn shown(tree: &Tree) -> impl Iterator<Item = usize> {
+    let title = tree.title;
+    (0..tree.blocks.len()).filter(move |index| title != Some(*index))
+}
+
+/// The blocks of the main content, in order.
 fn main_blocks(tree: &Tree) -> Vec<usize> {
-    let mut main = vec![];
-    feature::describe(tree, |index, features| {
-        if model::judge(features) > MAIN_SUM_MIN {
-            main.push(index);
-        }
+    let page = Page::new(tree);
+    let blocks: Vec<usize> = shown(tree).collect();
+    let mut features = [0; ROOM];
+    let judge = |&index: &usize| {
+        page.describe(index, &mut features);
+        page.judged(index, model::judge(&features))
+    };
+    let judged: Vec<Judged> = blocks.iter().map(judge).collect();
+    let mut sums = Vec::with_capacity(blocks.len());
+    // Described twice rather than remembered: a page may have a million blocks.
+    context(&judged, |at, numbers| {
+        page.describe(blocks[at], &mut features);
+        features[FEATURES..FEATURES + CONTEXT].copy_from_slice(numbers);
+        sums.push((judged[at].words, model::judge_again(&features)));
     });
-    main
+    let sum_min = choice::sum_min(&sums);
+    let kept = blocks.into_iter().zip(sums).filter(|(_, (_, sum))| *sum >= sum_min);
+    kept.map(|(index, _)| index).collect()
 }
 
 fn is_too_little(main: &[usize], tree: &Tree) -> bool {

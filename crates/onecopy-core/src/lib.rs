@@ -70,7 +70,7 @@ pub use hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, n
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use head::{Head, head};
 #[doc(hidden)]
-pub use html::describe_blocks;
+pub use html::{Judged, context, describe_blocks};
 pub use html::{html_to_parts, html_to_text, links};
 pub use language::{Language, language};
 pub use link::{Claim, LinkKind, PageEnd, Standing, canonical_targets, ends, reachable, target};

@@ -18,6 +18,10 @@ pub struct Settings {
     pub rate: f64,
     /// Weight that pulls leaves to zero.
     pub calm: f64,
+    /// The part of the rows that a tree sees.
+    pub rows: f64,
+    /// How many of a thousand numbers a tree may ask about.
+    pub numbers: u64,
 }
 
 /// What is learnt from: a row a block.
@@ -38,7 +42,8 @@ pub struct Tree {
 
 /// A trained model.
 pub struct Model {
-    pub base: i32,
+    /// How many numbers it is asked about.
+    pub width: usize,
     pub trees: Vec<Tree>,
 }
 
@@ -52,7 +57,7 @@ impl Model {
             });
             tree.leaves[index]
         };
-        self.base + self.trees.iter().map(leaf).sum::<i32>()
+        self.trees.iter().map(leaf).sum::<i32>()
     }
 }
 
@@ -63,16 +68,15 @@ pub fn train(rows: &Rows, settings: &Settings) -> Model {
     let mut logits = vec![0.0; rows.labels.len()];
     let mut trees = vec![];
     for _ in 0..settings.trees {
-        let sample: Vec<u32> = (0..rows.labels.len() as u32).filter(|_| random.below(2) == 0).collect();
-        let numbers: Vec<usize> = (0..rows.width).filter(|_| random.below(5) < 2).collect();
-        let slopes = Slopes::new(rows, &logits, sample);
+        let slopes = Slopes::new(rows, &logits, settings.rows, &mut random);
+        let numbers: Vec<usize> = (0..rows.width).filter(|_| random.below(1000) < settings.numbers).collect();
         let tree = grow(&bins, &slopes, &numbers, settings);
         for (row, logit) in logits.iter_mut().enumerate() {
             *logit += f64::from(tree.leaves[bins.leaf(&tree.cuts, row)]) * UNIT;
         }
         trees.push(Tree { questions: bins.questions(&tree.cuts), leaves: tree.leaves });
     }
-    Model { base: 0, trees }
+    Model { width: rows.width, trees }
 }
 
 /// Rows as bins, a number after the other.
@@ -117,21 +121,31 @@ fn tops(mut values: Vec<i32>) -> Vec<i32> {
 /// First and second derivatives of the loss at the rows of a sample.
 struct Slopes {
     sample: Vec<u32>,
-    first: Vec<f32>,
-    second: Vec<f32>,
+    slopes: Vec<[f32; 2]>,
 }
 
 impl Slopes {
-    fn new(rows: &Rows, logits: &[f64], sample: Vec<u32>) -> Slopes {
-        let at = |row: &u32| {
-            let row = *row as usize;
-            let chance = 1.0 / (1.0 + (-logits[row]).exp());
+    /// Draws rows by how much they have yet to teach, and counts each drawn one for those that were not (Ibragimov
+    /// and Gusev 2019): a quarter of the rows teaches as much as all.
+    fn new(rows: &Rows, logits: &[f64], part: f64, random: &mut Random) -> Slopes {
+        let at = |(row, logit): (usize, &f64)| {
+            let chance = 1.0 / (1.0 + (-logit).exp());
             let weight = f64::from(rows.weights[row]);
             let first = weight * (f64::from(rows.labels[row]) - chance);
-            (first as f32, (weight * chance * (1.0 - chance)) as f32)
+            [first as f32, (weight * chance * (1.0 - chance)) as f32]
         };
-        let (first, second) = sample.iter().map(at).unzip();
-        Slopes { sample, first, second }
+        let all: Vec<[f32; 2]> = logits.iter().enumerate().map(at).collect();
+        let size = |[first, second]: [f32; 2]| first.abs() + 0.3 * second;
+        let mean = all.iter().map(|slopes| f64::from(size(*slopes))).sum::<f64>() / all.len() as f64;
+        let (mut sample, mut slopes) = (vec![], vec![]);
+        for (row, slope) in all.into_iter().enumerate() {
+            let chance = (part * f64::from(size(slope)) / mean).min(1.0);
+            if (random.below(1 << 24) as f64) < chance * (1 << 24) as f64 {
+                sample.push(row as u32);
+                slopes.push(slope.map(|slope| (f64::from(slope) / chance) as f32));
+            }
+        }
+        Slopes { sample, slopes }
     }
 }
 
@@ -141,57 +155,65 @@ struct Grown {
 }
 
 fn grow(bins: &Binned, slopes: &Slopes, numbers: &[usize], settings: &Settings) -> Grown {
-    let mut leaf_of = vec![0u8; slopes.sample.len()];
+    let column = |number: &usize| {
+        let column = &bins.columns[*number];
+        slopes.sample.iter().map(|row| column[*row as usize]).collect()
+    };
+    let columns: Vec<Vec<u8>> = numbers.iter().map(column).collect();
+    let mut leaf_of = vec![0u16; slopes.sample.len()];
     let mut cuts = vec![];
     for level in 0..settings.depth {
-        let gain = |number: &usize| best_cut(bins, slopes, &leaf_of, (*number, 1 << level), settings.calm);
-        let best = numbers.iter().map(gain).max_by(|one, other| one.0.total_cmp(&other.0));
-        let Some((_, number, bin)) = best else { break };
-        for (leaf, &row) in leaf_of.iter_mut().zip(&slopes.sample) {
-            *leaf |= u8::from(bins.columns[number][row as usize] > bin) << level;
+        let gain = |at: usize| {
+            let count = bins.tops[numbers[at]].len();
+            best_cut(&columns[at], count, slopes, (&leaf_of, 1 << level), settings.calm)
+        };
+        let gains = (0..columns.len()).map(|at| (gain(at), at));
+        let best = gains.max_by(|one, other| one.0.0.total_cmp(&other.0.0));
+        let Some(((_, bin), at)) = best else { break };
+        for (leaf, &value) in leaf_of.iter_mut().zip(&columns[at]) {
+            *leaf |= u16::from(value > bin) << level;
         }
-        cuts.push((number, bin));
+        cuts.push((numbers[at], bin));
     }
-    let mut sums = vec![(0.0, 0.0); 1 << cuts.len()];
-    for (index, leaf) in leaf_of.iter().enumerate() {
-        sums[*leaf as usize].0 += f64::from(slopes.first[index]);
-        sums[*leaf as usize].1 += f64::from(slopes.second[index]);
+    let mut sums = vec![[0.0; 2]; 1 << cuts.len()];
+    for (leaf, slope) in leaf_of.iter().zip(&slopes.slopes) {
+        sums[*leaf as usize] = plus(sums[*leaf as usize], slope);
     }
-    let leaf = |(first, second): (f64, f64)| {
+    let leaf = |[first, second]: [f64; 2]| {
         // The model keeps its leaves in 16 bits.
         (settings.rate * first / (second + settings.calm) / UNIT).clamp(-30_000.0, 30_000.0) as i32
     };
     Grown { cuts, leaves: sums.into_iter().map(leaf).collect() }
 }
 
-/// The cut of `number` that separates best in all `leaves` at once: gain, number and bin.
+/// The cut of a column of `count` bins that separates best in all `leaves` at once: gain and bin.
 fn best_cut(
-    bins: &Binned,
+    column: &[u8],
+    count: usize,
     slopes: &Slopes,
-    leaf_of: &[u8],
-    (number, leaves): (usize, usize),
+    (leaf_of, leaves): (&[u16], usize),
     calm: f64,
-) -> (f64, usize, u8) {
-    let column = &bins.columns[number];
-    let mut sums = vec![[0.0f32; 2]; leaves * 256];
-    for (index, &row) in slopes.sample.iter().enumerate() {
-        let cell = &mut sums[leaf_of[index] as usize * 256 + column[row as usize] as usize];
-        cell[0] += slopes.first[index];
-        cell[1] += slopes.second[index];
+) -> (f64, u8) {
+    // Two tables in turn: a processor waits where it adds twice to one cell.
+    let mut sums = vec![[[0.0f32; 2]; 2]; leaves * BINS];
+    for (index, slope) in slopes.slopes.iter().enumerate() {
+        let cell = &mut sums[leaf_of[index] as usize * BINS + column[index] as usize][index % 2];
+        cell[0] += slope[0];
+        cell[1] += slope[1];
     }
-    let count = bins.tops[number].len();
     let mut gains = vec![0.0; count.saturating_sub(1)];
-    for cells in sums.chunks(256) {
-        let total = cells[..count].iter().fold([0.0; 2], plus);
+    for cells in sums.chunks(BINS) {
+        let both = |cell: &[[f32; 2]; 2]| [cell[0][0] + cell[1][0], cell[0][1] + cell[1][1]];
+        let total = cells[..count].iter().fold([0.0; 2], |sum, cell| plus(sum, &both(cell)));
         let mut left = [0.0; 2];
         for (gain, cell) in gains.iter_mut().zip(cells) {
-            left = plus(left, cell);
+            left = plus(left, &both(cell));
             let right = [total[0] - left[0], total[1] - left[1]];
             *gain += [left, right].map(|[first, second]| first * first / (second + calm)).iter().sum::<f64>();
         }
     }
     let best = gains.iter().copied().enumerate().max_by(|one, other| one.1.total_cmp(&other.1));
-    best.map_or((0.0, number, 0), |(bin, gain)| (gain, number, bin as u8))
+    best.map_or((0.0, 0), |(bin, gain)| (gain, bin as u8))
 }
 
 fn plus(sum: [f64; 2], cell: &[f32; 2]) -> [f64; 2] {
@@ -212,7 +234,8 @@ mod tests {
             labels: points.iter().map(|(x, y)| f32::from(u8::from(wanted(*x, *y)))).collect(),
             weights: vec![1.0; points.len()],
         };
-        let model = train(&rows, &Settings { trees: 40, depth: 2, rate: 0.3, calm: 1.0 });
+        let model =
+            train(&rows, &Settings { trees: 40, depth: 2, rate: 0.3, calm: 1.0, rows: 0.5, numbers: 1000 });
         let right = points.iter().filter(|(x, y)| (model.judge(&[*x, *y]) > 0) == wanted(*x, *y)).count();
         assert!(right > 2450, "{right} of 2500");
     }

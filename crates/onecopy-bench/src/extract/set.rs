@@ -15,6 +15,8 @@ use crate::jsonl;
 pub struct Set {
     pub name: String,
     pub pages: Vec<Page>,
+    /// Whether it is versions of the pages of one site.
+    pub is_one_site: bool,
 }
 
 /// A page and the words of its main content, in order.
@@ -70,7 +72,7 @@ impl Set {
         }
         ensure!(!pages.is_empty(), "no page in {} has html and gold", folder.display());
         let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Ok(Set { name, pages })
+        Ok(Set { name, pages, is_one_site: !last.is_empty() })
     }
 
     /// The bytes of all pages.

@@ -1,53 +1,41 @@
 //! What is known about a block, as numbers: itself, its neighbours, its boxes, its place, its page.
 
+mod boxes;
+mod near;
+
 use super::block::{Block, Count};
 use super::hint::HINTS;
+use super::repeat::Repeats;
 use super::sums::{Amount, Sums, prose, share};
 use super::tag::Tag;
 use super::tree::Tree;
 use super::words::TitleWords;
+use boxes::Boxes;
 
 /// Numbers that describe a block, besides the distances of its hints.
-const OWN: usize = 67;
+const OWN: usize = 127;
 /// How many numbers describe a block.
 pub const FEATURES: usize = OWN + HINTS;
-/// A power of two, so that no feature number is out of bounds.
-pub const ROOM: usize = 128;
-/// A block in numbers; those behind [`FEATURES`] are zero.
+/// As many as a byte can name, so that no feature number is out of bounds.
+pub const ROOM: usize = 256;
+/// A block in numbers; those behind [`FEATURES`] are for what is known later.
 pub type Features = [i32; ROOM];
 
-/// What is known about each box, found from the outside in.
-struct Boxes {
-    /// What is in it.
-    amount: Vec<Amount>,
-    /// The outermost box around it, or itself, that holds less than a quarter of the prose of the page.
-    branch: Vec<u32>,
-    /// The innermost box around it, or itself, that has two like it before or behind it.
-    item: Vec<u32>,
-    /// How many boxes are in the row of like boxes that it is in, and the blocks of that row.
-    row: Vec<(u32, Amount)>,
-}
-
-/// Describes every block of `tree` but its title, in order, to `visit`.
-pub fn describe(tree: &Tree, mut visit: impl FnMut(usize, &Features)) {
-    let page = Page::new(tree);
-    let mut features = [0; ROOM];
-    for index in (0..tree.blocks.len()).filter(|index| tree.title != Some(*index)) {
-        page.block(index, &mut features);
-        visit(index, &features);
-    }
-}
-
-struct Page<'a> {
+/// What is known about a page before its blocks are looked at one by one.
+pub struct Page<'a> {
     tree: &'a Tree,
     sums: Sums,
     all: Amount,
     boxes: Boxes,
-    title: TitleWords,
+    repeats: Repeats,
     /// The innermost boxes that hold half, 70 and 90 % of the prose.
     holders: [u32; 3],
     /// The first block in a first heading after which prose comes.
     heading: Option<usize>,
+    /// How much of each block is in the title.
+    titled: Vec<i32>,
+    /// The block that is most like the title.
+    headline: Option<usize>,
     /// For each block, the nearest block of prose before and behind it.
     prose_before: Vec<u32>,
     prose_behind: Vec<u32>,
@@ -57,29 +45,26 @@ struct Page<'a> {
 const NONE: u32 = u32::MAX;
 
 impl<'a> Page<'a> {
-    fn new(tree: &'a Tree) -> Page<'a> {
+    pub fn new(tree: &'a Tree) -> Page<'a> {
         let sums = Sums::new(&tree.blocks);
         let all = sums.all();
         let boxes = Boxes::new(tree, &sums);
-        let holders = [500, 700, 900].map(|part| holder(tree, &boxes, all.prose, part));
-        let title = tree.title.map(|title| &tree.text[tree.blocks[title].text.clone()]);
-        let title = TitleWords::new(title.unwrap_or_default());
         let is_h1 = |block: &Block| tree.nodes[block.node as usize].tag == Tag::H1;
-        let heading = tree.blocks.iter().position(is_h1);
         let has = |tag: Tag| tree.nodes.iter().filter(|node| node.tag == tag).count().min(1000) as i32;
-        let facts =
-            [has(Tag::P), has(Tag::Article), has(Tag::Main), has(Tag::H1), has(Tag::Td), has(Tag::Div)];
+        let titled = titled(tree);
         let mut page = Page {
             tree,
             sums,
             all,
+            repeats: Repeats::new(tree),
+            holders: [500, 700, 900].map(|part| boxes.holder(tree, all.prose, part)),
             boxes,
-            title,
-            holders,
-            heading,
+            heading: tree.blocks.iter().position(is_h1),
+            headline: headline(tree, &titled),
+            titled,
             prose_before: vec![],
             prose_behind: vec![],
-            facts,
+            facts: [Tag::P, Tag::Article, Tag::Main, Tag::H1, Tag::Td, Tag::Div].map(has),
         };
         page.find_prose();
         page
@@ -108,7 +93,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn block(&self, index: usize, features: &mut Features) {
+    /// Describes a block, which is not the title.
+    pub fn describe(&self, index: usize, features: &mut Features) {
         let block = &self.tree.blocks[index];
         let node = &self.tree.nodes[block.node as usize];
         let mut at = 0;
@@ -118,13 +104,19 @@ impl<'a> Page<'a> {
         };
         put(&own(&block.count));
         put(&kind(node.tag));
-        put(&[self.title.share_in(&self.tree.text[block.text.clone()], block.count.words)]);
+        put(&[self.titled[index]]);
         for offset in [-2, -1, 1, 2] {
             put(&self.neighbour(index, offset));
         }
         put(&self.place(index));
         put(&self.around(block.node));
         put(&self.page());
+        put(&self.candidate(index, block.node));
+        put(&self.limb(block.node));
+        put(&self.window(index));
+        put(&self.alike(block.node));
+        put(&self.headline_place(index));
+        put(&self.repeats.numbers(index));
         debug_assert_eq!(at, OWN);
         for (feature, distance) in features[OWN..FEATURES].iter_mut().zip(node.distance) {
             *feature = i32::from(distance);
@@ -269,48 +261,22 @@ fn kind(tag: Tag) -> [i32; 4] {
     ]
 }
 
-/// The innermost box that holds `part` thousandths of the prose of the page.
-fn holder(tree: &Tree, boxes: &Boxes, prose: u32, part: i32) -> u32 {
-    let holds = |node: &usize| share(boxes.amount[*node].prose, prose) >= part;
-    let deepest = (0..tree.nodes.len()).filter(holds).max_by_key(|node| tree.nodes[*node].depth);
-    deepest.unwrap_or(0) as u32
+/// How many of the words of each block are in the title, in thousandths.
+fn titled(tree: &Tree) -> Vec<i32> {
+    let text = |block: &Block| &tree.text[block.text.clone()];
+    let title = TitleWords::new(tree.title.map(|title| text(&tree.blocks[title])).unwrap_or_default());
+    tree.blocks.iter().map(|block| title.share_in(text(block), block.count.words)).collect()
 }
 
-impl Boxes {
-    fn new(tree: &Tree, sums: &Sums) -> Boxes {
-        let nodes = &tree.nodes;
-        let amount: Vec<Amount> = nodes.iter().map(|node| sums.of(&node.blocks)).collect();
-        let (row_of, mut row) = rows(tree, &amount);
-        let mut branch = vec![0; nodes.len()];
-        let mut item = vec![0; nodes.len()];
-        let enough = amount[0].prose / 4;
-        for (index, node) in nodes.iter().enumerate().skip(1) {
-            let parent = node.parent as usize;
-            let outer = branch[parent] as usize;
-            branch[index] = if amount[outer].prose >= enough { index as u32 } else { outer as u32 };
-            let in_row = row[row_of[index] as usize].0 >= 3;
-            item[index] = if in_row { index as u32 } else { item[parent] };
+/// The first of the blocks that are most like the title; headings rather than others.
+fn headline(tree: &Tree, titled: &[i32]) -> Option<usize> {
+    let mut best = (599, None);
+    for (index, block) in tree.blocks.iter().enumerate() {
+        let bonus = if kind(tree.nodes[block.node as usize].tag)[0] > 0 { 200 } else { 0 };
+        let is_like = Some(index) != tree.title && block.count.words >= 3 && titled[index] >= 500;
+        if is_like && titled[index] + bonus > best.0 {
+            best = (titled[index] + bonus, Some(index));
         }
-        for index in 0..nodes.len() {
-            row[index] = row[row_of[index] as usize];
-        }
-        Boxes { amount, branch, item, row }
     }
-}
-
-/// For each box the first of its row of like boxes; for each first one, how long the row is and what is in it.
-fn rows(tree: &Tree, amount: &[Amount]) -> (Vec<u32>, Vec<(u32, Amount)>) {
-    let mut first: Vec<u32> = (0..tree.nodes.len() as u32).collect();
-    let mut row = vec![(0, Amount::default()); tree.nodes.len()];
-    for (index, node) in tree.nodes.iter().enumerate() {
-        let before = &tree.nodes[node.before as usize];
-        if node.before as usize != index && before.name == node.name && before.tag == node.tag {
-            first[index] = first[node.before as usize];
-        }
-        let (length, sum) = &mut row[first[index] as usize];
-        *length += 1;
-        sum.words += amount[index].words;
-        sum.linked += amount[index].linked;
-    }
-    (first, row)
+    best.1
 }

@@ -38,17 +38,18 @@ pub enum Hint {
     FigureTag,
     ControlTag,
     HeadingTag,
+    Unseen,
 }
 
 /// How many hints there are.
-pub const HINTS: usize = Hint::HeadingTag as usize + 1;
+pub const HINTS: usize = Hint::Unseen as usize + 1;
 
 /// A set of hints, a bit each.
-pub type Hints = u32;
+pub type Hints = u64;
 
 impl Hint {
     pub fn bit(self) -> Hints {
-        1 << self as u32
+        1 << self as u64
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is in a range of blocks, by differences of running sums.
 
-use std::ops::{Range, Sub};
+use std::ops::{Add, Range, Sub};
 
 use super::block::{Block, Count};
 
@@ -18,6 +18,20 @@ pub struct Amount {
     pub prose: u32,
     pub stops: u32,
     pub blocks: u32,
+}
+
+impl Add for Amount {
+    type Output = Amount;
+
+    fn add(self, other: Amount) -> Amount {
+        Amount {
+            words: self.words + other.words,
+            linked: self.linked + other.linked,
+            prose: self.prose + other.prose,
+            stops: self.stops + other.stops,
+            blocks: self.blocks + other.blocks,
+        }
+    }
 }
 
 impl Sub for Amount {
@@ -69,5 +83,5 @@ pub fn prose(count: &Count) -> u32 {
 
 /// `part` of `whole` in thousandths; 0 of nothing.
 pub fn share(part: u32, whole: u32) -> i32 {
-    if whole == 0 { 0 } else { (u64::from(part) * 1000 / u64::from(whole)) as i32 }
+    if whole == 0 { 0 } else { (u64::from(part) * 1000 / u64::from(whole)).min(1 << 30) as i32 }
 }

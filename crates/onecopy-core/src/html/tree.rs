@@ -292,7 +292,7 @@ fn describe(tag: Tag, attributes: &[u8]) -> (Hints, u32) {
             hints |= hint::of_name(value);
         } else if is(b"hidden") || (is(b"aria-hidden") && value == b"true") || (is(b"style") && hides(value))
         {
-            hints |= Hint::Hidden.bit();
+            hints |= Hint::Unseen.bit();
         }
     }
     (hints, name)

@@ -10,7 +10,7 @@ pub struct TitleWords {
 
 impl TitleWords {
     pub fn new(title: &str) -> TitleWords {
-        let mut hashes: Vec<u32> = hashes(title).take(64).collect();
+        let mut hashes: Vec<u32> = hashes(title).map(|(hash, _)| hash).take(64).collect();
         hashes.sort_unstable();
         TitleWords { hashes }
     }
@@ -20,20 +20,21 @@ impl TitleWords {
         if words > HEADLINE_WORDS || self.hashes.is_empty() {
             return -1;
         }
-        let (all, known) = hashes(text).fold((0, 0), |(all, known), hash| {
+        let (all, known) = hashes(text).fold((0, 0), |(all, known), (hash, _)| {
             (all + 1, known + i32::from(self.hashes.binary_search(&hash).is_ok()))
         });
         if all == 0 { -1 } else { known * 1000 / all }
     }
 }
 
-/// A hash of each word; ASCII letters alike in both cases.
-fn hashes(text: &str) -> impl Iterator<Item = u32> + '_ {
+/// A hash of each word, ASCII letters alike in both cases, and whether it begins with a letter.
+pub fn hashes(text: &str) -> impl Iterator<Item = (u32, bool)> + '_ {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     let words = text.as_bytes().split(move |byte| !is_letter(*byte)).filter(|word| !word.is_empty());
     words.map(|word| {
-        word.iter().fold(0x811c_9dc5, |hash: u32, byte| {
+        let hash = word.iter().fold(0x811c_9dc5, |hash: u32, byte| {
             (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
-        })
+        });
+        (hash, !word[0].is_ascii_digit())
     })
 }
