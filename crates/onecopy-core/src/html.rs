@@ -12,9 +12,9 @@
 //! Any text is accepted, and takes time in proportion to its length, but for sorting its blocks.
 
 mod alike;
+mod article;
 mod attribute;
 mod block;
-mod candidate;
 mod choice;
 mod context;
 mod entity;

@@ -111,7 +111,7 @@ impl<'a> Page<'a> {
         put(&self.place(index));
         put(&self.around(block.node));
         put(&self.page());
-        put(&self.candidate(index, block.node));
+        put(&self.article(index, block.node));
         put(&self.limb(block.node));
         put(&self.window(index));
         put(&self.alike(block.node));

@@ -1,7 +1,7 @@
 //! The boxes of a page: what is in them and what they are among the others.
 
 use crate::html::alike::Alike;
-use crate::html::candidate::Candidates;
+use crate::html::article::Article;
 use crate::html::sums::{Amount, Sums, share};
 use crate::html::tag::Tag;
 use crate::html::tree::Tree;
@@ -17,7 +17,7 @@ pub struct Boxes {
     /// How many boxes are in the row of like boxes that it is in, and the blocks of that row.
     pub row: Vec<(u32, Amount)>,
     /// Where it stands to the box that most likely holds the article.
-    pub candidates: Candidates,
+    pub article: Article,
     /// What is in boxes that are made like it.
     pub alike: Alike,
     /// Paragraphs, items, controls in it.
@@ -42,10 +42,10 @@ impl Boxes {
         for index in 0..nodes.len() {
             row[index] = row[row_of[index] as usize];
         }
-        let candidates = Candidates::new(tree, &amount);
+        let article = Article::new(tree, &amount);
         let alike = Alike::new(tree, &amount);
         let parts = parts(tree);
-        Boxes { amount, branch, item, row, candidates, alike, parts }
+        Boxes { amount, branch, item, row, article, alike, parts }
     }
 
     /// The innermost box that holds `part` thousandths of the `prose` of the page.

@@ -11,7 +11,7 @@ impl Page<'_> {
         let nodes = &self.tree.nodes;
         let parent = |node: u32| nodes[node as usize].parent;
         let node = block.node;
-        let limb = self.boxes.candidates.limb[node as usize];
+        let limb = self.boxes.article.limb[node as usize];
         let boxes: [u32; AROUND] =
             [node, parent(node), parent(parent(node)), parent(parent(parent(node))), limb];
         // Counted without the title, as the second judgement does.
@@ -27,16 +27,16 @@ impl Page<'_> {
         }
     }
 
-    /// Where the block stands to the best candidate.
-    pub(super) fn candidate(&self, index: usize, node: u32) -> [i32; 15] {
+    /// Where the block stands to the box of the article.
+    pub(super) fn article(&self, index: usize, node: u32) -> [i32; 15] {
         let nodes = &self.tree.nodes;
-        let candidates = &self.boxes.candidates;
-        let best = candidates.best;
-        let top = candidates.points[best as usize];
-        let points = |node: u32| share(candidates.points[node as usize], top).min(1000);
+        let article = &self.boxes.article;
+        let best = article.best;
+        let top = article.points[best as usize];
+        let points = |node: u32| share(article.points[node as usize], top).min(1000);
         let parent = nodes[node as usize].parent;
         let grandparent = nodes[parent as usize].parent;
-        let above = candidates.above[node as usize];
+        let above = article.above[node as usize];
         let range = &nodes[best as usize].blocks;
         let (start, end) = (range.start as i32, range.end as i32);
         let at = index as i32;
@@ -61,8 +61,8 @@ impl Page<'_> {
             share(amount.words, self.all.words),
             share(amount.prose, self.all.prose),
             share(amount.linked, amount.words),
-            share(candidates.second, top).min(2000),
-            i32::from(candidates.rejected[node as usize]),
+            share(article.second, top).min(2000),
+            i32::from(article.rejected[node as usize]),
             amount.words.min(20_000) as i32,
             share(
                 self.sums.of(&(range.start..(index as u32).clamp(range.start, range.end))).words,
@@ -74,13 +74,13 @@ impl Page<'_> {
     /// What is in the limb of the page that the block is in, and in the third box around it.
     pub(super) fn limb(&self, node: u32) -> [i32; 12] {
         let nodes = &self.tree.nodes;
-        let candidates = &self.boxes.candidates;
-        let limb = candidates.limb[node as usize];
+        let article = &self.boxes.article;
+        let limb = article.limb[node as usize];
         let amount = self.boxes.amount[limb as usize];
         let parent = nodes[nodes[nodes[node as usize].parent as usize].parent as usize].parent;
         let outer = self.boxes.amount[parent as usize];
         let [p, li, control] = self.boxes.parts[limb as usize];
-        let best = self.boxes.amount[candidates.best as usize];
+        let best = self.boxes.amount[article.best as usize];
         let wide = |words: u32| words.min(20_000) as i32;
         [
             wide(amount.words),
@@ -88,7 +88,7 @@ impl Page<'_> {
             share(amount.prose, amount.words),
             share(amount.prose, best.prose).min(3000),
             amount.blocks.min(1000) as i32,
-            share(candidates.points[limb as usize], candidates.points[candidates.best as usize]).min(1000),
+            share(article.points[limb as usize], article.points[article.best as usize]).min(1000),
             i32::from(nodes[node as usize].depth - nodes[limb as usize].depth),
             share(p, p + li),
             control.min(100) as i32,
@@ -137,11 +137,11 @@ impl Page<'_> {
         ]
     }
 
-    /// Where the block and the best candidate stand to the headline.
+    /// Where the block and the box of the article stand to the headline.
     pub(super) fn headline_place(&self, index: usize) -> [i32; 3] {
         let at =
             |place: Option<usize>| place.map_or(-500, |place| (index as i32 - place as i32).clamp(-400, 400));
-        let best = &self.tree.nodes[self.boxes.candidates.best as usize].blocks;
+        let best = &self.tree.nodes[self.boxes.article.best as usize].blocks;
         let place = self.headline.map_or(-500, |place| (place as i32 - best.start as i32).clamp(-400, 400));
         [at(self.headline), place, i32::from(self.headline.is_some_and(|h| best.contains(&(h as u32))))]
     }

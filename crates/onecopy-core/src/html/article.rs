@@ -13,8 +13,8 @@ use super::tree::Tree;
 /// Boxes around a paragraph that it gives points to.
 const REACH: usize = 5;
 
-/// What is known about the boxes of a page, besides what is in them.
-pub struct Candidates {
+/// Where the article is, and where the boxes of the page stand to it.
+pub struct Article {
     /// The points of each box.
     pub points: Vec<u32>,
     /// The box with most points.
@@ -42,8 +42,8 @@ const REJECTING: [Hint; 8] = [
 ];
 const ACCEPTING: [Hint; 3] = [Hint::Article, Hint::Text, Hint::Primary];
 
-impl Candidates {
-    pub fn new(tree: &Tree, amount: &[Amount]) -> Candidates {
+impl Article {
+    pub fn new(tree: &Tree, amount: &[Amount]) -> Article {
         let nodes = &tree.nodes;
         let has =
             |node: usize, hints: &[Hint]| hints.iter().any(|hint| nodes[node].distance[*hint as usize] == 0);
@@ -64,10 +64,10 @@ impl Candidates {
         }
         let best = (0..nodes.len()).max_by_key(|&node| (points[node], nodes[node].depth, usize::MAX - node));
         let best = best.unwrap_or(0) as u32;
-        Candidates::around(tree, points, best, is_rejecting)
+        Article::around(tree, points, best, is_rejecting)
     }
 
-    fn around(tree: &Tree, points: Vec<u32>, best: u32, is_rejecting: impl Fn(usize) -> bool) -> Candidates {
+    fn around(tree: &Tree, points: Vec<u32>, best: u32, is_rejecting: impl Fn(usize) -> bool) -> Article {
         let nodes = &tree.nodes;
         let mut on_path = vec![false; nodes.len()];
         let mut node = best as usize;
@@ -96,7 +96,7 @@ impl Candidates {
                 second = second.max(points[index]);
             }
         }
-        Candidates { points, best, limb, above, rejected, second }
+        Article { points, best, limb, above, rejected, second }
     }
 }
 
