@@ -82,6 +82,8 @@ fn measure_size(args: &Args, program: &Path, pages: u64) -> Result<Point> {
     let corpus = Corpus { pages, giant: args.giant, seed: args.seed };
     let (input, out) = (args.work.join("scale.jsonl"), args.work.join("scale-out"));
     write_file(corpus, &input)?;
+    // What is still being written would be measured too.
+    fs::File::open(&input).and_then(|file| file.sync_all()).context("cannot write the corpus out")?;
     if out.exists() {
         fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
     }
