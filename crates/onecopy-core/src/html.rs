@@ -137,7 +137,7 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
     };
     let judged: Vec<Judged> = blocks.iter().map(judge).collect();
     let mut sums = Vec::with_capacity(blocks.len());
-    // Described twice rather than remembered: a page may have a million blocks.
+    // Described twice rather than remembered: a page may have tens of thousands of blocks.
     context(&judged, |at, numbers| {
         page.describe(blocks[at], &mut features);
         features[FEATURES..FEATURES + CONTEXT].copy_from_slice(numbers);

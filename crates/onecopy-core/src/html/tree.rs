@@ -16,8 +16,9 @@ use super::visible::Visible;
 
 /// Boxes deeper than this are taken as their outer box, as browsers do.
 const DEPTH_LIMIT: usize = 512;
-/// More boxes or blocks than this are not told apart any more; their text stays.
-const COUNT_LIMIT: usize = 1 << 20;
+/// More boxes or blocks than this are not told apart any more; their text stays. Each takes some 400 bytes until the page is
+/// judged, and may be six bytes of HTML.
+const COUNT_LIMIT: usize = 1 << 16;
 /// The distance of what is not there.
 pub const FAR: u8 = 15;
 

@@ -75,6 +75,19 @@ fn large_pages_on_many_threads_keep_the_limit() {
 }
 
 #[test]
+fn pages_of_tiny_paragraphs_keep_the_limit() {
+    let folder = tempdir().expect("a folder");
+    let input = folder.path().join("pages");
+    for page in 0..4 {
+        write_file(&input, &format!("{page}.html"), format!("<p>a {page}").repeat(500_000));
+    }
+    let out = folder.path().join("out");
+    dedup(&input, &out).args("--memory 64M --quiet").succeed();
+    assert_eq!(report(&out)["read"], 4);
+    assert_memory_within(&out, 64 << 20);
+}
+
+#[test]
 fn threads_change_nothing() {
     let folder = tempdir().expect("a folder");
     let input = write_corpus(folder.path(), PAGES / 4);
