@@ -19,18 +19,39 @@ pub(super) enum Written {
     Json,
 }
 
+/// How blocks are classified, and their words packed where the machine can.
+#[derive(Clone, Copy)]
+pub(super) struct Tools {
+    classify: Classifier,
+    pack: Option<Packer>,
+}
+
+impl Tools {
+    /// The best that this machine has.
+    fn best() -> Tools {
+        wide().map_or_else(Tools::narrow, |(classify, pack)| Tools { classify, pack: Some(pack) })
+    }
+
+    /// Words are copied one by one, as on machines that cannot pack them.
+    pub(super) fn narrow() -> Tools {
+        Tools { classify: classifier(), pack: None }
+    }
+}
+
 /// Writes the words of `text`, lower-cased and one space apart.
 pub(super) fn fold(text: &str, written: Written, out: &mut Canonical) {
+    fold_by(Tools::best(), text, written, out);
+}
+
+/// As [`fold`], with given tools.
+pub(super) fn fold_by(tools: Tools, text: &str, written: Written, out: &mut Canonical) {
     out.start(text.len());
-    let (classify, pack) =
-        wide().map_or_else(|| (classifier(), None), |(classify, pack)| (classify, Some(pack)));
     let mut cursor = Cursor {
         length: 0,
         count: 0,
         in_word: 0,
         written,
-        classify,
-        pack,
+        tools,
         block: Classified::default(),
         census: Census::default(),
     };
@@ -61,9 +82,7 @@ struct Cursor {
     count: usize,
     in_word: usize,
     written: Written,
-    classify: Classifier,
-    /// Packs the words of a block, where the machine can.
-    pack: Option<Packer>,
+    tools: Tools,
     block: Classified,
     census: Census,
 }
@@ -74,7 +93,7 @@ impl Cursor {
     fn ascii(&mut self, bytes: &[u8], out: &mut Canonical) -> usize {
         let mut taken = 0;
         while let Some(block) = bytes.get(taken..taken + BLOCK) {
-            (self.classify)(block.try_into().expect("a block"), &mut self.block);
+            (self.tools.classify)(block.try_into().expect("a block"), &mut self.block);
             if self.written == Written::Json && self.block.escapes != 0 {
                 self.block.skip_escapes(block);
             }
@@ -93,7 +112,7 @@ impl Cursor {
 
     /// Takes the first `length` characters of the block, in which words are only among those.
     fn words(&mut self, length: usize, out: &mut Canonical) {
-        match self.pack {
+        match self.tools.pack {
             _ if length == 0 => {}
             Some(pack) => self.pack_words(length, pack, out),
             None => self.copy_words(length, out),
@@ -145,7 +164,7 @@ impl Cursor {
             bytes.iter().take(BLOCK).position(|&byte| self.stops(byte)).unwrap_or(bytes.len().min(BLOCK));
         let mut block = [b' '; BLOCK];
         block[..length].copy_from_slice(&bytes[..length]);
-        (self.classify)(&block, &mut self.block);
+        (self.tools.classify)(&block, &mut self.block);
         self.words(length, out);
         length
     }

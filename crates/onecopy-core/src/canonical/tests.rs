@@ -70,6 +70,19 @@ proptest! {
     }
 
     #[test]
+    fn words_that_are_copied_equal_words_that_are_packed(
+        text in "\\PC{0,80}|([a-zA-Z_0-9]{0,70}[ .\\\\-]{0,3}){0,30}|[a-zA-Z_ .é漢\n-]{0,300}"
+    ) {
+        for written in [Written::Plain, Written::Json] {
+            let (mut packed, mut copied) = (Canonical::default(), Canonical::default());
+            fold(&text, written, &mut packed);
+            fold::fold_by(fold::Tools::narrow(), &text, written, &mut copied);
+            prop_assert_eq!(packed.text(), copied.text());
+            prop_assert!(packed.spans().eq(copied.spans()));
+        }
+    }
+
+    #[test]
     fn text_in_json_equals_the_text(
         pieces in prop::collection::vec(prop_oneof![
             Just("\\n"), Just("\\\\"), Just("\\\""), Just("\\u00c9"), Just("\\ud83d\\ude00"), Just("\\ud83d"), Just("\\/"),

@@ -6,6 +6,7 @@
 use super::EMPTY;
 
 /// Slots that are read off at once.
+#[cfg(target_arch = "x86_64")]
 const LANES: usize = 8;
 
 /// Writes the values of `table` that are not empty to the front of `out`, in order; says how many there are. `out` must
