@@ -71,7 +71,7 @@ impl KeyFinder<'_> {
         let mut piles: Vec<KeyPile> = piles.into_iter().map(unlocked).collect();
         if piles.iter().any(Pile::is_spilled) {
             // Sorting has the memory for itself.
-            piles.iter_mut().try_for_each(Pile::spill)?;
+            piles.iter_mut().try_for_each(Pile::spill_all)?;
         }
         let room = budget.sort / self.threads as u64;
         let runs = Runs::new(piles.len(), budget.entries, self.folder);

@@ -3,12 +3,13 @@
 //! Many piles, each of values that begin alike, are an external sort without merging: what was put on disk in any order
 //! comes back a pile at a time, and most of it is dropped before it is sorted.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
-use super::sorter::{Sortable, Sorter, make_room};
+use super::sorter::{Run, RunWriter, Sortable, Sorter, make_room};
 use crate::error::{At, Result};
+
+/// Values that are brought back from disk at once.
+const SOME: usize = 1 << 13;
 
 /// Values that are being piled up.
 pub(crate) struct Pile<T> {
@@ -16,13 +17,13 @@ pub(crate) struct Pile<T> {
     /// Most values in memory.
     limit: usize,
     path: PathBuf,
-    /// Values in the file.
-    spilled: usize,
+    /// Whether some of the values are in the file.
+    spilled: bool,
 }
 
 impl<T: Sortable> Pile<T> {
     pub(crate) fn new(path: PathBuf, memory: u64) -> Pile<T> {
-        Pile { values: Vec::new(), limit: (memory as usize / size_of::<T>()).max(64), path, spilled: 0 }
+        Pile { values: Vec::new(), limit: (memory as usize / size_of::<T>()).max(4), path, spilled: false }
     }
 
     pub(crate) fn extend(&mut self, values: &[T]) -> Result<()> {
@@ -38,44 +39,43 @@ impl<T: Sortable> Pile<T> {
 
     /// Whether some of the values are on disk.
     pub(crate) fn is_spilled(&self) -> bool {
-        self.spilled > 0
+        self.spilled
     }
 
-    /// Puts all values on disk.
-    pub(crate) fn spill(&mut self) -> Result<()> {
-        // A file that an earlier run left is of no use.
-        let file = match self.spilled {
-            0 => File::create(&self.path),
-            _ => OpenOptions::new().append(true).open(&self.path),
-        };
-        let mut out = BufWriter::with_capacity(1 << 18, file.at("create", &self.path)?);
+    /// Puts all values on disk, and gives their memory back.
+    pub(crate) fn spill_all(&mut self) -> Result<()> {
+        self.spill()?;
+        self.values = Vec::new();
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        let begin = if self.spilled { RunWriter::append } else { RunWriter::create };
+        let mut out = begin(&self.path)?;
+        self.spilled = true;
         for value in self.values.drain(..) {
-            out.write_all(value.to_bytes().as_ref()).at("write", &self.path)?;
-            self.spilled += 1;
+            out.push(value)?;
         }
-        out.flush().at("write", &self.path)
+        out.finish()
     }
 
-    /// All values, to be sorted in so much `memory`. They are in memory if twice as many fit, for sorting copies them.
+    /// All values, to be sorted in so much `memory`.
     pub(crate) fn into_sorter(mut self, memory: u64) -> Result<Sorter<T>> {
         let mut sorter = Sorter::new(self.path.clone(), memory);
-        if !self.is_spilled() {
+        if !self.spilled {
             sorter.take(self.values);
             return Ok(sorter);
         }
         self.spill()?;
-        let (file, mut bytes) = (File::open(&self.path).at("read", &self.path)?, T::Bytes::default());
-        let mut reader = BufReader::with_capacity(1 << 18, file);
-        while self.spilled > 0 {
-            let some = self.spilled.min(1 << 13);
-            self.values.clear();
-            for _ in 0..some {
-                reader.read_exact(bytes.as_mut()).at("read", &self.path)?;
-                self.values.push(T::from_bytes(&bytes));
+        let mut spilled = Run::open(&self.path, 1 << 18)?;
+        while let Some(value) = spilled.next()? {
+            self.values.push(value);
+            if self.values.len() == SOME {
+                sorter.extend(&self.values)?;
+                self.values.clear();
             }
-            sorter.extend(&self.values)?;
-            self.spilled -= some;
         }
+        sorter.extend(&self.values)?;
         std::fs::remove_file(&self.path).at("delete", &self.path)?;
         Ok(sorter)
     }

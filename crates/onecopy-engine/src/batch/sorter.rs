@@ -227,27 +227,38 @@ fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
 /// Most runs that are open at once.
 const FAN_IN: usize = 128;
 
-struct RunWriter<'a> {
+/// Writes values to a file.
+pub(super) struct RunWriter<'a> {
     out: BufWriter<File>,
     path: &'a Path,
 }
 
 impl<'a> RunWriter<'a> {
-    fn create(path: &'a Path) -> Result<RunWriter<'a>> {
-        let file = File::create(path).at("create", path)?;
-        Ok(RunWriter { out: BufWriter::with_capacity(1 << 20, file), path })
+    /// Begins a file. One that an earlier run left is of no use.
+    pub(super) fn create(path: &'a Path) -> Result<RunWriter<'a>> {
+        RunWriter::to(File::create(path), path)
     }
 
-    fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
+    /// Goes on with a file.
+    pub(super) fn append(path: &'a Path) -> Result<RunWriter<'a>> {
+        RunWriter::to(File::options().append(true).open(path), path)
+    }
+
+    fn to(file: std::io::Result<File>, path: &'a Path) -> Result<RunWriter<'a>> {
+        Ok(RunWriter { out: BufWriter::with_capacity(1 << 18, file.at("create", path)?), path })
+    }
+
+    pub(super) fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
         self.out.write_all(value.to_bytes().as_ref()).at("write", self.path)
     }
 
-    fn finish(mut self) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
         self.out.flush().at("write", self.path)
     }
 }
 
-struct Run<'a, T: Sortable> {
+/// Reads the values of a file.
+pub(super) struct Run<'a, T: Sortable> {
     reader: BufReader<File>,
     path: &'a Path,
     left: u64,
@@ -255,14 +266,14 @@ struct Run<'a, T: Sortable> {
 }
 
 impl<'a, T: Sortable> Run<'a, T> {
-    fn open(path: &'a Path, buffer: usize) -> Result<Run<'a, T>> {
+    pub(super) fn open(path: &'a Path, buffer: usize) -> Result<Run<'a, T>> {
         let file = File::open(path).at("read", path)?;
         let bytes = T::Bytes::default();
         let left = file.metadata().at("read", path)?.len() / bytes.as_ref().len() as u64;
         Ok(Run { reader: BufReader::with_capacity(buffer, file), path, left, bytes })
     }
 
-    fn next(&mut self) -> Result<Option<T>> {
+    pub(super) fn next(&mut self) -> Result<Option<T>> {
         if self.left == 0 {
             return Ok(None);
         }

@@ -17,6 +17,7 @@ mod contract; //  the result files: their fields, their counts, and that nothing
 mod crash; //     a service that is killed or told to end: what it acknowledged is there, and nothing is wrong
 mod damage; //    damaged and overlong records of archives cost nothing but themselves
 mod eval; //      `eval` counts right and wrong pairs of labelled sets, as they come out by hand
+mod examples; //  the READMEs tell what the main job does with the examples
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records are the input's own bytes in the input's own format, from files, folders and pipes
 mod help; //      help names every default, completions exist, wrong calls end with 2
