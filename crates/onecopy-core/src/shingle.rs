@@ -6,6 +6,7 @@
 use crate::canonical::Canonical;
 use crate::config::{ShingleRules, Unit};
 use crate::hash;
+use crate::sketch::wide;
 
 /// Appends the shingles of `canonical` to `out` in text order, repetitions included.
 pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64>, out: &mut Vec<u64>) {
@@ -38,15 +39,25 @@ pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
     }
-    let (first, rest) = tokens.split_at(length.min(tokens.len()));
-    let mut window = first.iter().fold(0u64, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token));
-    let leaving = (0..length).fold(1u64, |power, _| power.wrapping_mul(hash::BASE));
-    out.push(window);
+    let length = length.min(tokens.len());
     let start = out.len();
-    out.resize(start + rest.len(), 0);
+    out.resize(start + tokens.len() - length + 1, 0);
+    if !wide::windows(tokens, length, &mut out[start..]) {
+        roll(tokens, length, &mut out[start..]);
+    }
+}
+
+/// Writes a hash for each window of `length` tokens into `out`, each from the one before.
+fn roll(tokens: &[u64], length: usize, out: &mut [u64]) {
+    let (Some((first, others)), (before, rest)) = (out.split_first_mut(), tokens.split_at(length)) else {
+        return;
+    };
+    let mut window = before.iter().fold(0u64, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token));
+    let leaving = (0..length).fold(1u64, |power, _| power.wrapping_mul(hash::BASE));
+    *first = window;
     let change = |i: usize| rest[i].wrapping_sub(tokens[i].wrapping_mul(leaving));
     // Two at a time: each window waits for the multiplication of the one before, but the second can start from there too.
-    let mut pairs = out[start..].chunks_exact_mut(2);
+    let mut pairs = others.chunks_exact_mut(2);
     for (pair, i) in pairs.by_ref().zip((0..).step_by(2)) {
         let (first, second) = (change(i), change(i + 1));
         pair[0] = window.wrapping_mul(hash::BASE).wrapping_add(first);
@@ -101,15 +112,19 @@ mod tests {
 
     #[test]
     fn rolling_equals_hashing_each_window() {
-        let tokens: Vec<u64> = (1..50u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-        for length in [1, 2, 5, 49] {
-            let mut rolled = Vec::new();
-            windows(&tokens, length, &mut rolled);
+        let all: Vec<u64> = (1..50u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        for (length, tokens) in
+            (1..12).chain([48, 49]).flat_map(|length| (length..50).map(move |end| (length, end)))
+        {
+            let tokens = &all[..tokens];
             let direct: Vec<u64> = tokens
                 .windows(length)
                 .map(|w| w.iter().fold(0u64, |h, &t| h.wrapping_mul(hash::BASE).wrapping_add(t)))
                 .collect();
-            assert_eq!(rolled, direct, "length {length}");
+            let (mut any, mut rolled) = (Vec::new(), vec![0; direct.len()]);
+            windows(tokens, length, &mut any);
+            roll(tokens, length, &mut rolled);
+            assert_eq!((&any, &rolled), (&direct, &direct), "length {length}");
         }
     }
 

@@ -1,12 +1,16 @@
 //! Canonical → Sketch: the sorted set of a page's shingles, which is all that comparing needs.
 
+#[cfg(target_arch = "x86_64")]
+mod columns;
+mod sort;
 mod split;
-mod wide;
+pub(crate) mod wide;
 
 use crate::canonical::Canonical;
 use crate::config::{Replicas, ShingleRules};
 use crate::hash;
 use crate::shingle::shingle;
+use sort::{Table, sort_unique};
 
 pub(crate) use split::{Split, split};
 
@@ -15,7 +19,7 @@ pub(crate) use split::{Split, split};
 pub struct Sketch {
     shingles: Vec<u64>,
     tokens: Vec<u64>,
-    table: Vec<u64>,
+    table: Table,
 }
 
 impl Sketch {
@@ -49,64 +53,8 @@ pub(crate) fn number_replicas(sorted: &mut [u64]) {
     }
 }
 
-/// A slot of the table that holds no value.
-const EMPTY: u64 = u64::MAX;
-
-/// Sorts hashes and leaves each once.
-///
-/// They are uniform, so a hash's leading bits say about where it goes: each is put into a table there, behind the
-/// smaller ones, and the table is read off. That is twice as fast as a comparison sort, and finds copies on the way.
-fn sort_unique(values: &mut Vec<u64>, table: &mut Vec<u64>) {
-    /// Fewer are sorted as quickly by comparison, and a table for more would take too much memory.
-    const WORTH_A_TABLE: std::ops::RangeInclusive<usize> = 33..=1 << 16;
-    let used = if WORTH_A_TABLE.contains(&values.len()) { fill(values, table) } else { None };
-    let Some(used) = used else {
-        values.sort_unstable();
-        values.dedup();
-        return;
-    };
-    let length = wide::read_off(&table[..used], values);
-    values.truncate(length);
-}
-
-/// Puts `values` into the table in order; says how many slots are in use or before one that is. Gives up on values that
-/// are not uniform, which would take quadratic time, and on one that looks like an empty slot.
-fn fill(values: &[u64], table: &mut Vec<u64>) -> Option<usize> {
-    let bits = values.len().ilog2() + 2;
-    let slots = (1usize << bits) + values.len();
-    table.clear();
-    table.resize(slots, EMPTY);
-    let (mut moves, mut used, limit) = (0, 0, 32 * values.len());
-    for &value in values {
-        let mut slot = (value >> (64 - bits)) as usize;
-        let first = slot;
-        while table[slot] < value {
-            slot += 1;
-        }
-        if table[slot] == value {
-            if value == EMPTY {
-                return None;
-            }
-            continue;
-        }
-        let mut held = std::mem::replace(&mut table[slot], value);
-        while held != EMPTY {
-            slot += 1;
-            held = std::mem::replace(&mut table[slot], held);
-        }
-        used = used.max(slot + 1);
-        moves += slot - first;
-        if moves > limit {
-            return None;
-        }
-    }
-    Some(used)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::config::CanonicalRules;
 
@@ -133,23 +81,5 @@ mod tests {
         let rules = ShingleRules { length: 3, unit: crate::config::Unit::Chars, ..Default::default() };
         assert_eq!(sketch_of("Ab-cd", &rules), sketch_of("ab cd", &rules));
         assert_eq!(sketch_of("abcd", &rules).len(), 2);
-    }
-
-    proptest! {
-        #[test]
-        fn sorting_equals_the_standard_sort(
-            mut values in prop_oneof![
-                prop::collection::vec(any::<u64>(), 0..600),
-                prop::collection::vec(0u64..50, 0..600),
-                prop::collection::vec(u64::MAX - 50..=u64::MAX, 0..600),
-                prop::collection::vec((0u64..9, 0u64..3).prop_map(|(high, low)| high << 60 | low), 0..600),
-            ]
-        ) {
-            let mut expected = values.clone();
-            expected.sort_unstable();
-            expected.dedup();
-            sort_unique(&mut values, &mut Vec::new());
-            prop_assert_eq!(values, expected);
-        }
     }
 }

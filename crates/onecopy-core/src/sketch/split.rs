@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use super::{number_replicas, sort_unique};
+use super::number_replicas;
+use super::sort::{Table, sort_unique};
 use crate::canonical::{Canonical, canonicalise};
 use crate::config::{CanonicalRules, Replicas, ShingleRules};
 use crate::shingle::{append_tokens, windows};
@@ -20,7 +21,7 @@ pub(crate) struct Split {
     tokens: Vec<u64>,
     /// Which of the tokens are main content, as ranges.
     marked: Vec<Range<usize>>,
-    table: Vec<u64>,
+    table: Table,
 }
 
 impl Split {

@@ -1,78 +1,179 @@
-//! `unsafe`: a table of hashes read off eight slots at once with AVX-512, where the machine has it.
+//! `unsafe`: hashes sorted and shingles made eight at once with AVX-512, where the machine has it.
 //!
-//! `read_off_plain` is the plain version, tested equal.
+//! What other machines do is in `sort` and `shingle`, and tests hold the two equal.
 #![allow(unsafe_code)]
 
-use super::EMPTY;
+use super::sort::Table;
 
-/// Slots that are read off at once.
+/// Values that a wide instruction takes at once.
 #[cfg(target_arch = "x86_64")]
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
-/// Writes the values of `table` that are not empty to the front of `out`, in order; says how many there are. `out` must
-/// have room for all of them; what is behind them is of no meaning.
-pub(super) fn read_off(table: &[u64], out: &mut Vec<u64>) -> usize {
+/// Whether this machine has all that is asked for here.
+pub(super) fn supported() -> bool {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("popcnt") {
-        // The last values are written eight at a time too.
-        out.resize(out.len() + LANES, EMPTY);
-        let (eights, rest) = table.as_chunks();
-        // SAFETY: the machine has AVX-512, which is all that the function asks for.
-        let length = unsafe { x86::read_off(eights, out) };
-        return read_off_plain(rest, out, length);
+    {
+        use std::arch::is_x86_feature_detected as has;
+        has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("popcnt")
     }
-    read_off_plain(table, out, 0)
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
-/// As [`read_off`], behind the first `length` of `out`, on any machine.
-fn read_off_plain(table: &[u64], out: &mut [u64], mut length: usize) -> usize {
-    for &value in table {
-        if length == out.len() {
-            break;
-        }
-        out[length] = value;
-        length += usize::from(value != EMPTY);
+/// Sorts hashes and leaves each once. False, and `values` as they were, where another way is better.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
+pub(super) fn sort_unique(values: &mut Vec<u64>, table: &mut Table) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if supported()
+        && let Some(bits) = super::columns::fill(values, table)
+    {
+        // The last values are written eight at a time too.
+        values.resize(values.len() + LANES, 0);
+        // SAFETY: the machine has all that the function asks for.
+        let length = unsafe { x86::read_off(&table.slots, &table.next, bits, values) };
+        let length = super::columns::merge(&mut table.left, values, length);
+        // SAFETY: as above.
+        let length = unsafe { x86::unique(values, length) };
+        values.truncate(length);
+        return true;
     }
-    length
+    false
+}
+
+/// Writes a hash for each window of `length` tokens into `out`. False where another way is better.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut [u64]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if supported() {
+        // SAFETY: the machine has all that the function asks for.
+        return unsafe { x86::windows(tokens, length, out) };
+    }
+    false
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{EMPTY, LANES};
+    use super::super::columns::DEEP;
+    use super::LANES;
+    use crate::hash;
 
-    #[target_feature(enable = "avx512f,popcnt")]
-    pub(super) fn read_off(table: &[[u64; LANES]], out: &mut [u64]) -> usize {
-        let (empty, mut length) = (_mm512_set1_epi64(EMPTY as i64), 0);
-        for eight in table {
-            // SAFETY: eight slots of eight bytes.
-            let values = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
-            let held = _mm512_cmpneq_epi64_mask(values, empty);
-            let Some(to) = out[length..].first_chunk_mut::<LANES>() else { break };
-            // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi64(held, values)) };
-            length += held.count_ones() as usize;
+    /// Writes the values of all columns to `out`, ascending; says how many there are.
+    #[target_feature(enable = "avx512f,avx512vl")]
+    pub(super) fn read_off(slots: &[u64], next: &[u32], bits: u32, out: &mut [u64]) -> usize {
+        let (eights, _) = slots.as_chunks::<LANES>();
+        let (behind, level, mut length) = (_mm512_set1_epi64(-1), (1 << bits) / LANES, 0);
+        for (at, next) in next.as_chunks::<LANES>().0.iter().enumerate() {
+            // SAFETY: eight numbers of four bytes.
+            let ends = unsafe { _mm256_loadu_si256(next.as_ptr().cast()) };
+            let mut rows = [behind; DEEP];
+            for (deep, row) in rows.iter_mut().enumerate() {
+                let used = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(((deep + 1) << bits) as i32));
+                let from = &eights[at + deep * level];
+                // SAFETY: eight slots of eight bytes.
+                *row = unsafe { _mm512_mask_loadu_epi64(behind, used, from.as_ptr().cast()) };
+            }
+            for (column, next) in transposed(sorted(rows)).into_iter().zip(next) {
+                let Some(to) = out[length..].first_chunk_mut::<LANES>() else { return length };
+                // SAFETY: as above.
+                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), column) };
+                length += (next >> bits) as usize;
+            }
         }
         length
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Sorts eight columns, by a network of 19 comparisons.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn sorted(mut rows: [__m512i; DEEP]) -> [__m512i; DEEP] {
+        order(&mut rows, [(0, 2), (1, 3), (4, 6), (5, 7)]);
+        order(&mut rows, [(0, 4), (1, 5), (2, 6), (3, 7)]);
+        order(&mut rows, [(0, 1), (2, 3), (4, 5), (6, 7)]);
+        order(&mut rows, [(2, 4), (3, 5)]);
+        order(&mut rows, [(1, 4), (3, 6)]);
+        order(&mut rows, [(1, 2), (3, 4), (5, 6)]);
+        rows
+    }
 
-    #[test]
-    fn eight_at_once_are_read_as_one_by_one() {
-        for slots in [0, 1, 7, 8, 9, 64, 99] {
-            for step in 1..9 {
-                let table: Vec<u64> = (0..slots).map(|n| if n % step == 0 { n * n } else { EMPTY }).collect();
-                let expected: Vec<u64> = table.iter().copied().filter(|&value| value != EMPTY).collect();
-                let (mut wide, mut plain) = (vec![0; expected.len()], vec![0; expected.len()]);
-                assert_eq!(read_off(&table, &mut wide), expected.len());
-                assert_eq!(read_off_plain(&table, &mut plain, 0), expected.len());
-                assert_eq!((&wide[..expected.len()], &plain), (&expected[..], &expected));
+    // A few pairs a call: a loop over all of them is not unrolled, and four times slower.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn order<const N: usize>(rows: &mut [__m512i; DEEP], pairs: [(usize, usize); N]) {
+        for (a, b) in pairs {
+            let (low, high) = (_mm512_min_epu64(rows[a], rows[b]), _mm512_max_epu64(rows[a], rows[b]));
+            (rows[a], rows[b]) = (low, high);
+        }
+    }
+
+    /// Rows → columns.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn transposed(rows: [__m512i; DEEP]) -> [__m512i; LANES] {
+        let mut columns = rows;
+        let low = |at: usize| _mm512_unpacklo_epi64(rows[at], rows[at + 1]);
+        let high = |at: usize| _mm512_unpackhi_epi64(rows[at], rows[at + 1]);
+        for (odd, pairs) in
+            [[low(0), low(2), low(4), low(6)], [high(0), high(2), high(4), high(6)]].iter().enumerate()
+        {
+            let upper = _mm512_shuffle_i64x2::<0x88>(pairs[0], pairs[1]);
+            let lower = _mm512_shuffle_i64x2::<0x88>(pairs[2], pairs[3]);
+            columns[odd] = _mm512_shuffle_i64x2::<0x88>(upper, lower);
+            columns[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(upper, lower);
+            let upper = _mm512_shuffle_i64x2::<0xdd>(pairs[0], pairs[1]);
+            let lower = _mm512_shuffle_i64x2::<0xdd>(pairs[2], pairs[3]);
+            columns[2 + odd] = _mm512_shuffle_i64x2::<0x88>(upper, lower);
+            columns[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(upper, lower);
+        }
+        columns
+    }
+
+    /// Leaves each of the first `length` values once, which are in order; says how many that makes. The eight values
+    /// behind them are of no meaning.
+    #[target_feature(enable = "avx512f,popcnt")]
+    pub(super) fn unique(values: &mut [u64], length: usize) -> usize {
+        let mut kept = 0;
+        for at in (0..length).step_by(LANES) {
+            let Some(these) = values[at..].first_chunk::<{ LANES + 1 }>() else { break };
+            // SAFETY: eight values of eight bytes.
+            let eight = unsafe { _mm512_loadu_si512(these.as_ptr().cast()) };
+            // SAFETY: the eight behind the first of nine.
+            let behind = unsafe { _mm512_loadu_si512(these[1..].as_ptr().cast()) };
+            let mut keep = _mm512_cmpneq_epi64_mask(eight, behind);
+            if length - at <= LANES {
+                // Nothing is behind the last value, so it is kept.
+                let last = 1 << (length - at - 1);
+                keep = keep & (last - 1) | last;
             }
+            let Some(to) = values[kept..].first_chunk_mut::<LANES>() else { break };
+            // SAFETY: eight values of eight bytes.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi64(keep, eight)) };
+            kept += keep.count_ones() as usize;
+        }
+        kept
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    pub(super) fn windows(tokens: &[u64], length: usize, out: &mut [u64]) -> bool {
+        match length {
+            2 => each_window::<2>(tokens, out),
+            3 => each_window::<3>(tokens, out),
+            4 => each_window::<4>(tokens, out),
+            5 => each_window::<5>(tokens, out),
+            6 => each_window::<6>(tokens, out),
+            7 => each_window::<7>(tokens, out),
+            8 => each_window::<8>(tokens, out),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Each window by itself, so that the compiler makes eight at once, which it does for a length that it knows.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn each_window<const LENGTH: usize>(tokens: &[u64], out: &mut [u64]) {
+        for (window, sum) in tokens.windows(LENGTH).zip(out) {
+            *sum = window.iter().fold(0, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token));
         }
     }
 }
