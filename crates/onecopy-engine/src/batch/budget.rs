@@ -38,9 +38,9 @@ impl Budget {
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - windows;
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 1 << 20);
-        // A shingle a word, a word about six bytes, some forty shingles a counter: common shingles still stand out, and
-        // the table stays in the processor's cache. Of the largest inputs a share of the pages is counted. Fewer counters only
-        // cost speed.
+        // A shingle a word, a word about six bytes, some ten shingles a counter: common shingles still stand out, and
+        // the table stays in the processor's cache. Of the largest inputs a smaller share of the pages is counted. Fewer
+        // counters only cost speed.
         let counters = (input / 256).max(1 << 12).ilog2() + 1;
         let rarity_bits = counters.min((limit / 16).ilog2()).min(MOST_RARITY_BITS);
         Ok(Budget {
@@ -49,8 +49,8 @@ impl Budget {
             segments: limit / 2,
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
-            // A hundred and sixty a counter still tell something; more would fill it.
-            rarity_share: 1 << (counters - rarity_bits).saturating_sub(2).min(16),
+            // Forty a counter still tell something; more would fill it.
+            rarity_share: COUNTED << (counters - rarity_bits).saturating_sub(2).min(16),
             sort: limit / 5,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
             large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
@@ -87,6 +87,8 @@ fn windows(job: &Job, sources: &[Source], stores: &Stores) -> Result<u64> {
     }
 }
 
+/// One in so many pages is counted at least: what is common among a quarter of the pages is so among all.
+const COUNTED: u32 = 4;
 /// More counters would order shingles little better, and miss every cache.
 const MOST_RARITY_BITS: u32 = 22;
 

@@ -4,14 +4,14 @@
 //! string. This looks for its end only, many bytes at a time. Whatever is strange, wrong or nested is left to the general
 //! parser, which also says what is wrong; what this takes, that one would take just so.
 
+mod wide;
+
 use memchr::memchr2;
 
 /// Calls `each` with the name and the value of every field of a JSON object, as they stand there. Says whether all of it
 /// was read; what was found until then does not count if not.
 pub(super) fn fields<'a>(text: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> bool {
-    // No string may hold a control character, so a text without any needs no look at each.
-    let bytes = text.as_bytes();
-    !bytes.iter().fold(false, |found, &byte| found | (byte < b' ')) && object(text, &mut each).is_some()
+    object(text, &mut each).is_some()
 }
 
 fn object<'a>(text: &'a str, each: &mut impl FnMut(&'a str, &'a str)) -> Option<()> {
@@ -56,22 +56,33 @@ fn number(bytes: &[u8]) -> Option<usize> {
     (length > 0 && whole).then_some(length)
 }
 
-/// The length of the string at the front, with its quotes.
+/// The length of the string at the front, with its quotes. None if it holds a control character, which no string may.
 fn string(bytes: &[u8]) -> Option<usize> {
-    if bytes.first() != Some(&b'"') {
-        return None;
-    }
-    let mut at = 1;
+    let inside = bytes.strip_prefix(b"\"")?;
+    let length = wide::inside(inside).unwrap_or_else(|| inside_plain(inside))?;
+    Some(length + 2)
+}
+
+/// How many bytes there are before the quote that ends a string.
+fn inside_plain(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
     loop {
         at += memchr2(b'"', b'\\', &bytes[at..])?;
         if bytes[at] == b'"' {
-            return Some(at + 1);
+            let control = bytes[..at].iter().fold(false, |found, &byte| found | (byte < b' '));
+            return (!control).then_some(at);
         }
-        at += match bytes.get(at + 1)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-            b'u' if bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => 6,
-            _ => return None,
-        };
+        at += escape(&bytes[at + 1..])?;
+    }
+}
+
+/// The length of an escape with its backslash, behind which are `bytes`. None if it is none.
+#[inline]
+fn escape(bytes: &[u8]) -> Option<usize> {
+    match bytes.first()? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'u' if bytes.get(1..5)?.iter().all(u8::is_ascii_hexdigit) => Some(6),
+        _ => None,
     }
 }
 
@@ -128,7 +139,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn strings_end_where_they_end_wherever_that_is() {
+        for before in 0..140 {
+            for end in ["\"", "\\\"\"", "\\\\\"", "\\\\\\\"\"", "\\u00e9\"", "\\u00e\"", "\\x\"", "\n\"", "\u{7f}\"", "é\"", "\\", ""] {
+                for behind in [0, 1, 70] {
+                    let text = format!("{}{end}{}", "a".repeat(before), "\"".repeat(behind));
+                    let plain = inside_plain(text.as_bytes());
+                    assert_eq!(wide::inside(text.as_bytes()).unwrap_or(plain), plain, "{text}");
+                }
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn many_bytes_at_once_end_where_one_by_one_do(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec!["\\", "\\\\", "\\\"", "\\n", "\\u00e9", "aaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaa", "é", "\""]),
+                0..60,
+            )
+        ) {
+            let text = pieces.concat();
+            let plain = inside_plain(text.as_bytes());
+            prop_assert_eq!(wide::inside(text.as_bytes()).unwrap_or(plain), plain);
+        }
+
         #[test]
         fn what_is_read_is_what_the_parser_reads(
             pieces in prop::collection::vec(
