@@ -17,7 +17,7 @@ use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
 use fold::{BLOCK, Written, fold};
-pub use json::unescape;
+pub use json::{escaped, unescape};
 use segment::Census;
 pub(crate) use simd::Functions;
 

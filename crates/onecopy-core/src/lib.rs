@@ -58,7 +58,7 @@ mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
 pub use candidate::{Rarity, count, keys};
-pub use canonical::{Canonical, canonicalise, canonicalise_json, unescape};
+pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use charset::decode;
 pub use config::{
     CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,

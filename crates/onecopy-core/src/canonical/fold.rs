@@ -8,7 +8,7 @@ use super::json::unescape_one;
 use super::letters::{Class, class, classes, is_word};
 use super::segment::Census;
 use super::simd::{Classified, Classifier, classifier};
-use super::wide::{Packer, Packing, wide};
+use super::wide::wide;
 
 /// How a text is written down.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,42 +19,28 @@ pub(super) enum Written {
     Json,
 }
 
-/// How blocks are classified, and their words packed where the machine can.
-#[derive(Clone, Copy)]
-pub(super) struct Tools {
-    classify: Classifier,
-    pack: Option<Packer>,
-}
-
-impl Tools {
-    /// The best that this machine has.
-    fn best() -> Tools {
-        wide().map_or_else(Tools::narrow, |(classify, pack)| Tools { classify, pack: Some(pack) })
-    }
-
-    /// Words are copied one by one, as on machines that cannot pack them.
-    pub(super) fn narrow() -> Tools {
-        Tools { classify: classifier(), pack: None }
-    }
-}
-
 /// Writes the words of `text`, lower-cased and one space apart.
 pub(super) fn fold(text: &str, written: Written, out: &mut Canonical) {
-    fold_by(Tools::best(), text, written, out);
+    fold_by(wide(), text, written, out);
 }
 
-/// As [`fold`], with given tools.
-pub(super) fn fold_by(tools: Tools, text: &str, written: Written, out: &mut Canonical) {
+/// How the ASCII characters at the front of some bytes are taken where the machine has wide instructions for it; says how
+/// many that are.
+pub(super) type Taker = fn(&mut Cursor, &[u8], &mut Canonical) -> usize;
+
+/// As [`fold`]; without a `taker` words are copied one by one.
+pub(super) fn fold_by(taker: Option<Taker>, text: &str, written: Written, out: &mut Canonical) {
     out.start(text.len());
     let mut cursor = Cursor {
         length: 0,
         count: 0,
         in_word: 0,
         written,
-        tools,
+        classify: classifier(),
         block: Classified::default(),
         census: Census::default(),
     };
+    let take = taker.unwrap_or(Cursor::ascii);
     let classes = classes();
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -66,7 +52,7 @@ pub(super) fn fold_by(tools: Tools, text: &str, written: Written, out: &mut Cano
                 (c, c.len_utf8())
             }
             _ => {
-                at += cursor.ascii(&bytes[at..], out);
+                at += take(&mut cursor, &bytes[at..], out);
                 continue;
             }
         };
@@ -77,12 +63,12 @@ pub(super) fn fold_by(tools: Tools, text: &str, written: Written, out: &mut Cano
 }
 
 /// Where the next byte and the next token go, and whether a word is open (1) or not (0).
-struct Cursor {
-    length: usize,
-    count: usize,
-    in_word: usize,
-    written: Written,
-    tools: Tools,
+pub(super) struct Cursor {
+    pub length: usize,
+    pub count: usize,
+    pub in_word: usize,
+    pub written: Written,
+    classify: Classifier,
     block: Classified,
     census: Census,
 }
@@ -93,7 +79,7 @@ impl Cursor {
     fn ascii(&mut self, bytes: &[u8], out: &mut Canonical) -> usize {
         let mut taken = 0;
         while let Some(block) = bytes.get(taken..taken + BLOCK) {
-            (self.tools.classify)(block.try_into().expect("a block"), &mut self.block);
+            (self.classify)(block.try_into().expect("a block"), &mut self.block);
             if self.written == Written::Json && self.block.escapes != 0 {
                 self.block.skip_escapes(block);
             }
@@ -101,7 +87,7 @@ impl Cursor {
             if ascii < BLOCK {
                 self.block.words &= (1 << ascii) - 1;
             }
-            self.words(ascii, out);
+            self.copy_words(ascii, out);
             taken += ascii;
             if ascii < BLOCK {
                 return taken;
@@ -111,29 +97,11 @@ impl Cursor {
     }
 
     /// Takes the first `length` characters of the block, in which words are only among those.
-    fn words(&mut self, length: usize, out: &mut Canonical) {
-        match self.tools.pack {
-            _ if length == 0 => {}
-            Some(pack) => self.pack_words(length, pack, out),
-            None => self.copy_words(length, out),
-        }
-    }
-
-    fn pack_words(&mut self, length: usize, pack: Packer, out: &mut Canonical) {
-        let words = self.block.words;
-        // A separator is kept if it ends a word.
-        let ends = !words & (u64::MAX >> (BLOCK - length)) & (words << 1 | self.in_word as u64);
-        let packing = Packing { kept: words | ends, ends, at: self.length as u32 };
-        let text = out.bytes[self.length..].first_chunk_mut().expect("room for a block");
-        let places = out.ends[self.count..].first_chunk_mut().expect("room for a block's words");
-        pack(&self.block, packing, text, places);
-        self.length += packing.kept.count_ones() as usize;
-        self.count += ends.count_ones() as usize;
-        self.in_word = (words >> (length - 1)) as usize & 1;
-    }
-
     fn copy_words(&mut self, length: usize, out: &mut Canonical) {
         let mut mask = self.block.words;
+        if length == 0 {
+            return;
+        }
         if mask & 1 == 0 {
             self.separator(out);
         }
@@ -164,8 +132,8 @@ impl Cursor {
             bytes.iter().take(BLOCK).position(|&byte| self.stops(byte)).unwrap_or(bytes.len().min(BLOCK));
         let mut block = [b' '; BLOCK];
         block[..length].copy_from_slice(&bytes[..length]);
-        (self.tools.classify)(&block, &mut self.block);
-        self.words(length, out);
+        (self.classify)(&block, &mut self.block);
+        self.copy_words(length, out);
         length
     }
 

@@ -32,6 +32,23 @@ fn unit(bytes: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |number, &digit| Some(number << 4 | (digit as char).to_digit(16)?))
 }
 
+/// Which characters of a block belong to the backslash before them, a bit each, and whether the one behind the block does.
+/// `first` says whether the first does, to a backslash of the block before.
+#[inline]
+pub fn escaped(backslashes: u64, first: bool) -> (u64, bool) {
+    let first = u64::from(first);
+    let mut open = backslashes & !first;
+    let mut behind = open << 1;
+    // Backslashes side by side are rare: the second of two belongs to the first, and begins nothing.
+    let mut doubled = open & behind;
+    while doubled != 0 {
+        open &= !(doubled & doubled.wrapping_neg());
+        behind = open << 1;
+        doubled = open & behind;
+    }
+    (behind | first, open >> 63 == 1)
+}
+
 /// The text that the inside of a JSON string stands for.
 pub fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
@@ -48,12 +65,29 @@ pub fn unescape(raw: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::unescape;
+    use super::{escaped, unescape};
 
     #[test]
     fn escapes_mean_what_json_says() {
         assert_eq!(unescape(r#"a\n\"b\\\/\u00e9\ud83d\ude00"#), "a\n\"b\\/é😀");
         assert_eq!(unescape(r"\ud83d \ude00x \u12"), "\u{fffd} \u{fffd}x \u{fffd}12");
         assert_eq!(unescape("plain"), "plain");
+    }
+
+    #[test]
+    fn every_second_backslash_of_a_run_is_escaped() {
+        for seed in 0..2_000u64 {
+            let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            for (backslashes, first) in
+                [(mixed, seed % 2 == 0), (mixed | mixed >> 7, false), (!0 << (seed % 64), true)]
+            {
+                let (mut expected, mut open) = (0, first);
+                for place in 0..64 {
+                    expected |= u64::from(open) << place;
+                    open = !open && backslashes >> place & 1 == 1;
+                }
+                assert_eq!(escaped(backslashes, first), (expected, open), "{backslashes:b}");
+            }
+        }
     }
 }

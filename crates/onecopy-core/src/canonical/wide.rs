@@ -1,39 +1,20 @@
-//! `unsafe`, beside `simd`: a block of text classified and packed at once with AVX-512, where the machine has it.
+//! `unsafe`, beside `simd`: a block of text cut into words at once with AVX-512, where the machine has it.
 //!
 //! Packing takes all words of a block together, wherever they end, in place of a copy a word. On machines without it
 //! words are copied (`fold`), and tests hold the two equal.
 #![allow(unsafe_code)]
 
-use super::fold::BLOCK;
-use super::simd::Classified;
+use super::fold::Taker;
 
-/// Writes the `kept` characters of a block one behind the other into `text`, those that end a word as a space, and where
-/// those are into `places`, counted from `at`. What is behind the last of either is of no meaning.
-pub(super) type Packer = fn(&Classified, Packing, &mut [u8; BLOCK], &mut [u32; BLOCK]);
-
-/// What to keep of a block, a bit for each character.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packing {
-    pub kept: u64,
-    /// The separators among them: one behind each word that ends in the block.
-    pub ends: u64,
-    /// Where the block begins in the canonical text.
-    pub at: u32,
-}
-
-/// How blocks are classified and packed with AVX-512, if this machine has it.
-pub(super) fn wide() -> Option<(super::simd::Classifier, Packer)> {
+/// How ASCII characters are taken with AVX-512, if this machine has it.
+pub(super) fn wide() -> Option<Taker> {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
-        if has!("avx512f") && has!("avx512bw") && has!("avx512vbmi2") && has!("bmi2") && has!("popcnt") {
-            // SAFETY: the machine has all that the functions ask for.
-            let classify = |block: &[u8; BLOCK], out: &mut Classified| unsafe { x86::classify(block, out) };
-            let pack: Packer = |block, packing, text, places| {
-                // SAFETY: as above.
-                unsafe { x86::pack(block, packing, text, places) }
-            };
-            return Some((classify, pack));
+        let bits = has!("bmi1") && has!("bmi2") && has!("popcnt");
+        if bits && has!("avx512f") && has!("avx512bw") && has!("avx512vbmi2") {
+            // SAFETY: the machine has all that the function asks for.
+            return Some(|cursor, bytes, out| unsafe { x86::ascii(cursor, bytes, out) });
         }
     }
     None
@@ -43,38 +24,102 @@ pub(super) fn wide() -> Option<(super::simd::Classifier, Packer)> {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{BLOCK, Classified, Packing};
+    use crate::canonical::Canonical;
+    use crate::canonical::fold::{BLOCK, Cursor, Written};
+    use crate::canonical::json::escaped;
 
+    /// Takes the ASCII characters at the front of `bytes`; says how many. No branch depends on where words are.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
+    pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
+        let json = cursor.written == Written::Json;
+        let (mut length, mut count, mut in_word) = (cursor.length, cursor.count, cursor.in_word as u64);
+        let mut taken = 0;
+        loop {
+            let rest = &bytes[taken..];
+            let room = rest.len().min(BLOCK);
+            // SAFETY: as many bytes as there are, and no more than a block.
+            let text = unsafe { _mm512_maskz_loadu_epi8(first(room), rest.as_ptr().cast()) };
+            let (folded, mut words) = classify(text);
+            let mut other = _mm512_movepi8_mask(text);
+            if json {
+                let (letters, stray) = escapes(text, room);
+                words &= !letters;
+                other |= stray;
+            }
+            let ascii = room.min(other.trailing_zeros() as usize);
+            let inside = first(ascii);
+            words &= inside;
+            // A separator is kept if it ends a word.
+            let ends = !words & inside & (words << 1 | in_word);
+            let place = Place { kept: words | ends, ends, length, count };
+            pack(folded, place, out);
+            length += place.kept.count_ones() as usize;
+            count += ends.count_ones() as usize;
+            // As the last character says, if one was taken.
+            in_word = if ascii == BLOCK { words >> (BLOCK - 1) } else { (words << 1 | in_word) >> ascii & 1 };
+            taken += ascii;
+            if ascii < BLOCK || taken == bytes.len() {
+                break;
+            }
+        }
+        (cursor.length, cursor.count, cursor.in_word) = (length, count, in_word as usize);
+        taken
+    }
+
+    /// The first so many of 64 bits.
+    #[target_feature(enable = "bmi2")]
+    #[inline]
+    fn first(many: usize) -> u64 {
+        _bzhi_u64(u64::MAX, many as u32)
+    }
+
+    /// The text in lower case, and which of its characters are in words.
     #[target_feature(enable = "avx512f,avx512bw")]
-    pub(super) fn classify(block: &[u8; BLOCK], out: &mut Classified) {
-        // SAFETY: a block has 64 bytes.
-        let text = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    #[inline]
+    fn classify(text: __m512i) -> (__m512i, u64) {
         let upper = between(text, b'A', b'Z');
         let lower = _mm512_mask_add_epi8(text, upper, text, _mm512_set1_epi8(0x20));
         let underscore = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'_' as i8));
-        // SAFETY: `folded` is longer than a block.
-        unsafe { _mm512_storeu_si512(out.folded.as_mut_ptr().cast(), lower) };
-        out.words = between(lower, b'a', b'z') | between(text, b'0', b'9') | underscore;
-        out.other = _mm512_movepi8_mask(text);
-        out.escapes = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'\\' as i8));
+        (lower, between(lower, b'a', b'z') | between(text, b'0', b'9') | underscore)
     }
 
     /// A bit for each byte that is from `low` to `high`.
     #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
     fn between(text: __m512i, low: u8, high: u8) -> u64 {
         let above = _mm512_sub_epi8(text, _mm512_set1_epi8(low as i8));
         _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low) as i8))
     }
 
+    /// The letters of escapes, which stand for separators, and the backslashes of others: of those that stand for a
+    /// character by its number, and of one that is cut off by the end of the block.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn escapes(text: __m512i, room: usize) -> (u64, u64) {
+        let backslashes = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'\\' as i8));
+        let (letters, _) = escaped(backslashes, false);
+        let numbered = letters & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'u' as i8));
+        let cut_off = backslashes & !letters & 1 << (room - 1);
+        (letters, numbered >> 1 | cut_off)
+    }
+
+    /// What to keep of a block, a bit for each character, and where it goes.
+    #[derive(Clone, Copy)]
+    struct Place {
+        kept: u64,
+        /// The separators among them: one behind each word that ends in the block.
+        ends: u64,
+        length: usize,
+        count: usize,
+    }
+
+    /// Writes the characters that are kept one behind the other, those that end a word as a space, and where those are.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
-    pub(super) fn pack(
-        block: &Classified,
-        Packing { kept, ends, at }: Packing,
-        text: &mut [u8; BLOCK],
-        places: &mut [u32; BLOCK],
-    ) {
-        // SAFETY: `folded` is longer than a block.
-        let folded = unsafe { _mm512_loadu_si512(block.folded.as_ptr().cast()) };
+    #[inline]
+    fn pack(folded: __m512i, Place { kept, ends, length, count }: Place, out: &mut Canonical) {
+        let text: &mut [u8; BLOCK] = out.bytes[length..].first_chunk_mut().expect("room for a block");
+        let places: &mut [u32; BLOCK] =
+            out.ends[count..].first_chunk_mut().expect("room for a block's words");
         let spaced = _mm512_mask_blend_epi8(ends, folded, _mm512_set1_epi8(b' ' as i8));
         let packed = _mm512_maskz_compress_epi8(kept, spaced);
         // SAFETY: the text has room for a block.
@@ -93,7 +138,7 @@ mod x86 {
         for (group, to) in
             groups.iter().zip(places.chunks_exact_mut(16)).take(moved.count_ones().div_ceil(16) as usize)
         {
-            let sum = _mm512_add_epi32(_mm512_cvtepu8_epi32(*group), _mm512_set1_epi32(at as i32));
+            let sum = _mm512_add_epi32(_mm512_cvtepu8_epi32(*group), _mm512_set1_epi32(length as i32));
             // SAFETY: sixteen numbers of four bytes.
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), sum) };
         }
@@ -107,36 +152,4 @@ mod x86 {
         }
         numbers
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::canonical::simd::classify;
-
-    #[test]
-    fn the_wide_way_equals_the_plain_one() {
-        let Some((wide, pack)) = wide() else {
-            println!("skipped: this machine has no AVX-512");
-            return;
-        };
-        for shift in 0..=255u8 {
-            let block: [u8; BLOCK] = std::array::from_fn(|i| (i as u8).wrapping_mul(37).wrapping_add(shift));
-            let (mut a, mut b) = (Classified::default(), Classified::default());
-            wide(&block, &mut a);
-            classify(&block, &mut b);
-            assert_eq!(a, b, "{block:?}");
-            let (kept, at) = (u64::from(shift).wrapping_mul(0x9e37_79b9_7f4a_7c15), u32::from(shift));
-            let ends = kept & kept >> 1;
-            let (mut text, mut places) = ([0; BLOCK], [0; BLOCK]);
-            pack(&a, Packing { kept, ends, at }, &mut text, &mut places);
-            let bit = |bits: u64, i: &usize| bits >> i & 1 == 1;
-            let places_of: Vec<usize> = (0..BLOCK).filter(|i| bit(kept, i)).collect();
-            let expected = places_of.iter().map(|i| if bit(ends, i) { b' ' } else { b.folded[*i] });
-            assert!(expected.eq(text[..places_of.len()].iter().copied()));
-            let expected =
-                places_of.iter().enumerate().filter(|(_, i)| bit(ends, i)).map(|(n, _)| n as u32 + at);
-            assert!(expected.eq(places[..ends.count_ones() as usize].iter().copied()));
-        }
-    }
 }

@@ -142,7 +142,20 @@ mod tests {
     #[test]
     fn strings_end_where_they_end_wherever_that_is() {
         for before in 0..140 {
-            for end in ["\"", "\\\"\"", "\\\\\"", "\\\\\\\"\"", "\\u00e9\"", "\\u00e\"", "\\x\"", "\n\"", "\u{7f}\"", "é\"", "\\", ""] {
+            for end in [
+                "\"",
+                "\\\"\"",
+                "\\\\\"",
+                "\\\\\\\"\"",
+                "\\u00e9\"",
+                "\\u00e\"",
+                "\\x\"",
+                "\n\"",
+                "\u{7f}\"",
+                "é\"",
+                "\\",
+                "",
+            ] {
                 for behind in [0, 1, 70] {
                     let text = format!("{}{end}{}", "a".repeat(before), "\"".repeat(behind));
                     let plain = inside_plain(text.as_bytes());

@@ -23,63 +23,58 @@ pub(super) fn inside(bytes: &[u8]) -> Option<Option<usize>> {
 mod x86 {
     use std::arch::x86_64::*;
 
+    use onecopy_core::escaped;
+
     use super::super::escape;
 
     /// Bytes that are looked at together.
     const BLOCK: usize = 64;
 
-    /// What a block holds, a bit for each byte.
-    struct Marks {
-        quotes: u64,
-        backslashes: u64,
-        control: u64,
-    }
-
     #[target_feature(enable = "avx512f,avx512bw,bmi1")]
     pub(super) fn inside(bytes: &[u8]) -> Option<usize> {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-        // Whether the first byte of the block belongs to an escape.
-        let mut escaped = false;
-        for (at, block) in (0..).step_by(BLOCK).zip(blocks) {
-            if let Some(end) = end(mark(block), bytes, at, &mut escaped)? {
-                return Some(end);
-            }
-        }
         let mut last = [b' '; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
-        end(mark(&last), bytes, bytes.len() - rest.len(), &mut escaped)?
+        // Whether the first byte of the block belongs to an escape.
+        let mut first = false;
+        for (at, block) in (0..).step_by(BLOCK).zip(blocks.iter().chain([&last])) {
+            // SAFETY: a block has 64 bytes.
+            let text = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+            let equal = |byte: u8| _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(byte as i8));
+            let (mut quotes, backslashes) = (equal(b'"'), equal(b'\\'));
+            let mut letters = 0;
+            if first || backslashes != 0 {
+                (letters, first) = escaped(backslashes, first);
+                quotes &= !letters;
+            }
+            let before = quotes.wrapping_sub(1) & !quotes;
+            let control = _mm512_cmplt_epu8_mask(text, _mm512_set1_epi8(b' ' as i8));
+            if control & before != 0 || !valid(text, letters & before, &bytes[at..]) {
+                return None;
+            }
+            if quotes != 0 {
+                return Some(at + quotes.trailing_zeros() as usize);
+            }
+        }
+        None
     }
 
-    /// Where the string ends, if it does so in the block at `at`. None if something is strange before that.
-    #[target_feature(enable = "bmi1")]
+    /// Whether all `letters` of the block at the front of `bytes` make an escape of the backslash before them.
+    #[target_feature(enable = "avx512f,avx512bw,bmi1")]
     #[inline]
-    fn end(marks: Marks, bytes: &[u8], at: usize, escaped: &mut bool) -> Option<Option<usize>> {
-        let first = !u64::from(std::mem::take(escaped));
-        let (mut quotes, mut backslashes) = (marks.quotes & first, marks.backslashes & first);
-        while backslashes != 0 && (quotes == 0 || backslashes.trailing_zeros() < quotes.trailing_zeros()) {
-            let place = backslashes.trailing_zeros() as usize;
-            escape(&bytes[at + place + 1..])?;
-            // Of the bytes of an escape, only the second may look like something else.
-            let done = !(0b11 << place);
-            (quotes, backslashes) = (quotes & done, backslashes & done);
-            *escaped = place == BLOCK - 1;
+    fn valid(text: __m512i, letters: u64, bytes: &[u8]) -> bool {
+        if letters == 0 {
+            return true;
         }
-        let before = quotes.wrapping_sub(1) & !quotes;
-        if marks.control & before != 0 {
-            return None;
+        let equal = |byte: u8| _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(byte as i8));
+        let mut odd = letters & !b"n\"\\/tbfr".iter().fold(0, |found, &letter| found | equal(letter));
+        // Those of a number are longer, and in most texts rare.
+        while odd != 0 {
+            if escape(&bytes[odd.trailing_zeros() as usize..]).is_none() {
+                return false;
+            }
+            odd &= odd - 1;
         }
-        Some((quotes != 0).then(|| at + quotes.trailing_zeros() as usize))
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn mark(block: &[u8; BLOCK]) -> Marks {
-        // SAFETY: a block has 64 bytes.
-        let text = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-        Marks {
-            quotes: _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'"' as i8)),
-            backslashes: _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'\\' as i8)),
-            control: _mm512_cmplt_epu8_mask(text, _mm512_set1_epi8(b' ' as i8)),
-        }
+        true
     }
 }
