@@ -1,15 +1,17 @@
 //! The language of a page, as one of some seventy.
 //!
 //! It is asked of every page, so it may cost about as much as hashing a line. The script decides for most of the world's
-//! languages. Where many share one, a sample of words is looked up among the frequent short words of each. When that has
-//! too few of them a larger sample is, and only a short or a mixed page's trigrams are counted, which takes many times as
-//! long. It is a signal, never proof of anything.
+//! languages. Where many share one, some words are looked up among the frequent short words of each: a glance at few, a
+//! sample of more where these leave a doubt, and a larger one where that has too few of them. Only a short or a mixed
+//! page's trigrams are counted, which takes many times as long. It is a signal, never proof of anything.
 
+mod glance;
 mod table;
 
 use std::ops::{Range, RangeInclusive};
 
 use crate::canonical::Canonical;
+use crate::hash;
 use table::{NUMBERS, Table, table};
 
 macro_rules! languages {
@@ -99,6 +101,11 @@ const TRIGRAM_BYTES: usize = 512;
 
 /// The language of a page. `None`: there is too little text, or too much doubt.
 pub fn language(canonical: &Canonical) -> Option<Language> {
+    glance::glance(canonical).or_else(|| closely(canonical))
+}
+
+/// The language by a sample, whatever the script.
+fn closely(canonical: &Canonical) -> Option<Language> {
     let sample = Sample::of(canonical, WINDOWS);
     let script = sample.script()?;
     match script {
@@ -136,7 +143,9 @@ impl Sample {
         sample.met[0] = REPETITIONS;
         let (table, count) = (table(), canonical.token_count());
         if count <= windows * WINDOW_TOKENS {
-            sample.take(canonical, 0..count, table);
+            for start in (0..count).step_by(WINDOW_TOKENS) {
+                sample.take(canonical, start..start + WINDOW_TOKENS, table);
+            }
         } else {
             for window in 0..windows {
                 let start = (2 * window + 1) * count / (2 * windows) - WINDOW_TOKENS / 2;
@@ -147,8 +156,10 @@ impl Sample {
         sample
     }
 
+    /// Takes a window at most.
     fn take(&mut self, canonical: &Canonical, tokens: Range<usize>, table: &Table) {
         let bytes = canonical.padded();
+        let (mut hashes, mut words) = ([0; WINDOW_TOKENS + 1], 0);
         for (start, end) in canonical.spans_of(tokens) {
             let token = &bytes[start..end];
             let Some(script) = script_of_token(token) else { continue };
@@ -156,7 +167,12 @@ impl Sample {
             if script == Language::Chinese {
                 self.kana += kana_bytes(&token[..token.len().min(TOKEN_BYTES)]);
             }
-            let word = table.word(bytes, start, end);
+            let hash = hash::token(bytes, start, end);
+            hashes[words] = hash;
+            words += usize::from(table.may_have(hash, end - start));
+        }
+        for &hash in &hashes[..words] {
+            let word = table.find(hash);
             let met = &mut self.met[usize::from(word)];
             self.words[self.count] = word;
             self.count += usize::from(*met == 0);

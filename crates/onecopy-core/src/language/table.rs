@@ -16,15 +16,20 @@ pub(super) const NUMBERS: usize = 4096;
 /// Buckets of the table, and the words that one holds. On average they are a sixth full; a test sees that none overflows.
 const BUCKETS: usize = 2048;
 const BUCKET: usize = 8;
+/// Bits of the filter: one in twelve of the words that are in no list passes.
+const FILTER: usize = 1 << 15;
 /// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
-/// Which languages use a word. Whether a word is in the table cannot be guessed, so looking for it takes no branch: it is
-/// compared with all of a bucket.
+/// Which languages use a word. Whether a word is in the table cannot be guessed, so looking for it takes no branch: those
+/// that may be in it are gathered first, and each is then compared with all of a bucket.
 pub(super) struct Table {
     buckets: Vec<Bucket>,
     /// The languages that use the word of each number, a bit each by number.
     languages: Vec<u64>,
+    /// A bit for each word, by some of its hash: small enough to stay near the processor, so that words of no language,
+    /// half of all, need not be waited for.
+    filter: Box<[u64; FILTER / 64]>,
 }
 
 /// Some words, in one line of the processor's cache: looking for a word is a wait for one.
@@ -41,7 +46,11 @@ struct Bucket {
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table = Table { buckets: vec![Bucket::default(); BUCKETS], languages: vec![0] };
+        let mut table = Table {
+            buckets: vec![Bucket::default(); BUCKETS],
+            languages: vec![0],
+            filter: Box::new([0; FILTER / 64]),
+        };
         let (mut canonical, rules) =
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
         for (language, word) in words() {
@@ -68,6 +77,7 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
 
 impl Table {
     fn insert(&mut self, hash: u64, language: Language) {
+        self.filter[filter_bit(hash) / 64] |= 1 << (filter_bit(hash) % 64);
         let (bucket, hash) = (&mut self.buckets[hash as usize % BUCKETS], (hash >> 32) as u32);
         let free = bucket.hashes.iter().position(|&other| other == hash || other == 0);
         let Some(place) = free else { return };
@@ -79,22 +89,34 @@ impl Table {
         self.languages[usize::from(bucket.numbers[place])] |= 1 << language.to_u8();
     }
 
-    /// The number of the word `padded[start..end]`. Zero: no language uses it.
+    /// Whether a word of this hash and length may be in the table.
     #[inline]
-    pub(super) fn word(&self, padded: &[u8], start: usize, end: usize) -> u16 {
-        let hash = token(padded, start, end);
+    pub(super) fn may_have(&self, hash: u64, bytes: usize) -> bool {
+        let bit = self.filter[filter_bit(hash) / 64] >> (filter_bit(hash) % 64) & 1 == 1;
+        bit & WORD_BYTES.contains(&bytes)
+    }
+
+    /// The number of the word with a hash. Zero: no language uses it.
+    #[inline]
+    pub(super) fn find(&self, hash: u64) -> u16 {
         let (bucket, hash) = (&self.buckets[hash as usize % BUCKETS], (hash >> 32) as u32);
-        let mut place = BUCKET;
-        for (i, &other) in bucket.hashes.iter().enumerate() {
-            place = if other == hash { i } else { place };
+        // A bit for each place, and one behind them that is always set.
+        let mut places = 1 << BUCKET;
+        for (place, &other) in bucket.hashes.iter().enumerate() {
+            places |= u32::from(other == hash) << place;
         }
-        if WORD_BYTES.contains(&(end - start)) { bucket.numbers[place] } else { 0 }
+        bucket.numbers[places.trailing_zeros() as usize]
     }
 
     /// The languages that use the word of a number, a bit each by number.
     pub(super) fn languages(&self, word: u16) -> u64 {
         self.languages[usize::from(word)]
     }
+}
+
+/// The place of a hash in the filter. Other bits than those that choose the bucket.
+fn filter_bit(hash: u64) -> usize {
+    (hash >> 17) as usize % FILTER
 }
 
 /// The languages that trigrams can decide about, under both names. Those that have a script alone are not among them.

@@ -132,6 +132,29 @@ fn a_long_page_with_few_words_is_looked_at_more_closely() {
     assert_eq!(language_of(&tokens.join(" ")), Some(Language::English));
 }
 
+fn glance_at(text: &str) -> Option<Language> {
+    let mut canonical = Canonical::default();
+    canonicalise(text, &CanonicalRules::default(), &mut canonical);
+    glance::glance(&canonical)
+}
+
+#[test]
+fn a_glance_is_enough_where_nothing_is_in_doubt() {
+    let english = "The page that was kept is the best of all the copies, and the others are gone for good. ";
+    let russian =
+        "Страница, которая была сохранена, лучшая из всех, и других уже нет в списке, но это не беда. ";
+    assert_eq!(glance_at(&english.repeat(5)), Some(Language::English));
+    assert_eq!(glance_at(&russian.repeat(5)), Some(Language::Russian));
+    // Too short, in two scripts, in two languages, the same words again and again, and words of no language.
+    let german =
+        "Die Seite, die behalten wurde, ist die beste von allen, und die anderen sind nicht mehr da. ";
+    assert_eq!(glance_at(english), None);
+    assert_eq!(glance_at(&(english.to_owned() + russian).repeat(20)), None);
+    assert_eq!(glance_at(&(english.repeat(3) + &german.repeat(3))), None);
+    assert_eq!(glance_at(&"which this that numpy ma ".repeat(40)), None);
+    assert_eq!(glance_at(&"lorem42 qwertz 17 ".repeat(40)), None);
+}
+
 #[test]
 fn every_language_that_shares_a_script_has_words() {
     for language in (1..=55).filter_map(Language::from_u8) {
@@ -149,9 +172,11 @@ fn every_word_has_its_place() {
         let Some((start, end)) = canonical.spans().next().filter(|_| canonical.token_count() == 1) else {
             continue;
         };
-        let number = table::table().word(canonical.padded(), start, end);
-        let used = table::table().languages(number) >> language.to_u8() & 1 == 1;
-        assert!(used || !(2..=24).contains(&(end - start)), "{word}");
+        let (table, hash) = (table::table(), hash::token(canonical.padded(), start, end));
+        let used = table.languages(table.find(hash)) >> language.to_u8() & 1 == 1;
+        let listed = (2..=24).contains(&(end - start));
+        assert!(used || !listed, "{word}");
+        assert_eq!(table.may_have(hash, end - start), listed, "{word}");
     }
 }
 
