@@ -4,6 +4,7 @@
 //! combining marks separate. That rule is the one by which the exact-Jaccard figures of this field are computed.
 //! One deviation: a final sigma equals a sigma, whatever stands behind it.
 
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
@@ -68,6 +69,32 @@ pub(super) fn class(c: char, classes: &[Class]) -> Class {
 pub(super) fn classes() -> &'static [Class] {
     static CLASSES: OnceLock<Vec<Class>> = OnceLock::new();
     CLASSES.get_or_init(|| {
-        (0..0x1_0000).map(|code| char::from_u32(code).map_or(Class::Separator, classify)).collect()
+        let mut classes = Vec::with_capacity(0x1_0000);
+        while classes.len() < 0x1_0000 {
+            let code = classes.len() as u32;
+            let alike =
+                ALIKE.iter().find(|block| *block.start() == code).map_or(1, |block| block.clone().count());
+            let class = char::from_u32(code).map_or(Class::Separator, classify);
+            classes.resize(classes.len() + alike, class);
+        }
+        classes
     })
+}
+
+/// Blocks whose characters are all of one class: Chinese characters, Hangul, surrogates and private use. They are most
+/// of the basic plane, and classifying each of them would be a quarter of the time that a small job takes.
+const ALIKE: [RangeInclusive<u32>; 4] = [0x3400..=0x4dbf, 0x4e00..=0x9fff, 0xac00..=0xd7a3, 0xd800..=0xf8ff];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_is_that_of_its_character() {
+        assert_eq!(classes().len(), 0x1_0000);
+        for (code, &class) in (0..).zip(classes()) {
+            let right = char::from_u32(code).map_or(Class::Separator, classify);
+            assert!(class == right, "{code:x}");
+        }
+    }
 }
