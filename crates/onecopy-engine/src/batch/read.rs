@@ -148,7 +148,7 @@ impl<'a> PageReader<'a> {
     }
 
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
-        let mut segment = Segment { lot, chunk: chunk.index, ..Default::default() };
+        let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
         // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
         self.sketches.reserve(chunk.bytes.len() / 3);
         match self.shared.sources[source as usize].format {

@@ -94,6 +94,8 @@ pub(crate) struct Segment {
     /// The lot and the chunk that it was read from: its place in the input.
     pub lot: u32,
     pub chunk: u32,
+    /// Where the chunk begins in its source, if that is lines.
+    pub at: u64,
     /// Lines in the chunk, pages or not.
     pub lines: u32,
     pub rows: Vec<Row>,
@@ -136,6 +138,7 @@ impl Segment {
         let layout = Layout {
             lot: self.lot,
             chunk: self.chunk,
+            at: self.at,
             lines: self.lines,
             rows: self.rows.len() as u32,
             names: self.names.len() as u32,
@@ -163,6 +166,7 @@ impl Segment {
         Segment {
             lot: layout.lot,
             chunk: layout.chunk,
+            at: layout.at,
             lines: layout.lines,
             rows,
             names: part(layout.names_at(), layout.names).to_vec(),
@@ -179,6 +183,7 @@ impl Segment {
 pub(crate) struct Layout {
     pub lot: u32,
     pub chunk: u32,
+    pub at: u64,
     pub lines: u32,
     pub rows: u32,
     pub names: u32,
@@ -190,7 +195,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) const FIELDS: usize = 10;
+    pub(crate) const FIELDS: usize = 12;
 
     pub(crate) fn names_at(&self) -> usize {
         self.rows as usize * Row::WORDS
@@ -221,13 +226,15 @@ impl Layout {
     }
 
     pub(crate) fn to_fields(self) -> [u32; Layout::FIELDS] {
-        let Layout { lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches } = self;
-        [lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches]
+        let Layout { lot, chunk, at, lines, rows, names, facts, links, rejected, ranks, sketches } = self;
+        let (at, above) = (at as u32, (at >> 32) as u32);
+        [lot, chunk, at, above, lines, rows, names, facts, links, rejected, ranks, sketches]
     }
 
     pub(crate) fn from_fields(fields: [u32; Layout::FIELDS]) -> Layout {
-        let [lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches] = fields;
-        Layout { lot, chunk, lines, rows, names, facts, links, rejected, ranks, sketches }
+        let [lot, chunk, at, above, lines, rows, names, facts, links, rejected, ranks, sketches] = fields;
+        let at = u64::from(above) << 32 | u64::from(at);
+        Layout { lot, chunk, at, lines, rows, names, facts, links, rejected, ranks, sketches }
     }
 }
 
@@ -291,6 +298,7 @@ mod tests {
         let segment = Segment {
             lot: 9,
             chunk: 8,
+            at: 6 << 33 | 5,
             lines: 7,
             rows: vec![row, Row { name_end: 9, fact_end: 3, ..row }],
             names: b"\"a\"\"bcde\"".to_vec(),

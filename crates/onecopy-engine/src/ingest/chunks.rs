@@ -16,6 +16,8 @@ use crate::parallel::{Gate, Permit};
 pub(crate) struct Chunk {
     /// Its number in the source, from zero.
     pub index: u32,
+    /// Where its bytes begin in the source's lines.
+    pub at: u64,
     pub bytes: Vec<u8>,
     /// What is wrong with the line behind these, if anything.
     pub trouble: Option<Trouble>,
@@ -84,6 +86,8 @@ pub(crate) struct LineChunks<R> {
     page_bytes: usize,
     /// The beginning of a line whose end is still to come.
     carry: Vec<u8>,
+    /// Bytes that were read.
+    read: u64,
     next: u32,
     ended: bool,
     large: Arc<Gate>,
@@ -92,7 +96,16 @@ pub(crate) struct LineChunks<R> {
 impl<R: Read> LineChunks<R> {
     /// A chunk for which more than `chunk_bytes` must be read passes the gate `large` first.
     pub(crate) fn new(reader: R, chunk_bytes: usize, page_bytes: usize, large: Arc<Gate>) -> LineChunks<R> {
-        LineChunks { reader, chunk_bytes, page_bytes, carry: Vec::new(), next: 0, ended: false, large }
+        LineChunks {
+            reader,
+            chunk_bytes,
+            page_bytes,
+            carry: Vec::new(),
+            read: 0,
+            next: 0,
+            ended: false,
+            large,
+        }
     }
 
     /// The next chunk, or nothing at the end. Fails only where the system or the network does. `spare` is a buffer to fill, such as
@@ -106,7 +119,8 @@ impl<R: Read> LineChunks<R> {
         spare.resize(spare.len().max(carried), 0);
         spare[..carried].copy_from_slice(&self.carry);
         self.carry.clear();
-        let mut chunk = Chunk { index: self.next, bytes: spare, ..Chunk::default() };
+        let at = self.read - carried as u64;
+        let mut chunk = Chunk { index: self.next, at, bytes: spare, ..Chunk::default() };
         self.next += 1;
         if let Err(error) = self.fill(&mut chunk, carried) {
             self.ended = true;
@@ -160,7 +174,10 @@ impl<R: Read> LineChunks<R> {
         while length < wanted {
             match self.reader.read(&mut bytes[length..wanted]) {
                 Ok(0) => break,
-                Ok(n) => length += n,
+                Ok(n) => {
+                    length += n;
+                    self.read += n as u64;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     bytes.truncate(length);

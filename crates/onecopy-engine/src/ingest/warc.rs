@@ -127,7 +127,7 @@ impl<R: Read> WarcChunks<R> {
         if bytes.is_empty() && trouble.is_none() {
             return Ok(None);
         }
-        let chunk = Chunk { index: self.next, bytes, trouble, permit };
+        let chunk = Chunk { index: self.next, bytes, trouble, permit, ..Chunk::default() };
         self.next += 1;
         Ok(Some(chunk))
     }

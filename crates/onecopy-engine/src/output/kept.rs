@@ -1,5 +1,6 @@
 //! Kept pages, in the input's own files and format: records as they were, byte for byte.
 
+mod plain;
 mod records;
 
 use std::collections::HashSet;
@@ -76,6 +77,9 @@ impl KeptWriter<'_> {
                 }
             }
             Format::Records(packing) => self.records(source, segments, file, packing, &aside)?,
+            Format::Lines(Packing::Plain) if source.version.is_none() => {
+                self.plain(source, segments, file, &aside)?
+            }
             format => self.lines(source, segments, file, format.packing(), &aside)?,
         }
         make_parent(&target)?;
@@ -95,8 +99,9 @@ impl KeptWriter<'_> {
         self.chunks(source, segments, |segment, first, chunk, _| {
             // Gathered first: the system takes one large piece far quicker than many small ones.
             gathered.clear();
-            for range in kept_ranges(segment, first, self.decisions, &chunk.bytes) {
-                gathered.extend_from_slice(chunk.bytes.get(range).ok_or_else(|| changed(source))?);
+            for range in kept_ranges(segment, first, self.decisions, chunk.bytes.len() as u64) {
+                let lines = chunk.bytes.get(range.start as usize..range.end as usize);
+                gathered.extend_from_slice(lines.ok_or_else(|| changed(source))?);
             }
             out.write_all(&gathered).at("write", aside)
         })?;
@@ -195,16 +200,17 @@ impl KeptWriter<'_> {
     }
 }
 
-/// The bytes of a chunk that stay: records with their newline, neighbours together.
-fn kept_ranges(segment: &Segment, first: u32, decisions: &Decisions, chunk: &[u8]) -> Vec<Range<usize>> {
-    let mut ranges: Vec<Range<usize>> = Vec::new();
+/// Where in a chunk the lines are that stay, with their newlines, neighbours together. `length` is that of the chunk, or of
+/// all from there to the end of the file, where the last line may have no newline.
+fn kept_ranges(segment: &Segment, first: u32, decisions: &Decisions, length: u64) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
     for (page, row) in (first..).zip(&segment.rows) {
         if decisions.of(page) != Decision::Kept {
             continue;
         }
-        let start = row.start as usize;
-        let end = start + row.length as usize;
-        let end = if chunk.get(end) == Some(&b'\n') { end + 1 } else { end };
+        let start = u64::from(row.start);
+        let end = start + u64::from(row.length);
+        let end = if end < length { end + 1 } else { end };
         match ranges.last_mut() {
             Some(last) if last.end == start => last.end = end,
             _ => ranges.push(start..end),
