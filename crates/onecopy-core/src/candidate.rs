@@ -5,6 +5,10 @@
 //! are the keys. Ordering by plain hash value would be as correct and a hundred times slower: boilerplate that
 //! thousands of pages share would be everybody's key.
 
+mod wide;
+
+use std::ops::RangeInclusive;
+
 use crate::verify::overlap_within;
 
 /// How often shingles occur, roughly: a fixed table of saturating counters, indexed by the leading bits of a shingle.
@@ -70,14 +74,11 @@ pub(crate) fn first_keys(
         return;
     }
     let start = out.len();
-    out.resize(start + places.get(common).map_or(sketch.len(), |&place| place as usize) + 1, (0, 0));
-    // Whether a shingle is a key cannot be guessed, so none is a branch: each is written, and the next one over it
-    // unless it is.
-    let mut end = start;
-    for (&shingle, &count) in sketch.iter().zip(&*scratch) {
-        out[end] = (shingle, u32::from(count));
-        end += usize::from((2..common).contains(&usize::from(count)));
+    let shared = 2..=(common - 1) as u8;
+    if !wide::select(sketch, scratch, shared.clone(), out) {
+        select(sketch, scratch, shared, out);
     }
+    let end = out.len();
     let mut kept = start;
     for i in start..end {
         let (shingle, count) = out[i];
@@ -88,6 +89,18 @@ pub(crate) fn first_keys(
         kept += usize::from(*place as usize <= wanted);
     }
     out.truncate(kept);
+}
+
+/// Appends the shingles whose count is in a range, with the count. Whether one is cannot be guessed, so that is no branch:
+/// each is written, and the next one over it unless it is.
+fn select(sketch: &[u64], counts: &[u8], range: RangeInclusive<u8>, out: &mut Vec<(u64, u32)>) {
+    let mut end = out.len();
+    out.resize(end + sketch.len() + 1, (0, 0));
+    for (&shingle, &count) in sketch.iter().zip(counts) {
+        out[end] = (shingle, u32::from(count));
+        end += usize::from(range.contains(&count));
+    }
+    out.truncate(end);
 }
 
 /// How many of a page's `n` rarest shingles are keys.
@@ -147,10 +160,29 @@ mod tests {
     }
 
     #[test]
+    fn shingles_are_selected_alike_many_at_once_and_one_by_one() {
+        for length in [0, 1, 63, 64, 65, 200] {
+            let sketch: Vec<u64> = (0..length).collect();
+            let counts: Vec<u8> = sketch.iter().map(|n| (n * n * 37) as u8).collect();
+            for range in [2..=2, 2..=100, 0..=255, 2..=255, 255..=255] {
+                let (mut many, mut one) = (vec![(7, 7)], vec![(7, 7)]);
+                select(&sketch, &counts, range.clone(), &mut one);
+                if wide::select(&sketch, &counts, range, &mut many) {
+                    assert_eq!(many, one);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn counters_saturate_and_a_table_may_have_one_counter() {
         let mut counters = vec![254];
         count(&[1, 2, u64::MAX], 0, 0, &mut counters);
-        assert_eq!(Rarity::new(counters).of(12345), 255);
+        let rarity = Rarity::new(counters);
+        assert_eq!(rarity.of(12345), 255);
+        let mut out = Vec::new();
+        first_keys(&[1, 2, 3], 3, &rarity, &mut Vec::new(), &mut out);
+        assert_eq!(out, [(1, 2), (2, 1), (3, 0)], "the most common are keys where all are wanted");
     }
 
     #[test]

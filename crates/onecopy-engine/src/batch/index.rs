@@ -7,6 +7,9 @@ use super::runs::{Holder, Runs};
 use super::settle::Settled;
 use crate::error::Result;
 
+/// Contents that a look back goes over.
+const FEW: usize = 8;
+
 /// The runs of a block, and the way back from each content to its runs.
 pub(crate) struct Index {
     first: u32,
@@ -86,8 +89,13 @@ impl Index {
             let start = self.starts[run as usize] as usize;
             let kept = &self.holders[start..start + self.kept[run as usize] as usize];
             let skipped = if from == 0 { 0 } else { kept.partition_point(|holder| holder[0] < from) };
-            let near = kept[skipped..].iter().filter(|&&holder| judge.may([content, rest], holder));
-            out.extend(near.map(|holder| holder[0]));
+            for &holder in &kept[skipped..] {
+                // Near-duplicates share many keys: most were met a few runs before.
+                let met = out[out.len().saturating_sub(FEW)..].contains(&holder[0]);
+                if !met && judge.may([content, rest], holder) {
+                    out.push(holder[0]);
+                }
+            }
         }
         out.sort_unstable();
         out.dedup();

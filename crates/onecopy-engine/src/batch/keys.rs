@@ -165,8 +165,13 @@ impl KeyFinder<'_> {
         if !(2..=SHORT).contains(&run.len()) || self.method.search() != Search::Keys {
             return;
         }
-        all.clone_from(run);
         let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);
+        if let [a, b] = run[..] {
+            return if !may(a, b) {
+                run.clear()
+            };
+        }
+        all.clone_from(run);
         run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
     }
 }
