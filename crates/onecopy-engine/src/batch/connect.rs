@@ -24,8 +24,27 @@ const WORTH_A_BOUND: usize = 3;
 /// More than the rounding errors of a few additions of numbers up to one.
 const ROUNDING: f64 = 1e-9;
 
-/// A pair that could join two stars: the stars' centres, and the pair.
-type Open = ((u32, u32), (u32, u32));
+/// A pair that could join two stars: the stars' centres, and the pair. One number, because many are sorted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Open(u128);
+
+impl Open {
+    /// The pair of two contents and their stars, the same whichever comes first.
+    fn between(a: u32, b: u32, settled: &Settled) -> Open {
+        let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
+        let parts = if star_a < star_b { [star_a, star_b, a, b] } else { [star_b, star_a, b, a] };
+        Open(parts.iter().fold(0, |number, &part| number << 32 | u128::from(part)))
+    }
+
+    /// The centres of the two stars.
+    fn stars(self) -> (u32, u32) {
+        ((self.0 >> 96) as u32, (self.0 >> 64) as u32)
+    }
+
+    fn pair(self) -> (u32, u32) {
+        ((self.0 >> 32) as u32, self.0 as u32)
+    }
+}
 
 /// The group of each content, by its best content.
 pub(crate) fn connect(
@@ -75,7 +94,7 @@ impl Connector<'_> {
             for &other in run {
                 let met_from_there = other[0] < gone[0] && !self.settled.stays(other[0]);
                 if !met_from_there && self.judge.may(gone, other) && self.groups.find(other[0]) != group {
-                    self.open.push(between(gone[0], other[0], self.settled));
+                    self.open.push(Open::between(gone[0], other[0], self.settled));
                 }
             }
             if self.open.len() >= PAIRS {
@@ -90,15 +109,19 @@ impl Connector<'_> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_unstable();
         open.dedup();
-        let stars: Vec<&[Open]> = open.chunk_by(|a, b| a.0 == b.0).collect();
+        let stars: Vec<&[Open]> = open.chunk_by(|a, b| a.stars() == b.stars()).collect();
         for batch in stars.chunks(BATCH) {
             let mut apart = batch.to_vec();
-            apart.retain(|pairs| self.groups.find(pairs[0].0.0) != self.groups.find(pairs[0].0.1));
+            apart.retain(|pairs| {
+                let (a, b) = pairs[0].stars();
+                self.groups.find(a) != self.groups.find(b)
+            });
             let alike =
                 self.judge.map(&apart, |pairs, desk| any_alike(self.judge, self.settled, pairs, desk))?;
             for (pairs, alike) in apart.iter().zip(alike) {
                 if alike {
-                    self.groups.join(pairs[0].0.0, pairs[0].0.1);
+                    let (a, b) = pairs[0].stars();
+                    self.groups.join(a, b);
                 }
             }
         }
@@ -108,24 +131,18 @@ impl Connector<'_> {
     }
 }
 
-/// The pair of two contents and their stars, the same whichever comes first.
-fn between(a: u32, b: u32, settled: &Settled) -> Open {
-    let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
-    if star_a < star_b { ((star_a, star_b), (a, b)) } else { ((star_b, star_a), (b, a)) }
-}
-
 /// Whether one of the pairs between two stars is alike.
 fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) -> Result<bool> {
     let mut least = 0.0;
     if pairs.len() >= WORTH_A_BOUND {
-        let (a, b) = pairs[0].0;
+        let (a, b) = pairs[0].stars();
         let apart = judge.distance(a, b, desk)?.unwrap_or(0.0);
         // What two contents must bridge together: d(a, b) >= d(centres) - d(a, centre) - d(b, centre).
         least = apart - (1.0 - judge.method.threshold()) - ROUNDING;
     }
     let distance =
         |content: u32| settled.distance(content, &judge.contents.sizes, judge.method).unwrap_or(1.0);
-    for &(_, (a, b)) in pairs {
+    for (a, b) in pairs.iter().map(|open| open.pair()) {
         if distance(a) + distance(b) >= least && judge.compare(a, b, desk)?.is_some() {
             return Ok(true);
         }
