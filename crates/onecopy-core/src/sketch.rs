@@ -31,13 +31,26 @@ impl Sketch {
 
 /// Writes the sketch of `canonical` into `out`, replacing what was there. Empty only for a page without tokens.
 pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
-    out.shingles.clear();
-    shingle(canonical, rules, &mut out.tokens, &mut out.shingles);
+    let mut shingles = std::mem::take(&mut out.shingles);
+    shingles.clear();
+    append_sketch(canonical, rules, out, &mut shingles);
+    out.shingles = shingles;
+}
+
+/// Appends the sketch of `canonical` to `out`. Of `desk` the other buffers are used.
+pub(crate) fn append_sketch(
+    canonical: &Canonical,
+    rules: &ShingleRules,
+    desk: &mut Sketch,
+    out: &mut Vec<u64>,
+) {
+    let start = out.len();
+    shingle(canonical, rules, &mut desk.tokens, out);
     if rules.replicas == Replicas::Count {
-        out.shingles.sort_unstable();
-        number_replicas(&mut out.shingles);
+        out[start..].sort_unstable();
+        number_replicas(&mut out[start..]);
     }
-    sort_unique(&mut out.shingles, &mut out.table);
+    sort_unique(out, start, &mut desk.table);
 }
 
 /// Makes the second, third, … of equal neighbours values of their own, so that a set counts them.

@@ -11,7 +11,7 @@ use crate::candidate::{Rarity, keys};
 use crate::config::{CanonicalRules, Config, ShingleRules};
 use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
 use crate::partition::{LengthVector, Lengths};
-use crate::sketch::{sketch, split};
+use crate::sketch::{append_sketch, split};
 use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
@@ -54,9 +54,9 @@ impl Method for Auto {
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
         let Some(parts) = page.parts else {
-            sketch(page.canonical, &self.shingles, &mut desk.sketch);
-            out.extend(desk.sketch.shingles().iter().map(|shingle| shingle & !REST));
-            return;
+            let start = out.len();
+            append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
+            return out[start..].iter_mut().for_each(|shingle| *shingle &= !REST);
         };
         split(parts.text, parts.main, (&self.canonical, &self.shingles), &mut desk.split);
         let ((main, rest), start) = (desk.split.halves(), out.len());

@@ -5,7 +5,7 @@ use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, first_keys};
 use crate::config::{Config, ShingleRules};
 use crate::measure::containment;
-use crate::sketch::sketch;
+use crate::sketch::append_sketch;
 use crate::verify::{overlap, overlap_at_least, part_needed};
 
 pub(super) const ABOUT: &str = "shared shingles of the smaller page's, exact";
@@ -32,8 +32,7 @@ impl Method for Containment {
     }
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        sketch(page.canonical, &self.shingles, &mut desk.sketch);
-        out.extend_from_slice(desk.sketch.shingles());
+        append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
     }
 
     fn asks_rarity(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::candidate::{Rarity, keys};
 use crate::config::{Config, ShingleRules};
 use crate::measure::resemblance;
 use crate::partition::{LengthVector, Lengths};
-use crate::sketch::sketch;
+use crate::sketch::append_sketch;
 use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
@@ -42,8 +42,7 @@ impl Method for Jaccard {
     }
 
     fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        sketch(page.canonical, &self.shingles, &mut desk.sketch);
-        out.extend_from_slice(desk.sketch.shingles());
+        append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
     }
 
     fn asks_rarity(&self) -> bool {

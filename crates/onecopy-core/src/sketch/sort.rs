@@ -18,25 +18,27 @@ pub(super) struct Table {
 /// A table for more values would take too much memory.
 pub(super) const MOST: usize = 1 << 16;
 
-/// Sorts hashes and leaves each once.
-pub(super) fn sort_unique(values: &mut Vec<u64>, table: &mut Table) {
-    if !(wide::sort_unique(values, table) || sort_unique_plain(values, &mut table.slots)) {
-        values.sort_unstable();
-        values.dedup();
+/// Sorts the hashes from number `start` on, and leaves each of them once.
+pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table) {
+    if !(wide::sort_unique(values, start, table) || sort_unique_plain(values, start, &mut table.slots)) {
+        let mut these = values.split_off(start);
+        these.sort_unstable();
+        these.dedup();
+        values.append(&mut these);
     }
 }
 
 /// As [`sort_unique`], on any machine: each value is put into the table behind the smaller ones, which finds copies on
 /// the way, and the table is read off. False, and `values` as they were, where comparing is better.
-fn sort_unique_plain(values: &mut Vec<u64>, table: &mut Vec<u64>) -> bool {
+fn sort_unique_plain(values: &mut Vec<u64>, start: usize, table: &mut Vec<u64>) -> bool {
     /// Fewer are sorted as quickly by comparison.
     const FEWEST: usize = 33;
-    if !(FEWEST..=MOST).contains(&values.len()) {
+    if !(FEWEST..=MOST).contains(&(values.len() - start)) {
         return false;
     }
-    let Some(used) = fill(values, table) else { return false };
-    let length = read_off(&table[..used], values);
-    values.truncate(length);
+    let Some(used) = fill(&values[start..], table) else { return false };
+    let length = read_off(&table[..used], &mut values[start..]);
+    values.truncate(start + length);
     true
 }
 
@@ -101,16 +103,18 @@ mod tests {
         let mut expected = values.to_vec();
         expected.sort_unstable();
         expected.dedup();
-        let (mut table, mut sorted) = (Table::default(), values.to_vec());
-        sort_unique(&mut sorted, &mut table);
-        assert_eq!(sorted, expected);
+        // Behind those of other pages.
+        let behind = |values: &[u64]| [&[9, 3, 3][..], values].concat();
+        let (mut table, mut sorted) = (Table::default(), behind(values));
+        sort_unique(&mut sorted, 3, &mut table);
+        assert_eq!(sorted, behind(&expected));
         // The buffers are full of another page's values now.
-        let mut plain = values.to_vec();
-        let done = sort_unique_plain(&mut plain, &mut table.slots);
-        assert_eq!(plain, if done { &expected[..] } else { values });
-        let mut wide = values.to_vec();
-        let done = wide::sort_unique(&mut wide, &mut table);
-        assert_eq!(wide, if done { &expected[..] } else { values });
+        let mut plain = behind(values);
+        let done = sort_unique_plain(&mut plain, 3, &mut table.slots);
+        assert_eq!(plain, behind(if done { &expected } else { values }));
+        let mut wide = behind(values);
+        let done = wide::sort_unique(&mut wide, 3, &mut table);
+        assert_eq!(wide, behind(if done { &expected } else { values }));
     }
 
     fn hashes(count: usize) -> impl Iterator<Item = u64> + Clone {
@@ -147,9 +151,9 @@ mod tests {
         for values in
             [hashes(600).collect::<Vec<_>>(), copies().collect(), copies().chain(hashes(600)).collect()]
         {
-            assert!(sort_unique_plain(&mut values.clone(), &mut Vec::new()));
+            assert!(sort_unique_plain(&mut values.clone(), 0, &mut Vec::new()));
             if wide::supported() {
-                assert!(wide::sort_unique(&mut values.clone(), &mut Table::default()));
+                assert!(wide::sort_unique(&mut values.clone(), 0, &mut Table::default()));
             }
         }
     }

@@ -86,7 +86,7 @@ impl Split {
                 half.sort_unstable();
                 number_replicas(half);
             }
-            sort_unique(half, &mut self.table);
+            sort_unique(half, 0, &mut self.table);
         }
         remove_sorted(&mut self.rest, &self.main);
     }

@@ -20,21 +20,23 @@ pub(super) fn supported() -> bool {
     false
 }
 
-/// Sorts hashes and leaves each once. False, and `values` as they were, where another way is better.
+/// Sorts the hashes from number `start` on, and leaves each of them once. False, and `values` as they were, where another
+/// way is better.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
-pub(super) fn sort_unique(values: &mut Vec<u64>, table: &mut Table) -> bool {
+pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table) -> bool {
     #[cfg(target_arch = "x86_64")]
     if supported()
-        && let Some(bits) = super::columns::fill(values, table)
+        && let Some(bits) = super::columns::fill(&values[start..], table)
     {
         // The last values are written eight at a time too.
         values.resize(values.len() + LANES, 0);
+        let these = &mut values[start..];
         // SAFETY: the machine has all that the function asks for.
-        let length = unsafe { x86::read_off(&table.slots, &table.next, bits, values) };
-        let length = super::columns::merge(&mut table.left, values, length);
+        let length = unsafe { x86::read_off(&table.slots, &table.next, bits, these) };
+        let length = super::columns::merge(&mut table.left, these, length);
         // SAFETY: as above.
-        let length = unsafe { x86::unique(values, length) };
-        values.truncate(length);
+        let length = unsafe { x86::unique(these, length) };
+        values.truncate(start + length);
         return true;
     }
     false

@@ -104,27 +104,30 @@ impl<T: Sortable> Sorter<T> {
         if !self.runs.is_empty() {
             return;
         }
+        const MET: u8 = 1;
+        const AGAIN: u8 = 2;
+        const STRONG: u8 = 4;
         let bits = self.values.len().max(64).ilog2() + 3;
-        let mut met = vec![0u8; 1 << (bits - 3)];
-        let (mut met_again, mut met_strong) = (met.clone(), met.clone());
+        // Notes on two leads a byte: what is noted of one is in one place.
+        let mut notes = vec![0u8; 1 << (bits - 1)];
         // Leads are hashes; their last bits are as good as any, and the first may be the same for all.
         let place = |value: &T| {
-            let bit = value.lead() as usize & ((1 << bits) - 1);
-            (bit >> 3, 1u8 << (bit & 7))
+            let slot = value.lead() as usize & ((1 << bits) - 1);
+            (slot >> 1, (slot & 1) * 4)
         };
         for value in &self.values {
-            let (byte, bit) = place(value);
-            met_again[byte] |= met[byte] & bit;
-            met[byte] |= bit;
-            met_strong[byte] |= if strong(value) { bit } else { 0 };
+            let (byte, shift) = place(value);
+            let again = (notes[byte] >> shift & MET) * AGAIN;
+            let strong = u8::from(strong(value)) * STRONG;
+            notes[byte] |= (MET | again | strong) << shift;
         }
         // Which stay cannot be guessed, so that is no branch, as it would be in `retain`.
         let mut kept = 0;
         for i in 0..self.values.len() {
             let value = self.values[i];
-            let (byte, bit) = place(&value);
+            let (byte, shift) = place(&value);
             self.values[kept] = value;
-            kept += usize::from(met_again[byte] & met_strong[byte] & bit != 0);
+            kept += usize::from(!(notes[byte] >> shift) & (AGAIN | STRONG) == 0);
         }
         self.values.truncate(kept);
     }
