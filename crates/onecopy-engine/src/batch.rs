@@ -11,6 +11,7 @@ mod counters;
 mod decide;
 mod decisions;
 pub(crate) mod facts;
+mod fresh;
 mod index;
 mod judge;
 mod keys;

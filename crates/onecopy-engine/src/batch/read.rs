@@ -7,6 +7,7 @@ use onecopy_core::Method;
 
 use super::counters::Counters;
 use super::facts;
+use super::fresh;
 use super::links::Link;
 use super::seen::Seen;
 use super::segment::{Row, Segment};
@@ -123,13 +124,15 @@ struct PageReader<'a> {
     appraiser: Appraiser<'a>,
     /// The sketches of the last segment that was read, to be taken out and given back empty.
     sketches: Vec<u64>,
+    /// About how many words the next segment's sketches will have: a little less than those of the last.
+    expected: usize,
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
 impl<'a> PageReader<'a> {
     fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
+        PageReader { shared, appraiser, sketches: Vec::new(), expected: 0, ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
@@ -150,11 +153,16 @@ impl<'a> PageReader<'a> {
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
         let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
         // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
-        self.sketches.reserve(chunk.bytes.len() / 3);
+        let ready = fresh::reserve(&mut self.sketches, chunk.bytes.len() / 3, self.expected);
         match self.shared.sources[source as usize].format {
             Format::Records(_) => self.records(source, chunk, &mut segment),
             _ => self.lines(source, chunk, &mut segment),
         }
+        if ready && self.sketches.len() < self.expected {
+            // What was got and not used counts for nobody.
+            self.sketches.shrink_to_fit();
+        }
+        self.expected = self.sketches.len() / 16 * 15;
         if let Some(trouble) = &chunk.trouble {
             let reason = match trouble {
                 Trouble::Overlong => self.overlong(),

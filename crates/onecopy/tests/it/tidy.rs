@@ -18,11 +18,14 @@ const TEST_FILE_LINES: usize = 800;
 const LONG_FILES: &[(&str, &str)] = &[];
 /// Files that may contain `unsafe`, each use below a `SAFETY:` comment.
 const UNSAFE_FILES: &[&str] = &[
+    "crates/onecopy-core/src/candidate/wide.rs",
     "crates/onecopy-core/src/canonical/simd.rs",
     "crates/onecopy-core/src/canonical/wide.rs",
     // Plain code, compiled again for machines that count bits at once.
     "crates/onecopy-core/src/hamming/simd.rs",
     "crates/onecopy-core/src/sketch/wide.rs",
+    "crates/onecopy-engine/src/batch/fresh.rs",
+    "crates/onecopy-engine/src/ingest/scan/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];
 /// Names that say nothing about what is inside.
