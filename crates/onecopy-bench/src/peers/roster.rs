@@ -21,12 +21,17 @@ pub enum Kind {
 }
 
 /// Everything that can be measured, the fast ones first.
-pub const ROSTER: [Peer; 8] = [
+pub const ROSTER: [Peer; 9] = [
     Peer { key: "onecopy", name: "onecopy", kind: Kind::Onecopy },
     Peer {
         key: "gaoya-rust",
-        name: "gaoya (Rust)",
+        name: "gaoya (Rust), other hash",
         kind: Kind::Cargo { folder: "gaoya", program: "peer-gaoya" },
+    },
+    Peer {
+        key: "gaoya-default",
+        name: "gaoya (Rust), its own hash",
+        kind: Kind::Cargo { folder: "gaoya", program: "peer-gaoya-default" },
     },
     Peer {
         key: "gaoya-python",
