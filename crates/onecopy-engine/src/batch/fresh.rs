@@ -36,3 +36,23 @@ fn populate(values: &mut Vec<u64>, soon: usize) -> bool {
 fn populate(_: &mut Vec<u64>, _: usize) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_holds_values() {
+        for (most, soon) in
+            [(0, 0), (10, 100), (1 << 20, 1 << 18), (1 << 18, 1 << 20), ((1 << 18) + 1, 77_777)]
+        {
+            let mut values = Vec::new();
+            let ready = reserve(&mut values, most, soon);
+            assert!(!ready || most.min(soon) * 8 >= WORTH_IT);
+            values.extend(0..most as u64);
+            assert!(values.iter().copied().eq(0..most as u64));
+            values.clear();
+            assert!(!reserve(&mut values, most, soon) || most == 0, "what was used before is there");
+        }
+    }
+}

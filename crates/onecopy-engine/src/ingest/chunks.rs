@@ -274,5 +274,13 @@ mod tests {
                 prop_assert!(cut.bytes.ends_with(b"\n"));
             }
         }
+
+        #[test]
+        fn chunks_begin_where_they_say(text in "[ab\n]{0,200}", chunk in 1usize..40, page in 1usize..40) {
+            let mut reader = LineChunks::new(text.as_bytes(), chunk, page, Gate::new(1));
+            while let Some(Chunk { at, bytes, .. }) = reader.next(Vec::new()).unwrap() {
+                prop_assert_eq!(&bytes[..], &text.as_bytes()[at as usize..at as usize + bytes.len()]);
+            }
+        }
     }
 }

@@ -89,3 +89,31 @@ fn unread(source: &Source, error: io::Error) -> Error {
         _ => Error::Io { verb: "read", path: source.path.clone(), source: error },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Job, Silent, dedup};
+
+    #[test]
+    fn lines_stay_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, out) = (folder.path().join("pages.jsonl"), folder.path().join("out"));
+        // Each page twice, three kinds of line end, and a line that is too long.
+        let (mut text, mut expected) = (String::new(), String::new());
+        for n in 0..4_000 {
+            let end = ["\n", "\r\n", ""][if n == 3_999 { 2 } else { n % 2 }];
+            let line = format!("{{\"id\":\"{n}\",\"text\":\"page {n} of many\"}}{end}");
+            let copy = format!("{{\"id\":\"{n} again\",\"text\":\"page {n} of many\"}}\n\n");
+            let long = if n == 2_000 { "word ".repeat(60_000) + "\n" } else { String::new() };
+            text += &[copy, long, line.clone()].concat();
+            expected += &line;
+        }
+        std::fs::write(&input, text).unwrap();
+        let mut job = Job::new([input.to_str().unwrap()], &out);
+        // Many small chunks.
+        (job.threads, job.memory_bytes, job.limits.page_bytes) = (16, 64 << 20, 100_000);
+        dedup(&job, &Silent).unwrap();
+        let kept = std::fs::read_to_string(out.join("kept/pages.jsonl")).unwrap();
+        assert!(kept == expected, "{} bytes of {}", kept.len(), expected.len());
+    }
+}
