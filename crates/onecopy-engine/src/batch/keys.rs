@@ -167,9 +167,10 @@ impl KeyFinder<'_> {
         }
         let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);
         if let [a, b] = run[..] {
-            return if !may(a, b) {
-                run.clear()
-            };
+            if !may(a, b) {
+                run.clear();
+            }
+            return;
         }
         all.clone_from(run);
         run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
