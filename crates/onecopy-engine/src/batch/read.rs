@@ -153,14 +153,10 @@ impl<'a> PageReader<'a> {
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
         let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
         // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
-        let ready = fresh::reserve(&mut self.sketches, chunk.bytes.len() / 3, self.expected);
+        fresh::reserve(&mut self.sketches, chunk.bytes.len() / 3, self.expected);
         match self.shared.sources[source as usize].format {
             Format::Records(_) => self.records(source, chunk, &mut segment),
             _ => self.lines(source, chunk, &mut segment),
-        }
-        if ready && self.sketches.len() < self.expected {
-            // What was got and not used counts for nobody.
-            self.sketches.shrink_to_fit();
         }
         self.expected = self.sketches.len() / 16 * 15;
         if let Some(trouble) = &chunk.trouble {

@@ -98,6 +98,7 @@ impl Collector {
             None => {
                 self.memory += bytes;
                 let mut taken = std::mem::take(sketches);
+                // Room that was not used is given back: it may be memory already.
                 taken.shrink_to_fit();
                 Stored::Memory(segment, taken)
             }
