@@ -44,6 +44,7 @@ mod link;
 mod measure;
 mod method;
 mod myers;
+mod outline;
 mod page;
 mod partition;
 mod rabin;

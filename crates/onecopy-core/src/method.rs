@@ -81,6 +81,19 @@ pub trait Method: Debug + Send + Sync {
         None
     }
 
+    /// Whether [`Method::outline`] draws anything.
+    fn has_outlines(&self) -> bool {
+        false
+    }
+
+    /// Draws the outline of a sketch into words, of which there are some: a summary for [`Method::deny`].
+    fn outline(&self, _sketch: &[u64], _desk: &mut Desk, _out: &mut [u64]) {}
+
+    /// Whether two outlines of as many words prove that their pages are not alike.
+    fn deny(&self, _a: &[u64], _b: &[u64]) -> bool {
+        false
+    }
+
     /// What the similarity of two sketches is made of: the same whichever comes first.
     fn score(&self, a: &[u64], b: &[u64]) -> u32;
 

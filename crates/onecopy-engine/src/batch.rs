@@ -18,6 +18,7 @@ mod keys;
 mod links;
 mod neighbours;
 mod order;
+mod outlines;
 mod pile;
 mod rank;
 mod read;

@@ -10,6 +10,7 @@ use super::{Desk, Held, LooksAt, Method, Subject, billionths, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::{CanonicalRules, Config, ShingleRules};
 use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
+use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
 use crate::sketch::{append_sketch, split};
 use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
@@ -22,6 +23,8 @@ const REST: u64 = 1;
 const TOLD: u64 = u64::MAX;
 /// The bit of a score that is a similarity in billionths. Others are the shingles that two plain texts share.
 const MIXED: u32 = 1 << 31;
+/// The bit of what an outline is of that says that main content was told apart.
+const OUTLINE_TOLD: u64 = 1 << 63;
 /// A similarity in billionths is less than this above what it was rounded from.
 const ROUNDING: f64 = 2e-9;
 
@@ -106,6 +109,30 @@ impl Method for Auto {
     fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
         let main = sketch.iter().copied().filter(|word| word & REST == 0);
         Some(Lengths { vector: LengthVector::of(main), least: self.least_main(is_told(sketch)) })
+    }
+
+    fn has_outlines(&self) -> bool {
+        true
+    }
+
+    /// The outline of main content, which is all of plain text.
+    fn outline(&self, sketch: &[u64], desk: &mut Desk, out: &mut [u64]) {
+        if !is_told(sketch) {
+            return draw(sketch, sketch.len() as u64, out);
+        }
+        desk.words.clear();
+        desk.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        draw(&desk.words, desk.words.len() as u64 | OUTLINE_TOLD, out);
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        let Some((a, b, differing)) = compared(a, b) else { return false };
+        let least = match (a | b) & OUTLINE_TOLD {
+            0 => self.threshold,
+            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
+        };
+        let (a, b) = ((a & !OUTLINE_TOLD) as usize, (b & !OUTLINE_TOLD) as usize);
+        resemblance(most_shared(a, b, differing), a, b) < least
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

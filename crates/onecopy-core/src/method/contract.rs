@@ -15,6 +15,7 @@ pub(super) fn refusal(choice: &str) -> String {
 pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
     let sketches: Vec<Vec<u64>> = texts.iter().map(|text| sketch_of(method, text)).collect();
     let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| keys(method, sketch)).collect();
+    let outlines: Vec<[u64; 4]> = sketches.iter().map(|sketch| outline(method, sketch)).collect();
     let mut alike = 0;
     for (i, a) in sketches.iter().enumerate().filter(|(_, sketch)| !sketch.is_empty()) {
         for (j, b) in sketches.iter().enumerate().filter(|(_, sketch)| !sketch.is_empty()) {
@@ -24,6 +25,7 @@ pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
             assert!((0.0..=1.0).contains(&similarity));
             let is_alike = similarity >= method.threshold();
             assert_eq!(method.verify(a, b), is_alike.then_some(score));
+            assert!(!is_alike || !method.deny(&outlines[i], &outlines[j]));
             alike += usize::from(is_alike && i < j);
             if is_alike && method.search() == Search::Keys {
                 let first = keys[i].iter().find_map(|x| Some((x, keys[j].iter().find(|y| x.0 == y.0)?)));
@@ -57,6 +59,14 @@ pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[
         }
     }
     pairs
+}
+
+/// The outline of a sketch, if there are any.
+pub(super) fn outline(method: &dyn Method, sketch: &[u64]) -> [u64; 4] {
+    let mut outline = [0; 4];
+    method.outline(sketch, &mut Desk::default(), &mut outline);
+    assert!(method.has_outlines() || outline == [0; 4]);
+    outline
 }
 
 /// The keys of a sketch, in their order.

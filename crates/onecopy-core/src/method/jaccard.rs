@@ -6,6 +6,7 @@ use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::{Config, ShingleRules};
 use crate::measure::resemblance;
+use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
 use crate::sketch::append_sketch;
 use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
@@ -64,6 +65,21 @@ impl Method for Jaccard {
 
     fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
         Some(Lengths { vector: LengthVector::of(sketch.iter().copied()), least: self.threshold })
+    }
+
+    fn has_outlines(&self) -> bool {
+        true
+    }
+
+    fn outline(&self, sketch: &[u64], _: &mut Desk, out: &mut [u64]) {
+        draw(sketch, sketch.len() as u64, out);
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        compared(a, b).is_some_and(|(a, b, differing)| {
+            let (a, b) = (a as usize, b as usize);
+            resemblance(most_shared(a, b, differing), a, b) < self.threshold
+        })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::contract::{check_reach, texts};
+use super::contract::{check_reach, outline, texts};
 use super::*;
 use crate::candidate::count;
 use crate::canonical::canonicalise;
@@ -285,6 +285,9 @@ impl Joined {
         prop_assert_eq!(method.verify(y, x), alike.then_some(score));
         if x == y {
             prop_assert!(alike, "a page and itself");
+        }
+        if alike {
+            prop_assert!(!method.deny(&outline(&**method, x), &outline(&**method, y)), "outlines");
         }
         if alike && a != b && method.search() == Search::Keys {
             self.check_found(a, b)?;

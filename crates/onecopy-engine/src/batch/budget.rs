@@ -25,6 +25,8 @@ pub(crate) struct Budget {
     pub rarity_share: u32,
     /// All sorters together.
     pub sort: u64,
+    /// Outlines of pages, beside their segments.
+    pub outlines: u64,
     /// Keys that pages share, while they are being settled, as a number of them.
     pub entries: usize,
     /// How many pages that are larger than a chunk may be worked on at once.
@@ -52,6 +54,7 @@ impl Budget {
             // Forty a counter still tell something; more would fill it.
             rarity_share: COUNTED << (counters - rarity_bits).saturating_sub(2).min(16),
             sort: limit / 5,
+            outlines: limit / 16,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
             large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
         })
@@ -90,7 +93,7 @@ fn windows(job: &Job, sources: &[Source], stores: &Stores) -> Result<u64> {
 /// One in so many pages is counted at least: what is common among a quarter of the pages is so among all.
 const COUNTED: u32 = 4;
 /// More counters would order shingles little better, and miss every cache.
-const MOST_RARITY_BITS: u32 = 22;
+const MOST_RARITY_BITS: u32 = 21;
 
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;

@@ -5,7 +5,7 @@
 //! a group are not looked at. Where one minus the similarity is a metric, the distance between the centres of two stars
 //! bounds the distance between all their contents from below: one comparison spares most of the others.
 
-use onecopy_core::Groups;
+use onecopy_core::{Groups, Held};
 
 use super::judge::{Desk, Judge};
 use super::runs::{Holder, Runs};
@@ -58,7 +58,7 @@ pub(crate) fn connect(
     for (content, &winner) in settled.winner.iter().enumerate() {
         groups.join(content as u32, winner);
     }
-    let mut connector = Connector { judge, settled, groups, open: Vec::new() };
+    let mut connector = Connector { judge, settled, groups, members: Vec::new(), open: Vec::new() };
     let mut done = 0;
     runs.for_each(|run| {
         if done % REPORTED == 0 {
@@ -79,29 +79,51 @@ struct Connector<'a> {
     judge: &'a Judge<'a>,
     settled: &'a Settled,
     groups: Groups,
+    /// The run that is looked at.
+    members: Vec<Member>,
     open: Vec<Open>,
+}
+
+/// A holder of a run, with all that is asked of it for each of the others.
+struct Member {
+    content: u32,
+    held: Held,
+    group: u32,
+    stays: bool,
 }
 
 impl Connector<'_> {
     /// Takes the pairs of a run that could join two groups.
     fn run(&mut self, run: &[Holder]) -> Result<()> {
-        let first = self.groups.find(run[0][0]);
-        if run.iter().all(|holder| self.groups.find(holder[0]) == first) {
-            return Ok(());
-        }
-        for &gone in run.iter().filter(|holder| !self.settled.stays(holder[0])) {
-            let group = self.groups.find(gone[0]);
-            for &other in run {
-                let met_from_there = other[0] < gone[0] && !self.settled.stays(other[0]);
-                if !met_from_there && self.judge.may(gone, other) && self.groups.find(other[0]) != group {
-                    self.open.push(Open::between(gone[0], other[0], self.settled));
+        let mut members = std::mem::take(&mut self.members);
+        members.clear();
+        members.extend(run.iter().map(|&holder| Member {
+            content: holder[0],
+            held: self.judge.held(holder),
+            group: self.groups.find(holder[0]),
+            stays: self.settled.stays(holder[0]),
+        }));
+        if members.iter().any(|member| member.group != members[0].group) {
+            for gone in (0..members.len()).filter(|&place| !members[place].stays) {
+                self.pairs(gone, &members);
+                if self.open.len() >= PAIRS {
+                    self.join_stars()?;
                 }
             }
-            if self.open.len() >= PAIRS {
-                self.join_stars()?;
+        }
+        self.members = members;
+        Ok(())
+    }
+
+    /// Takes the pairs of a run with one that was removed, in the run's place `gone`.
+    fn pairs(&mut self, gone: usize, members: &[Member]) {
+        let one = &members[gone];
+        for (place, other) in members.iter().enumerate() {
+            let met_from_there = place < gone && !other.stays;
+            if other.group != one.group && !met_from_there && self.judge.method.may(one.held, other.held) {
+                self.open.push(Open::between(one.content, other.content, self.settled));
             }
         }
-        Ok(())
     }
 
     /// Joins the groups of stars between which a pair is alike.
@@ -134,6 +156,11 @@ impl Connector<'_> {
 /// Whether one of the pairs between two stars is alike.
 fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) -> Result<bool> {
     let mut least = 0.0;
+    let mut pairs = pairs.to_vec();
+    pairs.retain(|open| {
+        let (a, b) = open.pair();
+        !judge.deny(a, b)
+    });
     if pairs.len() >= WORTH_A_BOUND {
         let (a, b) = pairs[0].stars();
         let apart = judge.distance(a, b, desk)?.unwrap_or(0.0);

@@ -33,8 +33,12 @@ pub(crate) const BYTES_A_PAGE: u64 = 12;
 impl Contents {
     /// Whether two contents that share a key may be alike, by their sizes and by the numbers beside the key.
     pub(crate) fn may(&self, a: Holder, b: Holder, method: &dyn Method) -> bool {
-        let held = |[content, rest]: Holder| Held { size: self.sizes[content as usize], rest };
-        method.may(held(a), held(b))
+        method.may(self.held(a), self.held(b))
+    }
+
+    /// A holder of a key, with its size.
+    pub(crate) fn held(&self, [content, rest]: Holder) -> Held {
+        Held { size: self.sizes[content as usize], rest }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -1,5 +1,7 @@
 //! From pages to decisions: the order of the stages between reading and writing.
 
+use std::sync::Mutex;
+
 use onecopy_core::{Method, Rarity, Search, near_by_rotation};
 
 use super::contents::{Contents, contents, ranks};
@@ -9,6 +11,7 @@ use super::keys::KeyFinder;
 use super::links::{Links, links};
 use super::neighbours::neighbours;
 use super::order::Preferences;
+use super::outlines::Outlines;
 use super::segments::{Collector, Segments};
 use super::sets::sets;
 use super::work::Work;
@@ -107,7 +110,7 @@ impl Settling<'_> {
         let contents = self.contents(preferences.order(by_rules, None)?)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
-        let alike = self.judge(&contents, progress).compare_all(&pairs)?;
+        let alike = self.judge(&contents, Outlines::default(), progress).compare_all(&pairs)?;
         let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
         let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
         pages.dedup();
@@ -118,22 +121,41 @@ impl Settling<'_> {
         contents(self.segments, order, self.work.budget.sort, self.work.folder())
     }
 
-    fn judge<'a>(&'a self, contents: &'a Contents, progress: &'a dyn Progress) -> Judge<'a> {
-        let threads = self.segments.threads(self.job.threads, self.work.budget.limit / 4);
-        Judge { segments: self.segments, contents, method: self.method, threads, progress }
+    fn threads(&self) -> usize {
+        self.segments.threads(self.job.threads, self.work.budget.limit / 4)
+    }
+
+    fn judge<'a>(
+        &'a self,
+        contents: &'a Contents,
+        outlines: Outlines,
+        progress: &'a dyn Progress,
+    ) -> Judge<'a> {
+        let (segments, method, threads) = (self.segments, self.method, self.threads());
+        Judge { segments, contents, outlines, method, threads, progress }
+    }
+
+    /// Room for outlines, if the method has any. Sketches that are on disk leave theirs.
+    fn outlines(&self, contents: usize) -> Outlines {
+        let budget = &self.work.budget;
+        match self.method.has_outlines() {
+            true if self.segments.in_memory() => Outlines::new(contents, budget.outlines),
+            true => Outlines::new(contents, budget.segments / 2),
+            false => Outlines::default(),
+        }
     }
 
     /// Decides about pages that are given best first.
     fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
         let (folder, budget) = (self.work.folder(), &self.work.budget);
         let contents = self.contents(order)?;
-        let judge = self.judge(&contents, progress);
         let finder = KeyFinder {
+            outlines: Mutex::new(self.outlines(contents.len())),
             segments: self.segments,
             contents: &contents,
             rarity: self.rarity,
             method: self.method,
-            threads: judge.threads,
+            threads: self.threads(),
             folder,
         };
         let runs = match self.method.search() {
@@ -146,6 +168,8 @@ impl Settling<'_> {
                 progress,
             )?,
         };
+        let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
+        let judge = self.judge(&contents, outlines, progress);
         let settled = settle::settle(&judge, &runs, budget, progress)?;
         let groups = connect::connect(&judge, &runs, &settled, progress)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))

@@ -114,6 +114,7 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::super::contents::Contents;
+    use super::super::outlines::Outlines;
     use super::super::runs::Known;
     use super::super::segments::Collector;
     use super::*;
@@ -144,6 +145,7 @@ mod tests {
         let judge = Judge {
             segments: &segments,
             contents: &contents,
+            outlines: Outlines::default(),
             method: &*method,
             threads: 1,
             progress: &crate::progress::Silent,

@@ -1,8 +1,9 @@
 //! Compares contents by their whole sketches, many at a time.
 
-use onecopy_core::Method;
+use onecopy_core::{Held, Method};
 
 use super::contents::Contents;
+use super::outlines::Outlines;
 use super::runs::Holder;
 use super::segments::Segments;
 use crate::error::{Error, Result};
@@ -13,6 +14,7 @@ use crate::progress::Progress;
 pub(crate) struct Judge<'a> {
     pub segments: &'a Segments,
     pub contents: &'a Contents,
+    pub outlines: Outlines,
     pub method: &'a dyn Method,
     pub threads: usize,
     /// Is asked whether to stop, for some methods take long over a few comparisons.
@@ -27,13 +29,26 @@ pub(crate) struct Desk {
 }
 
 impl Judge<'_> {
+    /// A holder of a key as the method wants it.
+    pub(crate) fn held(&self, holder: Holder) -> Held {
+        self.contents.held(holder)
+    }
+
     /// Whether two contents that share a key may be alike, by their sizes and by what comes behind the key.
     pub(crate) fn may(&self, a: Holder, b: Holder) -> bool {
         self.contents.may(a, b, self.method)
     }
 
+    /// Whether two contents are not alike, as far as that can be told without their sketches.
+    pub(crate) fn deny(&self, a: u32, b: u32) -> bool {
+        self.outlines.deny(a, b, self.method)
+    }
+
     /// The score of two contents if they are alike.
     pub(crate) fn compare(&self, a: u32, b: u32, desk: &mut Desk) -> Result<Option<u32>> {
+        if self.deny(a, b) {
+            return Ok(None);
+        }
         let first = self.sketch(a, &mut desk.first)?;
         let second = self.sketch(b, &mut desk.second)?;
         Ok(self.method.verify(first, second))

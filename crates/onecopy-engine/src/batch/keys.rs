@@ -10,6 +10,7 @@ use onecopy_core::{Desk, Method, Rarity, Search};
 
 use super::budget::Budget;
 use super::contents::{Contents, NO_CONTENT};
+use super::outlines::Outlines;
 use super::pile::Pile;
 use super::runs::{Holder, Known, RunWriter, Runs};
 use super::segments::Segments;
@@ -23,7 +24,11 @@ const PART_BITS: std::ops::RangeInclusive<u32> = 4..=8;
 /// Keys of a part, about: what is noted of them while those that are alone are dropped stays in the processor's cache.
 const PART_KEYS: u64 = 1 << 17;
 
-/// Keys with their holders.
+/// Among shingles that are equally rare the smallest are keys, so leading bits are not what divides keys evenly. Those in
+/// the middle do: they are turned to the front.
+const TURN: u32 = 31;
+
+/// Keys, turned, with their holders.
 type KeyPile = Pile<(u64, Holder)>;
 
 /// What finding keys needs to know.
@@ -32,6 +37,8 @@ pub(crate) struct KeyFinder<'a> {
     pub contents: &'a Contents,
     pub rarity: &'a Rarity,
     pub method: &'a dyn Method,
+    /// Are drawn on the way, while a sketch is at hand.
+    pub outlines: Mutex<Outlines>,
     pub threads: usize,
     pub folder: &'a Path,
 }
@@ -45,7 +52,8 @@ impl KeyFinder<'_> {
         let piles: Vec<Mutex<KeyPile>> = (0..1 << bits)
             .map(|part| Mutex::new(Pile::new(self.folder.join(format!("keys-{part}")), share)))
             .collect();
-        let scratch = || Scratch { parts: vec![Vec::new(); 1 << bits], ..Scratch::default() };
+        let width = self.outlines.lock().expect("no thread panics with this lock").width();
+        let scratch = || Scratch { parts: vec![Vec::new(); 1 << bits], width, ..Scratch::default() };
         for_each(self.threads, self.segments.len(), scratch, |scratch, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
@@ -81,12 +89,12 @@ impl KeyFinder<'_> {
         for_each(
             self.threads,
             piles.len(),
-            || (known(), Vec::new()),
-            |(known, buffer), part| {
+            || (known(), Vec::new(), Vec::new()),
+            |(known, buffer, notes), part| {
                 let pile = piles[part].lock().expect("no thread panics with this lock").take();
                 let mut sorter = pile.expect("each part is taken once").into_sorter(room)?;
                 // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
-                sorter.drop_alone(|(_, [content, rest])| *rest >= least[*content as usize]);
+                sorter.drop_alone(notes, |(_, [content, rest])| *rest >= least[*content as usize]);
                 self.collect(sorter, buffer, runs.writer(part, known))
             },
         )?;
@@ -95,15 +103,22 @@ impl KeyFinder<'_> {
 
     /// Finds the keys of a segment's contents; says how many pages it has.
     fn segment(&self, i: usize, scratch: &mut Scratch, piles: &[Mutex<KeyPile>]) -> Result<u64> {
-        let Scratch { sketches, desk, keys, parts } = scratch;
+        let Scratch { sketches, desk, keys, parts, width, drawn, outlines } = scratch;
+        drawn.clear();
+        outlines.clear();
         let shift = 64 - piles.len().ilog2();
         let pages = self.each_sketch(i, sketches, |content, sketch| {
             keys.clear();
             self.method.keys(sketch, self.rarity, desk, keys);
             for &(key, rest) in &*keys {
+                let key = key.rotate_left(TURN);
                 parts[(key >> shift) as usize].push((key, [content, rest]));
             }
+            drawn.push(content);
+            outlines.resize(drawn.len() * *width, 0);
+            self.method.outline(sketch, desk, &mut outlines[(drawn.len() - 1) * *width..]);
         })?;
+        self.outlines.lock().expect("no thread panics with this lock").take(drawn, outlines);
         for (part, pile) in parts.iter_mut().zip(piles) {
             pile.lock().expect("no thread panics with this lock").extend(part)?;
             part.clear();
@@ -184,4 +199,9 @@ struct Scratch {
     desk: Desk,
     keys: Vec<(u64, u32)>,
     parts: Vec<Vec<(u64, Holder)>>,
+    /// Words of an outline.
+    width: usize,
+    /// The contents of which outlines were drawn, and these.
+    drawn: Vec<u32>,
+    outlines: Vec<u64>,
 }

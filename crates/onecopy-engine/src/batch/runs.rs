@@ -113,7 +113,7 @@ impl Part {
 /// Runs that were written: the hash of each, with what comes behind the key in its first content. A hash has one place,
 /// and takes it from the one before, so this may forget.
 pub(crate) struct Known {
-    places: Vec<(u128, u32)>,
+    places: Vec<([u64; 2], u32)>,
     /// The contents of a run, to be hashed.
     contents: Vec<u32>,
 }
@@ -121,7 +121,8 @@ pub(crate) struct Known {
 impl Known {
     /// Remembers some `runs`.
     pub(crate) fn new(runs: usize) -> Known {
-        Known { places: vec![(0, 0); runs.max(1)], contents: Vec::new() }
+        // No zeros: memory that is zero is given when it is read, and again when it is written.
+        Known { places: vec![([1; 2], 0); runs.max(1)], contents: Vec::new() }
     }
 
     /// Whether a run with these contents and as much behind its key was written; notes it if not.
@@ -129,8 +130,9 @@ impl Known {
         self.contents.clear();
         self.contents.extend(run.iter().map(|[content, _]| content));
         // 128 bits: runs are taken to be equal by their hash alone.
-        let (hash, rest) = (xxh3_128(bytemuck::cast_slice(&self.contents)), run[0][1]);
-        let place = hash as usize % self.places.len();
+        let hash = xxh3_128(bytemuck::cast_slice(&self.contents));
+        let (hash, rest) = ([hash as u64, (hash >> 64) as u64], run[0][1]);
+        let place = hash[0] as usize % self.places.len();
         let known = &mut self.places[place];
         // The order is one for all contents: what is further on for the first is so for the others.
         if known.0 == hash && known.1 >= rest {

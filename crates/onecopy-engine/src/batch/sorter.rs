@@ -99,8 +99,8 @@ impl<T: Sortable> Sorter<T> {
     }
 
     /// Drops values whose lead no other value has, or only values that are not `strong`: most of both, if all are in
-    /// memory. Sorting costs more than finding out.
-    pub(crate) fn drop_alone(&mut self, strong: impl Fn(&T) -> bool) {
+    /// memory. Sorting costs more than finding out. `notes` is a buffer to use.
+    pub(crate) fn drop_alone(&mut self, notes: &mut Vec<u8>, strong: impl Fn(&T) -> bool) {
         if !self.runs.is_empty() {
             return;
         }
@@ -109,7 +109,8 @@ impl<T: Sortable> Sorter<T> {
         const STRONG: u8 = 4;
         let bits = self.values.len().max(64).ilog2() + 3;
         // Notes on two leads a byte: what is noted of one is in one place.
-        let mut notes = vec![0u8; 1 << (bits - 1)];
+        notes.clear();
+        notes.resize(1 << (bits - 1), 0);
         // Leads are hashes; their last bits are as good as any, and the first may be the same for all.
         let place = |value: &T| {
             let slot = value.lead() as usize & ((1 << bits) - 1);
@@ -342,11 +343,11 @@ mod tests {
         let shared: Vec<_> = (900..950).map(|n| (hash(n), [7, 0])).collect();
         sorter.extend(&alone).unwrap();
         sorter.extend(&shared).unwrap();
-        sorter.drop_alone(|_| true);
+        sorter.drop_alone(&mut Vec::new(), |_| true);
         assert!(shared.iter().all(|value| sorter.values.contains(value)));
         assert!(alone[900..950].iter().all(|value| sorter.values.contains(value)));
         assert!(sorter.values.len() < 400, "{} are left", sorter.values.len());
-        sorter.drop_alone(|value| value.1[0] == 949);
+        sorter.drop_alone(&mut vec![9; 3], |value| value.1[0] == 949);
         assert!(sorter.values.contains(&alone[949]) && sorter.values.contains(&shared[49]));
         assert!(sorter.values.len() < 40, "{} are left", sorter.values.len());
     }

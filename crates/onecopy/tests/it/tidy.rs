@@ -23,6 +23,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/canonical/wide.rs",
     // Plain code, compiled again for machines that count bits at once.
     "crates/onecopy-core/src/hamming/simd.rs",
+    "crates/onecopy-core/src/outline/simd.rs",
     "crates/onecopy-core/src/sketch/wide.rs",
     "crates/onecopy-engine/src/batch/fresh.rs",
     "crates/onecopy-engine/src/ingest/scan/wide.rs",

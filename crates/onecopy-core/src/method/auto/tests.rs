@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::contract::check_reach;
+use super::super::contract::{check_reach, outline};
 use super::super::tests::{Book, by_the_book, made};
 use super::*;
 use crate::candidate::count;
@@ -91,6 +91,20 @@ fn numbers_are_shortened_in_order_and_by_little() {
     }
 }
 
+#[test]
+fn outlines_tell_of_main_content() {
+    let method = made("auto");
+    let words = |range: std::ops::Range<u32>| range.map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    let page =
+        |main, rest| outline(&*method, &sketch_of(&*method, &format!("{}\n+{}", words(rest), words(main))));
+    let text = |all| outline(&*method, &super::super::tests::sketch_of(&*method, &words(all)));
+    assert!(method.deny(&text(0..80), &text(60..140)));
+    assert!(method.deny(&page(0..80, 500..600), &page(100..180, 500..600)), "a template makes no copies");
+    assert!(!method.deny(&page(0..80, 500..600), &page(0..80, 700..900)));
+    assert!(!method.deny(&page(0..80, 500..600), &text(0..80)));
+    assert!(method.deny(&page(0..80, 500..600), &text(500..600)));
+}
+
 fn pages() -> impl Strategy<Value = Vec<String>> {
     let line = (any::<bool>(), prop::collection::vec(0u8..12, 1..8));
     let page = prop::collection::vec(line, 1..6).prop_map(|lines| {
@@ -127,6 +141,7 @@ proptest! {
             for (j, b) in sketches.iter().enumerate().skip(i + 1) {
                 let Some(score) = method.verify(a, b) else { continue };
                 prop_assert!(method.similarity(score, (a.len(), b.len())) >= threshold);
+                prop_assert!(!method.deny(&outline(&*method, a), &outline(&*method, b)));
                 let held = |sketch: &[u64], rest| Held { size: sketch.len() as u32, rest };
                 let met = keys[i].iter().any(|x| keys[j].iter().any(|y| {
                     x.0 == y.0 && method.may(held(a, x.1), held(b, y.1))

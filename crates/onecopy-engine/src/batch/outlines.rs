@@ -1,0 +1,74 @@
+//! The outlines of all contents, in memory: most pairs that are not alike need no look at their sketches.
+
+use onecopy_core::Method;
+
+/// Words of an outline, the most telling first.
+const WIDTHS: [usize; 3] = [16, 8, 4];
+
+/// Outlines by content, each of as many words. There may be none, which only costs comparisons.
+#[derive(Default)]
+pub(crate) struct Outlines {
+    words: Vec<u64>,
+    width: usize,
+}
+
+impl Outlines {
+    /// Room for the outlines of so many contents, as telling as `memory` allows.
+    pub(crate) fn new(contents: usize, memory: u64) -> Outlines {
+        let fits = |width: &usize| (contents * width * size_of::<u64>()) as u64 <= memory;
+        let width = WIDTHS.into_iter().find(fits).unwrap_or(0);
+        Outlines { words: vec![0; contents * width], width }
+    }
+
+    /// Words of an outline; none if there are no outlines.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Takes the outlines of some contents, one behind the other.
+    pub(crate) fn take(&mut self, contents: &[u32], outlines: &[u64]) {
+        for (&content, outline) in contents.iter().zip(outlines.chunks_exact(self.width.max(1))) {
+            self.words[content as usize * self.width..][..self.width].copy_from_slice(outline);
+        }
+    }
+
+    /// Whether two contents are not alike, by their outlines alone.
+    pub(crate) fn deny(&self, a: u32, b: u32, method: &dyn Method) -> bool {
+        let outline = |content: u32| &self.words[content as usize * self.width..][..self.width];
+        self.width > 0 && method.deny(outline(a), outline(b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use onecopy_core::{Config, Desk};
+
+    use super::*;
+
+    #[test]
+    fn outlines_are_as_wide_as_memory_allows() {
+        assert_eq!(
+            [12_800, 12_799, 6_399, 3_199].map(|memory| Outlines::new(100, memory).width()),
+            [16, 8, 4, 0]
+        );
+    }
+
+    #[test]
+    fn what_was_taken_denies_and_what_was_not_does_not() {
+        let method = onecopy_core::method(&Config::default()).unwrap();
+        let sketch =
+            |from: u64| (from..from + 300).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !1).collect();
+        let sketches: [Vec<u64>; 3] = [0, 100_000, 5].map(sketch);
+        for memory in [1 << 20, 300, 0] {
+            let mut outlines = Outlines::new(4, memory);
+            let mut drawn = vec![0; 3 * outlines.width()];
+            for (sketch, outline) in sketches.iter().zip(drawn.chunks_exact_mut(outlines.width().max(1))) {
+                method.outline(sketch, &mut Desk::default(), outline);
+            }
+            outlines.take(&[3, 0, 1], &drawn);
+            let denied = |a, b| outlines.deny(a, b, &*method);
+            assert_eq!((denied(3, 0), denied(0, 1)), (memory > 0, memory > 0));
+            assert!(!denied(3, 1) && !denied(2, 0) && !denied(3, 3));
+        }
+    }
+}
