@@ -39,7 +39,7 @@ fn flip_plain(shingles: &[u64], bits: &mut [u64]) {
     for &shingle in shingles {
         // The last bits of a hash are as good as any. Neighbours in a sketch are in different words so, none of which waits
         // for the one before.
-        let bit = u64::from(shingle as u32) * count >> 32;
+        let bit = (u64::from(shingle as u32) * count) >> 32;
         bits[(bit >> 6) as usize] ^= 1 << (bit & 63);
     }
 }

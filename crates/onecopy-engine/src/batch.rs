@@ -30,6 +30,7 @@ mod segments;
 mod sets;
 mod settle;
 mod sorter;
+mod spill;
 mod spool;
 mod work;
 
@@ -43,6 +44,7 @@ pub(crate) use decisions::Decisions;
 pub(crate) use links::Link;
 pub(crate) use segment::{Row, Segment};
 pub(crate) use segments::Segments;
+pub(crate) use spill::{Aligned, BLOCK, Spill};
 pub(crate) use spool::spool;
 pub(crate) use work::{Run, Work};
 

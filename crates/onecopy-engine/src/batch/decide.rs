@@ -43,6 +43,7 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let settling = Settling { job, work, method, segments: &segments, rarity, links: &links };
     let decisions = settling.markets(by_rules, progress)?;
     decisions.save(&saved)?;
+    segments.forget_sketches();
     Ok((segments, decisions))
 }
 
@@ -170,7 +171,9 @@ impl Settling<'_> {
         };
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
         let judge = self.judge(&contents, outlines, progress);
-        let settled = settle::settle(&judge, &runs, budget, progress)?;
+        // Sorting is over; and sketches that are on disk leave room, half of which outlines have.
+        let entries = if self.segments.in_memory() { budget.entries } else { 3 * budget.entries };
+        let settled = settle::settle(&judge, &runs, entries, progress)?;
         let groups = connect::connect(&judge, &runs, &settled, progress)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
     }

@@ -24,6 +24,8 @@ pub(crate) struct Judge<'a> {
 /// What a thread keeps between comparisons.
 #[derive(Default)]
 pub(crate) struct Desk {
+    /// Room for contents to compare with.
+    pub candidates: Vec<u32>,
     first: Vec<u64>,
     second: Vec<u64>,
 }

@@ -4,7 +4,7 @@
 //! run that equals another: two near-duplicates share most of their keys, and one shared key says as much as fifty.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use onecopy_core::{Desk, Method, Rarity, Search};
 
@@ -15,6 +15,7 @@ use super::pile::Pile;
 use super::runs::{Holder, Known, RunWriter, Runs};
 use super::segments::Segments;
 use super::sorter::Sorter;
+use super::spill::{Aligned, Pace};
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
@@ -28,8 +29,12 @@ const PART_KEYS: u64 = 1 << 17;
 /// the middle do: they are turned to the front.
 const TURN: u32 = 31;
 
-/// Keys, turned, with their holders.
-type KeyPile = Pile<(u64, Holder)>;
+/// A key, turned, and a holder of it: in this order, the content before what comes behind the key.
+type Key = [u64; 2];
+
+fn holder([_, holder]: Key) -> Holder {
+    [(holder >> 32) as u32, holder as u32]
+}
 
 /// What finding keys needs to know.
 pub(crate) struct KeyFinder<'a> {
@@ -48,10 +53,9 @@ impl KeyFinder<'_> {
     pub(crate) fn runs(&self, budget: &Budget, progress: &dyn Progress) -> Result<Runs> {
         progress.begin(Stage::Keys, self.segments.pages() as u64);
         let bits = self.part_bits(budget);
-        let share = budget.sort >> bits;
-        let piles: Vec<Mutex<KeyPile>> = (0..1 << bits)
-            .map(|part| Mutex::new(Pile::new(self.folder.join(format!("keys-{part}")), share)))
-            .collect();
+        let (share, pace) = (budget.sort >> bits, Arc::new(Pace::default()));
+        let pile = |part| Pile::new(self.folder.join(format!("keys-{part}")), share, pace.clone());
+        let piles: Vec<Mutex<Pile<Key>>> = (0..1 << bits).map(|part| Mutex::new(pile(part))).collect();
         let width = self.outlines.lock().expect("no thread panics with this lock").width();
         let scratch = || Scratch { parts: vec![Vec::new(); 1 << bits], width, ..Scratch::default() };
         for_each(self.threads, self.segments.len(), scratch, |scratch, i| {
@@ -67,19 +71,20 @@ impl KeyFinder<'_> {
     /// By how many bits keys are shared out: enough for each part to be sorted in a thread's share of the memory.
     fn part_bits(&self, budget: &Budget) -> u32 {
         // A fifth of a page's shingles are its keys, by default.
-        let keys = self.segments.words() / 4;
-        let room = budget.sort / self.threads as u64 / 2 / size_of::<(u64, Holder)>() as u64;
+        let keys = self.segments.all_words() / 4;
+        let room = budget.sort / self.threads as u64 / 2 / size_of::<Key>() as u64;
         let parts = (keys / PART_KEYS.min(room).max(1)).max(1);
         (parts.ilog2() + 1).clamp(*PART_BITS.start(), *PART_BITS.end())
     }
 
     /// Sorts the piles and makes runs of them.
-    fn sorted(&self, piles: Vec<Mutex<KeyPile>>, budget: &Budget) -> Result<Runs> {
-        let unlocked = |pile: Mutex<KeyPile>| pile.into_inner().expect("no thread panics with this lock");
-        let mut piles: Vec<KeyPile> = piles.into_iter().map(unlocked).collect();
+    fn sorted(&self, piles: Vec<Mutex<Pile<Key>>>, budget: &Budget) -> Result<Runs> {
+        let unlocked = |pile: Mutex<Pile<Key>>| pile.into_inner().expect("no thread panics with this lock");
+        let mut piles: Vec<Pile<Key>> = piles.into_iter().map(unlocked).collect();
         if piles.iter().any(Pile::is_spilled) {
             // Sorting has the memory for itself.
-            piles.iter_mut().try_for_each(Pile::spill_all)?;
+            let mut buffer = Aligned::default();
+            piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
         }
         let room = budget.sort / self.threads as u64;
         let runs = Runs::new(piles.len(), budget.entries, self.folder);
@@ -89,21 +94,25 @@ impl KeyFinder<'_> {
         for_each(
             self.threads,
             piles.len(),
-            || (known(), Vec::new(), Vec::new()),
-            |(known, buffer, notes), part| {
+            || (known(), SortDesk::default()),
+            |(known, desk), part| {
                 let pile = piles[part].lock().expect("no thread panics with this lock").take();
-                let mut sorter = pile.expect("each part is taken once").into_sorter(room)?;
+                let mut sorter =
+                    pile.expect("each part is taken once").into_sorter(room, &mut desk.aligned)?;
                 // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
-                sorter.drop_alone(notes, |(_, [content, rest])| *rest >= least[*content as usize]);
-                self.collect(sorter, buffer, runs.writer(part, known))
+                sorter.drop_alone(&mut desk.notes, |&key| {
+                    let [content, rest] = holder(key);
+                    rest >= least[content as usize]
+                });
+                self.collect(sorter, &mut desk.sorted, runs.writer(part, known))
             },
         )?;
         runs.finish()
     }
 
     /// Finds the keys of a segment's contents; says how many pages it has.
-    fn segment(&self, i: usize, scratch: &mut Scratch, piles: &[Mutex<KeyPile>]) -> Result<u64> {
-        let Scratch { sketches, desk, keys, parts, width, drawn, outlines } = scratch;
+    fn segment(&self, i: usize, scratch: &mut Scratch, piles: &[Mutex<Pile<Key>>]) -> Result<u64> {
+        let Scratch { sketches, desk, keys, parts, aligned, width, drawn, outlines } = scratch;
         drawn.clear();
         outlines.clear();
         let shift = 64 - piles.len().ilog2();
@@ -112,7 +121,7 @@ impl KeyFinder<'_> {
             self.method.keys(sketch, self.rarity, desk, keys);
             for &(key, rest) in &*keys {
                 let key = key.rotate_left(TURN);
-                parts[(key >> shift) as usize].push((key, [content, rest]));
+                parts[(key >> shift) as usize].push([key, u64::from(content) << 32 | u64::from(rest)]);
             }
             drawn.push(content);
             outlines.resize(drawn.len() * *width, 0);
@@ -120,7 +129,7 @@ impl KeyFinder<'_> {
         })?;
         self.outlines.lock().expect("no thread panics with this lock").take(drawn, outlines);
         for (part, pile) in parts.iter_mut().zip(piles) {
-            pile.lock().expect("no thread panics with this lock").extend(part)?;
+            pile.lock().expect("no thread panics with this lock").extend(part, aligned)?;
             part.clear();
         }
         Ok(pages)
@@ -149,22 +158,17 @@ impl KeyFinder<'_> {
     }
 
     /// Turns sorted keys into runs.
-    fn collect(
-        &self,
-        sorter: Sorter<(u64, Holder)>,
-        buffer: &mut Vec<(u64, Holder)>,
-        mut writer: RunWriter,
-    ) -> Result<()> {
+    fn collect(&self, sorter: Sorter<Key>, buffer: &mut Vec<Key>, mut writer: RunWriter) -> Result<()> {
         let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
-        sorter.drain(buffer, |(key, holder)| {
-            if key != current {
+        sorter.drain(buffer, |key| {
+            if key[0] != current {
                 self.prune(&mut run, &mut all);
                 writer.push(&run)?;
                 run.clear();
-                current = key;
+                current = key[0];
             }
-            run.push(holder);
+            run.push(holder(key));
             Ok(())
         })?;
         self.prune(&mut run, &mut all);
@@ -192,13 +196,22 @@ impl KeyFinder<'_> {
     }
 }
 
+/// What a thread keeps between parts.
+#[derive(Default)]
+struct SortDesk {
+    aligned: Aligned,
+    notes: Vec<u8>,
+    sorted: Vec<Key>,
+}
+
 /// What a thread keeps between segments.
 #[derive(Default)]
 struct Scratch {
     sketches: Vec<u64>,
     desk: Desk,
     keys: Vec<(u64, u32)>,
-    parts: Vec<Vec<(u64, Holder)>>,
+    parts: Vec<Vec<Key>>,
+    aligned: Aligned,
     /// Words of an outline.
     width: usize,
     /// The contents of which outlines were drawn, and these.

@@ -4,12 +4,16 @@
 //! comes back a pile at a time, and most of it is dropped before it is sorted.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::sorter::{Run, RunWriter, Sortable, Sorter, make_room};
+use bytemuck::Pod;
+
+use super::sorter::{Sortable, Sorter, make_room};
+use super::spill::{Aligned, BLOCK, Pace, Spill};
 use crate::error::{At, Result};
 
-/// Values that are brought back from disk at once.
-const SOME: usize = 1 << 13;
+/// Words that are written or brought back at once.
+const PIECE: usize = 1 << 17;
 
 /// Values that are being piled up.
 pub(crate) struct Pile<T> {
@@ -17,19 +21,25 @@ pub(crate) struct Pile<T> {
     /// Most values in memory.
     limit: usize,
     path: PathBuf,
-    /// Whether some of the values are in the file.
-    spilled: bool,
+    pace: Arc<Pace>,
+    /// The values that are not in memory, whole blocks of them, and how many.
+    file: Option<Spill>,
+    spilled: usize,
 }
 
-impl<T: Sortable> Pile<T> {
-    pub(crate) fn new(path: PathBuf, memory: u64) -> Pile<T> {
-        Pile { values: Vec::new(), limit: (memory as usize / size_of::<T>()).max(4), path, spilled: false }
+impl<T: Sortable + Pod> Pile<T> {
+    const WORDS: usize = size_of::<T>() / size_of::<u64>();
+
+    pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
+        let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
+        Pile { values: Vec::new(), limit, path, pace, file: None, spilled: 0 }
     }
 
-    pub(crate) fn extend(&mut self, values: &[T]) -> Result<()> {
-        for part in values.chunks(self.limit) {
+    /// Takes values. `buffer` is one to use.
+    pub(crate) fn extend(&mut self, values: &[T], buffer: &mut Aligned) -> Result<()> {
+        for part in values.chunks(self.limit / 2) {
             if self.values.len() + part.len() > self.limit {
-                self.spill()?;
+                self.spill(buffer)?;
             }
             make_room(&mut self.values, part.len(), self.limit);
             self.values.extend_from_slice(part);
@@ -39,41 +49,45 @@ impl<T: Sortable> Pile<T> {
 
     /// Whether some of the values are on disk.
     pub(crate) fn is_spilled(&self) -> bool {
-        self.spilled
+        self.file.is_some()
     }
 
-    /// Puts all values on disk, and gives their memory back.
-    pub(crate) fn spill_all(&mut self) -> Result<()> {
-        self.spill()?;
-        self.values = Vec::new();
+    /// Puts all values on disk but a few, and gives their memory back.
+    pub(crate) fn spill_all(&mut self, buffer: &mut Aligned) -> Result<()> {
+        self.spill(buffer)?;
+        self.values.shrink_to_fit();
         Ok(())
     }
 
-    fn spill(&mut self) -> Result<()> {
-        let begin = if self.spilled { RunWriter::append } else { RunWriter::create };
-        let mut out = begin(&self.path)?;
-        self.spilled = true;
-        for value in self.values.drain(..) {
-            out.push(value)?;
+    /// Puts values on disk: as many as fill whole blocks.
+    fn spill(&mut self, buffer: &mut Aligned) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(Spill::create(&self.path, self.pace.clone())?),
+        };
+        let words: &[u64] = bytemuck::cast_slice(&self.values);
+        let whole = words.len() / BLOCK * BLOCK;
+        for piece in words[..whole].chunks(PIECE) {
+            buffer.begin(piece.len()).extend_from_slice(piece);
+            file.write(buffer.blocks(), (self.spilled * size_of::<T>()) as u64)?;
+            self.spilled += piece.len() / Self::WORDS;
         }
-        out.finish()
+        self.values.drain(..whole / Self::WORDS);
+        Ok(())
     }
 
     /// All values, to be sorted in so much `memory`.
-    pub(crate) fn into_sorter(mut self, memory: u64) -> Result<Sorter<T>> {
+    pub(crate) fn into_sorter(self, memory: u64, buffer: &mut Aligned) -> Result<Sorter<T>> {
         let mut sorter = Sorter::new(self.path.clone(), memory);
-        if !self.spilled {
+        let Some(file) = &self.file else {
             sorter.take(self.values);
             return Ok(sorter);
-        }
-        self.spill()?;
-        let mut spilled = Run::open(&self.path, 1 << 18)?;
-        while let Some(value) = spilled.next()? {
-            self.values.push(value);
-            if self.values.len() == SOME {
-                sorter.extend(&self.values)?;
-                self.values.clear();
-            }
+        };
+        let words = self.spilled * Self::WORDS;
+        for start in (0..words).step_by(PIECE) {
+            let at = (start * size_of::<u64>()) as u64;
+            let piece = file.read_once(at, PIECE.min(words - start), buffer)?;
+            sorter.extend(bytemuck::cast_slice(piece))?;
         }
         sorter.extend(&self.values)?;
         std::fs::remove_file(&self.path).at("delete", &self.path)?;
@@ -88,18 +102,24 @@ mod tests {
     #[test]
     fn what_was_piled_up_comes_back_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        let values: Vec<(u64, [u32; 2])> =
-            (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, [n as u32, 7])).collect();
+        let values: Vec<[u64; 2]> =
+            (0..100_000u64).map(|n| [n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n << 32 | 7]).collect();
         let mut expected = values.clone();
         expected.sort_unstable();
-        for (memory, room) in [(1 << 20, 1 << 20), (0, 1 << 20), (9_000, 0), (1 << 20, 0)] {
-            let mut pile = Pile::new(folder.path().join("keys"), memory);
+        let (mut buffer, enough) = (Aligned::default(), 1 << 21);
+        for (memory, room) in
+            [(enough, enough), (0, enough), (90_000, 0), (enough, 0), (enough - 1_000_000, 0)]
+        {
+            let mut pile = Pile::new(folder.path().join("keys"), memory, Arc::default());
             std::fs::write(folder.path().join("keys"), "left by an earlier run").unwrap();
             for part in values.chunks(700) {
-                pile.extend(part).unwrap();
+                pile.extend(part, &mut buffer).unwrap();
             }
-            assert_eq!(pile.is_spilled(), memory < 1 << 20);
-            let (sorter, mut found) = (pile.into_sorter(room).unwrap(), Vec::new());
+            assert_eq!(pile.is_spilled(), memory < enough);
+            if memory == 90_000 {
+                pile.spill_all(&mut buffer).unwrap();
+            }
+            let (sorter, mut found) = (pile.into_sorter(room, &mut buffer).unwrap(), Vec::new());
             let push = |value| {
                 found.push(value);
                 Ok(())

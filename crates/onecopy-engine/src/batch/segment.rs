@@ -131,8 +131,12 @@ impl Segment {
         &self.facts[start as usize..self.rows[row].fact_end as usize]
     }
 
-    /// The segment and its sketches in words, and where its parts are.
-    pub(crate) fn encode(&self, sketches: &[u64]) -> (Layout, Vec<u64>) {
+    /// Writes the segment and its sketches, into a buffer that is asked for by the number of words. Says where the parts are.
+    pub(crate) fn encode<'a>(
+        &self,
+        sketches: &[u64],
+        buffer: impl FnOnce(usize) -> &'a mut Vec<u64>,
+    ) -> Layout {
         let rejected = encode_rejected(&self.rejected);
         let links = Link::encode(&self.links);
         let layout = Layout {
@@ -148,15 +152,15 @@ impl Segment {
             ranks: self.ranks.len() as u32,
             sketches: sketches.len() as u32,
         };
-        let mut words = Vec::with_capacity(layout.words());
+        let words = buffer(layout.words());
         words.extend(self.rows.iter().flat_map(|row| row.to_words()));
-        push_bytes(&self.names, &mut words);
-        push_bytes(&self.facts, &mut words);
-        push_bytes(&links, &mut words);
-        push_bytes(&rejected, &mut words);
-        push_bytes(&self.ranks, &mut words);
+        push_bytes(&self.names, words);
+        push_bytes(&self.facts, words);
+        push_bytes(&links, words);
+        push_bytes(&rejected, words);
+        push_bytes(&self.ranks, words);
         words.extend_from_slice(sketches);
-        (layout, words)
+        layout
     }
 
     /// The segment that `words` hold, without its ranks and sketches, which need not be given.
@@ -317,7 +321,8 @@ mod tests {
             ],
             ranks: vec![1, 2, 3],
         };
-        let (layout, words) = segment.encode(&[10, 20]);
+        let mut words = Vec::new();
+        let layout = segment.encode(&[10, 20], |_| &mut words);
         assert_eq!(words.len(), layout.words());
         assert_eq!(Layout::from_fields(layout.to_fields()), layout);
         let read = Segment::decode(&layout, &words[..layout.ranks_at()]);

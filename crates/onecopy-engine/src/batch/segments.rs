@@ -1,19 +1,15 @@
 //! The segments of a run: in memory while they fit, else all on disk.
 //!
-//! On disk, segments lie one behind the other in `segments.bin`, and `segments.log` has a record for each that is
-//! complete. A run that is killed loses what was not yet logged; the rest is found again by its checksums. A run that
-//! fits in memory writes neither file: reading it again is quicker than a disk.
+//! A run that fits in memory writes no segment to disk: reading the input again is quicker.
+
+mod disk;
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::segment::{Layout, Row, Segment};
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
+use disk::Disk;
 
 /// Collects segments while the input is read.
 pub(crate) struct Collector {
@@ -32,6 +28,11 @@ enum Stored {
 }
 
 impl Stored {
+    /// Puts a segment on disk.
+    fn on(disk: &mut Disk, segment: &Segment, sketches: &[u64]) -> Result<Stored> {
+        disk.append(segment, sketches).map(|(layout, at)| Stored::Disk(layout, at))
+    }
+
     fn place(&self) -> (u32, u32) {
         match self {
             Stored::Memory(segment, _) => (segment.lot, segment.chunk),
@@ -55,13 +56,6 @@ impl Stored {
     }
 }
 
-struct Disk {
-    data: File,
-    log: File,
-    path: PathBuf,
-    end: u64,
-}
-
 impl Collector {
     /// Takes up what an earlier run left in `folder`.
     pub(crate) fn open(folder: &Path, memory_limit: u64) -> Result<Collector> {
@@ -74,7 +68,7 @@ impl Collector {
             folder: folder.to_owned(),
         };
         if folder.join("segments.log").exists() {
-            let (disk, found) = recover(folder)?;
+            let (disk, found) = Disk::recover(folder)?;
             collector.known = found.iter().map(|(layout, _)| (layout.lot, layout.chunk)).collect();
             collector.segments = found.into_iter().map(|(layout, at)| Stored::Disk(layout, at)).collect();
             collector.disk = Some(disk);
@@ -94,7 +88,7 @@ impl Collector {
         let bytes = segment.bytes() + 8 * sketches.len() as u64;
         self.make_room(bytes)?;
         let stored = match &mut self.disk {
-            Some(disk) => disk.append(&segment, sketches)?,
+            Some(disk) => Stored::on(disk, &segment, sketches)?,
             None => {
                 self.memory += bytes;
                 let mut taken = std::mem::take(sketches);
@@ -112,10 +106,10 @@ impl Collector {
         if self.disk.is_some() || self.memory + bytes <= self.memory_limit {
             return Ok(());
         }
-        let mut disk = create(&self.folder)?;
+        let mut disk = Disk::create(&self.folder)?;
         for stored in &mut self.segments {
             if let Stored::Memory(segment, sketches) = stored {
-                *stored = disk.append(segment, sketches)?;
+                *stored = Stored::on(&mut disk, segment, sketches)?;
             }
         }
         self.memory = 0;
@@ -138,83 +132,6 @@ impl Collector {
         firsts.push(pages as u32);
         let Collector { segments, memory, memory_limit, disk, folder, .. } = self;
         Ok(Segments { segments, firsts, memory, memory_limit, disk, folder })
-    }
-}
-
-fn create(folder: &Path) -> Result<Disk> {
-    let (path, log) = (folder.join("segments.bin"), folder.join("segments.log"));
-    let data = OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .at("create", &path)?;
-    Ok(Disk { data, log: File::create(&log).at("create", &log)?, path, end: 0 })
-}
-
-/// A log record: the layout, where the segment is, the checksum of its words, and one of the record.
-const RECORD: usize = 4 * Layout::FIELDS + 24;
-
-/// The segments that are logged and whole.
-fn recover(folder: &Path) -> Result<(Disk, Vec<(Layout, u64)>)> {
-    let (path, log_path) = (folder.join("segments.bin"), folder.join("segments.log"));
-    let data = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .at("read", &path)?;
-    let mut log = OpenOptions::new().read(true).write(true).open(&log_path).at("read", &log_path)?;
-    let mut records = Vec::new();
-    log.read_to_end(&mut records).at("read", &log_path)?;
-    let mut disk = Disk { data, log, path, end: 0 };
-    let mut found = Vec::new();
-    for record in records.chunks_exact(RECORD) {
-        let Some((layout, at, checksum)) = read_record(record) else { break };
-        let mut words = vec![0u64; layout.words()];
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-        if disk.data.read_exact_at(bytes, at).is_err() || xxh3_64(bytes) != checksum {
-            break;
-        }
-        disk.end = disk.end.max(at + bytes.len() as u64);
-        found.push((layout, at));
-    }
-    // What follows the last whole record is overwritten by the next ones.
-    let whole = (found.len() * RECORD) as u64;
-    disk.log.set_len(whole).at("write", &log_path)?;
-    std::io::Seek::seek(&mut disk.log, std::io::SeekFrom::Start(whole)).at("write", &log_path)?;
-    Ok((disk, found))
-}
-
-fn read_record(record: &[u8]) -> Option<(Layout, u64, u64)> {
-    let (body, own) = record.split_at(RECORD - 8);
-    let number = |at: usize| u64::from_ne_bytes(body[at..at + 8].try_into().expect("eight bytes"));
-    if xxh3_64(body).to_ne_bytes() != *own {
-        return None;
-    }
-    let mut fields = [0; Layout::FIELDS];
-    for (field, bytes) in fields.iter_mut().zip(body.chunks_exact(4)) {
-        *field = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
-    }
-    Some((Layout::from_fields(fields), number(4 * Layout::FIELDS), number(4 * Layout::FIELDS + 8)))
-}
-
-impl Disk {
-    fn append(&mut self, segment: &Segment, sketches: &[u64]) -> Result<Stored> {
-        let (layout, words) = segment.encode(sketches);
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        let at = self.end;
-        self.data.write_all_at(bytes, at).at("write", &self.path)?;
-        let mut record = Vec::with_capacity(RECORD);
-        record.extend(layout.to_fields().iter().flat_map(|field| field.to_ne_bytes()));
-        record.extend(at.to_ne_bytes());
-        record.extend(xxh3_64(bytes).to_ne_bytes());
-        record.extend(xxh3_64(&record).to_ne_bytes());
-        self.log.write_all(&record).at("write", &self.path)?;
-        self.end += bytes.len() as u64;
-        Ok(Stored::Disk(layout, at))
     }
 }
 
@@ -284,7 +201,7 @@ impl Segments {
     }
 
     /// Words of all sketches.
-    pub(crate) fn words(&self) -> u64 {
+    pub(crate) fn all_words(&self) -> u64 {
         self.segments.iter().map(|stored| stored.words() as u64).sum()
     }
 
@@ -309,7 +226,7 @@ impl Segments {
             Stored::Memory(segment, _) => Ok(Loaded::Borrowed(segment)),
             Stored::Disk(layout, at) => {
                 let mut words = vec![0; layout.ranks_at()];
-                self.read(*at, &mut words)?;
+                self.read(*at, bytemuck::cast_slice_mut(&mut words))?;
                 Ok(Loaded::Read(Segment::decode(layout, &words)))
             }
         }
@@ -320,9 +237,7 @@ impl Segments {
         match &self.segments[segment] {
             Stored::Memory(_, sketches) => Ok(sketches),
             Stored::Disk(layout, at) => {
-                buffer.resize(layout.sketches as usize, 0);
-                self.read(at + 8 * layout.sketches_at() as u64, buffer)?;
-                Ok(buffer)
+                self.words(at + 8 * layout.sketches_at() as u64, layout.sketches as usize, buffer)
             }
         }
     }
@@ -338,9 +253,17 @@ impl Segments {
         match &self.segments[at.segment as usize] {
             Stored::Memory(_, sketches) => Ok(&sketches[start..start + size]),
             Stored::Disk(layout, at) => {
-                buffer.resize(size, 0);
-                self.read(at + 8 * (layout.sketches_at() + start) as u64, buffer)?;
-                Ok(buffer)
+                self.words(at + 8 * (layout.sketches_at() + start) as u64, size, buffer)
+            }
+        }
+    }
+
+    /// Lets the system have the memory in which it keeps sketches that are on disk: nobody will compare any more.
+    pub(crate) fn forget_sketches(&self) {
+        let Some(disk) = &self.disk else { return };
+        for stored in &self.segments {
+            if let Stored::Disk(layout, at) = stored {
+                disk.forget(at + 8 * layout.sketches_at() as u64, 8 * u64::from(layout.sketches));
             }
         }
     }
@@ -357,8 +280,7 @@ impl Segments {
             Stored::Disk(layout, at) => {
                 let n = (layout.ranks as usize - from).min(buffer.len());
                 let place = at + 8 * layout.ranks_at() as u64 + from as u64;
-                let disk = self.disk();
-                disk.data.read_exact_at(&mut buffer[..n], place).at("read", &disk.path)?;
+                self.read(place, &mut buffer[..n])?;
                 Ok(n)
             }
         }
@@ -373,16 +295,12 @@ impl Segments {
             Stored::Disk(layout, at) => {
                 let mut words = [0; 2 * Row::WORDS];
                 let first = row.saturating_sub(1);
-                self.read(
-                    at + (8 * Row::WORDS * first) as u64,
-                    &mut words[..(row - first + 1) * Row::WORDS],
-                )?;
+                let both = &mut words[..(row - first + 1) * Row::WORDS];
+                self.read(at + (8 * Row::WORDS * first) as u64, bytemuck::cast_slice_mut(both))?;
                 let found = Row::from_words(&words[(row - first) * Row::WORDS..]);
                 let start = if row == 0 { 0 } else { Row::from_words(&words).name_end };
                 let mut name = vec![0; (found.name_end - start) as usize];
-                let disk = self.disk();
-                let place = at + 8 * layout.names_at() as u64 + u64::from(start);
-                disk.data.read_exact_at(&mut name, place).at("read", &disk.path)?;
+                self.read(at + 8 * layout.names_at() as u64 + u64::from(start), &mut name)?;
                 Ok((found, name))
             }
         }
@@ -400,13 +318,17 @@ impl Segments {
         self.firsts.partition_point(|&first| first <= page) - 1
     }
 
-    fn read(&self, at: u64, words: &mut [u64]) -> Result<()> {
-        let disk = self.disk();
-        disk.data.read_exact_at(bytemuck::cast_slice_mut(words), at).at("read", &disk.path)
+    /// Some words from disk. What the buffer held is written over, not cleared.
+    fn words<'a>(&self, at: u64, count: usize, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        if buffer.len() < count {
+            buffer.resize(count, 0);
+        }
+        self.read(at, bytemuck::cast_slice_mut(&mut buffer[..count]))?;
+        Ok(&buffer[..count])
     }
 
-    fn disk(&self) -> &Disk {
-        self.disk.as_ref().expect("a segment that is not in memory is on disk")
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        self.disk.as_ref().expect("a segment that is not in memory is on disk").read(at, bytes)
     }
 }
 

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use onecopy_core::Method;
 
-use super::budget::Budget;
 use super::index::Index;
 use super::judge::{Desk, Judge};
 use super::runs::Runs;
@@ -55,20 +54,15 @@ impl Settled {
     }
 }
 
-/// Settles all contents.
-pub(crate) fn settle(
-    judge: &Judge,
-    runs: &Runs,
-    budget: &Budget,
-    progress: &dyn Progress,
-) -> Result<Settled> {
+/// Settles all contents, with so many `entries` of runs in memory at once.
+pub(crate) fn settle(judge: &Judge, runs: &Runs, entries: usize, progress: &dyn Progress) -> Result<Settled> {
     let contents = judge.contents.len();
     progress.begin(Stage::Settle, contents as u64);
     let mut settled = Settled { winner: (0..contents as u32).collect(), score: vec![0; contents] };
-    for block in blocks(runs, contents, budget.entries)? {
+    for block in blocks(runs, contents, entries)? {
         let index = Index::new(runs, block.clone(), &settled)?;
         let all: Vec<u32> = block.clone().filter(|&content| settled.stays(content)).collect();
-        Block { judge, index, candidates: Vec::new() }.settle(&all, &mut settled, progress)?;
+        Block { judge, index }.settle(&all, &mut settled, progress)?;
         if (block.end as usize) < contents {
             sweep(judge, runs, block, &mut settled)?;
         }
@@ -106,7 +100,6 @@ const BATCH: usize = 8_192;
 struct Block<'a> {
     judge: &'a Judge<'a>,
     index: Index,
-    candidates: Vec<u32>,
 }
 
 impl Block<'_> {
@@ -115,9 +108,8 @@ impl Block<'_> {
         let mut desk = Desk::default();
         for batch in contents.chunks(BATCH) {
             let found = self.judge.map(batch, |&content, desk| {
-                let mut candidates = Vec::new();
-                self.index.kept_beside(content, 0, self.judge, &mut candidates);
-                first_alike(self.judge, content, &candidates, desk)
+                self.index.kept_beside(content, 0, self.judge, &mut desk.candidates);
+                first_alike(self.judge, content, desk)
             })?;
             for (&content, found) in batch.iter().zip(found) {
                 if progress.stopped() {
@@ -126,8 +118,8 @@ impl Block<'_> {
                 let winner = match found {
                     Some(winner) => Some(winner),
                     None => {
-                        self.index.kept_beside(content, batch[0], self.judge, &mut self.candidates);
-                        first_alike(self.judge, content, &self.candidates, &mut desk)?
+                        self.index.kept_beside(content, batch[0], self.judge, &mut desk.candidates);
+                        first_alike(self.judge, content, &mut desk)?
                     }
                 };
                 match winner {
@@ -141,14 +133,10 @@ impl Block<'_> {
     }
 }
 
-/// The first of `candidates` that is alike, and their score.
-fn first_alike(
-    judge: &Judge,
-    content: u32,
-    candidates: &[u32],
-    desk: &mut Desk,
-) -> Result<Option<(u32, u32)>> {
-    for &candidate in candidates {
+/// The first of the desk's candidates that is alike, and their score.
+fn first_alike(judge: &Judge, content: u32, desk: &mut Desk) -> Result<Option<(u32, u32)>> {
+    for i in 0..desk.candidates.len() {
+        let candidate = desk.candidates[i];
         if let Some(score) = judge.compare(candidate, content, desk)? {
             return Ok(Some((candidate, score)));
         }

@@ -18,21 +18,17 @@ pub(crate) trait Sortable: Copy + Ord {
     fn lead(self) -> u64;
 }
 
-/// A key, a content that holds it, and how many of the content's shingles come behind it.
-impl Sortable for (u64, [u32; 2]) {
+/// A key, and a content that holds it with how many of its shingles come behind it.
+impl Sortable for [u64; 2] {
     type Bytes = [u8; 16];
     fn to_bytes(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.0.to_ne_bytes());
-        bytes[8..].copy_from_slice(bytemuck::bytes_of(&self.1));
-        bytes
+        bytemuck::cast(self)
     }
-    fn from_bytes(bytes: &[u8; 16]) -> (u64, [u32; 2]) {
-        let (key, holder) = bytes.split_at(8);
-        (u64::from_ne_bytes(key.try_into().expect("eight bytes")), bytemuck::pod_read_unaligned(holder))
+    fn from_bytes(bytes: &[u8; 16]) -> [u64; 2] {
+        bytemuck::pod_read_unaligned(bytes)
     }
     fn lead(self) -> u64 {
-        self.0
+        self[0]
     }
 }
 
@@ -232,37 +228,29 @@ fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
 const FAN_IN: usize = 128;
 
 /// Writes values to a file.
-pub(super) struct RunWriter<'a> {
+struct RunWriter<'a> {
     out: BufWriter<File>,
     path: &'a Path,
 }
 
 impl<'a> RunWriter<'a> {
     /// Begins a file. One that an earlier run left is of no use.
-    pub(super) fn create(path: &'a Path) -> Result<RunWriter<'a>> {
-        RunWriter::to(File::create(path), path)
+    fn create(path: &'a Path) -> Result<RunWriter<'a>> {
+        let file = File::create(path).at("create", path)?;
+        Ok(RunWriter { out: BufWriter::with_capacity(1 << 18, file), path })
     }
 
-    /// Goes on with a file.
-    pub(super) fn append(path: &'a Path) -> Result<RunWriter<'a>> {
-        RunWriter::to(File::options().append(true).open(path), path)
-    }
-
-    fn to(file: std::io::Result<File>, path: &'a Path) -> Result<RunWriter<'a>> {
-        Ok(RunWriter { out: BufWriter::with_capacity(1 << 18, file.at("create", path)?), path })
-    }
-
-    pub(super) fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
+    fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
         self.out.write_all(value.to_bytes().as_ref()).at("write", self.path)
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    fn finish(mut self) -> Result<()> {
         self.out.flush().at("write", self.path)
     }
 }
 
 /// Reads the values of a file.
-pub(super) struct Run<'a, T: Sortable> {
+struct Run<'a, T: Sortable> {
     reader: BufReader<File>,
     path: &'a Path,
     left: u64,
@@ -270,14 +258,14 @@ pub(super) struct Run<'a, T: Sortable> {
 }
 
 impl<'a, T: Sortable> Run<'a, T> {
-    pub(super) fn open(path: &'a Path, buffer: usize) -> Result<Run<'a, T>> {
+    fn open(path: &'a Path, buffer: usize) -> Result<Run<'a, T>> {
         let file = File::open(path).at("read", path)?;
         let bytes = T::Bytes::default();
         let left = file.metadata().at("read", path)?.len() / bytes.as_ref().len() as u64;
         Ok(Run { reader: BufReader::with_capacity(buffer, file), path, left, bytes })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<T>> {
+    fn next(&mut self) -> Result<Option<T>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -294,8 +282,8 @@ mod tests {
     #[test]
     fn runs_on_disk_are_merged_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        let values: Vec<(u64, [u32; 2])> =
-            (0..10_000u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, [n as u32, 7])).collect();
+        let values: Vec<[u64; 2]> =
+            (0..10_000u64).map(|n| [n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n << 32 | 7]).collect();
         let mut expected = values.clone();
         expected.sort_unstable();
         for memory in [1 << 20, 0] {
@@ -323,11 +311,10 @@ mod tests {
             [|n| n, |n: u64| n >> 4, |n: u64| n >> 60, |n: u64| n | 0xffff << 48, |_| 7, |_| u64::MAX]
         {
             for count in [0, 1, 2, 63, 5_000] {
-                let values: Vec<(u64, [u32; 2])> =
-                    (0..count).map(|n| (shape(hash(n)), [hash(n + 9) as u32, 0])).collect();
+                let values: Vec<[u64; 2]> = (0..count).map(|n| [shape(hash(n)), hash(n + 9)]).collect();
                 let mut expected = values.clone();
                 expected.sort_unstable();
-                let mut sorted = vec![(0, [0; 2]); 3];
+                let mut sorted = vec![[0; 2]; 3];
                 sort_in_buckets(&values, &mut sorted);
                 assert_eq!(sorted, expected);
             }
@@ -339,15 +326,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let hash = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut sorter = Sorter::new(folder.path().join("keys"), 1 << 20);
-        let alone: Vec<_> = (0..1_000).map(|n| (hash(n), [n as u32, 0])).collect();
-        let shared: Vec<_> = (900..950).map(|n| (hash(n), [7, 0])).collect();
+        let alone: Vec<_> = (0..1_000).map(|n| [hash(n), n]).collect();
+        let shared: Vec<_> = (900..950).map(|n| [hash(n), 7]).collect();
         sorter.extend(&alone).unwrap();
         sorter.extend(&shared).unwrap();
         sorter.drop_alone(&mut Vec::new(), |_| true);
         assert!(shared.iter().all(|value| sorter.values.contains(value)));
         assert!(alone[900..950].iter().all(|value| sorter.values.contains(value)));
         assert!(sorter.values.len() < 400, "{} are left", sorter.values.len());
-        sorter.drop_alone(&mut vec![9; 3], |value| value.1[0] == 949);
+        sorter.drop_alone(&mut vec![9; 3], |value| value[1] == 949);
         assert!(sorter.values.contains(&alone[949]) && sorter.values.contains(&shared[49]));
         assert!(sorter.values.len() < 40, "{} are left", sorter.values.len());
     }
@@ -356,5 +343,7 @@ mod tests {
     fn values_survive_their_bytes() {
         let value = ([u64::MAX - 1, 7], 42);
         assert_eq!(<([u64; 2], u32)>::from_bytes(&value.to_bytes()), value);
+        let key = [u64::MAX - 1, 7 << 32 | 5];
+        assert_eq!(<[u64; 2]>::from_bytes(&key.to_bytes()), key);
     }
 }

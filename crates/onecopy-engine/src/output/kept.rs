@@ -69,18 +69,18 @@ impl KeptWriter<'_> {
         }
         check_unchanged(source)?;
         let aside = self.work.folder().join(format!("kept-{lot}.part"));
-        let file = File::create(&aside).at("create", &aside)?;
+        let create = || File::create(&aside).at("create", &aside);
         match source.format {
             Format::Parquet => {
-                if !self.rows(source, segments, file, &aside)? {
+                if !self.rows(source, segments, create()?, &aside)? {
                     return fs::remove_file(&aside).at("delete", &aside);
                 }
             }
-            Format::Records(packing) => self.records(source, segments, file, packing, &aside)?,
+            Format::Records(packing) => self.records(source, segments, create()?, packing, &aside)?,
             Format::Lines(Packing::Plain) if source.version.is_none() => {
-                self.plain(source, segments, file, &aside)?
+                self.plain(source, segments, &aside)?
             }
-            format => self.lines(source, segments, file, format.packing(), &aside)?,
+            format => self.lines(source, segments, create()?, format.packing(), &aside)?,
         }
         make_parent(&target)?;
         fs::rename(&aside, &target).at("create", &target)

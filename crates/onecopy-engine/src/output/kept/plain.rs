@@ -1,29 +1,33 @@
 //! Kept lines of a plain file: they alone are read, each run of neighbours at once, into what is written.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{KeptWriter, changed, kept_ranges};
+use crate::batch::{Aligned, BLOCK, Spill};
 use crate::error::{At, Error, Result};
 use crate::ingest::Source;
 
-/// Bytes that are written at once: the system takes one large piece far quicker than many small ones.
-const PIECE_BYTES: usize = 1 << 20;
+/// Words that are written at once: the system takes one large piece far quicker than many small ones.
+const PIECE: usize = 1 << 17;
 
 impl KeptWriter<'_> {
     /// Writes what stays of the lines of `source`, a plain file of this machine.
-    pub(super) fn plain(
-        &self,
-        source: &Source,
-        segments: Range<usize>,
-        out: File,
-        aside: &Path,
-    ) -> Result<()> {
+    pub(super) fn plain(&self, source: &Source, segments: Range<usize>, aside: &Path) -> Result<()> {
         let file = File::open(&source.path).at("read", &source.path)?;
-        let mut copy = Copy { source, file: &file, out, aside, piece: vec![0; PIECE_BYTES], filled: 0 };
+        // A run that does not fit in its memory takes none of the system's cache either.
+        let out = match self.segments.in_memory() {
+            true => Spill::create_cached(aside)?,
+            false => Spill::create(aside, Arc::default())?,
+        };
+        let mut piece = Aligned::default();
+        piece.begin(PIECE).extend(repeat_n(0, PIECE));
+        let mut copy = Copy { source, file: &file, out, piece, filled: 0, written: 0 };
         let mut reported = 0;
         for number in segments {
             if self.progress.stopped() {
@@ -45,32 +49,36 @@ impl KeptWriter<'_> {
 struct Copy<'a> {
     source: &'a Source,
     file: &'a File,
-    out: File,
-    aside: &'a Path,
+    out: Spill,
     /// What is written next, as far as `filled`.
-    piece: Vec<u8>,
+    piece: Aligned,
     filled: usize,
+    /// Bytes before it.
+    written: u64,
 }
 
 impl Copy<'_> {
     fn take(&mut self, range: Range<u64>) -> Result<()> {
         let mut start = range.start;
         while start < range.end {
-            let room = &mut self.piece[self.filled..];
+            let room = &mut bytemuck::cast_slice_mut(self.piece.words_mut())[self.filled..];
             let length = room.len().min((range.end - start) as usize);
             let read = self.file.read_exact_at(&mut room[..length], start);
             read.map_err(|error| unread(self.source, error))?;
             self.filled += length;
             start += length as u64;
-            if self.filled == self.piece.len() {
+            if self.filled == PIECE * size_of::<u64>() {
                 self.write()?;
             }
         }
         Ok(())
     }
 
+    /// Writes the piece, in whole blocks. What the last one has too many of is cut off in the end.
     fn write(&mut self) -> Result<()> {
-        self.out.write_all(&self.piece[..self.filled]).at("write", self.aside)?;
+        let words = self.filled.div_ceil(size_of::<u64>()).next_multiple_of(BLOCK);
+        self.out.write(&self.piece.words()[..words], self.written)?;
+        self.written += self.filled as u64;
         self.filled = 0;
         Ok(())
     }
@@ -78,7 +86,7 @@ impl Copy<'_> {
     /// Hands the file on to disk.
     fn finish(mut self) -> Result<()> {
         self.write()?;
-        self.out.sync_data().at("write", self.aside)
+        self.out.finish(self.written)
     }
 }
 

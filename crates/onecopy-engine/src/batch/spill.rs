@@ -1,0 +1,272 @@
+//! Files that a run writes for itself and reads again, past the system's page cache where the disk is quick.
+//!
+//! Copying into the cache can cost more processor time than all else that is done with a byte, for the cache takes fresh
+//! memory; and it pushes out what others want to read. A disk takes bytes straight from our memory, but we wait for it.
+//! So a disk that keeps us waiting gets them through the cache after all, and so does a system that knows no other way.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::error::{At, Result};
+
+/// Words of a block: whatever disk it is, places and lengths of whole blocks suit it.
+pub(crate) const BLOCK: usize = 512;
+
+/// How quickly a disk has taken what was written past the cache, to all files that share this.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    bytes: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+impl Pace {
+    /// Bytes after which a disk is judged.
+    const TRIED: u64 = 32 << 20;
+    /// Bytes a second below which the cache is better: about what copying into fresh memory comes to.
+    const SLOW: u64 = 400 << 20;
+
+    fn note(&self, bytes: usize, took: Duration) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    fn is_slow(&self) -> bool {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let seconds = self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
+        bytes >= Pace::TRIED && (bytes as f64) < seconds * Pace::SLOW as f64
+    }
+}
+
+/// Words that begin in memory where a disk wants them to, to be written or read.
+#[derive(Default)]
+pub(crate) struct Aligned {
+    words: Vec<u64>,
+    start: usize,
+}
+
+impl Aligned {
+    /// Empties it, for `room` words to be pushed. More would move them, and then go through the cache.
+    pub(crate) fn begin(&mut self, room: usize) -> &mut Vec<u64> {
+        self.words.clear();
+        self.words.reserve(BLOCK + room.next_multiple_of(BLOCK));
+        self.start = self.words.as_ptr().align_offset(BLOCK * size_of::<u64>()).min(BLOCK);
+        self.words.resize(self.start, 0);
+        &mut self.words
+    }
+
+    /// What was pushed.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words[self.start..]
+    }
+
+    /// As [`Aligned::words`], to be written over.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words[self.start..]
+    }
+
+    /// As [`Aligned::words`], with zeros up to a whole number of blocks.
+    pub(crate) fn blocks(&mut self) -> &[u64] {
+        let length = self.words().len().next_multiple_of(BLOCK);
+        self.words.resize(self.start + length, 0);
+        self.words()
+    }
+}
+
+/// A file of whole blocks.
+pub(crate) struct Spill {
+    path: PathBuf,
+    /// What is read in any place is read through the cache, and stays there.
+    cached: File,
+    /// Nothing where all goes through the cache.
+    direct: Option<(File, Arc<Pace>)>,
+}
+
+impl Spill {
+    /// Begins a file. One that an earlier run left is of no use.
+    pub(crate) fn create(path: &Path, pace: Arc<Pace>) -> Result<Spill> {
+        Ok(Spill::create_cached(path)?.past_cache(pace))
+    }
+
+    /// Begins a file that is not to go past the cache.
+    pub(crate) fn create_cached(path: &Path) -> Result<Spill> {
+        let mut options = OpenOptions::new();
+        let cached =
+            options.create(true).truncate(true).read(true).write(true).open(path).at("create", path)?;
+        Ok(Spill { path: path.to_owned(), cached, direct: None })
+    }
+
+    /// Opens a file that an earlier run may have left.
+    pub(crate) fn open(path: &Path, pace: Arc<Pace>) -> Result<Spill> {
+        let mut options = OpenOptions::new();
+        let cached =
+            options.create(true).truncate(false).read(true).write(true).open(path).at("read", path)?;
+        Ok(Spill { path: path.to_owned(), cached, direct: None }.past_cache(pace))
+    }
+
+    fn past_cache(mut self, pace: Arc<Pace>) -> Spill {
+        self.direct = direct(&self.path).map(|file| (file, pace));
+        self
+    }
+
+    /// Bytes that so many words take.
+    pub(crate) fn bytes(words: usize) -> u64 {
+        (words.next_multiple_of(BLOCK) * size_of::<u64>()) as u64
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes whole blocks to the place `at`, where a block begins.
+    pub(crate) fn write(&mut self, blocks: &[u64], at: u64) -> Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(blocks);
+        if !self.write_direct(bytes, at).at("write", &self.path)? {
+            self.cached.write_all_at(bytes, at).at("write", &self.path)?;
+        }
+        Ok(())
+    }
+
+    /// Writes past the cache; false if that is not to be, now or at all.
+    fn write_direct(&mut self, bytes: &[u8], at: u64) -> io::Result<bool> {
+        let Some((direct, pace)) = self.direct.take_if(|(_, pace)| !pace.is_slow()) else {
+            self.direct = None;
+            return Ok(false);
+        };
+        let begun = Instant::now();
+        match direct.write_all_at(bytes, at) {
+            Ok(()) => {
+                pace.note(bytes.len(), begun.elapsed());
+                self.direct = Some((direct, pace));
+                Ok(true)
+            }
+            // The disk wants something else, or was full in the middle of a block: the other way says more.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends a file of so many bytes, and hands it on to disk.
+    pub(crate) fn finish(self, bytes: u64) -> Result<()> {
+        self.cached.set_len(bytes).and_then(|()| self.cached.sync_data()).at("write", &self.path)
+    }
+
+    /// Reads bytes in any place.
+    pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.cached.read_exact_at(bytes, at)
+    }
+
+    /// Tells the system that these bytes are not needed in its cache any more.
+    pub(crate) fn forget(&self, at: u64, bytes: u64) {
+        forget(&self.cached, at, bytes);
+    }
+
+    /// Reads `count` words that are not needed again, from a place where a block begins.
+    pub(crate) fn read_once<'a>(&self, at: u64, count: usize, out: &'a mut Aligned) -> Result<&'a [u64]> {
+        out.begin(count).extend(std::iter::repeat_n(0, count.next_multiple_of(BLOCK)));
+        let start = out.start;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out.words[start..]);
+        let read = self.direct.as_ref().map(|(direct, _)| direct.read_exact_at(bytes, at));
+        if !matches!(read, Some(Ok(()))) {
+            self.cached.read_exact_at(bytes, at).at("read", &self.path)?;
+        }
+        Ok(&out.words()[..count])
+    }
+}
+
+/// A hint: where it is not taken, the system finds out by itself.
+#[cfg(target_os = "linux")]
+fn forget(file: &File, at: u64, bytes: u64) {
+    use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+    let _ = posix_fadvise(file, at as i64, bytes as i64, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget(_: &File, _: u64, _: u64) {}
+
+/// The file, to be read and written past the cache, if the system lets us.
+#[cfg(target_os = "linux")]
+fn direct(path: &Path) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    OpenOptions::new().read(true).write(true).custom_flags(nix::libc::O_DIRECT).open(path).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn direct(_: &Path) -> Option<File> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aligned(words: std::ops::Range<u64>) -> Aligned {
+        let mut aligned = Aligned::default();
+        aligned.begin(words.clone().count()).extend(words);
+        aligned
+    }
+
+    /// Three pieces, written and read in every way that there is.
+    fn check(spill: &mut Spill) {
+        let mut at = 0;
+        for piece in [0..1_000, 1_000..1_512, 5..6] {
+            spill.write(aligned(piece.clone()).blocks(), at).unwrap();
+            let (mut some, mut out) = (vec![0u64; piece.clone().count()], Aligned::default());
+            spill.read(at, bytemuck::cast_slice_mut(&mut some)).unwrap();
+            assert!(some.iter().copied().eq(piece.clone()));
+            assert_eq!(spill.read_once(at, some.len(), &mut out).unwrap(), some);
+            at += Spill::bytes(some.len());
+        }
+        let mut three = [0u64; 3];
+        spill.read(8 * 700, bytemuck::cast_slice_mut(&mut three)).unwrap();
+        assert_eq!(three, [700, 701, 702]);
+        assert_eq!(std::fs::metadata(spill.path()).unwrap().len(), at);
+    }
+
+    #[test]
+    fn what_was_written_is_read_past_the_cache_and_through_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spill");
+        std::fs::write(&path, "left by an earlier run").unwrap();
+        check(&mut Spill::create(&path, Arc::default()).unwrap());
+        check(&mut Spill::create_cached(&path).unwrap());
+        let again = Spill::open(&path, Arc::default()).unwrap();
+        let mut word = [0; 8];
+        again.read(8 * 999, &mut word).unwrap();
+        assert_eq!(u64::from_ne_bytes(word), 999);
+        again.finish(8_001).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 8_001);
+    }
+
+    #[test]
+    fn a_slow_disk_gets_the_rest_through_the_cache() {
+        let pace = Arc::new(Pace::default());
+        pace.note(1 << 20, Duration::from_secs(9));
+        assert!(!pace.is_slow(), "too early to tell");
+        pace.note(63 << 20, Duration::from_millis(1));
+        assert!(pace.is_slow());
+        let folder = tempfile::tempdir().unwrap();
+        let mut spill = Spill::create(&folder.path().join("spill"), pace.clone()).unwrap();
+        check(&mut spill);
+        assert!(spill.direct.is_none());
+        pace.note(1 << 40, Duration::from_millis(1));
+        assert!(!pace.is_slow());
+    }
+
+    #[test]
+    fn words_that_are_not_aligned_are_written_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut spill = Spill::create(&folder.path().join("spill"), Arc::default()).unwrap();
+        let mut moved = aligned(0..1_024);
+        moved.words.insert(0, 7);
+        moved.start += 1;
+        spill.write(moved.blocks(), 0).unwrap();
+        let mut word = [0; 8];
+        spill.read(8 * 1_023, &mut word).unwrap();
+        assert_eq!(u64::from_ne_bytes(word), 1_023);
+    }
+}
