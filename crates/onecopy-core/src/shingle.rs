@@ -41,8 +41,8 @@ pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     }
     let length = length.min(tokens.len());
     let start = out.len();
-    out.resize(start + tokens.len() - length + 1, 0);
-    if !wide::windows(tokens, length, &mut out[start..]) {
+    if !wide::windows(tokens, length, out) {
+        out.resize(start + tokens.len() - length + 1, 0);
         roll(tokens, length, &mut out[start..]);
     }
 }

@@ -42,9 +42,9 @@ pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table
     false
 }
 
-/// Writes a hash for each window of `length` tokens into `out`. False where another way is better.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
-pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut [u64]) -> bool {
+/// Appends a hash for each window of `length` tokens. False where another way is better.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
+pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) -> bool {
     #[cfg(target_arch = "x86_64")]
     if supported() {
         // SAFETY: the machine has all that the function asks for.
@@ -157,7 +157,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) fn windows(tokens: &[u64], length: usize, out: &mut [u64]) -> bool {
+    pub(super) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) -> bool {
         match length {
             2 => each_window::<2>(tokens, out),
             3 => each_window::<3>(tokens, out),
@@ -173,9 +173,10 @@ mod x86 {
 
     /// Each window by itself, so that the compiler makes eight at once, which it does for a length that it knows.
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn each_window<const LENGTH: usize>(tokens: &[u64], out: &mut [u64]) {
-        for (window, sum) in tokens.windows(LENGTH).zip(out) {
-            *sum = window.iter().fold(0, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token));
-        }
+    fn each_window<const LENGTH: usize>(tokens: &[u64], out: &mut Vec<u64>) {
+        let sum = |window: &[u64]| {
+            window.iter().fold(0u64, |sum, &token| sum.wrapping_mul(hash::BASE).wrapping_add(token))
+        };
+        out.extend(tokens.windows(LENGTH).map(sum));
     }
 }

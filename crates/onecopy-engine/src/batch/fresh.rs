@@ -1,42 +1,67 @@
-//! `unsafe`: fresh memory asked for in one piece, where the system can.
+//! `unsafe`: fresh memory asked for in pieces, where the system can.
 //!
 //! Otherwise it gives memory a page at a time, when that is first written, and stops the program for each.
 #![allow(unsafe_code)]
 
-/// Fewer bytes are not worth the call, and may be memory that was used before.
-const WORTH_IT: usize = 1 << 19;
+use std::mem::MaybeUninit;
 
-/// Makes room for `most` values in a vector, and gets the memory of the first `soon` at once if it was empty. The rest is
-/// address space only until it is written.
-pub(super) fn reserve(values: &mut Vec<u64>, most: usize, soon: usize) {
-    let (fresh, soon) = (values.capacity() == 0, soon.min(most));
-    values.reserve(most);
-    if fresh && soon * size_of::<u64>() >= WORTH_IT {
-        populate(values, soon);
+/// Vectors with less room may be in memory that was used before.
+const WORTH_IT: usize = 1 << 19;
+/// Bytes that are asked for at least.
+const STEP: usize = 1 << 16;
+
+/// How far the memory of a vector was asked for.
+#[derive(Default)]
+pub(super) struct Fresh {
+    /// Where the vector is: it may be another, or have moved. One in the place of another looks like it, which costs nothing
+    /// but time.
+    address: usize,
+    /// Values, from the first.
+    ready: usize,
+}
+
+impl Fresh {
+    /// Gets the memory for `more` values of a vector, as far as it has room. What it has beyond that is address space only
+    /// until it is written.
+    pub(super) fn ahead<T>(&mut self, values: &mut Vec<T>, more: usize) {
+        let (address, length) = (values.as_ptr().addr(), values.len());
+        if self.address != address || self.ready > values.capacity() {
+            *self = Fresh { address, ready: 0 };
+        }
+        self.ready = self.ready.max(length);
+        if length + more <= self.ready || values.capacity() * size_of::<T>() < WORTH_IT {
+            return;
+        }
+        let room = values.spare_capacity_mut();
+        let (from, step) = (self.ready - length, STEP / size_of::<T>());
+        let to = more.max(from + step).min(room.len());
+        self.ready += populate(&mut room[from..to]);
     }
 }
 
+/// Gets the memory of all whole pages; says where the last ends, in values.
 #[cfg(target_os = "linux")]
-fn populate(values: &mut Vec<u64>, soon: usize) {
+fn populate<T>(room: &mut [MaybeUninit<T>]) -> usize {
     use std::ptr::NonNull;
 
     use nix::sys::mman::{MmapAdvise, madvise};
 
-    /// Whatever the size of the system's pages, these are whole ones.
-    const PAGES: usize = 1 << 16;
-    let room = &mut values.spare_capacity_mut()[..soon];
+    /// These are whole pages of most systems. Others give memory as it is used.
+    const PAGES: usize = 1 << 14;
     let skipped = room.as_ptr().align_offset(PAGES).min(room.len());
-    let room = &mut room[skipped..];
-    let bytes = size_of_val(room) / PAGES * PAGES;
-    let start = NonNull::from(&mut *room).cast();
-    // Where the system cannot, it gives memory as it is used.
+    let whole = &mut room[skipped..];
+    let bytes = size_of_val(whole) / PAGES * PAGES;
+    let start = NonNull::from(&mut *whole).cast();
     // SAFETY: the range is within memory that is borrowed here and holds no value yet; the call writes nothing but the zeros
     // that a first use would find, and where pages have been used it leaves them as they are.
     let _ = unsafe { madvise(start, bytes, MmapAdvise::MADV_POPULATE_WRITE) };
+    skipped + bytes / size_of::<T>()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn populate(_: &mut Vec<u64>, _: usize) {}
+fn populate<T>(room: &mut [MaybeUninit<T>]) -> usize {
+    room.len()
+}
 
 #[cfg(test)]
 mod tests {
@@ -44,17 +69,34 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_holds_values() {
-        for (most, soon) in
-            [(0, 0), (10, 100), (1 << 20, 1 << 18), (1 << 18, 1 << 20), ((1 << 18) + 1, 77_777)]
+        let mut fresh = Fresh::default();
+        for (most, more) in
+            [(0, 0), (10, 100), (1 << 20, 1 << 18), (1 << 18, 1 << 20), ((1 << 18) + 1, 7), (1 << 17, 5_000)]
         {
-            let mut values = vec![];
-            for _ in 0..2 {
-                values.clear();
-                reserve(&mut values, most, soon);
-                assert!(values.capacity() >= most);
-                values.extend(0..most as u64);
-                assert!(values.iter().copied().eq(0..most as u64));
+            let mut values: Vec<u64> = Vec::with_capacity(most);
+            for n in 0..most as u64 {
+                if n % 700 == 0 {
+                    fresh.ahead(&mut values, more);
+                    assert!(fresh.ready <= values.capacity());
+                }
+                values.push(n);
             }
+            assert!(values.iter().copied().eq(0..most as u64));
+            values.clear();
+            fresh.ahead(&mut values, more);
         }
+    }
+
+    #[test]
+    fn memory_is_asked_for_once() {
+        let (mut fresh, mut values) = (Fresh::default(), Vec::<[u64; 2]>::with_capacity(1 << 16));
+        fresh.ahead(&mut values, 10_000);
+        let ready = fresh.ready;
+        assert!((9_000..12_000).contains(&ready), "{ready}");
+        fresh.ahead(&mut values, 5_000);
+        assert_eq!(fresh.ready, ready);
+        values.resize(ready, [1; 2]);
+        fresh.ahead(&mut values, 1);
+        assert!(fresh.ready > ready + 3_000 && values.iter().all(|value| *value == [1; 2]));
     }
 }

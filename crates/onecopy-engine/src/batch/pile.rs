@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::fresh::Fresh;
 use super::sorter::{Sortable, Sorter, make_room};
 use super::spill::{Aligned, BLOCK, Pace, Spill};
 use crate::error::{At, Result};
@@ -18,6 +19,7 @@ const PIECE: usize = 1 << 17;
 /// Values that are being piled up.
 pub(crate) struct Pile<T> {
     values: Vec<T>,
+    fresh: Fresh,
     /// Most values in memory.
     limit: usize,
     path: PathBuf,
@@ -32,7 +34,7 @@ impl<T: Sortable + Pod> Pile<T> {
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
         let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
-        Pile { values: Vec::new(), limit, path, pace, file: None, spilled: 0 }
+        Pile { values: Vec::new(), fresh: Fresh::default(), limit, path, pace, file: None, spilled: 0 }
     }
 
     /// Takes values. `buffer` is one to use.
@@ -42,6 +44,7 @@ impl<T: Sortable + Pod> Pile<T> {
                 self.spill(buffer)?;
             }
             make_room(&mut self.values, part.len(), self.limit);
+            self.fresh.ahead(&mut self.values, part.len());
             self.values.extend_from_slice(part);
         }
         Ok(())

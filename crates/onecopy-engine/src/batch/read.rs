@@ -7,7 +7,7 @@ use onecopy_core::Method;
 
 use super::counters::Counters;
 use super::facts;
-use super::fresh;
+use super::fresh::Fresh;
 use super::links::Link;
 use super::seen::Seen;
 use super::segment::{Row, Segment};
@@ -108,6 +108,9 @@ fn recount(
 /// Bytes of memory for a byte of page: the page itself, its canonical text, tokens, shingles, and its sketch twice.
 pub(super) const BYTES_A_BYTE: u64 = 16;
 
+/// Words of a page's sketch, usually.
+const USUAL_SKETCH: usize = 1 << 10;
+
 /// What all threads read pages with.
 struct Shared<'a> {
     job: &'a Job,
@@ -126,13 +129,21 @@ struct PageReader<'a> {
     sketches: Vec<u64>,
     /// About how many words the next segment's sketches will have: a little less than those of the last.
     expected: usize,
+    fresh: Fresh,
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
 impl<'a> PageReader<'a> {
     fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader { shared, appraiser, sketches: Vec::new(), expected: 0, ranks: Vec::new() }
+        PageReader {
+            shared,
+            appraiser,
+            sketches: Vec::new(),
+            expected: 0,
+            fresh: Fresh::default(),
+            ranks: Vec::new(),
+        }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
@@ -153,7 +164,8 @@ impl<'a> PageReader<'a> {
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
         let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
         // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
-        fresh::reserve(&mut self.sketches, chunk.bytes.len() / 3, self.expected);
+        self.sketches.reserve(chunk.bytes.len() / 3);
+        self.fresh.ahead(&mut self.sketches, self.expected);
         match self.shared.sources[source as usize].format {
             Format::Records(_) => self.records(source, chunk, &mut segment),
             _ => self.lines(source, chunk, &mut segment),
@@ -251,6 +263,7 @@ impl<'a> PageReader<'a> {
         segment: &mut Segment,
     ) -> Result<(), String> {
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
+        self.fresh.ahead(&mut self.sketches, USUAL_SKETCH);
         let seen = &self.shared.seen;
         let page =
             self.appraiser.appraise(record, bytes, |fingerprint| !seen.has(fingerprint), &mut self.sketches);

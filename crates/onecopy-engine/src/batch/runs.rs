@@ -172,16 +172,15 @@ impl RunWriter<'_> {
     }
 
     fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
-        let path = self.runs.folder.join(format!("runs-{}", self.number));
-        let out = match &mut self.disk {
-            Some(out) => out,
-            None => {
-                self.part.disk = Some(path.clone());
-                self.disk.insert(BufWriter::with_capacity(1 << 16, File::create(&path).at("create", &path)?))
-            }
-        };
-        out.write_all(bytemuck::bytes_of(&[run.len() as u32, 0])).at("write", &path)?;
-        out.write_all(bytemuck::cast_slice(run)).at("write", &path)
+        if self.disk.is_none() {
+            let path = self.runs.folder.join(format!("runs-{}", self.number));
+            let file = File::create(&path).at("create", &path)?;
+            self.disk = Some(BufWriter::with_capacity(1 << 16, file));
+            self.part.disk = Some(path);
+        }
+        let (Some(out), Some(path)) = (&mut self.disk, &self.part.disk) else { return Ok(()) };
+        out.write_all(bytemuck::bytes_of(&[run.len() as u32, 0])).at("write", path)?;
+        out.write_all(bytemuck::cast_slice(run)).at("write", path)
     }
 
     pub(crate) fn finish(self) -> Result<()> {
