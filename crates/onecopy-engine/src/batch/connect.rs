@@ -58,7 +58,8 @@ pub(crate) fn connect(
     for (content, &winner) in settled.winner.iter().enumerate() {
         groups.join(content as u32, winner);
     }
-    let mut connector = Connector { judge, settled, groups, members: Vec::new(), open: Vec::new() };
+    let mut connector =
+        Connector { judge, settled, groups, members: Vec::new(), open: Vec::new(), met: Met::new() };
     let mut done = 0;
     runs.for_each(|run| {
         if done % REPORTED == 0 {
@@ -82,6 +83,27 @@ struct Connector<'a> {
     /// The run that is looked at.
     members: Vec<Member>,
     open: Vec<Open>,
+    met: Met,
+}
+
+/// Pairs that were taken before, as far as it remembers: most come again and again, one time for each run that both are in.
+struct Met(Vec<Open>);
+
+impl Met {
+    /// The logarithm of the pairs that are remembered.
+    const BITS: u32 = 14;
+
+    fn new() -> Met {
+        // No pair is all ones.
+        Met(vec![Open(u128::MAX); 1 << Met::BITS])
+    }
+
+    /// Whether a pair was taken before; notes it.
+    fn has(&mut self, open: Open) -> bool {
+        let (a, b) = open.pair();
+        let mixed = (u64::from(a) << 32 | u64::from(b)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        std::mem::replace(&mut self.0[(mixed >> (64 - Met::BITS)) as usize], open) == open
+    }
 }
 
 /// A holder of a run, with all that is asked of it for each of the others.
@@ -121,7 +143,10 @@ impl Connector<'_> {
         for (place, other) in members.iter().enumerate() {
             let met_from_there = place < gone && !other.stays;
             if other.group != one.group && !met_from_there && self.judge.method.may(one.held, other.held) {
-                self.open.push(Open::between(one.content, other.content, self.settled));
+                let open = Open::between(one.content, other.content, self.settled);
+                if !self.met.has(open) {
+                    self.open.push(open);
+                }
             }
         }
     }

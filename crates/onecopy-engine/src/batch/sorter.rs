@@ -197,7 +197,7 @@ pub(super) fn make_room<T>(values: &mut Vec<T>, more: usize, limit: usize) {
 /// is twice as fast as comparing them all. Leads that are not uniform only make larger buckets.
 fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
     /// Values a bucket, about.
-    const FEW: usize = 4;
+    const FEW: usize = 2;
     out.clear();
     out.extend_from_slice(values);
     let leads = values.iter().map(|value| value.lead());
