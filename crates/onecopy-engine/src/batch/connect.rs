@@ -91,7 +91,7 @@ struct Met(Vec<Open>);
 
 impl Met {
     /// The logarithm of the pairs that are remembered.
-    const BITS: u32 = 14;
+    const BITS: u32 = 15;
 
     fn new() -> Met {
         // No pair is all ones.
@@ -144,7 +144,7 @@ impl Connector<'_> {
             let met_from_there = place < gone && !other.stays;
             if other.group != one.group && !met_from_there && self.judge.method.may(one.held, other.held) {
                 let open = Open::between(one.content, other.content, self.settled);
-                if !self.met.has(open) {
+                if !self.met.has(open) && !self.judge.deny(one.content, other.content) {
                     self.open.push(open);
                 }
             }
@@ -181,11 +181,6 @@ impl Connector<'_> {
 /// Whether one of the pairs between two stars is alike.
 fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) -> Result<bool> {
     let mut least = 0.0;
-    let mut pairs = pairs.to_vec();
-    pairs.retain(|open| {
-        let (a, b) = open.pair();
-        !judge.deny(a, b)
-    });
     if pairs.len() >= WORTH_A_BOUND {
         let (a, b) = pairs[0].stars();
         let apart = judge.distance(a, b, desk)?.unwrap_or(0.0);
