@@ -67,9 +67,12 @@ pub(crate) fn first_keys(
 ) {
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
-    let mut places = places(scratch);
+    let mut places = [0; 256];
     // Shingles that are more common all come behind the wanted ones.
-    let common = places.partition_point(|&place| (place as usize) < wanted);
+    let common = match wide::places(scratch, wanted, &mut places) {
+        Some(common) => common,
+        None => all_places(scratch, wanted, &mut places),
+    };
     if common <= 2 {
         return;
     }
@@ -120,13 +123,15 @@ fn histogram(counts: &[u8]) -> [u32; 256] {
     std::array::from_fn(|count| tables.iter().map(|table| table[count]).sum())
 }
 
-/// Where the shingles of each count begin in the order.
-fn places(counts: &[u8]) -> [u32; 256] {
-    let (mut sum, mut places) = (0, histogram(counts));
-    for place in &mut places {
-        sum += std::mem::replace(place, sum);
+/// Notes where the shingles of each count begin in the order; says which is the first count that begins behind the `wanted`
+/// shingles.
+fn all_places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> usize {
+    let (mut sum, of_each) = (0, histogram(counts));
+    for (place, count) in places.iter_mut().zip(of_each) {
+        *place = sum;
+        sum += count;
     }
-    places
+    places.partition_point(|&place| (place as usize) < wanted)
 }
 
 #[cfg(test)]
@@ -169,6 +174,22 @@ mod tests {
                 select(&sketch, &counts, range.clone(), &mut one);
                 if wide::select(&sketch, &counts, range, &mut many) {
                     assert_eq!(many, one);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_found_alike_many_at_once_and_one_by_one() {
+        for length in [0, 1, 63, 64, 65, 200] {
+            for rare in [2, 5, 200] {
+                let counts: Vec<u8> = (0..length).map(|n: u64| ((n * n * 37) % 31 + rare) as u8).collect();
+                for wanted in [0, 1, 2, 40, 64, 200, 300] {
+                    let (mut many, mut one) = ([0; 256], [0; 256]);
+                    let common = all_places(&counts, wanted, &mut one);
+                    if let Some(found) = wide::places(&counts, wanted, &mut many) {
+                        assert_eq!((found, &many[..found]), (common, &one[..found]));
+                    }
                 }
             }
         }
