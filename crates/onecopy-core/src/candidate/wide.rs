@@ -53,8 +53,8 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
     pub(super) fn places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> Option<usize> {
         let mut before = 0;
-        for count in 0..FEW {
-            places[count] = before;
+        for (count, place) in places.iter_mut().enumerate().take(FEW) {
+            *place = before;
             if before as usize >= wanted {
                 return Some(count);
             }
