@@ -196,3 +196,19 @@ fn any_alike(judge: &Judge, settled: &Settled, pairs: &[Open], desk: &mut Desk) 
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_taken_is_never_taken_for_met() {
+        let settled = Settled { winner: (0..70_000).collect(), score: vec![0; 70_000] };
+        let mut met = Met::new();
+        for n in 0..60_000 {
+            let open = Open::between(n + 7, n, &settled);
+            assert!(!met.has(open), "{n} is new, whatever had its place");
+            assert!(met.has(open) && met.has(Open::between(n, n + 7, &settled)), "either way round");
+        }
+    }
+}
