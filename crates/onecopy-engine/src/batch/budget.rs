@@ -41,18 +41,17 @@ impl Budget {
         let limit = job.memory_bytes - windows;
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 1 << 20);
         // A shingle a word, a word about six bytes, some ten shingles a counter: common shingles still stand out, and
-        // the table stays in the processor's cache. Of the largest inputs a smaller share of the pages is counted. Fewer
-        // counters only cost speed.
+        // the table stays in the processor's cache. Of large inputs a smaller share of the pages is counted, and the table
+        // grows only when that would be very little. Fewer counters only cost speed.
         let counters = (input / 256).max(1 << 12).ilog2() + 1;
-        let rarity_bits = counters.min((limit / 16).ilog2()).min(MOST_RARITY_BITS);
+        let rarity_bits = counters.min(CACHED_BITS).max(counters.saturating_sub(2)).min((limit / 16).ilog2());
         Ok(Budget {
             limit,
             chunk: chunk as usize,
             segments: limit / 2,
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
-            // Forty a counter still tell something; more would fill it.
-            rarity_share: COUNTED << (counters - rarity_bits).saturating_sub(2).min(16),
+            rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 1).min(16),
             sort: limit / 5,
             outlines: limit / 16,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
@@ -92,8 +91,8 @@ fn windows(job: &Job, sources: &[Source], stores: &Stores) -> Result<u64> {
 
 /// One in so many pages is counted at least: what is common among a quarter of the pages is so among all.
 const COUNTED: u32 = 4;
-/// More counters would order shingles little better, and miss every cache.
-const MOST_RARITY_BITS: u32 = 21;
+/// The logarithm of the counters that are in a cache for the most part.
+const CACHED_BITS: u32 = 21;
 
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
