@@ -43,7 +43,6 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let settling = Settling { job, work, method, segments: &segments, rarity, links: &links };
     let decisions = settling.markets(by_rules, progress)?;
     decisions.save(&saved)?;
-    segments.forget_sketches();
     Ok((segments, decisions))
 }
 

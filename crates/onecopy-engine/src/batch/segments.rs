@@ -258,16 +258,6 @@ impl Segments {
         }
     }
 
-    /// Lets the system have the memory in which it keeps sketches that are on disk: nobody will compare any more.
-    pub(crate) fn forget_sketches(&self) {
-        let Some(disk) = &self.disk else { return };
-        for stored in &self.segments {
-            if let Stored::Disk(layout, at) = stored {
-                disk.forget(at + 8 * layout.sketches_at() as u64, 8 * u64::from(layout.sketches));
-            }
-        }
-    }
-
     /// The ranks of a segment, from byte `from`, at most as many as `buffer` holds; how many there were.
     pub(crate) fn ranks(&self, segment: usize, from: usize, buffer: &mut [u8]) -> Result<usize> {
         match &self.segments[segment] {

@@ -160,11 +160,6 @@ impl Spill {
         self.cached.read_exact_at(bytes, at)
     }
 
-    /// Tells the system that these bytes are not needed in its cache any more.
-    pub(crate) fn forget(&self, at: u64, bytes: u64) {
-        forget(&self.cached, at, bytes);
-    }
-
     /// Reads `count` words that are not needed again, from a place where a block begins.
     pub(crate) fn read_once<'a>(&self, at: u64, count: usize, out: &'a mut Aligned) -> Result<&'a [u64]> {
         out.begin(count).extend(std::iter::repeat_n(0, count.next_multiple_of(BLOCK)));
@@ -177,16 +172,6 @@ impl Spill {
         Ok(&out.words()[..count])
     }
 }
-
-/// A hint: where it is not taken, the system finds out by itself.
-#[cfg(target_os = "linux")]
-fn forget(file: &File, at: u64, bytes: u64) {
-    use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
-    let _ = posix_fadvise(file, at as i64, bytes as i64, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn forget(_: &File, _: u64, _: u64) {}
 
 /// The file, to be read and written past the cache, if the system lets us.
 #[cfg(target_os = "linux")]

@@ -80,10 +80,6 @@ impl Disk {
         Ok((layout, at))
     }
 
-    pub(super) fn forget(&self, at: u64, bytes: u64) {
-        self.data.forget(at, bytes);
-    }
-
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         self.data.read(at, bytes).at("read", self.data.path())
     }
