@@ -44,11 +44,6 @@ fn flip_plain(shingles: &[u64], bits: &mut [u64]) {
     }
 }
 
-#[inline(always)]
-fn differing_plain(a: &[u64], b: &[u64]) -> usize {
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum::<u32>() as usize
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

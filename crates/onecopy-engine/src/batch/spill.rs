@@ -1,4 +1,4 @@
-//! Files that a run writes for itself and reads again, past the system's page cache where the disk is quick.
+//! Large files that a run writes, past the system's page cache where the disk is quick: most are its own, to be read again.
 //!
 //! Copying into the cache can cost more processor time than all else that is done with a byte, for the cache takes fresh
 //! memory; and it pushes out what others want to read. A disk takes bytes straight from our memory, but we wait for it.
@@ -145,7 +145,9 @@ impl Spill {
                 Ok(true)
             }
             // The disk wants something else, or was full in the middle of a block: the other way says more.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(false),
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }
