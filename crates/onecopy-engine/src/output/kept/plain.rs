@@ -20,11 +20,7 @@ impl KeptWriter<'_> {
     /// Writes what stays of the lines of `source`, a plain file of this machine.
     pub(super) fn plain(&self, source: &Source, segments: Range<usize>, aside: &Path) -> Result<()> {
         let file = File::open(&source.path).at("read", &source.path)?;
-        // A run that does not fit in its memory is large enough to leave the system's cache to others.
-        let out = match self.segments.in_memory() {
-            true => Spill::create_cached(aside)?,
-            false => Spill::create(aside, Arc::default())?,
-        };
+        let out = Spill::create(aside, Arc::default())?;
         let mut piece = Aligned::default();
         piece.begin(PIECE).extend(repeat_n(0, PIECE));
         let mut copy = Copy { source, file: &file, out, piece, filled: 0, written: 0 };
