@@ -88,8 +88,8 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     }
     let (segments, decisions) = decide::decide(job, &work, progress)?;
     KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
-    let lists =
-        Lists { segments: &segments, inputs, decisions: &decisions, threshold: work.method.threshold() };
+    let (threshold, memory) = (work.method.threshold(), work.budget.names);
+    let lists = Lists { segments: &segments, inputs, decisions: &decisions, threshold, memory };
     let counts = lists.write(&work.results())?;
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;

@@ -96,7 +96,8 @@ impl Settling<'_> {
     /// Writes a market's winners and losers.
     fn write(&self, market: &str, decisions: &Decisions) -> Result<()> {
         let (segments, inputs) = (self.segments, &self.work.run.inputs);
-        let lists = Lists { segments, inputs, decisions, threshold: self.method.threshold() };
+        let (threshold, memory) = (self.method.threshold(), self.work.budget.names);
+        let lists = Lists { segments, inputs, decisions, threshold, memory };
         lists.write_market(&self.work.results().join("markets").join(market))
     }
 

@@ -97,14 +97,15 @@ impl KeyFinder<'_> {
             || (known(), SortDesk::default()),
             |(known, desk), part| {
                 let pile = piles[part].lock().expect("no thread panics with this lock").take();
-                let mut sorter =
-                    pile.expect("each part is taken once").into_sorter(room, &mut desk.aligned)?;
+                let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut desk.used));
+                let mut sorter = pile.into_sorter(room, used, &mut desk.aligned)?;
                 // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
                 sorter.drop_alone(&mut desk.notes, |&key| {
                     let [content, rest] = holder(key);
                     rest >= least[content as usize]
                 });
-                self.collect(sorter, &mut desk.sorted, runs.writer(part, known))
+                desk.used = self.collect(sorter, &mut desk.sorted, runs.writer(part, known))?;
+                Ok(())
             },
         )?;
         runs.finish()
@@ -157,11 +158,16 @@ impl KeyFinder<'_> {
         Ok(segment.rows.len() as u64)
     }
 
-    /// Turns sorted keys into runs.
-    fn collect(&self, sorter: Sorter<Key>, buffer: &mut Vec<Key>, mut writer: RunWriter) -> Result<()> {
+    /// Turns sorted keys into runs; gives the memory of the keys back.
+    fn collect(
+        &self,
+        sorter: Sorter<Key>,
+        buffer: &mut Vec<Key>,
+        mut writer: RunWriter,
+    ) -> Result<Vec<Key>> {
         let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
-        sorter.drain(buffer, |key| {
+        let used = sorter.drain(buffer, |key| {
             if key[0] != current {
                 self.prune(&mut run, &mut all);
                 writer.push(&run)?;
@@ -173,7 +179,8 @@ impl KeyFinder<'_> {
         })?;
         self.prune(&mut run, &mut all);
         writer.push(&run)?;
-        writer.finish()
+        writer.finish()?;
+        Ok(used)
     }
 
     /// Takes out the contents of a short run that can be alike to none of the others. `all` is a buffer.
@@ -201,6 +208,8 @@ impl KeyFinder<'_> {
 struct SortDesk {
     aligned: Aligned,
     notes: Vec<u8>,
+    /// The memory of the keys of the part before.
+    used: Vec<Key>,
     sorted: Vec<Key>,
 }
 

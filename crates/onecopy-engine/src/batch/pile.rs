@@ -79,13 +79,15 @@ impl<T: Sortable + Pod> Pile<T> {
         Ok(())
     }
 
-    /// All values, to be sorted in so much `memory`.
-    pub(crate) fn into_sorter(self, memory: u64, buffer: &mut Aligned) -> Result<Sorter<T>> {
+    /// All values, to be sorted in so much `memory`. `used` is some of it, which fresh memory would cost more than.
+    pub(crate) fn into_sorter(self, memory: u64, mut used: Vec<T>, buffer: &mut Aligned) -> Result<Sorter<T>> {
         let mut sorter = Sorter::new(self.path.clone(), memory);
         let Some(file) = &self.file else {
             sorter.take(self.values);
             return Ok(sorter);
         };
+        used.clear();
+        sorter.take(used);
         let words = self.spilled * Self::WORDS;
         for start in (0..words).step_by(PIECE) {
             let at = (start * size_of::<u64>()) as u64;
@@ -122,7 +124,8 @@ mod tests {
             if memory == 90_000 {
                 pile.spill_all(&mut buffer).unwrap();
             }
-            let (sorter, mut found) = (pile.into_sorter(room, &mut buffer).unwrap(), Vec::new());
+            let used = vec![[1; 2]; 10];
+            let (sorter, mut found) = (pile.into_sorter(room, used, &mut buffer).unwrap(), Vec::new());
             let push = |value| {
                 found.push(value);
                 Ok(())

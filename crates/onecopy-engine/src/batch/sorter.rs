@@ -66,7 +66,7 @@ impl<T: Sortable> Sorter<T> {
         Sorter { values: Vec::new(), limit, runs: Vec::new(), path }
     }
 
-    /// Takes all values at once, where there are none yet and they are in memory already.
+    /// Takes all values at once, where there are none yet and they are in memory already; or none, to use their memory.
     pub(crate) fn take(&mut self, values: Vec<T>) {
         self.values = values;
     }
@@ -129,16 +129,22 @@ impl<T: Sortable> Sorter<T> {
         self.values.truncate(kept);
     }
 
-    /// Calls `each` with every value, in order; deletes the runs. `buffer` is one to use.
-    pub(crate) fn drain(mut self, buffer: &mut Vec<T>, mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
+    /// Calls `each` with every value, in order; deletes the runs. `buffer` is one to use, and what comes back is another.
+    pub(crate) fn drain(
+        mut self,
+        buffer: &mut Vec<T>,
+        mut each: impl FnMut(T) -> Result<()>,
+    ) -> Result<Vec<T>> {
         if self.runs.is_empty() {
             // Buckets are a second copy, for which there must be room.
             if 2 * self.values.len() <= self.limit {
                 sort_in_buckets(&self.values, buffer);
-                return buffer.iter().copied().try_for_each(each);
+                buffer.iter().copied().try_for_each(each)?;
+            } else {
+                self.values.sort_unstable();
+                self.values.iter().copied().try_for_each(each)?;
             }
-            self.values.sort_unstable();
-            return self.values.into_iter().try_for_each(each);
+            return Ok(self.values);
         }
         self.spill()?;
         self.values = Vec::new();
@@ -153,7 +159,8 @@ impl<T: Sortable> Sorter<T> {
             out.finish()?;
             self.runs.push(path);
         }
-        self.merge(&self.runs, &mut each)
+        self.merge(&self.runs, &mut each)?;
+        Ok(self.values)
     }
 
     /// Calls `each` with every value of some runs, in order; deletes them.

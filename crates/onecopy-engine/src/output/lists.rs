@@ -19,12 +19,14 @@ pub(crate) struct Lists<'a> {
     pub inputs: &'a Inputs,
     pub decisions: &'a Decisions,
     pub threshold: f64,
+    /// Bytes that names may take.
+    pub memory: u64,
 }
 
 impl Lists<'_> {
     /// Writes all lists into `folder`; says what they hold.
     pub(crate) fn write(&self, folder: &Path) -> Result<Counts> {
-        let names = Names::new(self.segments, &self.inputs.sources);
+        let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
         let mut counts = Counts::default();
         self.removed(&names, folder, &mut counts)?;
         let groups = self.groups(&names, folder, &mut counts)?;
@@ -36,7 +38,7 @@ impl Lists<'_> {
     /// Writes a market's own lists into `folder`: who wins there, and who goes.
     pub(crate) fn write_market(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).at("create", folder)?;
-        let names = Names::new(self.segments, &self.inputs.sources);
+        let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
         self.removed(&names, folder, &mut Counts::default())?;
         self.groups(&names, folder, &mut Counts::default())?;
         Ok(())
@@ -79,9 +81,9 @@ impl Lists<'_> {
             // Copies of one content have one place; their order must not be that of the input.
             named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
             let kept =
-                named.iter().filter(|member| member.2 == Decision::Kept).map(|member| member.1.as_str());
+                named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
             let kept = kept.collect::<Vec<_>>().join(",");
-            let members: Vec<&str> = named.iter().map(|member| member.1.as_str()).collect();
+            let members: Vec<&str> = named.iter().map(|member| &*member.1).collect();
             let (number, winner, members) = (counts.groups, members[0], members.join(","));
             out.line(format_args!(
                 r#"{{"group":{number},"winner":{winner},"kept":[{kept}],"members":[{members}]}}"#

@@ -1,5 +1,7 @@
 //! The names of pages in every output: the id as given, else the URL, else the place in the input.
 
+use std::borrow::Cow;
+
 use onecopy_core::PageId;
 
 use crate::batch::{Row, Segments};
@@ -12,10 +14,22 @@ pub(crate) struct Names<'a> {
     sources: &'a [Source],
     /// The line of its source that each segment begins at, from zero.
     first_lines: Vec<u64>,
+    at_hand: Option<AtHand>,
+}
+
+/// The names of all pages, of segments that are on disk: from there, each would cost two calls to the system.
+#[derive(Default)]
+struct AtHand {
+    /// As JSON, one behind the other.
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    identities: Vec<u64>,
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(segments: &'a Segments, sources: &'a [Source]) -> Names<'a> {
+    /// Takes up to `memory` bytes to have names at hand, if they are not in memory already.
+    pub(crate) fn new(segments: &'a Segments, sources: &'a [Source], memory: u64) -> Result<Names<'a>> {
         let mut first_lines = Vec::with_capacity(segments.len());
         let (mut current, mut line) = (None, 0);
         for segment in 0..segments.len() {
@@ -26,28 +40,54 @@ impl<'a> Names<'a> {
             first_lines.push(line);
             line += u64::from(lines);
         }
-        Names { segments, sources, first_lines }
+        let mut names = Names { segments, sources, first_lines, at_hand: None };
+        if !segments.in_memory() {
+            names.at_hand = names.collect(memory)?;
+        }
+        Ok(names)
+    }
+
+    /// All names, unless they take more than `memory`.
+    fn collect(&self, memory: u64) -> Result<Option<AtHand>> {
+        let mut all = AtHand::default();
+        for number in 0..self.segments.len() {
+            let segment = self.segments.load(number)?;
+            for (i, row) in segment.rows.iter().enumerate() {
+                all.text.push_str(&self.as_json(number, row, segment.name(i)));
+                all.ends.push(all.text.len());
+                all.identities.push(row.identity);
+            }
+            // What grows has room for twice as much.
+            if 2 * (all.text.len() + 16 * all.ends.len()) as u64 > memory {
+                return Ok(None);
+            }
+        }
+        Ok(Some(all))
     }
 
     /// The name of a page, as JSON.
-    pub(crate) fn of(&self, page: PageId) -> Result<String> {
-        let (row, name) = self.segments.page(page)?;
-        Ok(self.as_json(self.segments.segment_of(page), &row, &name))
+    pub(crate) fn of(&self, page: PageId) -> Result<Cow<'_, str>> {
+        Ok(self.and_identity(page)?.0)
     }
 
     /// The name of a page, and a hash of what its address comes to.
-    pub(crate) fn and_identity(&self, page: PageId) -> Result<(String, u64)> {
+    pub(crate) fn and_identity(&self, page: PageId) -> Result<(Cow<'_, str>, u64)> {
+        if let Some(AtHand { text, ends, identities }) = &self.at_hand {
+            let start = page.checked_sub(1).map_or(0, |before| ends[before as usize]);
+            return Ok((text[start..ends[page as usize]].into(), identities[page as usize]));
+        }
         let (row, name) = self.segments.page(page)?;
-        Ok((self.as_json(self.segments.segment_of(page), &row, &name), row.identity))
+        let name = self.as_json(self.segments.segment_of(page), &row, &name).into_owned();
+        Ok((name.into(), row.identity))
     }
 
     /// The name of a page whose row and given name are known.
-    pub(crate) fn as_json(&self, segment: usize, row: &Row, name: &[u8]) -> String {
+    pub(crate) fn as_json<'n>(&self, segment: usize, row: &Row, name: &'n [u8]) -> Cow<'n, str> {
         if !name.is_empty() {
-            return String::from_utf8_lossy(name).into_owned();
+            return String::from_utf8_lossy(name);
         }
         let place = format!("{}:{}", self.sources[row.source as usize].name, self.line(segment, row.line));
-        serde_json::to_string(&place).expect("a string is JSON")
+        serde_json::to_string(&place).expect("a string is JSON").into()
     }
 
     /// A line of its source, from one.
