@@ -62,6 +62,11 @@ impl Budget {
         })
     }
 
+    /// The shares once all segments are on disk: half of the memory that they leave is for outlines, the rest for keys.
+    pub(crate) fn without_segments(self) -> Budget {
+        Budget { segments: 0, outlines: self.segments / 2, entries: 3 * self.entries, ..self }
+    }
+
     /// Refuses a run whose pages cannot be held in a few bytes each.
     pub(crate) fn check_pages(&self, pages: usize) -> Result<()> {
         let needed = 4 * pages as u64 * BYTES_A_PAGE;

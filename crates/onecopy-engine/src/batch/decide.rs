@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use onecopy_core::{Method, Rarity, Search, near_by_rotation};
 
+use super::budget::Budget;
 use super::contents::{Contents, contents, ranks};
 use super::decisions::Decisions;
 use super::judge::Judge;
@@ -40,7 +41,8 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let by_rules = rank::rank(&segments, budget.sort, progress)?;
     let links = links(&segments, &ranks(&by_rules, segments.pages()))?;
     let (rarity, method) = (&counters.finish(), &*work.method);
-    let settling = Settling { job, work, method, segments: &segments, rarity, links: &links };
+    let budget = if segments.in_memory() { *budget } else { budget.without_segments() };
+    let settling = Settling { job, work, budget, method, segments: &segments, rarity, links: &links };
     let decisions = settling.markets(by_rules, progress)?;
     decisions.save(&saved)?;
     Ok((segments, decisions))
@@ -70,6 +72,7 @@ fn no_rejections(segments: &Segments) -> Result<bool> {
 struct Settling<'a> {
     job: &'a Job,
     work: &'a Work,
+    budget: Budget,
     method: &'a dyn Method,
     segments: &'a Segments,
     rarity: &'a Rarity,
@@ -96,7 +99,7 @@ impl Settling<'_> {
     /// Writes a market's winners and losers.
     fn write(&self, market: &str, decisions: &Decisions) -> Result<()> {
         let (segments, inputs) = (self.segments, &self.work.run.inputs);
-        let (threshold, memory) = (self.method.threshold(), self.work.budget.names);
+        let (threshold, memory) = (self.method.threshold(), self.budget.names);
         let lists = Lists { segments, inputs, decisions, threshold, memory };
         lists.write_market(&self.work.results().join("markets").join(market))
     }
@@ -119,11 +122,11 @@ impl Settling<'_> {
     }
 
     fn contents(&self, order: Vec<u32>) -> Result<Contents> {
-        contents(self.segments, order, self.work.budget.sort, self.work.folder())
+        contents(self.segments, order, self.budget.sort, self.work.folder())
     }
 
     fn threads(&self) -> usize {
-        self.segments.threads(self.job.threads, self.work.budget.limit / 4)
+        self.segments.threads(self.job.threads, self.budget.limit / 4)
     }
 
     fn judge<'a>(
@@ -136,19 +139,17 @@ impl Settling<'_> {
         Judge { segments, contents, outlines, method, threads, progress }
     }
 
-    /// Room for outlines, if the method has any. Sketches that are on disk leave theirs.
+    /// Room for outlines, if the method has any.
     fn outlines(&self, contents: usize) -> Outlines {
-        let budget = &self.work.budget;
         match self.method.has_outlines() {
-            true if self.segments.in_memory() => Outlines::new(contents, budget.outlines),
-            true => Outlines::new(contents, budget.segments / 2),
+            true => Outlines::new(contents, self.budget.outlines),
             false => Outlines::default(),
         }
     }
 
     /// Decides about pages that are given best first.
     fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
-        let (folder, budget) = (self.work.folder(), &self.work.budget);
+        let (folder, budget) = (self.work.folder(), &self.budget);
         let contents = self.contents(order)?;
         let finder = KeyFinder {
             outlines: Mutex::new(self.outlines(contents.len())),
@@ -171,9 +172,7 @@ impl Settling<'_> {
         };
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
         let judge = self.judge(&contents, outlines, progress);
-        // Sorting is over; and sketches that are on disk leave room, half of which outlines have.
-        let entries = if self.segments.in_memory() { budget.entries } else { 3 * budget.entries };
-        let settled = settle::settle(&judge, &runs, entries, progress)?;
+        let settled = settle::settle(&judge, &runs, budget.entries, progress)?;
         let groups = connect::connect(&judge, &runs, &settled, progress)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
     }

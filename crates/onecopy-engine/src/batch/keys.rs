@@ -32,8 +32,20 @@ const TURN: u32 = 31;
 /// A key, turned, and a holder of it: in this order, the content before what comes behind the key.
 type Key = [u64; 2];
 
+/// Set in a holder that has enough behind its key to be alike to another that has less. No page has so many shingles.
+const STRONG: u32 = 1 << 31;
+
+fn key(key: u64, [content, rest]: Holder, strong: bool) -> Key {
+    let rest = if strong { rest | STRONG } else { rest };
+    [key, u64::from(content) << 32 | u64::from(rest)]
+}
+
 fn holder([_, holder]: Key) -> Holder {
-    [(holder >> 32) as u32, holder as u32]
+    [(holder >> 32) as u32, holder as u32 & !STRONG]
+}
+
+fn is_strong([_, holder]: &Key) -> bool {
+    *holder as u32 & STRONG != 0
 }
 
 /// What finding keys needs to know.
@@ -90,7 +102,6 @@ impl KeyFinder<'_> {
         let runs = Runs::new(piles.len(), budget.entries, self.folder);
         let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
         let known = || Known::new(self.contents.len().min(budget.entries / 16));
-        let least: Vec<u32> = self.contents.sizes.iter().map(|&size| self.method.least_rest(size)).collect();
         for_each(
             self.threads,
             piles.len(),
@@ -100,10 +111,7 @@ impl KeyFinder<'_> {
                 let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut desk.used));
                 let mut sorter = pile.into_sorter(room, used, &mut desk.aligned)?;
                 // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
-                sorter.drop_alone(&mut desk.notes, |&key| {
-                    let [content, rest] = holder(key);
-                    rest >= least[content as usize]
-                });
+                sorter.drop_alone(&mut desk.notes, is_strong);
                 desk.used = self.collect(sorter, &mut desk.sorted, runs.writer(part, known))?;
                 Ok(())
             },
@@ -120,9 +128,10 @@ impl KeyFinder<'_> {
         let pages = self.each_sketch(i, sketches, |content, sketch| {
             keys.clear();
             self.method.keys(sketch, self.rarity, desk, keys);
-            for &(key, rest) in &*keys {
-                let key = key.rotate_left(TURN);
-                parts[(key >> shift) as usize].push([key, u64::from(content) << 32 | u64::from(rest)]);
+            let least = self.method.least_rest(sketch.len() as u32);
+            for &(shingle, rest) in &*keys {
+                let turned = shingle.rotate_left(TURN);
+                parts[(turned >> shift) as usize].push(key(turned, [content, rest], rest >= least));
             }
             drawn.push(content);
             outlines.resize(drawn.len() * *width, 0);
@@ -159,12 +168,7 @@ impl KeyFinder<'_> {
     }
 
     /// Turns sorted keys into runs; gives the memory of the keys back.
-    fn collect(
-        &self,
-        sorter: Sorter<Key>,
-        buffer: &mut Vec<Key>,
-        mut writer: RunWriter,
-    ) -> Result<Vec<Key>> {
+    fn collect(&self, sorter: Sorter<Key>, buffer: &mut Vec<Key>, mut writer: RunWriter) -> Result<Vec<Key>> {
         let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
         let used = sorter.drain(buffer, |key| {

@@ -80,7 +80,12 @@ impl<T: Sortable + Pod> Pile<T> {
     }
 
     /// All values, to be sorted in so much `memory`. `used` is some of it, which fresh memory would cost more than.
-    pub(crate) fn into_sorter(self, memory: u64, mut used: Vec<T>, buffer: &mut Aligned) -> Result<Sorter<T>> {
+    pub(crate) fn into_sorter(
+        self,
+        memory: u64,
+        mut used: Vec<T>,
+        buffer: &mut Aligned,
+    ) -> Result<Sorter<T>> {
         let mut sorter = Sorter::new(self.path.clone(), memory);
         let Some(file) = &self.file else {
             sorter.take(self.values);

@@ -80,8 +80,7 @@ impl Lists<'_> {
             }
             // Copies of one content have one place; their order must not be that of the input.
             named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-            let kept =
-                named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
+            let kept = named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
             let kept = kept.collect::<Vec<_>>().join(",");
             let members: Vec<&str> = named.iter().map(|member| &*member.1).collect();
             let (number, winner, members) = (counts.groups, members[0], members.join(","));
