@@ -15,6 +15,7 @@ mod fresh;
 mod index;
 mod judge;
 mod keys;
+mod known;
 mod links;
 mod neighbours;
 mod order;

@@ -115,7 +115,6 @@ impl Index {
 mod tests {
     use super::super::contents::Contents;
     use super::super::outlines::Outlines;
-    use super::super::runs::Known;
     use super::super::segments::Collector;
     use super::*;
 
@@ -123,8 +122,7 @@ mod tests {
     fn only_what_stays_and_may_be_alike_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let runs = Runs::new(1, 100, folder.path());
-        let mut known = Known::new(9);
-        let mut writer = runs.writer(0, &mut known);
+        let mut writer = runs.writer(0);
         for run in
             [&[[0, 9], [2, 9], [3, 9]][..], &[[1, 9], [2, 9]], &[[2, 9], [3, 9], [4, 9]], &[[0, 9], [4, 2]]]
         {

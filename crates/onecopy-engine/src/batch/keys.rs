@@ -12,7 +12,7 @@ use super::budget::Budget;
 use super::contents::{Contents, NO_CONTENT};
 use super::outlines::Outlines;
 use super::pile::Pile;
-use super::runs::{Holder, Known, RunWriter, Runs};
+use super::runs::{Holder, RunWriter, Runs};
 use super::segments::Segments;
 use super::sorter::Sorter;
 use super::spill::{Aligned, Pace};
@@ -100,22 +100,21 @@ impl KeyFinder<'_> {
         }
         let room = budget.sort / self.threads as u64;
         let runs = Runs::new(piles.len(), budget.entries, self.folder);
+        // Sets grow in the order of the runs, so which of them is left out must not depend on threads.
+        let runs = match self.method.search() {
+            Search::Keys => runs.knowing((2 * self.contents.len()).min(budget.entries / 4)),
+            _ => runs,
+        };
         let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
-        let known = || Known::new(self.contents.len().min(budget.entries / 16));
-        for_each(
-            self.threads,
-            piles.len(),
-            || (known(), SortDesk::default()),
-            |(known, desk), part| {
-                let pile = piles[part].lock().expect("no thread panics with this lock").take();
-                let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut desk.used));
-                let mut sorter = pile.into_sorter(room, used, &mut desk.aligned)?;
-                // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
-                sorter.drop_alone(&mut desk.notes, is_strong);
-                desk.used = self.collect(sorter, &mut desk.sorted, runs.writer(part, known))?;
-                Ok(())
-            },
-        )?;
+        for_each(self.threads, piles.len(), SortDesk::default, |desk, part| {
+            let pile = piles[part].lock().expect("no thread panics with this lock").take();
+            let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut desk.used));
+            let mut sorter = pile.into_sorter(room, used, &mut desk.aligned)?;
+            // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
+            sorter.drop_alone(&mut desk.notes, is_strong);
+            desk.used = self.collect(sorter, &mut desk.sorted, runs.writer(part))?;
+            Ok(())
+        })?;
         runs.finish()
     }
 

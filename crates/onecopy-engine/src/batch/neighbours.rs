@@ -4,7 +4,7 @@ use onecopy_core::{Near, Sketches};
 
 use super::budget::Budget;
 use super::keys::KeyFinder;
-use super::runs::{Known, Runs};
+use super::runs::Runs;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
@@ -27,8 +27,7 @@ pub(crate) fn neighbours(
     }
     let pairs = near(Sketches { words: &words, width: 1 });
     let runs = Runs::new(1, budget.entries, finder.folder);
-    let mut known = Known::new(1);
-    let mut writer = runs.writer(0, &mut known);
+    let mut writer = runs.writer(0);
     for pair in pairs {
         writer.push(&[[pair.a, 0], [pair.b, 0]])?;
     }

@@ -2,16 +2,18 @@
 //! number of times.
 //!
 //! A run that has the same contents as another, and fewer shingles behind its key, adds nothing: two near-duplicates share
-//! most of their keys, and the first in the order says as much as all. Most such runs are known again and left out.
+//! most of their keys, and the first in the order says as much as all. Most such runs are known again and left out, and one
+//! that comes earlier in the order takes the place of the other.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::known::{Known, Written};
 use crate::error::{At, Result};
 
 /// A content that holds a key, and how many of its shingles come behind the key.
@@ -25,6 +27,7 @@ pub(crate) struct Runs {
     folder: PathBuf,
     runs: usize,
     entries: usize,
+    known: Known,
 }
 
 /// Some of the runs: for each, a holder that is its length, then its holders.
@@ -42,16 +45,24 @@ impl Runs {
     /// No runs yet; at most `room` holders of them will be in memory.
     pub(crate) fn new(parts: usize, room: usize, folder: &Path) -> Runs {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
-        Runs { parts, room: AtomicUsize::new(room), folder: folder.to_owned(), runs: 0, entries: 0 }
+        let (room, folder, known) = (AtomicUsize::new(room), folder.to_owned(), Known::new(0));
+        Runs { parts, room, folder, runs: 0, entries: 0, known }
     }
 
-    /// Writes a part. `known` may have been used for another part.
-    pub(crate) fn writer<'a>(&'a self, part: usize, known: &'a mut Known) -> RunWriter<'a> {
-        RunWriter { runs: self, number: part, part: Part::default(), known, disk: None }
+    /// So many runs are to be known again, and left out where they add nothing. Which of two that are the same is left out
+    /// depends on which part is written first.
+    pub(crate) fn knowing(self, runs: usize) -> Runs {
+        Runs { known: Known::new(runs), ..self }
+    }
+
+    /// Writes a part.
+    pub(crate) fn writer(&self, part: usize) -> RunWriter<'_> {
+        RunWriter { runs: self, number: part, part: Part::default(), contents: Vec::new(), disk: None }
     }
 
     /// Ends the writing.
     pub(crate) fn finish(mut self) -> Result<Runs> {
+        self.known = Known::new(0);
         for part in &mut self.parts {
             let part = part.get_mut().expect("no thread panics with this lock");
             self.runs += part.runs;
@@ -76,12 +87,13 @@ impl Runs {
         self.entries
     }
 
+    fn part(&self, number: usize) -> MutexGuard<'_, Part> {
+        self.parts[number].lock().expect("no thread panics with this lock")
+    }
+
     /// Calls `each` with every run, always in the same order.
     pub(crate) fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
-        for part in &self.parts {
-            part.lock().expect("no thread panics with this lock").for_each(&mut each)?;
-        }
-        Ok(())
+        (0..self.parts.len()).try_for_each(|number| self.part(number).for_each(&mut each))
     }
 }
 
@@ -110,65 +122,68 @@ impl Part {
     }
 }
 
-/// Runs that were written: the hash of each, with what comes behind the key in its first content. A hash has one place,
-/// and takes it from the one before, so this may forget.
-pub(crate) struct Known {
-    places: Vec<([u64; 2], u32)>,
-    /// The contents of a run, to be hashed.
-    contents: Vec<u32>,
-}
-
-impl Known {
-    /// Remembers some `runs`.
-    pub(crate) fn new(runs: usize) -> Known {
-        // No zeros: memory that is zero is given when it is read, and again when it is written.
-        Known { places: vec![([1; 2], 0); runs.max(1)], contents: Vec::new() }
-    }
-
-    /// Whether a run with these contents and as much behind its key was written; notes it if not.
-    fn has(&mut self, run: &[Holder]) -> bool {
-        self.contents.clear();
-        self.contents.extend(run.iter().map(|[content, _]| content));
-        // 128 bits: runs are taken to be equal by their hash alone.
-        let hash = xxh3_128(bytemuck::cast_slice(&self.contents));
-        let (hash, rest) = ([hash as u64, (hash >> 64) as u64], run[0][1]);
-        let place = hash[0] as usize % self.places.len();
-        let known = &mut self.places[place];
-        // The order is one for all contents: what is further on for the first is so for the others.
-        if known.0 == hash && known.1 >= rest {
-            return true;
-        }
-        *known = (hash, rest);
-        false
-    }
-}
-
 /// Writes the runs of one part.
 pub(crate) struct RunWriter<'a> {
     runs: &'a Runs,
     number: usize,
     part: Part,
-    known: &'a mut Known,
+    /// The contents of a run, to be hashed.
+    contents: Vec<u32>,
     disk: Option<BufWriter<File>>,
 }
 
 impl RunWriter<'_> {
-    /// Adds a run, unless it has fewer than two contents: nobody shares such a key.
+    /// Adds a run, unless it has fewer than two contents: nobody shares such a key. One that was written before is not
+    /// written again.
     pub(crate) fn push(&mut self, run: &[Holder]) -> Result<()> {
-        if run.len() < 2 || self.known.has(run) {
+        if run.len() < 2 {
             return Ok(());
         }
+        self.contents.clear();
+        self.contents.extend(run.iter().map(|[content, _]| content));
+        let hash = xxh3_128(bytemuck::cast_slice(&self.contents));
+        let mut place = self.runs.known.place(hash);
+        let Some(known) = place.get() else { return self.write(run).map(drop) };
+        if known.hash == hash && self.is_written(known, run) {
+            return Ok(());
+        }
+        *known = Written { hash, rest: run[0][1], part: self.number as u32, at: self.write(run)? };
+        Ok(())
+    }
+
+    /// Whether a run that has the contents of a known one need not be written. If it has more behind its key, that is noted
+    /// where the other is.
+    fn is_written(&mut self, known: &mut Written, run: &[Holder]) -> bool {
+        // The order is one for all contents: what is further on for the first is so for the others.
+        if known.rest >= run[0][1] {
+            return true;
+        }
+        let Some(at) = known.at.map(|at| at as usize) else { return false };
+        let (mut other, number) = (None, known.part as usize);
+        let memory = match number == self.number {
+            true => &mut self.part.memory,
+            false => &mut other.insert(self.runs.part(number)).memory,
+        };
+        // A part that another thread is still writing is not there yet.
+        let Some(holders) = memory.get_mut(at..at + run.len()) else { return false };
+        holders.copy_from_slice(run);
+        known.rest = run[0][1];
+        true
+    }
+
+    /// Writes a run; says where in memory it is, if it is there.
+    fn write(&mut self, run: &[Holder]) -> Result<Option<u32>> {
         self.part.runs += 1;
         self.part.entries += run.len();
         let fits = |room: usize| room.checked_sub(run.len() + 1);
-        if self.disk.is_none()
-            && self.runs.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
-        {
-            self.part.memory.push([run.len() as u32, 0]);
-            self.part.memory.extend_from_slice(run);
-            return Ok(());
+        let room = &self.runs.room;
+        if self.disk.is_some() || room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_err() {
+            return self.push_to_disk(run).map(|()| None);
         }
-        self.push_to_disk(run)
+        self.part.memory.push([run.len() as u32, 0]);
+        let at = self.part.memory.len() as u32;
+        self.part.memory.extend_from_slice(run);
+        Ok(Some(at))
     }
 
     fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
@@ -187,7 +202,7 @@ impl RunWriter<'_> {
         if let (Some(mut out), Some(path)) = (self.disk, &self.part.disk) {
             out.flush().at("write", path)?;
         }
-        *self.runs.parts[self.number].lock().expect("no thread panics with this lock") = self.part;
+        *self.runs.part(self.number) = self.part;
         Ok(())
     }
 }
@@ -196,12 +211,10 @@ impl RunWriter<'_> {
 mod tests {
     use super::*;
 
-    fn written(room: usize, input: &[Vec<Holder>]) -> (Runs, Vec<Vec<Holder>>, tempfile::TempDir) {
-        let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::new(2, room, folder.path());
+    /// Writes `input` to each of two parts; what comes back.
+    fn written(runs: Runs, input: &[Vec<Holder>]) -> (Runs, Vec<Vec<Holder>>) {
         for part in 0..2 {
-            let mut known = Known::new(1_000);
-            let mut writer = runs.writer(part, &mut known);
+            let mut writer = runs.writer(part);
             for run in input {
                 writer.push(run).unwrap();
             }
@@ -214,14 +227,15 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        (runs, found, folder)
+        (runs, found)
     }
 
     #[test]
     fn runs_come_back_from_memory_and_disk_in_one_order() {
+        let folder = tempfile::tempdir().unwrap();
         let input: Vec<Vec<Holder>> = (1..40).map(|n| (0..n).map(|c| [c, c + n]).collect()).collect();
         for room in [10_000, 200, 0] {
-            let (runs, found, _folder) = written(room, &input);
+            let (runs, found) = written(Runs::new(2, room, folder.path()), &input);
             assert_eq!(found, [&input[1..], &input[1..]].concat());
             assert_eq!((runs.len(), runs.entries()), (76, 2 * (2..40).sum::<usize>()));
         }
@@ -229,10 +243,36 @@ mod tests {
 
     #[test]
     fn of_equal_runs_only_those_that_come_first_in_the_order_count() {
-        let input = [vec![[1, 9], [2, 3]], vec![[1, 4], [3, 1]], vec![[1, 8], [2, 2]], vec![[1, 10], [2, 4]]];
-        for room in [100, 0] {
-            let (_, found, _folder) = written(room, &input);
-            assert_eq!(found[..3], [input[0].clone(), input[1].clone(), input[3].clone()]);
+        let folder = tempfile::tempdir().unwrap();
+        let [first, other] = [vec![[1, 9], [2, 3]], vec![[1, 4], [3, 1]]];
+        let [less, more] = [vec![[1, 8], [2, 2]], vec![[1, 10], [2, 4]]];
+        let input = [first.clone(), other.clone(), less, more.clone()];
+        for (room, expected) in [(100, vec![more.clone(), other.clone()]), (0, vec![first, other, more])] {
+            let (runs, found) = written(Runs::new(2, room, folder.path()).knowing(1_000), &input);
+            assert_eq!(found, expected);
+            assert_eq!((runs.len(), runs.entries()), (expected.len(), 2 * expected.len()));
         }
+    }
+
+    #[test]
+    fn a_run_takes_the_place_of_one_in_another_part_once_that_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::new(3, 100, folder.path()).knowing(1_000);
+        let run = |rest| [[4, rest], [5, rest], [8, rest]];
+        let mut first = runs.writer(1);
+        first.push(&[[0, 1], [1, 1]]).unwrap();
+        first.push(&run(10)).unwrap();
+        let mut second = runs.writer(2);
+        second.push(&run(20)).unwrap();
+        second.finish().unwrap();
+        first.push(&run(30)).unwrap();
+        first.finish().unwrap();
+        let mut found = Vec::new();
+        runs.for_each(|run| {
+            found.push(run.to_vec());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(found, [vec![[0, 1], [1, 1]], run(10).to_vec(), run(30).to_vec()]);
     }
 }

@@ -2,7 +2,7 @@
 
 use onecopy_core::Sets;
 
-use super::runs::{Known, Runs};
+use super::runs::Runs;
 use crate::error::Result;
 
 /// The sets that `runs` of `contents` contents grow into, each a run.
@@ -14,8 +14,7 @@ pub(crate) fn sets(runs: Runs, contents: usize, limit: u32) -> Result<Runs> {
         Ok(())
     })?;
     let grown = runs.emptied();
-    let mut known = Known::new(1);
-    let mut writer = grown.writer(0, &mut known);
+    let mut writer = grown.writer(0);
     for set in sets.finish() {
         let run: Vec<_> = set.into_iter().map(|content| [content, 0]).collect();
         writer.push(&run)?;
@@ -34,8 +33,7 @@ mod tests {
         for room in [1_000, 0] {
             let runs = Runs::new(2, room, folder.path());
             for (part, input) in [[[0, 1], [2, 3]], [[1, 2], [4, 5]]].iter().enumerate() {
-                let mut known = Known::new(9);
-                let mut writer = runs.writer(part, &mut known);
+                let mut writer = runs.writer(part);
                 input.iter().for_each(|run| writer.push(&run.map(|content| [content, 7])).unwrap());
                 writer.finish().unwrap();
             }
