@@ -41,7 +41,7 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let by_rules = rank::rank(&segments, budget.sort, progress)?;
     let links = links(&segments, &ranks(&by_rules, segments.pages()))?;
     let (rarity, method) = (&counters.finish(), &*work.method);
-    let budget = if segments.in_memory() { *budget } else { budget.without_segments() };
+    let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
     let settling = Settling { job, work, budget, method, segments: &segments, rarity, links: &links };
     let decisions = settling.markets(by_rules, progress)?;
     decisions.save(&saved)?;

@@ -1,6 +1,6 @@
-//! The segments of a run: in memory while they fit, else all on disk.
+//! The segments of a run: in memory while they fit, the others on disk; all on disk where most are.
 //!
-//! A run that fits in memory writes no segment to disk: reading the input again is quicker.
+//! What is in memory a run that is killed has lost: reading that input again is quicker than writing it down.
 
 mod disk;
 
@@ -15,6 +15,7 @@ use disk::Disk;
 pub(crate) struct Collector {
     segments: Vec<Stored>,
     known: HashSet<(u32, u32)>,
+    /// Bytes of segments in memory, and the most that there may be.
     memory: u64,
     memory_limit: u64,
     disk: Option<Disk>,
@@ -81,40 +82,49 @@ impl Collector {
         self.known.contains(&(lot, chunk))
     }
 
-    /// Takes a segment and its sketches; puts all of them on disk once they no longer fit in memory. What is left of
-    /// `sketches` is a buffer: where there is memory they are not copied but taken.
+    /// Takes a segment and its sketches, to disk once memory is full. What is left of `sketches` is a buffer: where there
+    /// is memory they are not copied but taken.
     pub(crate) fn add(&mut self, segment: Segment, sketches: &mut Vec<u64>) -> Result<()> {
         self.known.insert((segment.lot, segment.chunk));
         let bytes = segment.bytes() + 8 * sketches.len() as u64;
-        self.make_room(bytes)?;
-        let stored = match &mut self.disk {
-            Some(disk) => Stored::on(disk, &segment, sketches)?,
-            None => {
-                self.memory += bytes;
-                let mut taken = std::mem::take(sketches);
-                // Room that was not used is given back: it may be memory already.
-                taken.shrink_to_fit();
-                Stored::Memory(segment, taken)
-            }
+        let stored = if self.memory + bytes <= self.memory_limit {
+            self.memory += bytes;
+            let mut taken = std::mem::take(sketches);
+            // Room that was not used is given back: it may be memory already.
+            taken.shrink_to_fit();
+            Stored::Memory(segment, taken)
+        } else {
+            Stored::on(self.disk()?, &segment, sketches)?
         };
         self.segments.push(stored);
-        Ok(())
+        // Where most segments are on disk, memory is of more use to what comes after reading.
+        let few = self.disk.as_ref().is_some_and(|disk| disk.bytes() > self.memory_limit);
+        if few { self.clear_memory() } else { Ok(()) }
     }
 
     /// Sees to it that `bytes` more fit in memory: if they do not, all segments go to disk.
     pub(crate) fn make_room(&mut self, bytes: u64) -> Result<()> {
-        if self.disk.is_some() || self.memory + bytes <= self.memory_limit {
-            return Ok(());
-        }
-        let mut disk = Disk::create(&self.folder)?;
-        for stored in &mut self.segments {
+        if self.memory + bytes <= self.memory_limit { Ok(()) } else { self.clear_memory() }
+    }
+
+    /// Puts all segments on disk, and all that come.
+    fn clear_memory(&mut self) -> Result<()> {
+        let held = if self.memory > 0 { std::mem::take(&mut self.segments) } else { Vec::new() };
+        for mut stored in held {
             if let Stored::Memory(segment, sketches) = stored {
-                *stored = Stored::on(&mut disk, segment, sketches)?;
+                stored = Stored::on(self.disk()?, &segment, &sketches)?;
             }
+            self.segments.push(stored);
         }
-        self.memory = 0;
-        self.disk = Some(disk);
+        (self.memory, self.memory_limit) = (0, 0);
         Ok(())
+    }
+
+    fn disk(&mut self) -> Result<&mut Disk> {
+        match &mut self.disk {
+            Some(disk) => Ok(disk),
+            none => Ok(none.insert(Disk::create(&self.folder)?)),
+        }
     }
 
     /// All segments in the order of the input, whoever read them first.
@@ -198,6 +208,11 @@ impl Segments {
     /// Whether nothing was written to disk.
     pub(crate) fn in_memory(&self) -> bool {
         self.disk.is_none()
+    }
+
+    /// Whether no segment is in memory.
+    pub(crate) fn on_disk(&self) -> bool {
+        self.memory == 0
     }
 
     /// Words of all sketches.
@@ -345,13 +360,18 @@ mod tests {
         }
     }
 
+    /// More than a block.
+    fn sketches(lot: u32) -> Vec<u64> {
+        [&[u64::from(lot), 99][..], &[7; 600]].concat()
+    }
+
     fn check(segments: &Segments) {
         assert_eq!(segments.pages(), 3);
         for (i, lot) in [0, 0, 2].into_iter().enumerate() {
             let (row, name) = segments.page(i as u32).unwrap();
             assert_eq!(name, format!("\"{lot}\"").into_bytes());
             assert_eq!(segments.load(i).unwrap().rows, [row]);
-            assert_eq!(segments.sketches(i, &mut Vec::new()).unwrap(), [lot, 99]);
+            assert_eq!(segments.sketches(i, &mut Vec::new()).unwrap(), sketches(lot as u32));
             let at = SketchAt { segment: i as u32, start: 0 };
             assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
             let mut ranks = [0; 8];
@@ -363,13 +383,15 @@ mod tests {
     #[test]
     fn memory_and_disk_hold_the_same() {
         let folder = tempfile::tempdir().unwrap();
-        for limit in [1 << 20, 150, 0] {
+        let one = segment(2, 0).bytes() + 8 * sketches(2).len() as u64;
+        for (limit, held) in [(1 << 20, 3), (3 * one, 3), (2 * one, 2), (one, 0), (0, 0)] {
             let mut collector = Collector::open(folder.path(), limit).unwrap();
             for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
-                collector.add(segment(lot, chunk), &mut vec![u64::from(lot), 99]).unwrap();
+                collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
             }
             let segments = collector.finish().unwrap();
-            assert_eq!(segments.in_memory(), limit == 1 << 20);
+            assert_eq!(segments.memory, held * one, "{limit}");
+            assert_eq!((segments.in_memory(), segments.on_disk()), (held == 3, held == 0));
             check(&segments);
             let _ = std::fs::remove_file(folder.path().join("segments.log"));
         }
@@ -380,7 +402,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut collector = Collector::open(folder.path(), 0).unwrap();
         for (lot, chunk) in [(2, 0), (0, 1)] {
-            collector.add(segment(lot, chunk), &mut vec![u64::from(lot), 99]).unwrap();
+            collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
         }
         drop(collector);
         let log = folder.path().join("segments.log");
@@ -389,8 +411,8 @@ mod tests {
         std::fs::write(&log, bytes).unwrap();
         let mut collector = Collector::open(folder.path(), 0).unwrap();
         assert!(collector.has(2, 0) && !collector.has(0, 1));
-        collector.add(segment(0, 1), &mut vec![0, 99]).unwrap();
-        collector.add(segment(0, 0), &mut vec![0, 99]).unwrap();
+        collector.add(segment(0, 1), &mut sketches(0)).unwrap();
+        collector.add(segment(0, 0), &mut sketches(0)).unwrap();
         check(&collector.finish().unwrap());
     }
 }

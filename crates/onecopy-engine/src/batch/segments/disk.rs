@@ -61,6 +61,11 @@ impl Disk {
         Ok((disk, found))
     }
 
+    /// Bytes of all segments.
+    pub(super) fn bytes(&self) -> u64 {
+        self.end
+    }
+
     /// Adds a segment; says where it is.
     pub(super) fn append(&mut self, segment: &Segment, sketches: &[u64]) -> Result<(Layout, u64)> {
         let at = self.end;
