@@ -29,6 +29,8 @@ pub(crate) struct Budget {
     pub outlines: u64,
     /// Keys that pages share, while they are being settled, as a number of them.
     pub entries: usize,
+    /// Those of them that are in memory from when they are found, as a number of them.
+    pub runs: usize,
     /// Names of pages, where these are not in memory with their segments.
     pub names: u64,
     /// How many pages that are larger than a chunk may be worked on at once.
@@ -57,6 +59,7 @@ impl Budget {
             sort: limit / 5,
             outlines: limit / 16,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
+            runs: (limit / 5 / BYTES_AN_ENTRY) as usize,
             names: limit / 4,
             large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
         })

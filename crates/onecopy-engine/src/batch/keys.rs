@@ -99,10 +99,10 @@ impl KeyFinder<'_> {
             piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
         }
         let room = budget.sort / self.threads as u64;
-        let runs = Runs::new(piles.len(), budget.entries, self.folder);
+        let runs = Runs::new(piles.len(), budget.runs, self.folder);
         // Sets grow in the order of the runs, so which of them is left out must not depend on threads.
         let runs = match self.method.search() {
-            Search::Keys => runs.knowing((2 * self.contents.len()).min(budget.entries / 4)),
+            Search::Keys => runs.knowing((2 * self.contents.len()).min(budget.runs / 4)),
             _ => runs,
         };
         let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();

@@ -26,7 +26,7 @@ pub(crate) fn neighbours(
         progress.advance(pages);
     }
     let pairs = near(Sketches { words: &words, width: 1 });
-    let runs = Runs::new(1, budget.entries, finder.folder);
+    let runs = Runs::new(1, budget.runs, finder.folder);
     let mut writer = runs.writer(0);
     for pair in pairs {
         writer.push(&[[pair.a, 0], [pair.b, 0]])?;

@@ -198,7 +198,8 @@ impl RunWriter<'_> {
         out.write_all(bytemuck::cast_slice(run)).at("write", path)
     }
 
-    pub(crate) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.part.memory.shrink_to_fit();
         if let (Some(mut out), Some(path)) = (self.disk, &self.part.disk) {
             out.flush().at("write", path)?;
         }

@@ -221,10 +221,12 @@ impl Segments {
     }
 
     /// How many of `threads` may work on segments at once, if all of them together may take `bytes`. A thread has a
-    /// segment's sketches, and as much again for what it makes of them.
+    /// segment's sketches, as much again for what it makes of them, and its buffers.
     pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
-        let largest = self.segments.iter().map(Stored::words).max().unwrap_or(0).max(1) as u64;
-        threads.min((bytes / (2 * 8 * largest)) as usize).max(1)
+        /// What is written or read at once, and a little of each of many parts.
+        const BUFFERS: u64 = 3 << 20;
+        let largest = self.segments.iter().map(Stored::words).max().unwrap_or(0) as u64;
+        threads.min((bytes / (2 * 8 * largest + BUFFERS)) as usize).max(1)
     }
 
     /// Lines of a segment's chunk, and its place.

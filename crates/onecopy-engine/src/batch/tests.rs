@@ -150,6 +150,7 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
             rarity_share: 3,
             sort: 0,
             entries,
+            runs: entries,
             ..work.budget
         };
     }
