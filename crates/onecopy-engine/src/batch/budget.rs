@@ -55,7 +55,7 @@ impl Budget {
             segments: limit / 2,
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
-            rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 1).min(16),
+            rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
             sort: limit / 5,
             outlines: limit / 16,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
