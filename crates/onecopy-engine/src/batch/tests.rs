@@ -305,6 +305,30 @@ fn the_best_page_of_a_text_speaks_for_it() {
     }
 }
 
+/// Pages without names, of which all, some or none are in memory.
+#[test]
+fn what_is_in_memory_changes_no_name() {
+    let page = |n: usize| {
+        let words: Vec<String> = (0..40).map(|i| format!("w{}", i + n / 3 * 40)).collect();
+        format!("{{\"text\":\"{} n{}\"}}\n", words.join(" "), n % 3)
+    };
+    let squeeze = Squeeze { threads: 2, chunk: 4_096, tight: None };
+    let mut found = Vec::new();
+    for (memory, names) in [(1 << 20, 0), (80_000, 0), (80_000, 1 << 20), (40_000, 9_000), (0, 1 << 20)] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("pages.jsonl"), (0..300).map(page).collect::<String>()).unwrap();
+        let job = job(folder.path(), &Config::default(), squeeze);
+        let mut work = squeezed(&job, squeeze);
+        (work.budget.segments, work.budget.names) = (memory, names);
+        let report = run(&job, work, Begun::now(), &Silent).unwrap();
+        assert_eq!((report.counts.removed, report.out_of_core), (200, memory < 1 << 20));
+        let lists = ["removed.jsonl", "groups.jsonl", "pages.jsonl", "kept/pages.jsonl"];
+        found.push(lists.map(|list| fs::read_to_string(job.out.join(list)).unwrap()));
+    }
+    assert!(found[0][0].contains(r#""page":"pages.jsonl:3","winner":"pages.jsonl:2""#), "{}", found[0][0]);
+    assert!(found.iter().all(|lists| *lists == found[0]));
+}
+
 /// Stops a run in a stage, when it has been asked a number of times.
 struct StopIn {
     stage: Stage,
@@ -335,7 +359,7 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
         .collect();
     let config = Config::default();
     let whole = answer(&pages, &config, Squeeze { threads: 2, chunk: 50_000, tight: None });
-    for tight in [None, Some(20_000)] {
+    for tight in [None, Some(20_000), Some(20_001)] {
         let squeeze = Squeeze { threads: 2, chunk: 20_000, tight };
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
