@@ -52,7 +52,7 @@ impl Budget {
         Ok(Budget {
             limit,
             chunk: chunk as usize,
-            segments: limit / 2,
+            segments: (limit / 2).saturating_sub(OVERHEAD + job.threads as u64 * OVERHEAD_A_THREAD),
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
             rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
@@ -65,9 +65,11 @@ impl Budget {
         })
     }
 
-    /// The shares once all segments are on disk: half of the memory that they leave is for outlines, the rest for keys.
+    /// The shares once all segments are on disk: their memory is for outlines and for entries, which have that of sorters
+    /// too, since sorting is over when they come.
     pub(crate) fn without_segments(self) -> Budget {
-        Budget { segments: 0, outlines: self.segments / 2, entries: 3 * self.entries, ..self }
+        let entries = self.entries + ((self.sort + self.segments * 2 / 5) / BYTES_AN_ENTRY) as usize;
+        Budget { segments: 0, outlines: self.limit / 4, entries, ..self }
     }
 
     /// Refuses a run whose pages cannot be held in a few bytes each.
@@ -105,6 +107,9 @@ const COUNTED: u32 = 4;
 /// The logarithm of the counters that are in a cache for the most part.
 const CACHED_BITS: u32 = 21;
 
+/// What the program takes for itself, and each of its threads for buffers. Small limits are mostly that.
+const OVERHEAD: u64 = 8 << 20;
+const OVERHEAD_A_THREAD: u64 = 2 << 20;
 /// Sixteen bytes, at the fill of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
 /// A holder in the runs, in the index, and the way back to it from its content.
