@@ -92,7 +92,7 @@ fn pages_of_tiny_paragraphs_keep_the_limit() {
 fn full_and_empty_chunks_in_turn_keep_the_limit() {
     let folder = tempdir().expect("a folder");
     let (mut lines, mut random) = (String::new(), Random::new(7));
-    for megabyte in 0..60 {
+    for megabyte in 0..40 {
         for page in 0..107 {
             let words: String = match megabyte % 2 {
                 0 => (0..2_600).map(|_| format!("{:x} ", random.below(4_096))).collect(),
@@ -103,8 +103,8 @@ fn full_and_empty_chunks_in_turn_keep_the_limit() {
     }
     let (input, out) = (write_file(folder.path(), "pages.jsonl", lines), folder.path().join("out"));
     dedup(&input, &out).args("--memory 128M --threads 1 --quiet").succeed();
-    // The shares of a limit leave a quarter of it for what nobody counts, of which this is none.
-    assert_memory_within(&out, 96 << 20);
+    // All fits in memory, and the shares of a limit leave much of it for what nobody counts, of which this is none.
+    assert_memory_within(&out, 88 << 20);
 }
 
 #[test]
