@@ -108,6 +108,10 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let finished = (read::<Run>(&out.join("run.json")), read(&out.join("report.json")));
     if let ((Some(finished), Some(report)), false) = (finished, job.overwrite) {
         if run.equals(&finished) {
+            // It may have been killed when all was done but this.
+            if read::<Run>(&folder.join("run.json")).is_none_or(|left| run.equals(&left)) {
+                clear(folder)?;
+            }
             return Ok(Found::Finished(Box::new(report)));
         }
         let reason =
@@ -169,6 +173,13 @@ fn continue_or_begin(run: Run, folder: &Path) -> Result<(Run, bool)> {
     if let Some(begun) = read::<Run>(&path).filter(|begun| run.equals(begun)) {
         return Ok((begun, true));
     }
+    clear(folder)?;
+    write(&path, &run)?;
+    Ok((run, false))
+}
+
+/// Deletes what a run left in its folder, but the lock and the input.
+fn clear(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).at("read", folder)?.flatten() {
         let old = entry.path();
         if entry.file_name() != "lock" && entry.file_name() != "stdin" {
@@ -176,8 +187,7 @@ fn continue_or_begin(run: Run, folder: &Path) -> Result<(Run, bool)> {
             removed.at("delete", &old)?;
         }
     }
-    write(&path, &run)?;
-    Ok((run, false))
+    Ok(())
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {

@@ -232,6 +232,29 @@ fn a_run_that_overwrites_and_is_killed_leaves_the_old_results() {
     assert_same_answer(&out, &prepared.expected, "overwritten");
 }
 
+/// Killed when the results were in place and what it had needed was not yet deleted.
+#[test]
+fn a_run_that_was_killed_while_it_cleared_up_leaves_nothing() {
+    let folder = tempdir().expect("a folder");
+    let (input, out) = (write_corpus(folder.path(), 30), folder.path().join("out"));
+    dedup(&input, &out).succeed();
+    let run = fs::read(out.join("run.json")).expect("the run's configuration");
+    for run in [Some(run), None] {
+        fs::create_dir_all(out.join(".onecopy/results")).expect("a folder");
+        write_file(&out.join(".onecopy"), "segments.bin", "sketches");
+        if let Some(run) = run {
+            fs::write(out.join(".onecopy/run.json"), run).expect("a file");
+        }
+        assert!(dedup(&input, &out).succeed().stdout.contains("nothing was repeated"));
+        assert!(!out.join(".onecopy").exists());
+    }
+    fs::create_dir(out.join(".onecopy")).expect("a folder");
+    let other = fs::read_to_string(out.join("run.json")).expect("text").replace("pages.jsonl", "other.jsonl");
+    fs::write(out.join(".onecopy/run.json"), other).expect("a file");
+    dedup(&input, &out).succeed();
+    assert!(out.join(".onecopy/run.json").exists(), "what another run has done is left to it");
+}
+
 #[test]
 fn a_killed_run_is_not_mixed_with_another() {
     let prepared = Prepared::new("");
