@@ -93,7 +93,7 @@ impl Spill {
     }
 
     /// Begins a file that is not to go past the cache.
-    pub(crate) fn create_cached(path: &Path) -> Result<Spill> {
+    fn create_cached(path: &Path) -> Result<Spill> {
         let mut options = OpenOptions::new();
         let cached =
             options.create(true).truncate(true).read(true).write(true).open(path).at("create", path)?;
