@@ -142,7 +142,7 @@ pub struct Subject<'a> {
 }
 
 /// A page of HTML, of which main content is told apart.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parts<'a> {
     /// All of its text.
     pub text: &'a str,

@@ -2,6 +2,8 @@
 //!
 //! Nothing in this crate can fail on a page: what cannot be judged is the reader's to reject.
 
+use crate::method::Parts;
+
 /// A page's permanent number, given at ingest. Dense from zero within a run, and never a position in a file.
 pub type PageId = u32;
 
@@ -12,6 +14,8 @@ pub struct Page<'a> {
     pub name: &'a str,
     /// What is compared, before canonicalisation.
     pub text: &'a str,
+    /// All of its text, told apart, if it is HTML and that is looked at.
+    pub parts: Option<Parts<'a>>,
     /// What helps to choose a winner.
     pub signals: Signals<'a>,
 }

@@ -77,7 +77,7 @@ fn similarity(method: &dyn Method, a: &[u64], b: &[u64]) -> f64 {
 fn sketch(page: &Page, method: &dyn Method, config: &Config) -> (Vec<u64>, Canonical) {
     let (mut canonical, mut out) = (Canonical::default(), Vec::new());
     canonicalise(page.text, &config.canonical, &mut canonical);
-    let subject = Subject { canonical: &canonical, text: page.text, links: &[], parts: None };
+    let subject = Subject { canonical: &canonical, text: page.text, links: &[], parts: page.parts };
     method.sketch(&subject, &mut Desk::default(), &mut out);
     (out, canonical)
 }

@@ -14,6 +14,7 @@ pub(crate) mod facts;
 mod fresh;
 mod index;
 mod judge;
+mod key;
 mod keys;
 mod known;
 mod links;

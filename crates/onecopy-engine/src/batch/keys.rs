@@ -10,11 +10,12 @@ use onecopy_core::{Desk, Method, Rarity, Search};
 
 use super::budget::Budget;
 use super::contents::{Contents, NO_CONTENT};
+use super::key::{Key, holder, is_strong, key};
 use super::outlines::Outlines;
 use super::pile::Pile;
 use super::runs::{Holder, RunWriter, Runs};
 use super::segments::Segments;
-use super::sorter::Sorter;
+use super::sorter::{Sortable, Sorter};
 use super::spill::{Aligned, Pace};
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
@@ -28,25 +29,6 @@ const PART_KEYS: u64 = 1 << 17;
 /// Among shingles that are equally rare the smallest are keys, so leading bits are not what divides keys evenly. Those in
 /// the middle do: they are turned to the front.
 const TURN: u32 = 31;
-
-/// A key, turned, and a holder of it: in this order, the content before what comes behind the key.
-type Key = [u64; 2];
-
-/// Set in a holder that has enough behind its key to be alike to another that has less. No page has so many shingles.
-const STRONG: u32 = 1 << 31;
-
-fn key(key: u64, [content, rest]: Holder, strong: bool) -> Key {
-    let rest = if strong { rest | STRONG } else { rest };
-    [key, u64::from(content) << 32 | u64::from(rest)]
-}
-
-fn holder([_, holder]: Key) -> Holder {
-    [(holder >> 32) as u32, holder as u32 & !STRONG]
-}
-
-fn is_strong([_, holder]: &Key) -> bool {
-    *holder as u32 & STRONG != 0
-}
 
 /// What finding keys needs to know.
 pub(crate) struct KeyFinder<'a> {
@@ -124,12 +106,14 @@ impl KeyFinder<'_> {
         drawn.clear();
         outlines.clear();
         let shift = 64 - piles.len().ilog2();
+        // Sets grow in the order of keys, which is that of the reference.
+        let turn = if self.method.search() == Search::Keys { TURN } else { 0 };
         let pages = self.each_sketch(i, sketches, |content, sketch| {
             keys.clear();
             self.method.keys(sketch, self.rarity, desk, keys);
             let least = self.method.least_rest(sketch.len() as u32);
             for &(shingle, rest) in &*keys {
-                let turned = shingle.rotate_left(TURN);
+                let turned = shingle.rotate_left(turn);
                 parts[(turned >> shift) as usize].push(key(turned, [content, rest], rest >= least));
             }
             drawn.push(content);
@@ -171,11 +155,11 @@ impl KeyFinder<'_> {
         let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
         let used = sorter.drain(buffer, |key| {
-            if key[0] != current {
+            if key.lead() != current {
                 self.prune(&mut run, &mut all);
                 writer.push(&run)?;
                 run.clear();
-                current = key[0];
+                current = key.lead();
             }
             run.push(holder(key));
             Ok(())

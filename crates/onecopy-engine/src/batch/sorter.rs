@@ -18,20 +18,6 @@ pub(crate) trait Sortable: Copy + Ord {
     fn lead(self) -> u64;
 }
 
-/// A key, and a content that holds it with how many of its shingles come behind it.
-impl Sortable for [u64; 2] {
-    type Bytes = [u8; 16];
-    fn to_bytes(self) -> [u8; 16] {
-        bytemuck::cast(self)
-    }
-    fn from_bytes(bytes: &[u8; 16]) -> [u64; 2] {
-        bytemuck::pod_read_unaligned(bytes)
-    }
-    fn lead(self) -> u64 {
-        self[0]
-    }
-}
-
 /// A fingerprint in two halves, and the rank of a page that has it.
 impl Sortable for ([u64; 2], u32) {
     type Bytes = [u8; 20];
@@ -350,7 +336,5 @@ mod tests {
     fn values_survive_their_bytes() {
         let value = ([u64::MAX - 1, 7], 42);
         assert_eq!(<([u64; 2], u32)>::from_bytes(&value.to_bytes()), value);
-        let key = [u64::MAX - 1, 7 << 32 | 5];
-        assert_eq!(<[u64; 2]>::from_bytes(&key.to_bytes()), key);
     }
 }

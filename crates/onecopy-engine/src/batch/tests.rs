@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use onecopy_core::{Config, Decision, METHODS, Page, PageId, Signals, reference};
+use onecopy_core::{Config, Decision, METHODS, Page, PageId, Signals, method, reference};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::error::Error;
+use crate::ingest::{FieldNames, Record, TextParts, Wanted, read_line};
+use crate::job::Fields;
 use crate::progress::{Silent, Stage};
 
 /// A page of a generated corpus.
@@ -17,13 +19,15 @@ use crate::progress::{Silent, Stage};
 struct Made {
     name: String,
     text: String,
+    /// What stands on the page beside its text, if it is HTML.
+    menu: Option<&'static str>,
     popularity: Option<f64>,
 }
 
 /// What a run says of a page: its winner and similarity if it went, and the winner of its group.
 type Fate = (Option<(String, String, String)>, String);
 
-/// Word lists that are edited copies of each other, of boilerplate, and of nothing.
+/// Word lists that are edited copies of each other, of boilerplate, and of nothing; plain, or as HTML.
 fn corpus() -> impl Strategy<Value = Vec<Made>> {
     let page = (0usize..4, 0usize..3, 0usize..6, prop::collection::vec(0usize..30, 0..5), 0usize..4);
     prop::collection::vec(page, 1..60).prop_map(|plans| plans.into_iter().enumerate().map(make).collect())
@@ -49,24 +53,40 @@ fn make(
         _ => words.chunks(3 + number % 2).map(|words| words.join(" ")).collect::<Vec<_>>().join(". "),
     };
     let popularity = (signal > 0).then_some(signal as f64);
-    Made { name: format!("page-{number:02}"), text, popularity }
+    let menu = [None, None, Some("home news"), Some("home news shop about us and all that is in our shop")];
+    Made { name: format!("page-{number:02}"), text, menu: menu[number * 7 % 5 % 4], popularity }
 }
 
 fn line(page: &Made) -> String {
-    json!({"id": page.name, "text": page.text, "popularity": page.popularity}).to_string() + "\n"
+    let mut record = json!({"id": page.name, "popularity": page.popularity});
+    let text = &page.text;
+    match page.menu {
+        Some(menu) if !text.is_empty() => {
+            let menu: String = menu.split(' ').map(|word| format!("<li><a href=/>{word}</a>")).collect();
+            record["html"] = json!(format!("<body><ul>{menu}</ul><p>{text}.</p><p>{text}.</p></body>"));
+        }
+        _ => record["text"] = json!(text),
+    }
+    record.to_string() + "\n"
 }
 
 /// The answer by the reference. Pages without words are rejected by a run, so they are left out.
 fn expected(pages: &[Made], config: &Config) -> BTreeMap<String, Fate> {
     let judged: Vec<&Made> = pages.iter().filter(|page| !page.text.is_empty()).collect();
-    let names: Vec<String> = judged.iter().map(|page| format!("\"{}\"", page.name)).collect();
-    let given: Vec<Page> = judged
+    let lines: Vec<String> = judged.iter().map(|page| line(page)).collect();
+    let (names, method) = (FieldNames::new(&Fields::default()), method(config).unwrap());
+    let wanted = Wanted::by(config, &*method);
+    let records: Vec<Record> =
+        lines.iter().map(|line| read_line(line.as_bytes(), &names, &wanted).unwrap()).collect();
+    let texts: Vec<_> = records.iter().map(|record| record.text.plain()).collect();
+    let given: Vec<Page> = records
         .iter()
-        .zip(&names)
-        .map(|(page, name)| Page {
-            name,
-            text: &page.text,
-            signals: Signals { popularity: page.popularity, ..Default::default() },
+        .zip(&texts)
+        .map(|(record, text)| Page {
+            name: record.id,
+            text,
+            parts: record.parts.as_ref().map(TextParts::parts),
+            signals: Signals { popularity: record.popularity, ..Default::default() },
         })
         .collect();
     let (decisions, groups) = reference::dedup(&given, config);
@@ -242,6 +262,7 @@ fn a_giant_group_is_settled_like_any_other() {
         .map(|n| Made {
             name: format!("g{n:03}"),
             text: format!("{} n{}", words.join(" "), n % 7),
+            menu: None,
             popularity: None,
         })
         .collect();
@@ -252,6 +273,7 @@ fn a_giant_group_is_settled_like_any_other() {
             words[..15].join(" "),
             (0..20).map(|i| format!("own{n}x{i}")).collect::<Vec<_>>().join(" ")
         ),
+        menu: None,
         popularity: None,
     }));
     let config = Config::default();
@@ -268,7 +290,8 @@ fn groups_are_joined_by_pairs_of_losers() {
     let page = |name: String, drift: usize, own: Option<usize>, popularity: f64| {
         let words = (0..40).map(|i| if i < drift { format!("new{i}") } else { format!("old{i}") });
         let own = own.map(|n| format!("own{name}{n}"));
-        Made { text: words.chain(own).collect::<Vec<_>>().join(" "), name, popularity: Some(popularity) }
+        let text = words.chain(own).collect::<Vec<_>>().join(" ");
+        Made { text, name, menu: None, popularity: Some(popularity) }
     };
     let mut pages = vec![page("a".into(), 0, None, 9.0), page("b".into(), 9, None, 8.0)];
     for n in 0..3 {
@@ -285,11 +308,24 @@ fn groups_are_joined_by_pairs_of_losers() {
     }
 }
 
+/// Plain text, and the same twice as HTML: the numbers beside their keys are of two kinds, and use all their bits.
+#[test]
+fn plain_text_and_html_are_compared() {
+    let text: String = (0..30).map(|i| format!("w{i} ")).collect();
+    let page = |name: &str, menu| Made { name: name.into(), text: text.clone(), menu, popularity: None };
+    let pages = [page("plain", None), page("html", Some("home news"))];
+    let expected = expected(&pages, &Config::default());
+    assert_eq!(expected["plain"].0, Some(("html".into(), "0.81250".into(), "near".into())));
+    let squeeze = Squeeze { threads: 1, chunk: 4_096, tight: None };
+    assert_eq!(answer(&pages, &Config::default(), squeeze), expected);
+}
+
 /// Two pages of the same words in other sentences: the better one's sentences count, wherever it stands in the input.
 #[test]
 fn the_best_page_of_a_text_speaks_for_it() {
     let sentences: Vec<String> = (0..10).map(|n| format!("a{n} b{n} c{n}")).collect();
-    let page = |name: &str, text: String, popularity| Made { name: name.into(), text, popularity };
+    let page =
+        |name: &str, text: String, popularity| Made { name: name.into(), text, menu: None, popularity };
     let near = format!("{}. something else", sentences[..9].join(". "));
     let pages = [
         page("one-sentence", sentences.join(" "), Some(1.0)),
@@ -354,7 +390,7 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
             let mut words = words.clone();
             words[n % 30] = format!("x{}", n % 997);
             words[(n + 11) % 30] = format!("y{}", n % 13);
-            Made { name: format!("p{n:04}"), text: words.join(" "), popularity: None }
+            Made { name: format!("p{n:04}"), text: words.join(" "), menu: None, popularity: None }
         })
         .collect();
     let config = Config::default();

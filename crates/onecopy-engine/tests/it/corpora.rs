@@ -203,6 +203,7 @@ impl Given {
         Page {
             name,
             text: &self.text,
+            parts: None,
             signals: Signals { url: self.url.as_deref(), time, popularity: self.popularity },
         }
     }
