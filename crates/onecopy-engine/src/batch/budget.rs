@@ -27,6 +27,8 @@ pub(crate) struct Budget {
     pub sort: u64,
     /// Outlines of pages, beside their segments.
     pub outlines: u64,
+    /// Sketches of the pages that are being settled, if their segments are on disk.
+    pub sketches: u64,
     /// Keys that pages share, while they are being settled, as a number of them.
     pub entries: usize,
     /// Those of them that are in memory from when they are found, as a number of them.
@@ -58,6 +60,7 @@ impl Budget {
             rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
             sort: limit / 5,
             outlines: limit / 16,
+            sketches: limit / 4,
             entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
             runs: (limit / 5 / BYTES_AN_ENTRY) as usize,
             names: limit / 4,

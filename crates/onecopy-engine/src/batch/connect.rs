@@ -11,7 +11,6 @@ use super::judge::{Desk, Judge};
 use super::runs::{Holder, Runs};
 use super::settle::Settled;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, Stage};
 
 /// Pairs that are held before they are compared.
 const PAIRS: usize = 1 << 20;
@@ -46,40 +45,38 @@ impl Open {
     }
 }
 
-/// The group of each content, by its best content.
-pub(crate) fn connect(
-    judge: &Judge,
-    runs: &Runs,
-    settled: &Settled,
-    progress: &dyn Progress,
-) -> Result<Groups> {
-    progress.begin(Stage::Connect, runs.len() as u64);
+/// The stars as groups, each by its best content.
+pub(crate) fn stars(settled: &Settled) -> Groups {
     let mut groups = Groups::new(settled.winner.len());
     for (content, &winner) in settled.winner.iter().enumerate() {
         groups.join(content as u32, winner);
     }
+    groups
+}
+
+/// Joins the groups of a section's contents.
+pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, groups: &mut Groups) -> Result<()> {
     let mut connector =
         Connector { judge, settled, groups, members: Vec::new(), open: Vec::new(), met: Met::new() };
     let mut done = 0;
     runs.for_each(|run| {
         if done % REPORTED == 0 {
-            progress.advance(done.min(REPORTED));
-            if progress.stopped() {
+            judge.progress.advance(done.min(REPORTED));
+            if judge.progress.stopped() {
                 return Err(Error::Stopped);
             }
         }
         done += 1;
         connector.run(run)
     })?;
-    connector.join_stars()?;
-    Ok(connector.groups)
+    connector.join_stars()
 }
 
 /// Groups that are being connected, and pairs that may connect more of them.
 struct Connector<'a> {
     judge: &'a Judge<'a>,
     settled: &'a Settled,
-    groups: Groups,
+    groups: &'a mut Groups,
     /// The run that is looked at.
     members: Vec<Member>,
     open: Vec<Open>,

@@ -10,6 +10,7 @@ use onecopy_core::{Held, Method};
 use super::runs::Holder;
 use super::segments::{Segments, SketchAt};
 use super::sorter::Sorter;
+use super::spill::Aligned;
 use crate::error::Result;
 
 /// The contents of a run.
@@ -43,6 +44,31 @@ impl Contents {
 
     pub(crate) fn len(&self) -> usize {
         self.best_page.len()
+    }
+
+    /// Calls `each` with every content whose sketch is in a segment; says how many pages the segment has. Sketches that are
+    /// looked at `again` stay in the system's cache.
+    pub(crate) fn each_sketch(
+        &self,
+        segments: &Segments,
+        i: usize,
+        again: bool,
+        buffer: &mut Aligned,
+        mut each: impl FnMut(u32, &[u64]),
+    ) -> Result<u64> {
+        let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
+        let sketches = segments.sketches(i, again, buffer)?;
+        for (row, &content) in segment.rows.iter().zip(&self.of_page[first..]) {
+            if content == NO_CONTENT {
+                continue;
+            }
+            let at = self.sketch_at[content as usize];
+            if row.sketch_size > 0 && (at.segment as usize, at.start) == (i, row.sketch_start) {
+                let start = row.sketch_start as usize;
+                each(content, &sketches[start..start + row.sketch_size as usize]);
+            }
+        }
+        Ok(segment.rows.len() as u64)
     }
 }
 

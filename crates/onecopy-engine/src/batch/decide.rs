@@ -2,26 +2,30 @@
 
 use std::sync::Mutex;
 
-use onecopy_core::{Method, Rarity, Search, near_by_rotation};
+use onecopy_core::{Groups, Method, Rarity, Search, near_by_rotation};
 
 use super::budget::Budget;
 use super::contents::{Contents, contents, ranks};
 use super::decisions::Decisions;
+use super::gather::{Gathered, Gatherer};
 use super::judge::Judge;
 use super::keys::KeyFinder;
 use super::links::{Links, links};
 use super::neighbours::neighbours;
 use super::order::Preferences;
 use super::outlines::Outlines;
+use super::runs::Runs;
+use super::sections::{AtHand, Room, Section, divide};
 use super::segments::{Collector, Segments};
 use super::sets::sets;
+use super::settle::Settled;
 use super::work::Work;
 use super::{connect, rank, read, settle};
 use crate::error::{Error, Result};
 use crate::ingest::Format;
 use crate::job::Job;
 use crate::output::Lists;
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 
 /// Reads all pages and decides which stay; takes up what an earlier run found. The lists of markets are written on
 /// the way.
@@ -114,7 +118,8 @@ impl Settling<'_> {
         let contents = self.contents(preferences.order(by_rules, None)?)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
-        let alike = self.judge(&contents, Outlines::default(), progress).compare_all(&pairs)?;
+        let outlines = Outlines::default();
+        let alike = self.judge(&contents, &outlines, progress).compare_all(&pairs)?;
         let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
         let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
         pages.dedup();
@@ -132,11 +137,11 @@ impl Settling<'_> {
     fn judge<'a>(
         &'a self,
         contents: &'a Contents,
-        outlines: Outlines,
+        outlines: &'a Outlines,
         progress: &'a dyn Progress,
     ) -> Judge<'a> {
         let (segments, method, threads) = (self.segments, self.method, self.threads());
-        Judge { segments, contents, outlines, method, threads, progress }
+        Judge { segments, sketches: None, contents, outlines, method, threads, progress }
     }
 
     /// Room for outlines, if the method has any.
@@ -171,9 +176,39 @@ impl Settling<'_> {
             )?,
         };
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
-        let judge = self.judge(&contents, outlines, progress);
-        let settled = settle::settle(&judge, &runs, budget.entries, progress)?;
-        let groups = connect::connect(&judge, &runs, &settled, progress)?;
+        let (settled, groups) = self.in_sections(&self.judge(&contents, &outlines, progress), runs)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
+    }
+
+    /// Settles contents that share the keys of `runs`, and joins them to groups.
+    fn in_sections(&self, judge: &Judge, runs: Runs) -> Result<(Settled, Groups)> {
+        let (contents, folder, progress) = (judge.contents, self.work.folder(), judge.progress);
+        progress.begin(Stage::Settle, contents.len() as u64);
+        let (sections, gathered) = if self.segments.on_disk() {
+            let Budget { sketches: memory, runs: holders, .. } = self.budget;
+            let sections = divide(judge, runs, &Room { words: memory / 8, holders, folder })?;
+            let gatherer =
+                Gatherer { segments: self.segments, contents, threads: judge.threads, memory, folder };
+            let gathered = gatherer.gather(&sections, progress)?;
+            (sections, gathered)
+        } else {
+            (vec![Section::whole(contents, runs)], Gathered::default())
+        };
+        let at_hand = AtHand { judge: *judge, gathered: &gathered };
+        let mut settled = Settled::new(contents.len());
+        let alone = contents.len() - sections.iter().map(|section| section.members.len()).sum::<usize>();
+        progress.advance(alone as u64);
+        at_hand.for_each(&sections, |judge, section| {
+            // Where sketches are in memory, half of it is theirs.
+            let entries = if section.in_place { self.budget.entries } else { self.budget.entries / 2 };
+            settle::settle(judge, section, entries, &mut settled)
+        })?;
+        progress.begin(Stage::Connect, sections.iter().map(|section| section.runs.len() as u64).sum());
+        let mut groups = connect::stars(&settled);
+        at_hand.for_each(&sections, |judge, section| {
+            connect::connect(judge, &section.runs, &settled, &mut groups)
+        })?;
+        gathered.delete()?;
+        Ok((settled, groups))
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn only_what_stays_and_may_be_alike_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::new(1, 100, folder.path());
+        let runs = Runs::new(1, 100, &folder.path().join("runs"));
         let mut writer = runs.writer(0);
         for run in
             [&[[0, 9], [2, 9], [3, 9]][..], &[[1, 9], [2, 9]], &[[2, 9], [3, 9], [4, 9]], &[[0, 9], [4, 2]]]
@@ -143,7 +143,8 @@ mod tests {
         let judge = Judge {
             segments: &segments,
             contents: &contents,
-            outlines: Outlines::default(),
+            outlines: &Outlines::default(),
+            sketches: None,
             method: &*method,
             threads: 1,
             progress: &crate::progress::Silent,

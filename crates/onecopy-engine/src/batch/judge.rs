@@ -3,6 +3,7 @@
 use onecopy_core::{Held, Method};
 
 use super::contents::Contents;
+use super::gather::Gathering;
 use super::outlines::Outlines;
 use super::runs::Holder;
 use super::segments::Segments;
@@ -11,10 +12,13 @@ use crate::parallel::for_each;
 use crate::progress::Progress;
 
 /// Knows where sketches are and when two are alike.
+#[derive(Clone, Copy)]
 pub(crate) struct Judge<'a> {
+    /// Where sketches are, unless they were gathered.
     pub segments: &'a Segments,
+    pub sketches: Option<Gathering<'a>>,
     pub contents: &'a Contents,
-    pub outlines: Outlines,
+    pub outlines: &'a Outlines,
     pub method: &'a dyn Method,
     pub threads: usize,
     /// Is asked whether to stop, for some methods take long over a few comparisons.
@@ -65,8 +69,11 @@ impl Judge<'_> {
     }
 
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        let (at, size) = (self.contents.sketch_at[content as usize], self.contents.sizes[content as usize]);
-        self.segments.sketch(at, size, buffer)
+        let size = self.contents.sizes[content as usize];
+        match &self.sketches {
+            Some(sketches) => Ok(sketches.sketch(content, size)),
+            None => self.segments.sketch(self.contents.sketch_at[content as usize], size, buffer),
+        }
     }
 
     /// Compares each of `pairs`.

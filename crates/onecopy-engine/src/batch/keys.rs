@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use onecopy_core::{Desk, Method, Rarity, Search};
 
 use super::budget::Budget;
-use super::contents::{Contents, NO_CONTENT};
+use super::contents::Contents;
 use super::key::{Key, holder, is_strong, key};
 use super::outlines::Outlines;
 use super::pile::Pile;
@@ -81,7 +81,7 @@ impl KeyFinder<'_> {
             piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
         }
         let room = budget.sort / self.threads as u64;
-        let runs = Runs::new(piles.len(), budget.runs, self.folder);
+        let runs = Runs::new(piles.len(), budget.runs, &self.folder.join("runs"));
         // Sets grow in the order of the runs, so which of them is left out must not depend on threads.
         let runs = match self.method.search() {
             Search::Keys => runs.knowing((2 * self.contents.len()).min(budget.runs / 4)),
@@ -108,7 +108,9 @@ impl KeyFinder<'_> {
         let shift = 64 - piles.len().ilog2();
         // Sets grow in the order of keys, which is that of the reference.
         let turn = if self.method.search() == Search::Keys { TURN } else { 0 };
-        let pages = self.each_sketch(i, sketches, |content, sketch| {
+        // Of segments that are on disk all together, sketches are gathered later, rather than looked at where they are.
+        let again = !self.segments.on_disk();
+        let pages = self.contents.each_sketch(self.segments, i, again, sketches, |content, sketch| {
             keys.clear();
             self.method.keys(sketch, self.rarity, desk, keys);
             let least = self.method.least_rest(sketch.len() as u32);
@@ -126,28 +128,6 @@ impl KeyFinder<'_> {
             part.clear();
         }
         Ok(pages)
-    }
-
-    /// Calls `each` with every content whose sketch is in a segment; says how many pages the segment has.
-    pub(crate) fn each_sketch(
-        &self,
-        i: usize,
-        buffer: &mut Vec<u64>,
-        mut each: impl FnMut(u32, &[u64]),
-    ) -> Result<u64> {
-        let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
-        let sketches = self.segments.sketches(i, buffer)?;
-        for (row, &content) in segment.rows.iter().zip(&self.contents.of_page[first..]) {
-            if content == NO_CONTENT {
-                continue;
-            }
-            let at = self.contents.sketch_at[content as usize];
-            if row.sketch_size > 0 && (at.segment as usize, at.start) == (i, row.sketch_start) {
-                let start = row.sketch_start as usize;
-                each(content, &sketches[start..start + row.sketch_size as usize]);
-            }
-        }
-        Ok(segment.rows.len() as u64)
     }
 
     /// Turns sorted keys into runs; gives the memory of the keys back.
@@ -203,7 +183,7 @@ struct SortDesk {
 /// What a thread keeps between segments.
 #[derive(Default)]
 struct Scratch {
-    sketches: Vec<u64>,
+    sketches: Aligned,
     desk: Desk,
     keys: Vec<(u64, u32)>,
     parts: Vec<Vec<Key>>,

@@ -26,16 +26,24 @@ pub(super) struct Written {
 impl Known {
     /// Remembers some `runs`.
     pub(super) fn new(runs: usize) -> Known {
+        if runs == 0 {
+            return Known { shards: Vec::new() };
+        }
         // No zeros: memory that is zero is given when it is read, and again when it is written.
         let none = Written { hash: 1, rest: 0, part: 0, at: None };
         let shard = |_| Mutex::new(vec![none; runs.div_ceil(SHARDS)]);
         Known { shards: (0..SHARDS).map(shard).collect() }
     }
 
-    /// The place of a run.
+    /// Whether nothing is remembered.
+    pub(super) fn is_empty(&self) -> bool {
+        self.shards.is_empty()
+    }
+
+    /// The place of a run, if anything is remembered.
     pub(super) fn place(&self, hash: u128) -> Place<'_> {
         let shard = self.shards[hash as usize % SHARDS].lock().expect("no thread panics with this lock");
-        let at = (hash >> 64) as usize % shard.len().max(1);
+        let at = (hash >> 64) as usize % shard.len();
         Place { shard, at }
     }
 }
@@ -47,8 +55,8 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// What has the place, if there is one.
-    pub(super) fn get(&mut self) -> Option<&mut Written> {
-        self.shard.get_mut(self.at)
+    /// What has the place.
+    pub(super) fn get(&mut self) -> &mut Written {
+        &mut self.shard[self.at]
     }
 }

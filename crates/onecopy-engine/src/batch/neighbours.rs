@@ -5,6 +5,7 @@ use onecopy_core::{Near, Sketches};
 use super::budget::Budget;
 use super::keys::KeyFinder;
 use super::runs::Runs;
+use super::spill::Aligned;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
@@ -16,17 +17,18 @@ pub(crate) fn neighbours(
     progress: &dyn Progress,
 ) -> Result<Runs> {
     progress.begin(Stage::Keys, finder.segments.pages() as u64);
-    let (mut words, mut buffer) = (vec![0; finder.contents.len()], Vec::new());
+    let (mut words, mut buffer) = (vec![0; finder.contents.len()], Aligned::default());
+    let again = !finder.segments.on_disk();
     for i in 0..finder.segments.len() {
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        let pages =
-            finder.each_sketch(i, &mut buffer, |content, sketch| words[content as usize] = sketch[0])?;
+        let word = |content, sketch: &[u64]| words[content as usize] = sketch[0];
+        let pages = finder.contents.each_sketch(finder.segments, i, again, &mut buffer, word)?;
         progress.advance(pages);
     }
     let pairs = near(Sketches { words: &words, width: 1 });
-    let runs = Runs::new(1, budget.runs, finder.folder);
+    let runs = Runs::new(1, budget.runs, &finder.folder.join("runs"));
     let mut writer = runs.writer(0);
     for pair in pairs {
         writer.push(&[[pair.a, 0], [pair.b, 0]])?;

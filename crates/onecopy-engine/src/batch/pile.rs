@@ -29,7 +29,7 @@ pub(crate) struct Pile<T> {
     spilled: usize,
 }
 
-impl<T: Sortable + Pod> Pile<T> {
+impl<T: Pod> Pile<T> {
     const WORDS: usize = size_of::<T>() / size_of::<u64>();
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
@@ -48,6 +48,11 @@ impl<T: Sortable + Pod> Pile<T> {
             self.values.extend_from_slice(part);
         }
         Ok(())
+    }
+
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.spilled + self.values.len()
     }
 
     /// Whether some of the values are on disk.
@@ -79,6 +84,23 @@ impl<T: Sortable + Pod> Pile<T> {
         Ok(())
     }
 
+    /// All values, as they came. `buffer` is where they are, unless they are in memory already.
+    pub(crate) fn values<'a>(&'a self, buffer: &'a mut Aligned) -> Result<&'a [T]> {
+        let Some(file) = &self.file else { return Ok(&self.values) };
+        let words = buffer.room(self.len() * Self::WORDS);
+        let (spilled, rest) = words.split_at_mut(self.spilled * Self::WORDS);
+        file.read_blocks(0, spilled)?;
+        rest.copy_from_slice(bytemuck::cast_slice(&self.values));
+        Ok(bytemuck::cast_slice(words))
+    }
+
+    /// Deletes what is on disk.
+    pub(crate) fn delete(self) -> Result<()> {
+        self.file.map_or(Ok(()), |_| std::fs::remove_file(&self.path).at("delete", &self.path))
+    }
+}
+
+impl<T: Sortable + Pod> Pile<T> {
     /// All values, to be sorted in so much `memory`. `used` is some of it, which fresh memory would cost more than.
     pub(crate) fn into_sorter(
         self,

@@ -12,6 +12,7 @@ use super::links::Link;
 use super::seen::Seen;
 use super::segment::{Row, Segment};
 use super::segments::{Collector, Segments};
+use super::spill::Aligned;
 use super::work::Work;
 use crate::appraise::Appraiser;
 use crate::error::{At, Error, Result};
@@ -92,13 +93,13 @@ fn recount(
     threads: impl Fn(&Segments) -> usize,
 ) -> Result<Collector> {
     let found = collector.finish()?;
-    for_each(threads(&found), found.len(), Vec::new, |buffer, i| {
+    for_each(threads(&found), found.len(), Aligned::default, |buffer, i| {
         let segment = found.load(i)?;
         for row in segment.rows.iter().filter(|row| row.sketch_size > 0) {
             shared.seen.has(row.fingerprint());
         }
         if shared.method.asks_rarity() {
-            counters.add(&segment, found.sketches(i, buffer)?, i);
+            counters.add(&segment, found.sketches(i, false, buffer)?, i);
         }
         Ok(())
     })?;

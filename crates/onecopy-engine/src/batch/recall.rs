@@ -13,6 +13,7 @@ use super::contents::NO_CONTENT;
 use super::decisions::Decisions;
 use super::read::read;
 use super::segments::{Collector, Segments};
+use super::spill::Aligned;
 use super::work::Work;
 use crate::error::{At, Result};
 use crate::job::Job;
@@ -122,9 +123,9 @@ impl Pairs<'_> {
     }
 
     fn each(&self, threads: usize, each: impl Fn(u32, &[u64]) + Sync) -> Result<()> {
-        for_each(threads, self.again.len(), Vec::new, |buffer, i| {
+        for_each(threads, self.again.len(), Aligned::default, |buffer, i| {
             let (segment, first) = (self.again.load(i)?, self.again.first_page(i));
-            let sketches = self.again.sketches(i, buffer)?;
+            let sketches = self.again.sketches(i, false, buffer)?;
             for (row, page) in segment.rows.iter().zip(first..) {
                 let content = self.decisions.content_of(page);
                 if row.sketch_size > 0 && content != NO_CONTENT {

@@ -24,7 +24,8 @@ pub(crate) struct Runs {
     parts: Vec<Mutex<Part>>,
     /// Holders that may still go to memory.
     room: AtomicUsize,
-    folder: PathBuf,
+    /// Where those go that do not fit in memory: this and a number.
+    path: PathBuf,
     runs: usize,
     entries: usize,
     known: Known,
@@ -43,10 +44,10 @@ struct Part {
 
 impl Runs {
     /// No runs yet; at most `room` holders of them will be in memory.
-    pub(crate) fn new(parts: usize, room: usize, folder: &Path) -> Runs {
+    pub(crate) fn new(parts: usize, room: usize, path: &Path) -> Runs {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
-        let (room, folder, known) = (AtomicUsize::new(room), folder.to_owned(), Known::new(0));
-        Runs { parts, room, folder, runs: 0, entries: 0, known }
+        let (room, path, known) = (AtomicUsize::new(room), path.to_owned(), Known::new(0));
+        Runs { parts, room, path, runs: 0, entries: 0, known }
     }
 
     /// So many runs are to be known again, and left out where they add nothing. Which of two that are the same is left out
@@ -74,7 +75,7 @@ impl Runs {
     /// No runs yet, where these are: they are given up.
     pub(crate) fn emptied(self) -> Runs {
         let held: usize = self.parts.iter().map(|part| part.lock().map_or(0, |part| part.memory.len())).sum();
-        Runs::new(1, self.room.into_inner() + held, &self.folder)
+        Runs::new(1, self.room.into_inner() + held, &self.path)
     }
 
     /// How many runs there are.
@@ -139,11 +140,14 @@ impl RunWriter<'_> {
         if run.len() < 2 {
             return Ok(());
         }
+        if self.runs.known.is_empty() {
+            return self.write(run).map(drop);
+        }
         self.contents.clear();
         self.contents.extend(run.iter().map(|[content, _]| content));
         let hash = xxh3_128(bytemuck::cast_slice(&self.contents));
         let mut place = self.runs.known.place(hash);
-        let Some(known) = place.get() else { return self.write(run).map(drop) };
+        let known = place.get();
         if known.hash == hash && self.is_written(known, run) {
             return Ok(());
         }
@@ -188,7 +192,7 @@ impl RunWriter<'_> {
 
     fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
         if self.disk.is_none() {
-            let path = self.runs.folder.join(format!("runs-{}", self.number));
+            let path = self.runs.path.with_extension(self.number.to_string());
             let file = File::create(&path).at("create", &path)?;
             self.disk = Some(BufWriter::with_capacity(1 << 16, file));
             self.part.disk = Some(path);
@@ -236,7 +240,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let input: Vec<Vec<Holder>> = (1..40).map(|n| (0..n).map(|c| [c, c + n]).collect()).collect();
         for room in [10_000, 200, 0] {
-            let (runs, found) = written(Runs::new(2, room, folder.path()), &input);
+            let (runs, found) = written(Runs::new(2, room, &folder.path().join("runs")), &input);
             assert_eq!(found, [&input[1..], &input[1..]].concat());
             assert_eq!((runs.len(), runs.entries()), (76, 2 * (2..40).sum::<usize>()));
         }
@@ -249,7 +253,8 @@ mod tests {
         let [less, more] = [vec![[1, 8], [2, 2]], vec![[1, 10], [2, 4]]];
         let input = [first.clone(), other.clone(), less, more.clone()];
         for (room, expected) in [(100, vec![more.clone(), other.clone()]), (0, vec![first, other, more])] {
-            let (runs, found) = written(Runs::new(2, room, folder.path()).knowing(1_000), &input);
+            let (runs, found) =
+                written(Runs::new(2, room, &folder.path().join("runs")).knowing(1_000), &input);
             assert_eq!(found, expected);
             assert_eq!((runs.len(), runs.entries()), (expected.len(), 2 * expected.len()));
         }
@@ -258,7 +263,7 @@ mod tests {
     #[test]
     fn a_run_takes_the_place_of_one_in_another_part_once_that_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::new(3, 100, folder.path()).knowing(1_000);
+        let runs = Runs::new(3, 100, &folder.path().join("runs")).knowing(1_000);
         let run = |rest| [[4, rest], [5, rest], [8, rest]];
         let mut first = runs.writer(1);
         first.push(&[[0, 1], [1, 1]]).unwrap();

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::segment::{Layout, Row, Segment};
+use super::spill::Aligned;
 use crate::error::{Error, Result};
 use disk::Disk;
 
@@ -249,12 +250,23 @@ impl Segments {
         }
     }
 
-    /// All sketches of a segment, one behind the other.
-    pub(crate) fn sketches<'a>(&'a self, segment: usize, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+    /// All sketches of a segment, one behind the other. If they are looked at `again`, they stay in the system's cache.
+    pub(crate) fn sketches<'a>(
+        &'a self,
+        segment: usize,
+        again: bool,
+        buffer: &'a mut Aligned,
+    ) -> Result<&'a [u64]> {
         match &self.segments[segment] {
             Stored::Memory(_, sketches) => Ok(sketches),
             Stored::Disk(layout, at) => {
-                self.words(at + 8 * layout.sketches_at() as u64, layout.sketches as usize, buffer)
+                let (at, count) = (at + 8 * layout.sketches_at() as u64, layout.sketches as usize);
+                if !again {
+                    return self.disk().read_once(at, count, buffer);
+                }
+                let words = buffer.room(count);
+                self.read(at, bytemuck::cast_slice_mut(words))?;
+                Ok(words)
             }
         }
     }
@@ -270,7 +282,12 @@ impl Segments {
         match &self.segments[at.segment as usize] {
             Stored::Memory(_, sketches) => Ok(&sketches[start..start + size]),
             Stored::Disk(layout, at) => {
-                self.words(at + 8 * (layout.sketches_at() + start) as u64, size, buffer)
+                if buffer.len() < size {
+                    buffer.resize(size, 0);
+                }
+                let words = &mut buffer[..size];
+                self.read(at + 8 * (layout.sketches_at() + start) as u64, bytemuck::cast_slice_mut(words))?;
+                Ok(words)
             }
         }
     }
@@ -325,17 +342,12 @@ impl Segments {
         self.firsts.partition_point(|&first| first <= page) - 1
     }
 
-    /// Some words from disk. What the buffer held is written over, not cleared.
-    fn words<'a>(&self, at: u64, count: usize, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        if buffer.len() < count {
-            buffer.resize(count, 0);
-        }
-        self.read(at, bytemuck::cast_slice_mut(&mut buffer[..count]))?;
-        Ok(&buffer[..count])
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        self.disk().read(at, bytes)
     }
 
-    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        self.disk.as_ref().expect("a segment that is not in memory is on disk").read(at, bytes)
+    fn disk(&self) -> &Disk {
+        self.disk.as_ref().expect("a segment that is not in memory is on disk")
     }
 }
 
@@ -373,7 +385,10 @@ mod tests {
             let (row, name) = segments.page(i as u32).unwrap();
             assert_eq!(name, format!("\"{lot}\"").into_bytes());
             assert_eq!(segments.load(i).unwrap().rows, [row]);
-            assert_eq!(segments.sketches(i, &mut Vec::new()).unwrap(), sketches(lot as u32));
+            for again in [false, true] {
+                let mut buffer = Aligned::default();
+                assert_eq!(segments.sketches(i, again, &mut buffer).unwrap(), sketches(lot as u32));
+            }
             let at = SketchAt { segment: i as u32, start: 0 };
             assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
             let mut ranks = [0; 8];

@@ -31,7 +31,7 @@ mod tests {
     fn runs_that_share_a_content_are_one_set() {
         let folder = tempfile::tempdir().unwrap();
         for room in [1_000, 0] {
-            let runs = Runs::new(2, room, folder.path());
+            let runs = Runs::new(2, room, &folder.path().join("runs"));
             for (part, input) in [[[0, 1], [2, 3]], [[1, 2], [4, 5]]].iter().enumerate() {
                 let mut writer = runs.writer(part);
                 input.iter().for_each(|run| writer.push(&run.map(|content| [content, 7])).unwrap());

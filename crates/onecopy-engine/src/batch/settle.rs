@@ -12,8 +12,8 @@ use onecopy_core::Method;
 use super::index::Index;
 use super::judge::{Desk, Judge};
 use super::runs::Runs;
+use super::sections::Section;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, Stage};
 
 /// What became of each content.
 pub(crate) struct Settled {
@@ -24,6 +24,11 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
+    /// All stay.
+    pub(crate) fn new(contents: usize) -> Settled {
+        Settled { winner: (0..contents as u32).collect(), score: vec![0; contents] }
+    }
+
     pub(crate) fn stays(&self, content: u32) -> bool {
         self.winner[content as usize] == content
     }
@@ -54,20 +59,19 @@ impl Settled {
     }
 }
 
-/// Settles all contents, with so many `entries` of runs in memory at once.
-pub(crate) fn settle(judge: &Judge, runs: &Runs, entries: usize, progress: &dyn Progress) -> Result<Settled> {
-    let contents = judge.contents.len();
-    progress.begin(Stage::Settle, contents as u64);
-    let mut settled = Settled { winner: (0..contents as u32).collect(), score: vec![0; contents] };
+/// Settles the contents of a section, with so many `entries` of runs in memory at once.
+pub(crate) fn settle(judge: &Judge, section: &Section, entries: usize, settled: &mut Settled) -> Result<()> {
+    let (contents, runs) = (judge.contents.len(), &section.runs);
     for block in blocks(runs, contents, entries)? {
-        let index = Index::new(runs, block.clone(), &settled)?;
-        let all: Vec<u32> = block.clone().filter(|&content| settled.stays(content)).collect();
-        Block { judge, index }.settle(&all, &mut settled, progress)?;
+        let index = Index::new(runs, block.clone(), settled)?;
+        let within = section.members.iter().copied().filter(|content| block.contains(content));
+        let all: Vec<u32> = within.filter(|&content| settled.stays(content)).collect();
+        Block { judge, index }.settle(&all, settled)?;
         if (block.end as usize) < contents {
-            sweep(judge, runs, block, &mut settled)?;
+            sweep(judge, runs, block, settled)?;
         }
     }
-    Ok(settled)
+    Ok(())
 }
 
 /// Ranges of contents whose keys fit in memory together.
@@ -104,7 +108,7 @@ struct Block<'a> {
 
 impl Block<'_> {
     /// Settles `contents` among themselves. Those that something better removed before must not be among them.
-    fn settle(mut self, contents: &[u32], settled: &mut Settled, progress: &dyn Progress) -> Result<()> {
+    fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<()> {
         let mut desk = Desk::default();
         for batch in contents.chunks(BATCH) {
             let found = self.judge.map(batch, |&content, desk| {
@@ -112,7 +116,7 @@ impl Block<'_> {
                 first_alike(self.judge, content, desk)
             })?;
             for (&content, found) in batch.iter().zip(found) {
-                if progress.stopped() {
+                if self.judge.progress.stopped() {
                     return Err(Error::Stopped);
                 }
                 let winner = match found {
@@ -127,7 +131,7 @@ impl Block<'_> {
                     None => self.index.keep(content),
                 }
             }
-            progress.advance(batch.len() as u64);
+            self.judge.progress.advance(batch.len() as u64);
         }
         Ok(())
     }

@@ -59,6 +59,17 @@ impl Aligned {
         &mut self.words
     }
 
+    /// Room for so many words, which hold whatever they held.
+    pub(crate) fn room(&mut self, count: usize) -> &mut [u64] {
+        if self.words.len() < self.start + count {
+            // What is here is not to be copied to where there is more.
+            *self = Aligned::default();
+            self.begin(count);
+            self.words.resize(self.start + count, 0);
+        }
+        &mut self.words[self.start..self.start + count]
+    }
+
     /// What was pushed.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words[self.start..]
@@ -164,14 +175,19 @@ impl Spill {
 
     /// Reads `count` words that are not needed again, from a place where a block begins.
     pub(crate) fn read_once<'a>(&self, at: u64, count: usize, out: &'a mut Aligned) -> Result<&'a [u64]> {
-        out.begin(count).extend(std::iter::repeat_n(0, count.next_multiple_of(BLOCK)));
-        let start = out.start;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out.words[start..]);
+        let blocks = out.room(count.next_multiple_of(BLOCK));
+        self.read_blocks(at, blocks)?;
+        Ok(&blocks[..count])
+    }
+
+    /// Reads whole blocks that are not needed again, from a place where a block begins.
+    pub(crate) fn read_blocks(&self, at: u64, blocks: &mut [u64]) -> Result<()> {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(blocks);
         let read = self.direct.as_ref().map(|(direct, _)| direct.read_exact_at(bytes, at));
         if !matches!(read, Some(Ok(()))) {
             self.cached.read_exact_at(bytes, at).at("read", &self.path)?;
         }
-        Ok(&out.words()[..count])
+        Ok(())
     }
 }
 

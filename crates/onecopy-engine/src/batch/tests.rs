@@ -169,6 +169,8 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
             rarity_bits: if entries % 2 == 0 { 5 } else { 14 },
             rarity_share: 3,
             sort: 0,
+            // All in place, several sections, or one.
+            sketches: [0, 4_000, 1 << 20][entries / 3 % 3],
             entries,
             runs: entries,
             ..work.budget

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::segment::{Layout, Segment};
-use super::super::spill::{Aligned, Spill};
+use super::super::spill::{Aligned, BLOCK, Spill};
 use crate::error::{At, Result};
 
 /// The two files.
@@ -83,6 +83,14 @@ impl Disk {
             self.words = Aligned::default();
         }
         Ok((layout, at))
+    }
+
+    /// Reads words that are not needed again, from any place.
+    pub(super) fn read_once<'a>(&self, at: u64, count: usize, buffer: &'a mut Aligned) -> Result<&'a [u64]> {
+        const BYTES: u64 = (BLOCK * size_of::<u64>()) as u64;
+        let before = (at % BYTES) as usize / size_of::<u64>();
+        let words = self.data.read_once(at / BYTES * BYTES, before + count, buffer)?;
+        Ok(&words[before..])
     }
 
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {

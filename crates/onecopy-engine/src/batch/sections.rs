@@ -1,0 +1,177 @@
+//! Sections: contents that are settled by themselves, for none is alike to one of another section.
+//!
+//! Where sketches are on disk, two of them are in any two places, and reading them there costs more than all else that is
+//! done with them. So what may be alike is told first, by keys and outlines, which are at hand; and the few that are left
+//! are brought together, each section with its sketches in memory.
+
+use onecopy_core::Groups;
+
+use super::contents::Contents;
+use super::gather::Gathered;
+use super::judge::Judge;
+use super::runs::{Holder, Runs};
+use super::spill::Aligned;
+use crate::error::{Error, Result};
+
+/// All pairs of a run are looked at up to this length. A longer one is taken to be alike as a whole.
+const LONG: usize = 1_000;
+/// Most sections. Each has files of its own, and a little memory while they are written.
+const MOST: usize = 256;
+/// Runs between two questions whether to stop.
+const ASKED: u64 = 1 << 14;
+
+/// The section of contents that are alike to none: there is nothing to settle.
+pub(super) const ALONE: u32 = u32::MAX;
+/// The section of contents of which too many may be alike for their sketches to be in memory together.
+const IN_PLACE: u32 = u32::MAX - 1;
+
+/// Contents that may be alike to each other, and to no others.
+pub(crate) struct Section {
+    /// The contents, best first.
+    pub members: Vec<u32>,
+    /// The keys that they share.
+    pub runs: Runs,
+    /// Whether their sketches are looked at where they are.
+    pub in_place: bool,
+}
+
+impl Section {
+    /// All contents in one.
+    pub(crate) fn whole(contents: &Contents, runs: Runs) -> Section {
+        Section { members: (0..contents.len() as u32).collect(), runs, in_place: true }
+    }
+}
+
+/// What sections may take.
+pub(crate) struct Room<'a> {
+    /// Words of the sketches of one.
+    pub words: u64,
+    /// Holders of all runs in memory.
+    pub holders: usize,
+    pub folder: &'a std::path::Path,
+}
+
+/// Divides contents into sections.
+pub(crate) fn divide(judge: &Judge, runs: Runs, room: &Room) -> Result<Vec<Section>> {
+    let mut groups = may_be_alike(judge, &runs)?;
+    let (of, count) = numbered(&mut groups, &judge.contents.sizes, room.words);
+    let dealt = deal(&runs, &mut groups, &of, count, room)?;
+    let mut members = vec![Vec::new(); count];
+    for (content, &section) in of.iter().enumerate().filter(|(_, section)| **section != ALONE) {
+        members[slot(section, count)].push(content as u32);
+    }
+    let sections = members.into_iter().zip(dealt).enumerate();
+    let section = |(number, (members, runs))| Section { members, runs, in_place: number == count - 1 };
+    Ok(sections.map(section).filter(|section| !section.members.is_empty()).collect())
+}
+
+/// The place of a section in a list of `count`, of which the last is that which stays in place.
+fn slot(section: u32, count: usize) -> usize {
+    if section == IN_PLACE { count - 1 } else { section as usize }
+}
+
+/// Groups of contents: what no pair joins that shares a key and may be alike is in two of them.
+fn may_be_alike(judge: &Judge, runs: &Runs) -> Result<Groups> {
+    let (mut groups, mut done) = (Groups::new(judge.contents.len()), 0u64);
+    runs.for_each(|run| {
+        if done % ASKED == 0 && judge.progress.stopped() {
+            return Err(Error::Stopped);
+        }
+        done += 1;
+        match run {
+            [first, others @ ..] if run.len() > LONG => {
+                others.iter().for_each(|other| groups.join(first[0], other[0]));
+            }
+            _ => (1..run.len()).for_each(|end| join_last(judge, &run[..=end], &mut groups)),
+        }
+        Ok(())
+    })?;
+    Ok(groups)
+}
+
+/// Joins the last of some holders to those before it that it may be alike to.
+fn join_last(judge: &Judge, run: &[Holder], groups: &mut Groups) {
+    let Some((&last, others)) = run.split_last() else { return };
+    let mut own = groups.find(last[0]);
+    for &other in others {
+        if groups.find(other[0]) != own && judge.may(other, last) && !judge.deny(other[0], last[0]) {
+            groups.join(other[0], last[0]);
+            own = groups.find(last[0]);
+        }
+    }
+}
+
+/// The section of each content, and how many there are with that which stays in place. Groups fill sections of so many
+/// words, in order.
+fn numbered(groups: &mut Groups, sizes: &[u32], room: u64) -> (Vec<u32>, usize) {
+    let mut of = vec![0u32; sizes.len()];
+    for (content, &size) in sizes.iter().enumerate() {
+        let words = &mut of[groups.find(content as u32) as usize];
+        *words = words.saturating_add(size);
+    }
+    let (mut section, mut filled) = (0u32, 0);
+    for content in 0..of.len() {
+        let (first, words) = (groups.find(content as u32) as usize, u64::from(of[content]));
+        of[content] = match () {
+            // The smallest of a group stands for it, and has its section already.
+            () if first != content => of[first],
+            () if words == u64::from(sizes[content]) => ALONE,
+            () if words > room => IN_PLACE,
+            () => {
+                filled += words;
+                if filled > room {
+                    (section, filled) = (section + 1, words);
+                }
+                if (section as usize) < MOST { section } else { IN_PLACE }
+            }
+        };
+    }
+    (of, (section as usize + 1).min(MOST) + 1)
+}
+
+/// Deals the runs out to `count` sections.
+fn deal(runs: &Runs, groups: &mut Groups, of: &[u32], count: usize, room: &Room) -> Result<Vec<Runs>> {
+    let new = |number| Runs::new(1, room.holders / count, &room.folder.join(format!("section-{number}")));
+    let dealt: Vec<Runs> = (0..count).map(new).collect();
+    let mut writers: Vec<_> = dealt.iter().map(|runs| runs.writer(0)).collect();
+    let (mut held, mut run): (Vec<(u32, Holder)>, Vec<Holder>) = Default::default();
+    runs.for_each(|whole| {
+        held.clear();
+        let beside = whole.iter().filter(|holder| of[holder[0] as usize] != ALONE);
+        held.extend(beside.map(|&holder| (groups.find(holder[0]), holder)));
+        held.sort_unstable();
+        for group in held.chunk_by(|a, b| a.0 == b.0) {
+            run.clear();
+            run.extend(group.iter().map(|&(_, holder)| holder));
+            writers[slot(of[group[0].0 as usize], count)].push(&run)?;
+        }
+        Ok(())
+    })?;
+    writers.into_iter().try_for_each(|writer| writer.finish())?;
+    dealt.into_iter().map(Runs::finish).collect()
+}
+
+/// Sections with the sketches of those that have them in memory, one at a time.
+pub(crate) struct AtHand<'a> {
+    pub judge: Judge<'a>,
+    pub gathered: &'a Gathered,
+}
+
+impl AtHand<'_> {
+    /// Calls `each` with every section, and with a judge who has its sketches at hand.
+    pub(crate) fn for_each(
+        &self,
+        sections: &[Section],
+        mut each: impl FnMut(&Judge, &Section) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffer = Aligned::default();
+        for (number, section) in sections.iter().enumerate() {
+            let sketches = match section.in_place {
+                true => None,
+                false => Some(self.gathered.section(number, &mut buffer)?),
+            };
+            each(&Judge { sketches, ..self.judge }, section)?;
+        }
+        Ok(())
+    }
+}
