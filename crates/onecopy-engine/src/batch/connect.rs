@@ -8,7 +8,8 @@
 use onecopy_core::{Groups, Held};
 
 use super::judge::{Desk, Judge};
-use super::runs::{Holder, Runs};
+use super::runs::Holder;
+use super::sections::Section;
 use super::settle::Settled;
 use crate::error::{Error, Result};
 
@@ -45,23 +46,25 @@ impl Open {
     }
 }
 
-/// The stars as groups, each by its best content.
-pub(crate) fn stars(settled: &Settled) -> Groups {
-    let mut groups = Groups::new(settled.winner.len());
-    for (content, &winner) in settled.winner.iter().enumerate() {
-        groups.join(content as u32, winner);
+/// Joins a section's contents to groups, each of which is then by its best content.
+pub(crate) fn connect(
+    judge: &Judge,
+    section: &Section,
+    settled: &Settled,
+    groups: &mut Groups,
+) -> Result<()> {
+    for &content in &section.members {
+        groups.join(content, settled.winner[content as usize]);
     }
-    groups
-}
-
-/// Joins the groups of a section's contents.
-pub(crate) fn connect(judge: &Judge, runs: &Runs, settled: &Settled, groups: &mut Groups) -> Result<()> {
     let mut connector =
         Connector { judge, settled, groups, members: Vec::new(), open: Vec::new(), met: Met::new() };
     let mut done = 0;
-    runs.for_each(|run| {
+    section.runs.for_each(|run| {
         if done % REPORTED == 0 {
-            judge.progress.advance(done.min(REPORTED));
+            // Others are joined as soon as they are settled, which is what is shown.
+            if section.in_place {
+                judge.progress.advance(done.min(REPORTED));
+            }
             if judge.progress.stopped() {
                 return Err(Error::Stopped);
             }

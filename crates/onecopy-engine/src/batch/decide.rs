@@ -15,10 +15,11 @@ use super::neighbours::neighbours;
 use super::order::Preferences;
 use super::outlines::Outlines;
 use super::runs::Runs;
-use super::sections::{AtHand, Room, Section, divide};
+use super::sections::{Room, Section, divide};
 use super::segments::{Collector, Segments};
 use super::sets::sets;
 use super::settle::Settled;
+use super::spill::Aligned;
 use super::work::Work;
 use super::{connect, rank, read, settle};
 use crate::error::{Error, Result};
@@ -182,33 +183,38 @@ impl Settling<'_> {
 
     /// Settles contents that share the keys of `runs`, and joins them to groups.
     fn in_sections(&self, judge: &Judge, runs: Runs) -> Result<(Settled, Groups)> {
-        let (contents, folder, progress) = (judge.contents, self.work.folder(), judge.progress);
-        progress.begin(Stage::Settle, contents.len() as u64);
-        let (sections, gathered) = if self.segments.on_disk() {
-            let Budget { sketches: memory, runs: holders, .. } = self.budget;
-            let sections = divide(judge, runs, &Room { words: memory / 8, holders, folder })?;
-            let gatherer =
-                Gatherer { segments: self.segments, contents, threads: judge.threads, memory, folder };
-            let gathered = gatherer.gather(&sections, progress)?;
-            (sections, gathered)
-        } else {
-            (vec![Section::whole(contents, runs)], Gathered::default())
-        };
-        let at_hand = AtHand { judge: *judge, gathered: &gathered };
-        let mut settled = Settled::new(contents.len());
-        let alone = contents.len() - sections.iter().map(|section| section.members.len()).sum::<usize>();
-        progress.advance(alone as u64);
-        at_hand.for_each(&sections, |judge, section| {
-            // Where sketches are in memory, half of it is theirs.
-            let entries = if section.in_place { self.budget.entries } else { self.budget.entries / 2 };
-            settle::settle(judge, section, entries, &mut settled)
-        })?;
-        progress.begin(Stage::Connect, sections.iter().map(|section| section.runs.len() as u64).sum());
-        let mut groups = connect::stars(&settled);
-        at_hand.for_each(&sections, |judge, section| {
-            connect::connect(judge, &section.runs, &settled, &mut groups)
-        })?;
+        let (contents, entries, progress) = (judge.contents.len(), self.budget.entries, judge.progress);
+        progress.begin(Stage::Settle, contents as u64);
+        let (sections, gathered) = self.sections(judge, runs)?;
+        let settling: usize = sections.iter().map(|section| section.members.len()).sum();
+        progress.advance((contents - settling) as u64);
+        let (mut settled, mut groups) = (Settled::new(contents), Groups::new(contents));
+        let mut buffer = Aligned::default();
+        for (number, section) in sections.iter().enumerate().filter(|(_, section)| !section.in_place) {
+            let judge = Judge { sketches: Some(gathered.section(number, &mut buffer)?), ..*judge };
+            // Sketches have half of the memory.
+            settle::settle(&judge, section, entries / 2, &mut settled)?;
+            connect::connect(&judge, section, &settled, &mut groups)?;
+        }
         gathered.delete()?;
-        Ok((settled, groups))
+        drop(buffer);
+        let in_place = || sections.iter().filter(|section| section.in_place);
+        in_place().try_for_each(|section| settle::settle(judge, section, entries, &mut settled))?;
+        progress.begin(Stage::Connect, in_place().map(|section| section.runs.len() as u64).sum());
+        in_place().try_for_each(|section| connect::connect(judge, section, &settled, &mut groups))?;
+        if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
+    }
+
+    /// The sections of contents, with the sketches of those that do not stay in place.
+    fn sections(&self, judge: &Judge, runs: Runs) -> Result<(Vec<Section>, Gathered)> {
+        let (segments, contents) = (self.segments, judge.contents);
+        if !segments.on_disk() {
+            return Ok((vec![Section::whole(contents, runs)], Gathered::default()));
+        }
+        let (memory, holders, folder) = (self.budget.sketches, self.budget.runs, self.work.folder());
+        let sections = divide(judge, runs, &Room { words: memory / 8, holders, folder })?;
+        let gatherer = Gatherer { segments, contents, threads: judge.threads, memory, folder };
+        let gathered = gatherer.gather(&sections, judge.progress)?;
+        Ok((sections, gathered))
     }
 }

@@ -151,6 +151,7 @@ mod tests {
             if memory == 90_000 {
                 pile.spill_all(&mut buffer).unwrap();
             }
+            assert_eq!((pile.len(), pile.values(&mut buffer).unwrap()), (values.len(), &values[..]));
             let used = vec![[1; 2]; 10];
             let (sorter, mut found) = (pile.into_sorter(room, used, &mut buffer).unwrap(), Vec::new());
             let push = |value| {

@@ -7,10 +7,8 @@
 use onecopy_core::Groups;
 
 use super::contents::Contents;
-use super::gather::Gathered;
 use super::judge::Judge;
 use super::runs::{Holder, Runs};
-use super::spill::Aligned;
 use crate::error::{Error, Result};
 
 /// All pairs of a run are looked at up to this length. A longer one is taken to be alike as a whole.
@@ -151,27 +149,62 @@ fn deal(runs: &Runs, groups: &mut Groups, of: &[u32], count: usize, room: &Room)
     dealt.into_iter().map(Runs::finish).collect()
 }
 
-/// Sections with the sketches of those that have them in memory, one at a time.
-pub(crate) struct AtHand<'a> {
-    pub judge: Judge<'a>,
-    pub gathered: &'a Gathered,
-}
+#[cfg(test)]
+mod tests {
+    use onecopy_core::group;
 
-impl AtHand<'_> {
-    /// Calls `each` with every section, and with a judge who has its sketches at hand.
-    pub(crate) fn for_each(
-        &self,
-        sections: &[Section],
-        mut each: impl FnMut(&Judge, &Section) -> Result<()>,
-    ) -> Result<()> {
-        let mut buffer = Aligned::default();
-        for (number, section) in sections.iter().enumerate() {
-            let sketches = match section.in_place {
-                true => None,
-                false => Some(self.gathered.section(number, &mut buffer)?),
-            };
-            each(&Judge { sketches, ..self.judge }, section)?;
+    use super::*;
+
+    #[test]
+    fn groups_fill_sections_in_order() {
+        let sizes = [10, 20, 30, 40, 50, 60, 70];
+        // 10 + 30, 20 + 70, 40 + 60; 50 is alone.
+        let pairs = [(0, 2), (1, 6), (3, 5)];
+        let numbered = |room| numbered(&mut group(7, &pairs), &sizes, room);
+        assert_eq!(numbered(1_000), (vec![0, 0, 0, 0, ALONE, 0, 0], 2));
+        assert_eq!(numbered(130), (vec![0, 0, 0, 1, ALONE, 1, 0], 3));
+        assert_eq!(numbered(100), (vec![0, 1, 0, 2, ALONE, 2, 1], 4));
+        let large = IN_PLACE;
+        assert_eq!(numbered(99), (vec![0, 1, 0, large, ALONE, large, 1], 3));
+        assert_eq!(numbered(0), (vec![large, large, large, large, ALONE, large, large], 2));
+    }
+
+    #[test]
+    fn what_does_not_fit_in_the_most_sections_stays_in_place() {
+        let pairs: Vec<(u32, u32)> = (0..300).map(|n| (2 * n, 2 * n + 1)).collect();
+        let (of, count) = numbered(&mut group(600, &pairs), &[5; 600], 10);
+        assert_eq!(
+            (of[2 * MOST - 1], of[2 * MOST], of[599], count),
+            (MOST as u32 - 1, IN_PLACE, IN_PLACE, MOST + 1)
+        );
+    }
+
+    #[test]
+    fn each_section_has_the_runs_of_its_own_contents() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::new(1, 100, &folder.path().join("runs"));
+        let mut writer = runs.writer(0);
+        let all = [vec![0, 1, 2, 3, 4], vec![1, 3], vec![0, 2, 4], vec![0, 1]];
+        for run in &all {
+            writer.push(&run.iter().map(|&content| [content, 10 + content]).collect::<Vec<_>>()).unwrap();
         }
-        Ok(())
+        writer.finish().unwrap();
+        let mut groups = group(5, &[(0, 2), (1, 3)]);
+        let of = [0, IN_PLACE, 0, IN_PLACE, ALONE];
+        for holders in [100, 0] {
+            let room = Room { words: 0, holders, folder: folder.path() };
+            let dealt = deal(&runs, &mut groups, &of, 2, &room).unwrap();
+            let found = dealt.iter().map(|runs| {
+                let mut found = Vec::new();
+                runs.for_each(|run| {
+                    found.push(run.to_vec());
+                    Ok(())
+                })
+                .unwrap();
+                found
+            });
+            let [a, b] = [vec![[0, 10], [2, 12]], vec![[1, 11], [3, 13]]];
+            assert_eq!(found.collect::<Vec<_>>(), [vec![a.clone(), a], vec![b.clone(), b]]);
+        }
     }
 }

@@ -261,6 +261,16 @@ mod tests {
     }
 
     #[test]
+    fn room_is_aligned_and_holds_what_it_held() {
+        let mut aligned = aligned(0..600);
+        assert_eq!(aligned.room(600), (0..600).collect::<Vec<_>>());
+        for count in [5_000, 10, 20_000] {
+            let room = aligned.room(count);
+            assert_eq!((room.len(), room.as_ptr().align_offset(8 * BLOCK)), (count, 0));
+        }
+    }
+
+    #[test]
     fn words_that_are_not_aligned_are_written_all_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let mut spill = Spill::create(&folder.path().join("spill"), Arc::default()).unwrap();
