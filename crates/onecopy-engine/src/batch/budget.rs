@@ -51,6 +51,7 @@ impl Budget {
         // grows only when that would be very little. Fewer counters only cost speed.
         let counters = (input / 256).max(1 << 12).ilog2() + 1;
         let rarity_bits = counters.min(CACHED_BITS).max(counters.saturating_sub(2)).min((limit / 16).ilog2());
+        let fifth = limit.saturating_sub(OVERHEAD) / 5;
         Ok(Budget {
             limit,
             chunk: chunk as usize,
@@ -58,11 +59,11 @@ impl Budget {
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
             rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
-            sort: limit / 5,
+            sort: fifth,
             outlines: limit / 16,
-            sketches: limit / 4,
-            entries: (limit / 5 / BYTES_AN_ENTRY) as usize,
-            runs: (limit / 5 / BYTES_AN_ENTRY) as usize,
+            sketches: (limit / 4).saturating_sub(OVERHEAD),
+            entries: (fifth / BYTES_AN_ENTRY) as usize,
+            runs: (fifth / BYTES_AN_ENTRY) as usize,
             names: limit / 4,
             large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
         })

@@ -135,6 +135,12 @@ impl Settling<'_> {
         self.segments.threads(self.job.threads, self.budget.limit / 4)
     }
 
+    /// How many threads read segments. From disk more than work: some always wait for it.
+    fn readers(&self) -> usize {
+        let more = if self.segments.on_disk() { 2 } else { 1 };
+        self.segments.threads(more * self.job.threads, self.budget.limit / 4)
+    }
+
     fn judge<'a>(
         &'a self,
         contents: &'a Contents,
@@ -164,6 +170,7 @@ impl Settling<'_> {
             rarity: self.rarity,
             method: self.method,
             threads: self.threads(),
+            readers: self.readers(),
             folder,
         };
         let runs = match self.method.search() {
@@ -213,7 +220,7 @@ impl Settling<'_> {
         }
         let (memory, holders, folder) = (self.budget.sketches, self.budget.runs, self.work.folder());
         let sections = divide(judge, runs, &Room { words: memory / 8, holders, folder })?;
-        let gatherer = Gatherer { segments, contents, threads: judge.threads, memory, folder };
+        let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };
         let gathered = gatherer.gather(&sections, judge.progress)?;
         Ok((sections, gathered))
     }

@@ -38,7 +38,8 @@ impl<'a> Gathering<'a> {
 pub(crate) struct Gatherer<'a> {
     pub segments: &'a Segments,
     pub contents: &'a Contents,
-    pub threads: usize,
+    /// Threads that read segments.
+    pub readers: usize,
     /// Bytes in memory.
     pub memory: u64,
     pub folder: &'a Path,
@@ -50,7 +51,7 @@ impl Gatherer<'_> {
         for (number, section) in sections.iter().enumerate().filter(|(_, section)| !section.in_place) {
             section.members.iter().for_each(|&content| of[content as usize] = number as u32);
         }
-        let (share, pace) = (self.memory / sections.len().max(1) as u64, Arc::new(Pace::default()));
+        let (share, pace) = (self.share(sections.len()), Arc::new(Pace::default()));
         let pile = |number| Pile::new(self.folder.join(format!("sketches-{number}")), share, pace.clone());
         let piles: Vec<Mutex<Pile<u64>>> =
             (0..sections.len()).map(|number| Mutex::new(pile(number))).collect();
@@ -58,7 +59,7 @@ impl Gatherer<'_> {
         // What is looked at in place is to be in the system's cache.
         let again = sections.iter().any(|section| section.in_place);
         let desk = || Desk { dealt: vec![Dealt::default(); sections.len()], ..Desk::default() };
-        for_each(self.threads, self.segments.len(), desk, |desk, i| {
+        for_each(self.readers, self.segments.len(), desk, |desk, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
@@ -82,6 +83,11 @@ impl Gatherer<'_> {
             piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
         }
         Ok(Gathered { piles, at })
+    }
+
+    /// Bytes in memory for each of so many sections. One fits; of more, most is on disk in the end, whatever they have.
+    fn share(&self, sections: usize) -> u64 {
+        if sections == 1 { self.memory } else { self.memory / 4 / sections.max(1) as u64 }
     }
 }
 

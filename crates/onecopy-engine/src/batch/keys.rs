@@ -39,6 +39,8 @@ pub(crate) struct KeyFinder<'a> {
     /// Are drawn on the way, while a sketch is at hand.
     pub outlines: Mutex<Outlines>,
     pub threads: usize,
+    /// Threads that read segments.
+    pub readers: usize,
     pub folder: &'a Path,
 }
 
@@ -52,7 +54,7 @@ impl KeyFinder<'_> {
         let piles: Vec<Mutex<Pile<Key>>> = (0..1 << bits).map(|part| Mutex::new(pile(part))).collect();
         let width = self.outlines.lock().expect("no thread panics with this lock").width();
         let scratch = || Scratch { parts: vec![Vec::new(); 1 << bits], width, ..Scratch::default() };
-        for_each(self.threads, self.segments.len(), scratch, |scratch, i| {
+        for_each(self.readers, self.segments.len(), scratch, |scratch, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
