@@ -61,7 +61,7 @@ impl Budget {
             rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
             sort: fifth,
             outlines: limit / 16,
-            sketches: (limit / 4).saturating_sub(OVERHEAD),
+            sketches: (limit / 5).saturating_sub(OVERHEAD),
             entries: (fifth / BYTES_AN_ENTRY) as usize,
             runs: (fifth / BYTES_AN_ENTRY) as usize,
             names: limit / 4,
@@ -69,10 +69,10 @@ impl Budget {
         })
     }
 
-    /// The shares once all segments are on disk: their memory is for outlines and for entries, which have that of sorters
+    /// The shares once all segments are on disk: their memory is for outlines and sketches; entries have that of sorters
     /// too, since sorting is over when they come.
     pub(crate) fn without_segments(self) -> Budget {
-        let entries = self.entries + ((self.sort + self.segments * 2 / 5) / BYTES_AN_ENTRY) as usize;
+        let entries = self.entries + (self.sort / BYTES_AN_ENTRY) as usize;
         Budget { segments: 0, outlines: self.limit / 4, entries, ..self }
     }
 

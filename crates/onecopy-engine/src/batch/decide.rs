@@ -15,7 +15,7 @@ use super::neighbours::neighbours;
 use super::order::Preferences;
 use super::outlines::Outlines;
 use super::runs::Runs;
-use super::sections::{Room, Section, divide};
+use super::sections::{Room, Sections, divide};
 use super::segments::{Collector, Segments};
 use super::sets::sets;
 use super::settle::Settled;
@@ -138,7 +138,7 @@ impl Settling<'_> {
     /// How many threads read segments. From disk more than work: some always wait for it.
     fn readers(&self) -> usize {
         let more = if self.segments.on_disk() { 2 } else { 1 };
-        self.segments.threads(more * self.job.threads, self.budget.limit / 4)
+        self.segments.threads(more * self.job.threads, self.budget.limit / 6)
     }
 
     fn judge<'a>(
@@ -192,34 +192,35 @@ impl Settling<'_> {
     fn in_sections(&self, judge: &Judge, runs: Runs) -> Result<(Settled, Groups)> {
         let (contents, entries, progress) = (judge.contents.len(), self.budget.entries, judge.progress);
         progress.begin(Stage::Settle, contents as u64);
-        let (sections, gathered) = self.sections(judge, runs)?;
-        let settling: usize = sections.iter().map(|section| section.members.len()).sum();
+        let (Sections { apart, in_place }, gathered) = self.sections(judge, runs)?;
+        let settling: usize = apart.iter().chain(&in_place).map(|section| section.members.len()).sum();
         progress.advance((contents - settling) as u64);
         let (mut settled, mut groups) = (Settled::new(contents), Groups::new(contents));
         let mut buffer = Aligned::default();
-        for (number, section) in sections.iter().enumerate().filter(|(_, section)| !section.in_place) {
+        for (number, section) in apart.into_iter().enumerate() {
             let judge = Judge { sketches: Some(gathered.section(number, &mut buffer)?), ..*judge };
             // Sketches have half of the memory.
-            settle::settle(&judge, section, entries / 2, &mut settled)?;
-            connect::connect(&judge, section, &settled, &mut groups)?;
+            settle::settle(&judge, &section, entries / 2, &mut settled)?;
+            connect::connect(&judge, &section, &settled, &mut groups)?;
         }
         gathered.delete()?;
         drop(buffer);
-        let in_place = || sections.iter().filter(|section| section.in_place);
-        in_place().try_for_each(|section| settle::settle(judge, section, entries, &mut settled))?;
-        progress.begin(Stage::Connect, in_place().map(|section| section.runs.len() as u64).sum());
-        in_place().try_for_each(|section| connect::connect(judge, section, &settled, &mut groups))?;
+        let in_place = in_place.as_ref();
+        in_place.map_or(Ok(()), |section| settle::settle(judge, section, entries, &mut settled))?;
+        progress.begin(Stage::Connect, in_place.map_or(0, |section| section.runs.len()) as u64);
+        in_place.map_or(Ok(()), |section| connect::connect(judge, section, &settled, &mut groups))?;
         if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
     }
 
     /// The sections of contents, with the sketches of those that do not stay in place.
-    fn sections(&self, judge: &Judge, runs: Runs) -> Result<(Vec<Section>, Gathered)> {
+    fn sections(&self, judge: &Judge, runs: Runs) -> Result<(Sections, Gathered)> {
         let (segments, contents) = (self.segments, judge.contents);
         if !segments.on_disk() {
-            return Ok((vec![Section::whole(contents, runs)], Gathered::default()));
+            return Ok((Sections::whole(contents, runs), Gathered::default()));
         }
         let (memory, holders, folder) = (self.budget.sketches, self.budget.runs, self.work.folder());
-        let sections = divide(judge, runs, &Room { words: memory / 8, holders, folder })?;
+        let words = u32::try_from(memory / 8).unwrap_or(u32::MAX - 1);
+        let sections = divide(judge, runs, &Room { words, holders, folder })?;
         let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };
         let gathered = gatherer.gather(&sections, judge.progress)?;
         Ok((sections, gathered))

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::contents::Contents;
 use super::pile::Pile;
-use super::sections::{ALONE, Section};
+use super::sections::{ALONE, Sections};
 use super::segments::Segments;
 use super::spill::{Aligned, Pace};
 use crate::error::{Error, Result};
@@ -17,14 +17,14 @@ use crate::progress::Progress;
 pub(crate) struct Gathered {
     piles: Vec<Pile<u64>>,
     /// Where the sketch of each content begins among those of its section.
-    at: Vec<u64>,
+    at: Vec<u32>,
 }
 
 /// The sketches of a section, in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Gathering<'a> {
     words: &'a [u64],
-    at: &'a [u64],
+    at: &'a [u32],
 }
 
 impl<'a> Gathering<'a> {
@@ -46,9 +46,11 @@ pub(crate) struct Gatherer<'a> {
 }
 
 impl Gatherer<'_> {
-    pub(crate) fn gather(&self, sections: &[Section], progress: &dyn Progress) -> Result<Gathered> {
+    pub(crate) fn gather(&self, sections: &Sections, progress: &dyn Progress) -> Result<Gathered> {
+        // What is looked at in place is to be in the system's cache.
+        let (sections, again) = (&sections.apart, sections.in_place.is_some());
         let mut of = vec![ALONE; self.contents.len()];
-        for (number, section) in sections.iter().enumerate().filter(|(_, section)| !section.in_place) {
+        for (number, section) in sections.iter().enumerate() {
             section.members.iter().for_each(|&content| of[content as usize] = number as u32);
         }
         let (share, pace) = (self.share(sections.len()), Arc::new(Pace::default()));
@@ -56,8 +58,6 @@ impl Gatherer<'_> {
         let piles: Vec<Mutex<Pile<u64>>> =
             (0..sections.len()).map(|number| Mutex::new(pile(number))).collect();
         let at = Mutex::new(vec![0; self.contents.len()]);
-        // What is looked at in place is to be in the system's cache.
-        let again = sections.iter().any(|section| section.in_place);
         let desk = || Desk { dealt: vec![Dealt::default(); sections.len()], ..Desk::default() };
         for_each(self.readers, self.segments.len(), desk, |desk, i| {
             if progress.stopped() {
@@ -124,7 +124,7 @@ impl Dealt {
     fn hand_over(
         &mut self,
         pile: &Mutex<Pile<u64>>,
-        at: &Mutex<Vec<u64>>,
+        at: &Mutex<Vec<u32>>,
         buffer: &mut Aligned,
     ) -> Result<()> {
         if self.contents.is_empty() {
@@ -136,7 +136,7 @@ impl Dealt {
         drop(pile);
         let mut at = at.lock().expect("no thread panics with this lock");
         for &(content, place) in &self.contents {
-            at[content as usize] = (start + place) as u64;
+            at[content as usize] = (start + place) as u32;
         }
         self.words.clear();
         self.contents.clear();

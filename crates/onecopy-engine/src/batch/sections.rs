@@ -33,24 +33,33 @@ pub(crate) struct Section {
     pub in_place: bool,
 }
 
-impl Section {
-    /// All contents in one.
-    pub(crate) fn whole(contents: &Contents, runs: Runs) -> Section {
-        Section { members: (0..contents.len() as u32).collect(), runs, in_place: true }
+/// All contents that are not alone.
+pub(crate) struct Sections {
+    /// Those whose sketches are brought together.
+    pub apart: Vec<Section>,
+    /// That whose sketches are looked at where they are.
+    pub in_place: Option<Section>,
+}
+
+impl Sections {
+    /// All contents in place.
+    pub(crate) fn whole(contents: &Contents, runs: Runs) -> Sections {
+        let members = (0..contents.len() as u32).collect();
+        Sections { apart: Vec::new(), in_place: Some(Section { members, runs, in_place: true }) }
     }
 }
 
 /// What sections may take.
 pub(crate) struct Room<'a> {
-    /// Words of the sketches of one.
-    pub words: u64,
+    /// Words of the sketches of one: each has a place, which is 32 bits.
+    pub words: u32,
     /// Holders of all runs in memory.
     pub holders: usize,
     pub folder: &'a std::path::Path,
 }
 
 /// Divides contents into sections.
-pub(crate) fn divide(judge: &Judge, runs: Runs, room: &Room) -> Result<Vec<Section>> {
+pub(crate) fn divide(judge: &Judge, runs: Runs, room: &Room) -> Result<Sections> {
     let mut groups = may_be_alike(judge, &runs)?;
     let (of, count) = numbered(&mut groups, &judge.contents.sizes, room.words);
     let dealt = deal(&runs, &mut groups, &of, count, room)?;
@@ -60,7 +69,9 @@ pub(crate) fn divide(judge: &Judge, runs: Runs, room: &Room) -> Result<Vec<Secti
     }
     let sections = members.into_iter().zip(dealt).enumerate();
     let section = |(number, (members, runs))| Section { members, runs, in_place: number == count - 1 };
-    Ok(sections.map(section).filter(|section| !section.members.is_empty()).collect())
+    let used = sections.map(section).filter(|section| !section.members.is_empty());
+    let (mut in_place, apart): (Vec<_>, Vec<_>) = used.partition(|section| section.in_place);
+    Ok(Sections { apart, in_place: in_place.pop() })
 }
 
 /// The place of a section in a list of `count`, of which the last is that which stays in place.
@@ -101,22 +112,22 @@ fn join_last(judge: &Judge, run: &[Holder], groups: &mut Groups) {
 
 /// The section of each content, and how many there are with that which stays in place. Groups fill sections of so many
 /// words, in order.
-fn numbered(groups: &mut Groups, sizes: &[u32], room: u64) -> (Vec<u32>, usize) {
+fn numbered(groups: &mut Groups, sizes: &[u32], room: u32) -> (Vec<u32>, usize) {
     let mut of = vec![0u32; sizes.len()];
     for (content, &size) in sizes.iter().enumerate() {
         let words = &mut of[groups.find(content as u32) as usize];
         *words = words.saturating_add(size);
     }
-    let (mut section, mut filled) = (0u32, 0);
+    let (mut section, mut filled) = (0u32, 0u32);
     for content in 0..of.len() {
-        let (first, words) = (groups.find(content as u32) as usize, u64::from(of[content]));
+        let (first, words) = (groups.find(content as u32) as usize, of[content]);
         of[content] = match () {
             // The smallest of a group stands for it, and has its section already.
             () if first != content => of[first],
-            () if words == u64::from(sizes[content]) => ALONE,
+            () if words == sizes[content] => ALONE,
             () if words > room => IN_PLACE,
             () => {
-                filled += words;
+                filled = filled.saturating_add(words);
                 if filled > room {
                     (section, filled) = (section + 1, words);
                 }
