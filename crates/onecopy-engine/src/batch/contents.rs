@@ -3,11 +3,13 @@
 //! A content's number is its rank: smaller is better. It has the rank of its best page, which stands for it; the
 //! others are that page's exact duplicates.
 
+use std::ops::Range;
 use std::path::Path;
 
 use onecopy_core::{Held, Method};
 
 use super::runs::Holder;
+use super::segment::Segment;
 use super::segments::{Segments, SketchAt};
 use super::sorter::Sorter;
 use super::spill::Aligned;
@@ -56,19 +58,27 @@ impl Contents {
         buffer: &mut Aligned,
         mut each: impl FnMut(u32, &[u64]),
     ) -> Result<u64> {
-        let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
+        let segment = segments.load(i)?;
         let sketches = segments.sketches(i, again, buffer)?;
-        for (row, &content) in segment.rows.iter().zip(&self.of_page[first..]) {
-            if content == NO_CONTENT {
-                continue;
-            }
-            let at = self.sketch_at[content as usize];
-            if row.sketch_size > 0 && (at.segment as usize, at.start) == (i, row.sketch_start) {
-                let start = row.sketch_start as usize;
-                each(content, &sketches[start..start + row.sketch_size as usize]);
-            }
-        }
+        self.sketched(&segment, i, segments.first_page(i))
+            .for_each(|(content, place)| each(content, &sketches[place]));
         Ok(segment.rows.len() as u64)
+    }
+
+    /// The contents whose sketch is in a segment, of which `first` is the first page, with its place among the segment's.
+    pub(crate) fn sketched<'a>(
+        &'a self,
+        segment: &'a Segment,
+        i: usize,
+        first: u32,
+    ) -> impl Iterator<Item = (u32, Range<usize>)> + 'a {
+        let rows = segment.rows.iter().zip(&self.of_page[first as usize..]);
+        rows.filter_map(move |(row, &content)| {
+            let at = self.sketch_at.get(content as usize)?;
+            let start = row.sketch_start as usize;
+            let is_it = row.sketch_size > 0 && (at.segment as usize, at.start) == (i, row.sketch_start);
+            is_it.then(|| (content, start..start + row.sketch_size as usize))
+        })
     }
 }
 

@@ -191,7 +191,9 @@ impl Settling<'_> {
     /// Settles contents that share the keys of `runs`, and joins them to groups.
     fn in_sections(&self, judge: &Judge, runs: Runs) -> Result<(Settled, Groups)> {
         let (contents, entries, progress) = (judge.contents.len(), self.budget.entries, judge.progress);
-        progress.begin(Stage::Settle, contents as u64);
+        // Pages whose sketches are on disk are gone through once before.
+        let again = if self.segments.on_disk() { self.segments.pages() } else { 0 };
+        progress.begin(Stage::Settle, (again + contents) as u64);
         let (Sections { apart, in_place }, gathered) = self.sections(judge, runs)?;
         let settling: usize = apart.iter().chain(&in_place).map(|section| section.members.len()).sum();
         progress.advance((contents - settling) as u64);

@@ -1,5 +1,6 @@
 //! The sketches of each section's contents, one behind the other.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -49,6 +50,9 @@ impl Gatherer<'_> {
     pub(crate) fn gather(&self, sections: &Sections, progress: &dyn Progress) -> Result<Gathered> {
         // What is looked at in place is to be in the system's cache.
         let (sections, again) = (&sections.apart, sections.in_place.is_some());
+        if sections.is_empty() && !again {
+            return Ok(Gathered::default());
+        }
         let mut of = vec![ALONE; self.contents.len()];
         for (number, section) in sections.iter().enumerate() {
             section.members.iter().for_each(|&content| of[content as usize] = number as u32);
@@ -58,20 +62,27 @@ impl Gatherer<'_> {
         let piles: Vec<Mutex<Pile<u64>>> =
             (0..sections.len()).map(|number| Mutex::new(pile(number))).collect();
         let at = Mutex::new(vec![0; self.contents.len()]);
-        let desk = || Desk { dealt: vec![Dealt::default(); sections.len()], ..Desk::default() };
-        for_each(self.readers, self.segments.len(), desk, |desk, i| {
+        for_each(self.readers, self.segments.len(), Desk::default, |desk, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            self.contents.each_sketch(self.segments, i, again, &mut desk.sketches, |content, sketch| {
-                if let Some(dealt) = desk.dealt.get_mut(of[content as usize] as usize) {
-                    dealt.contents.push((content, dealt.words.len()));
-                    dealt.words.extend_from_slice(sketch);
+            let segment = self.segments.load(i)?;
+            let sketches = self.segments.sketches(i, again, &mut desk.sketches)?;
+            let sketched = self.contents.sketched(&segment, i, self.segments.first_page(i));
+            desk.wanted.clear();
+            desk.wanted.extend(sketched.map(|(content, place)| (of[content as usize], content, place)));
+            desk.wanted.retain(|(section, ..)| *section != ALONE);
+            desk.wanted.sort_unstable_by_key(|(section, content, _)| (*section, *content));
+            for wanted in desk.wanted.chunk_by(|a, b| a.0 == b.0) {
+                let mut pile = piles[wanted[0].0 as usize].lock().expect("no thread panics with this lock");
+                for (_, content, place) in wanted {
+                    desk.places.push((*content, pile.len() as u32));
+                    pile.extend(&sketches[place.clone()], &mut desk.aligned)?;
                 }
-            })?;
-            for (dealt, pile) in desk.dealt.iter_mut().zip(&piles) {
-                dealt.hand_over(pile, &at, &mut desk.aligned)?;
             }
+            let mut at = at.lock().expect("no thread panics with this lock");
+            desk.places.drain(..).for_each(|(content, place)| at[content as usize] = place);
+            progress.advance(segment.rows.len() as u64);
             Ok(())
         })?;
         let at = at.into_inner().expect("no thread panics with this lock");
@@ -107,39 +118,9 @@ impl Gathered {
 #[derive(Default)]
 struct Desk {
     sketches: Aligned,
-    dealt: Vec<Dealt>,
+    /// The sketches of a segment that go to sections: the section, the content, and where it is in the segment.
+    wanted: Vec<(u32, u32, Range<usize>)>,
+    /// Where they went.
+    places: Vec<(u32, u32)>,
     aligned: Aligned,
-}
-
-/// Sketches of one segment for one section.
-#[derive(Clone, Default)]
-struct Dealt {
-    words: Vec<u64>,
-    /// With where their sketches begin in `words`.
-    contents: Vec<(u32, usize)>,
-}
-
-impl Dealt {
-    /// Hands sketches over to the pile of their section, and notes `at` what place they are.
-    fn hand_over(
-        &mut self,
-        pile: &Mutex<Pile<u64>>,
-        at: &Mutex<Vec<u32>>,
-        buffer: &mut Aligned,
-    ) -> Result<()> {
-        if self.contents.is_empty() {
-            return Ok(());
-        }
-        let mut pile = pile.lock().expect("no thread panics with this lock");
-        let start = pile.len();
-        pile.extend(&self.words, buffer)?;
-        drop(pile);
-        let mut at = at.lock().expect("no thread panics with this lock");
-        for &(content, place) in &self.contents {
-            at[content as usize] = (start + place) as u32;
-        }
-        self.words.clear();
-        self.contents.clear();
-        Ok(())
-    }
 }

@@ -15,8 +15,6 @@ use crate::error::{Error, Result};
 const LONG: usize = 1_000;
 /// Most sections. Each has files of its own, and a little memory while they are written.
 const MOST: usize = 256;
-/// Runs between two questions whether to stop.
-const ASKED: u64 = 1 << 14;
 
 /// The section of contents that are alike to none: there is nothing to settle.
 pub(super) const ALONE: u32 = u32::MAX;
@@ -81,31 +79,34 @@ fn slot(section: u32, count: usize) -> usize {
 
 /// Groups of contents: what no pair joins that shares a key and may be alike is in two of them.
 fn may_be_alike(judge: &Judge, runs: &Runs) -> Result<Groups> {
-    let (mut groups, mut done) = (Groups::new(judge.contents.len()), 0u64);
+    let (mut groups, mut own) = (Groups::new(judge.contents.len()), Vec::new());
     runs.for_each(|run| {
-        if done % ASKED == 0 && judge.progress.stopped() {
+        if judge.progress.stopped() {
             return Err(Error::Stopped);
         }
-        done += 1;
-        match run {
-            [first, others @ ..] if run.len() > LONG => {
-                others.iter().for_each(|other| groups.join(first[0], other[0]));
-            }
-            _ => (1..run.len()).for_each(|end| join_last(judge, &run[..=end], &mut groups)),
+        own.clear();
+        own.extend(run.iter().map(|holder| groups.find(holder[0])));
+        // Near-duplicates share many keys: most were joined by another.
+        if own.iter().any(|group| *group != own[0]) {
+            join(judge, run, &mut own, &mut groups);
         }
         Ok(())
     })?;
     Ok(groups)
 }
 
-/// Joins the last of some holders to those before it that it may be alike to.
-fn join_last(judge: &Judge, run: &[Holder], groups: &mut Groups) {
-    let Some((&last, others)) = run.split_last() else { return };
-    let mut own = groups.find(last[0]);
-    for &other in others {
-        if groups.find(other[0]) != own && judge.may(other, last) && !judge.deny(other[0], last[0]) {
-            groups.join(other[0], last[0]);
-            own = groups.find(last[0]);
+/// Joins those holders of a key that may be alike. `own` are their groups.
+fn join(judge: &Judge, run: &[Holder], own: &mut [u32], groups: &mut Groups) {
+    if run.len() > LONG {
+        return run.iter().for_each(|holder| groups.join(run[0][0], holder[0]));
+    }
+    for (i, &one) in run.iter().enumerate() {
+        for (j, &other) in run[..i].iter().enumerate() {
+            if own[i] != own[j] && judge.may(other, one) && !judge.deny(other[0], one[0]) {
+                groups.join(other[0], one[0]);
+                let (kept, gone) = (own[i].min(own[j]), own[i].max(own[j]));
+                own.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
+            }
         }
     }
 }
