@@ -73,13 +73,16 @@ impl Drop for Tables {
 }
 
 impl Tables {
-    /// Opens the tables in `backend`, or makes them. `cache_bytes` are for what is read again.
-    pub fn open(backend: impl redb::StorageBackend, cache_bytes: usize) -> Result<Tables> {
+    /// Opens the tables in `backend`, or makes them. `cache_bytes` are for what is read again. With `check`, the file is
+    /// walked through first: a table whose name is damaged is not found, and what is then made anew would hide that.
+    pub fn open(backend: impl redb::StorageBackend, cache_bytes: usize, check: bool) -> Result<Tables> {
         let mut builder = Database::builder();
         builder.set_cache_size(cache_bytes);
         guarded(|| {
-            let database = builder.create_with_backend(backend).map_err(broken)?;
-            let tables = Tables { database: Some(database) };
+            let mut tables = Tables { database: Some(builder.create_with_backend(backend).map_err(broken)?) };
+            if check {
+                tables.check()?;
+            }
             tables.begin()?.commit()?;
             Ok(tables)
         })
@@ -98,16 +101,13 @@ impl Tables {
         Ok(Writing { transaction })
     }
 
-    /// Walks through the file and checks it. Nobody may look at a snapshot meanwhile.
-    pub fn check(self) -> Result<Tables> {
-        guarded(move || {
-            let mut tables = self;
-            let database = tables.database.as_mut().ok_or_else(closed)?;
-            match database.check_integrity().map_err(broken)? {
-                true => Ok(tables),
-                false => Err(damaged(FILE, 0, "a checksum is another")),
-            }
-        })
+    /// Walks through the file and checks it.
+    fn check(&mut self) -> Result<()> {
+        let database = self.database.as_mut().ok_or_else(closed)?;
+        match database.check_integrity().map_err(broken)? {
+            true => Ok(()),
+            false => Err(damaged(FILE, 0, "a checksum is another")),
+        }
     }
 
     fn database(&self) -> Result<&Database> {

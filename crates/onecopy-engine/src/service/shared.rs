@@ -87,10 +87,7 @@ impl Shared {
     pub(super) fn open_in(folder: Arc<dyn Folder>, options: ServiceOptions) -> Result<Shared> {
         options.limits.check()?;
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
-        let mut tables = open_tables(&*folder, &options)?;
-        if options.check_tables {
-            tables = tables.check()?;
-        }
+        let tables = open_tables(&*folder, &options)?;
         upgrade(&*folder, &tables)?;
         let config = config(&tables, &options)?;
         let method = method(&config).map_err(Error::Config)?;
@@ -354,7 +351,7 @@ fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> 
         path: options.data.join("tables.redb"),
         source,
     })?;
-    Ok(Tables::open(Backend::new(file), CACHE_BYTES)?)
+    Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
 }
 
 /// Format 1 had other postings. They hold nothing that is not elsewhere, and are made anew.

@@ -7,7 +7,7 @@ use super::*;
 use crate::rows::{ContentRow, Heads, PageRow};
 
 fn tables() -> Tables {
-    Tables::open(InMemoryBackend::new(), 1 << 20).unwrap()
+    Tables::open(InMemoryBackend::new(), 1 << 20, false).unwrap()
 }
 
 #[test]

@@ -333,6 +333,29 @@ fn a_damaged_order_is_named_and_damaged_counts_are_done_without() {
     assert_as_batch(&service, &lines);
 }
 
+/// A table whose name is damaged is a table that is not there, and would be made anew.
+#[test]
+fn damaged_names_of_tables_are_found_before_anything_is_written() {
+    let (whole, lines) = with_groups(PAGES);
+    let mut bytes = vec![0; length(&whole, "tables.redb") as usize];
+    whole.open("tables.redb", Open::Read).unwrap().read_exact_at(&mut bytes, 0).unwrap();
+    // Names stand one behind the other, and before them where each ends.
+    let names = b"checkscontents";
+    let found = (0..bytes.len() - names.len()).filter(|&at| bytes[at..].starts_with(names));
+    let around: Vec<usize> = found.flat_map(|at| at.saturating_sub(100)..at + 100).collect();
+    for &offset in around.iter().filter(|&&at| bytes[at] != 0) {
+        let disk = whole.power_loss(0);
+        damage(&disk, "tables.redb", offset as u64);
+        let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
+        match Service::open_in(Arc::new(disk), options) {
+            // Bytes of an earlier moment, which nobody reads.
+            Ok(service) => assert_as_batch(&service, &lines),
+            Err(error) => assert!(error.to_string().contains("tables.redb is damaged"), "{error}"),
+        }
+    }
+    assert!(!around.is_empty());
+}
+
 #[test]
 fn damaged_tables_are_named_and_nothing_panics() {
     let (whole, lines) = with_groups(PAGES);
