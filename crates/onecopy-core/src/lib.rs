@@ -28,12 +28,16 @@
 //! ```
 
 mod address;
+mod appraise;
 mod candidate;
 mod canonical;
 mod charset;
 mod chunk;
 mod config;
+mod connect;
+mod dedup;
 mod filter;
+pub mod graph;
 mod group;
 mod hamming;
 mod hash;
@@ -44,20 +48,24 @@ mod link;
 mod measure;
 mod method;
 mod myers;
+mod order;
 mod outline;
 mod page;
 mod partition;
 mod rabin;
+mod record;
 mod redirect;
 pub mod reference;
 mod search;
 mod sentence;
+pub mod settle;
 mod shingle;
 mod sketch;
 mod verify;
 mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
+pub use appraise::{Address, Appraised, Appraiser, NamedLink};
 pub use candidate::{Rarity, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use charset::decode;
@@ -65,6 +73,8 @@ pub use config::{
     CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
     SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
+pub use connect::connect;
+pub use dedup::{Decisions, dedup};
 pub use filter::{Filter, FilterRules};
 pub use group::{Groups, group};
 pub use hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
@@ -74,13 +84,17 @@ pub use head::{Head, head};
 pub use html::{Judged, context, describe_blocks};
 pub use html::{html_to_parts, html_to_text, links};
 pub use language::{Language, language};
-pub use link::{Claim, LinkKind, PageEnd, Standing, canonical_targets, ends, reachable, target};
-pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance};
+pub use link::{
+    AddressBook, Claim, LinkKind, Links, PageEnd, Standing, canonical_targets, ends, reachable, target,
+};
+pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown};
 pub use method::{
     Desk, Held, LooksAt, METHODS, Method, MethodEntry, Parts, Search, Subject, method, usual_parameters,
 };
-pub use page::{Decision, Kind, Page, PageId, Signals, parse_time, unix_seconds};
+pub use order::{best_first, ranks};
+pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
 pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT, sample_rho};
+pub use record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates};
 pub use shingle::{shingle, token_hashes, unshared};

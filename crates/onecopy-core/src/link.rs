@@ -4,6 +4,7 @@
 //! page like any other if it has words. A canonical link is a hint: it counts only if the two pages turn out to be
 //! alike. Who is at an address is for the caller to know ([`Standing`]).
 
+mod book;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::page::PageId;
 use crate::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
+
+pub use book::{AddressBook, Links};
 
 /// How a page says that it is elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,6 +5,7 @@ mod edit;
 mod frequency;
 mod hamming;
 mod jaccard;
+mod shown;
 
 pub(crate) use decision::{MAIN_PART, Shared, agreement};
 pub use edit::edit_distance;
@@ -12,3 +13,4 @@ pub(crate) use frequency::angle;
 pub use frequency::{cosine, euclidean, frequencies};
 pub use hamming::hamming;
 pub use jaccard::{containment, resemblance};
+pub use shown::shown;

@@ -2,23 +2,8 @@
 //!
 //! Nothing in this crate can fail on a page: what cannot be judged is the reader's to reject.
 
-use crate::method::Parts;
-
 /// A page's permanent number, given at ingest. Dense from zero within a run, and never a position in a file.
 pub type PageId = u32;
-
-/// One fetched document.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page<'a> {
-    /// The page's name in every output: its id as given, else its URL, else its place in the input.
-    pub name: &'a str,
-    /// What is compared, before canonicalisation.
-    pub text: &'a str,
-    /// All of its text, told apart, if it is HTML and that is looked at.
-    pub parts: Option<Parts<'a>>,
-    /// What helps to choose a winner.
-    pub signals: Signals<'a>,
-}
 
 /// What is known of a page beside its text. Everything is optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,8 +30,25 @@ pub enum Decision {
         /// How that was found out.
         kind: Kind,
     },
-    /// The page says that it is elsewhere, has no text of its own, and where it points there is nothing.
+    /// The page cannot be judged: it has no words, and it points at no page that is there.
     Rejected,
+}
+
+impl Decision {
+    /// What becomes of a page that stands for `target`, which this became of: it shares its fate. A revisit is a copy of
+    /// its target, so it goes for the same reason.
+    pub fn shared(self, target: PageId, revisit: bool) -> Decision {
+        match self {
+            Decision::Removed { winner, similarity, kind } => {
+                let kind = if revisit { kind } else { Kind::Redirect };
+                Decision::Removed { winner, similarity, kind }
+            }
+            Decision::Kept | Decision::Rejected => {
+                let kind = if revisit { Kind::Exact } else { Kind::Redirect };
+                Decision::Removed { winner: target, similarity: 1.0, kind }
+            }
+        }
+    }
 }
 
 /// Why a page was removed.
@@ -63,6 +65,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kind of a removal, knowing the identities of the addresses of both pages; zero for none. Near copies at one
+    /// address are of a kind of their own.
+    pub fn between(self, page: u64, winner: u64) -> Kind {
+        if self == Kind::Near && page != 0 && page == winner { Kind::Url } else { self }
+    }
+
     /// The word for it in every output.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -3,90 +3,138 @@
 //! All pairs, exact similarity, then the rule of the promise: pages are visited best first; a page goes if it is
 //! similar to one that stays, and the best of those is its winner.
 
-use crate::canonical::{Canonical, canonicalise};
+use crate::canonical::Canonical;
 use crate::config::Config;
+use crate::dedup::{Decisions, Pages};
 use crate::group::group;
-use crate::hash::digest;
-use crate::method::{Desk, Method, Subject, method};
-use crate::page::{Decision, Kind, Page, PageId};
+use crate::link::Links;
+use crate::method::{Method, method};
+use crate::order::{best_first, ranks};
+use crate::page::{Decision, Kind, PageId};
+use crate::record::Record;
+use crate::redirect::End;
 use crate::search::candidates;
-use crate::winner::{Contender, rank};
 
-/// What becomes of each page, and the group that it is in (by its best page). Pages of one canonical text are alike,
-/// whatever the method says, and the best of them speaks for all. The configuration must have been checked.
-pub fn dedup(pages: &[Page], config: &Config) -> (Vec<Decision>, Vec<PageId>) {
+/// What becomes of each page, and the group that it is in. Pages of one canonical text are alike, whatever the method
+/// says, and the best of them speaks for all. The configuration must have been checked.
+pub fn dedup(records: &[Record], config: &Config) -> Decisions {
     let method = method(config).expect("a configuration that was checked");
-    let sketches: Vec<(Vec<u64>, Canonical)> =
-        pages.iter().map(|page| sketch(page, &*method, config)).collect();
-    let mut order: Vec<usize> = (0..pages.len()).collect();
-    order.sort_by_cached_key(|&p| rank_of(&pages[p], &sketches[p].1, config));
-    let (text_of, texts) = texts(&order, &sketches);
-    // All texts are compared with all, but by methods that look for candidates first and may miss some.
-    let candidates = candidates(&*method, &texts);
-    let similarity = |a: usize, b: usize| -> f64 {
-        let (a, b) = (text_of[a].min(text_of[b]), text_of[a].max(text_of[b]));
-        let missed = candidates.as_ref().is_some_and(|pairs| pairs.binary_search(&(a, b)).is_err());
-        match () {
-            () if a == b => 1.0,
-            () if missed => 0.0,
-            () => similarity(&*method, &texts[a as usize], &texts[b as usize]),
+    let pages = Pages::appraise(records, config, &*method);
+    let by_rules = pages.by_rules();
+    let links = pages.links(&ranks(&by_rules, pages.len()));
+    let first =
+        Texts::new(best_first(&by_rules, &links.ends, &[], |_| true), records, &pages, config, &*method);
+    let believed = links.canonical.iter().filter(|&&(page, target)| first.alike(page, target));
+    let lesser: Vec<PageId> = believed.map(|(page, _)| *page).collect();
+    let order = best_first(&by_rules, &links.ends, &lesser, |page| pages.is_favoured(page, config));
+    let texts = Texts::new(order, records, &pages, config, &*method);
+    let mut decisions = texts.decide(pages.len());
+    share(&mut decisions, &links);
+    pages.tell_addresses(&mut decisions);
+    decisions
+}
+
+/// Pages that stand for another share its fate and its group.
+fn share(decisions: &mut Decisions, links: &Links) {
+    for end in &links.ends {
+        if let End::Page(target) = end.end {
+            let fate = decisions.of_page[target as usize].shared(target, end.revisit);
+            decisions.of_page[end.page as usize] = fate;
+            decisions.group_of[end.page as usize] = decisions.group_of[target as usize];
         }
-    };
-    let mut decisions = vec![Decision::Kept; pages.len()];
-    let mut pairs = Vec::new();
-    for (place, &page) in order.iter().enumerate() {
-        for (best, &other) in order[..place].iter().enumerate() {
-            let similarity = similarity(page, other);
-            if similarity < method.threshold() {
-                continue;
+    }
+}
+
+/// The canonical texts of pages that are compared.
+struct Texts<'a> {
+    /// The pages, best first.
+    order: Vec<PageId>,
+    /// The number of each page's text.
+    of_page: Vec<u32>,
+    /// The sketch of each text: that of its best page.
+    sketches: Vec<&'a [u64]>,
+    /// The pairs of texts that are compared; all of them unless the method looks for candidates and may miss some.
+    candidates: Option<Vec<(u32, u32)>>,
+    method: &'a dyn Method,
+}
+
+impl<'a> Texts<'a> {
+    fn new(
+        order: Vec<PageId>,
+        records: &[Record],
+        pages: &'a Pages,
+        config: &Config,
+        method: &'a dyn Method,
+    ) -> Texts<'a> {
+        let canonical: Vec<Canonical> = records.iter().map(|record| canonical(record, config)).collect();
+        let mut best: Vec<PageId> = Vec::new();
+        let mut of_page = vec![0; records.len()];
+        for &page in &order {
+            let text = canonical[page as usize].as_bytes();
+            let same = |&other: &PageId| canonical[other as usize].as_bytes() == text;
+            let number = best.iter().position(same).unwrap_or(best.len());
+            of_page[page as usize] = number as u32;
+            if number == best.len() {
+                best.push(page);
             }
-            pairs.push((best as u32, place as u32));
-            if decisions[page] == Decision::Kept && decisions[other] == Decision::Kept {
-                let kind = if text_of[page] == text_of[other] { Kind::Exact } else { Kind::Near };
-                decisions[page] = Decision::Removed { winner: other as PageId, similarity, kind };
+        }
+        let sketches: Vec<&[u64]> =
+            best.iter().map(|&page| pages.sketches[page as usize].as_slice()).collect();
+        let candidates = candidates(method, &sketches);
+        Texts { order, of_page, sketches, candidates, method }
+    }
+
+    /// Whether a page is alike to the one that it gives as its own: the two are always compared.
+    fn alike(&self, page: PageId, target: PageId) -> bool {
+        self.compared(self.of_page[page as usize], self.of_page[target as usize]) >= self.method.threshold()
+    }
+
+    fn similarity(&self, a: PageId, b: PageId) -> f64 {
+        let (a, b) = (self.of_page[a as usize], self.of_page[b as usize]);
+        let pair = (a.min(b), a.max(b));
+        let missed = self.candidates.as_ref().is_some_and(|pairs| pairs.binary_search(&pair).is_err());
+        if a != b && missed { 0.0 } else { self.compared(a, b) }
+    }
+
+    /// The similarity of two texts.
+    fn compared(&self, a: u32, b: u32) -> f64 {
+        if a == b {
+            return 1.0;
+        }
+        let (a, b) = (self.sketches[a as usize], self.sketches[b as usize]);
+        self.method.similarity(self.method.score(a, b), (a.len(), b.len()))
+    }
+
+    /// The promise, over all pairs. Of `pages` pages those that are not compared are rejected.
+    fn decide(&self, pages: usize) -> Decisions {
+        let mut of_page = vec![Decision::Rejected; pages];
+        let mut pairs = Vec::new();
+        for (place, &page) in self.order.iter().enumerate() {
+            of_page[page as usize] = Decision::Kept;
+            for (best, &other) in self.order[..place].iter().enumerate() {
+                let similarity = self.similarity(page, other);
+                if similarity < self.method.threshold() {
+                    continue;
+                }
+                pairs.push((best as u32, place as u32));
+                if of_page[page as usize] == Decision::Kept && of_page[other as usize] == Decision::Kept {
+                    let same = self.of_page[page as usize] == self.of_page[other as usize];
+                    let kind = if same { Kind::Exact } else { Kind::Near };
+                    of_page[page as usize] = Decision::Removed { winner: other, similarity, kind };
+                }
             }
         }
-    }
-    let groups = group(pages.len(), &pairs);
-    let mut group_of = vec![0; pages.len()];
-    for (place, &page) in order.iter().enumerate() {
-        group_of[page] = order[groups.of(place as u32) as usize] as PageId;
-    }
-    (decisions, group_of)
-}
-
-/// The number of each page's text, and the sketch of each text: that of its best page. Texts are numbered best first.
-fn texts(order: &[usize], sketches: &[(Vec<u64>, Canonical)]) -> (Vec<u32>, Vec<Vec<u64>>) {
-    let mut best: Vec<usize> = Vec::new();
-    let mut text_of = vec![0; order.len()];
-    for &page in order {
-        let same = |&other: &usize| sketches[other].1.as_bytes() == sketches[page].1.as_bytes();
-        let number = best.iter().position(same).unwrap_or(best.len());
-        text_of[page] = number as u32;
-        if number == best.len() {
-            best.push(page);
+        let groups = group(self.order.len(), &pairs);
+        let mut group_of: Vec<PageId> = (0..pages as PageId).collect();
+        for (place, &page) in self.order.iter().enumerate() {
+            group_of[page as usize] = self.order[groups.of(place as u32) as usize];
         }
+        Decisions { of_page, group_of }
     }
-    (text_of, best.iter().map(|&page| sketches[page].0.clone()).collect())
 }
 
-fn similarity(method: &dyn Method, a: &[u64], b: &[u64]) -> f64 {
-    method.similarity(method.score(a, b), (a.len(), b.len()))
-}
-
-fn sketch(page: &Page, method: &dyn Method, config: &Config) -> (Vec<u64>, Canonical) {
-    let (mut canonical, mut out) = (Canonical::default(), Vec::new());
-    canonicalise(page.text, &config.canonical, &mut canonical);
-    let subject = Subject { canonical: &canonical, text: page.text, links: &[], parts: page.parts };
-    method.sketch(&subject, &mut Desk::default(), &mut out);
-    (out, canonical)
-}
-
-fn rank_of(page: &Page, canonical: &Canonical, config: &Config) -> Vec<u8> {
-    let mut out = Vec::new();
-    let length = canonical.as_bytes().len();
-    let digest = digest(page.text.as_bytes());
-    let page = Contender { name: page.name, signals: page.signals, length, digest };
-    rank(&page, &config.winner, &mut out);
+fn canonical(record: &Record, config: &Config) -> Canonical {
+    let mut out = Canonical::default();
+    record.text.canonicalise(&config.canonical, &mut out);
     out
 }

@@ -48,12 +48,12 @@ impl Sets {
 
 /// The pairs that the method would compare, of a few pages with these sketches: ascending, each once. `None` if no pair
 /// that is alike can be missed, so that all pairs are as good.
-pub fn candidates(method: &dyn Method, sketches: &[Vec<u64>]) -> Option<Vec<(u32, u32)>> {
+pub fn candidates(method: &dyn Method, sketches: &[&[u64]]) -> Option<Vec<(u32, u32)>> {
     let mut pairs = match method.search() {
         Search::Keys => return None,
         Search::Sets { limit } => in_sets(method, sketches, limit),
         Search::Neighbours { most, step, window } => {
-            let first = |(page, sketch): (usize, &Vec<u64>)| Some((*sketch.first()?, page as u32));
+            let first = |(page, sketch): (usize, &&[u64])| Some((*sketch.first()?, page as u32));
             let (words, pages): (Vec<u64>, Vec<u32>) = sketches.iter().enumerate().filter_map(first).unzip();
             let near = near_by_rotation(Sketches { words: &words, width: 1 }, most, step, window as usize);
             near.iter().map(|near| (pages[near.a as usize], pages[near.b as usize])).collect()
@@ -64,7 +64,7 @@ pub fn candidates(method: &dyn Method, sketches: &[Vec<u64>]) -> Option<Vec<(u32
     Some(pairs)
 }
 
-fn in_sets(method: &dyn Method, sketches: &[Vec<u64>], limit: u32) -> Vec<(u32, u32)> {
+fn in_sets(method: &dyn Method, sketches: &[&[u64]], limit: u32) -> Vec<(u32, u32)> {
     let mut sets = Sets::new(sketches.len(), limit);
     for run in shared_keys(method, sketches).chunk_by(|a, b| a.0 == b.0) {
         sets.join(run.iter().map(|&(_, page)| page));
@@ -76,7 +76,7 @@ fn in_sets(method: &dyn Method, sketches: &[Vec<u64>], limit: u32) -> Vec<(u32, 
 }
 
 /// All keys with their pages, sorted.
-fn shared_keys(method: &dyn Method, sketches: &[Vec<u64>]) -> Vec<(u64, u32)> {
+fn shared_keys(method: &dyn Method, sketches: &[&[u64]]) -> Vec<(u64, u32)> {
     const BITS: u32 = 16;
     let mut counters = vec![0; 1 << BITS];
     if method.asks_rarity() {

@@ -18,10 +18,10 @@ use onecopy_core::{
 };
 use serde::Serialize;
 
-use crate::batch::Run;
 use crate::error::{Error, Result};
-use crate::ingest::{TextParts, Wanted};
 use crate::job::Limits;
+use crate::run::Run;
+use onecopy_core::{Needs, TextParts};
 
 pub use measure::{Measure, MeasureKind};
 pub use passage::{Passage, PassageKind, Stretch};
@@ -111,7 +111,7 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
     let methods = methods(job, config, run.is_some())?;
     let content = job.content.unwrap_or(config.content);
     let (parts, links) = (content == Content::Auto, Some(config.addresses.clone()));
-    let wanted = Wanted { content, parts, links, whole: false };
+    let wanted = Needs { content, parts, links, whole: false };
     let [a, b] = read(job, run.as_ref(), &wanted)?;
     let (a, b) = (Prepared::new(a, config), Prepared::new(b, config));
     let exact = a.canonical.as_bytes() == b.canonical.as_bytes();

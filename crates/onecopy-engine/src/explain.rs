@@ -11,10 +11,10 @@ use onecopy_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::batch::Run;
 use crate::error::{Error, Result};
-use crate::ingest::{Record, TextParts, Wanted};
 use crate::reread::{check_judged, each_line, plain, reread};
+use crate::run::Run;
+use onecopy_core::{Needs, Record, TextParts};
 
 /// Groups of more pages are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
@@ -89,7 +89,7 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
     wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
-    let found = reread(&run, &wanted, &Wanted::by(&run.config, &*method), environment, again)?;
+    let found = reread(&run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
     let get = |name: &str| {
         found
             .get(name)

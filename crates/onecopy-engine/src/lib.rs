@@ -9,14 +9,15 @@
 //! # Ok::<(), onecopy_engine::Error>(())
 //! ```
 
-mod appraise;
 mod batch;
 mod census;
 mod compare;
+mod dedup;
 mod error;
 mod eval;
 mod explain;
 mod ingest;
+mod io;
 mod job;
 mod mirrors;
 mod output;
@@ -24,15 +25,16 @@ mod parallel;
 mod progress;
 mod report;
 mod reread;
+mod run;
 mod service;
 
-pub use batch::{Outcome, dedup};
 #[doc(hidden)]
 pub use census::census_of;
 pub use census::{Census, census};
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
+pub use dedup::{Outcome, dedup};
 pub use error::{Error, Result};
 pub use eval::{
     Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,

@@ -9,13 +9,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::batch::Run;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, Opener, Piece, Record, Source, Stores, Wanted, lines, lots,
-    read_document, read_line, read_record, records,
+    Chunk, Feed, FieldNames, Format, Opener, Piece, Source, Stores, lines, lots, read_document, read_line,
+    read_record, records,
 };
 use crate::parallel::Gate;
+use crate::run::Run;
+use onecopy_core::{Needs, Record};
 
 /// A name in an output, which is a string or a number.
 pub(crate) fn plain(name: &serde_json::Value) -> String {
@@ -74,7 +75,7 @@ pub(crate) fn unknown(name: &str) -> Error {
 pub(crate) fn reread<T>(
     run: &Run,
     pages: &[String],
-    wanted: &Wanted,
+    wanted: &Needs,
     environment: &[(String, String)],
     make: impl Fn(&Record) -> T,
 ) -> Result<HashMap<String, T>> {
@@ -120,8 +121,8 @@ impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
     fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
         for (_, line) in lines(&chunk.bytes) {
             *number += 1;
-            if let Ok(record) = read_line(line, &self.names, &self.opener.wanted) {
-                let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
+            if let Ok(record) = read_line(line, &self.names, &self.opener.needs) {
+                let name = crate::ingest::plain_name(&record).unwrap_or_else(|| format!("{source}:{number}"));
                 self.take(name, &record);
             }
         }
@@ -132,9 +133,9 @@ impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
         for item in records(&chunk.bytes) {
             *number += 1;
             let page =
-                item.record.and_then(|record| read_record(&record, &self.run.limits, &self.opener.wanted));
+                item.record.and_then(|record| read_record(&record, &self.run.limits, &self.opener.needs));
             if let Ok(Some(record)) = page {
-                let name = record.plain_name().unwrap_or_else(|| format!("{source}:{number}"));
+                let name = crate::ingest::plain_name(&record).unwrap_or_else(|| format!("{source}:{number}"));
                 self.take(name, &record);
             }
         }

@@ -10,7 +10,6 @@ mod check;
 mod compact;
 mod contents;
 mod generation;
-mod graph;
 mod groups;
 mod import;
 mod prepare;

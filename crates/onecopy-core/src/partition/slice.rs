@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn slices_are_no_more_than_asked_for() {
-        assert_eq!(cuts(&[], 0.8, 4), []);
-        assert_eq!(cuts(&[7; 100], 0.8, 4), []);
-        assert_eq!(cuts(&[0, 0, 5, 9], 0.8, 1), []);
+        assert!(cuts(&[], 0.8, 4).is_empty());
+        assert!(cuts(&[7; 100], 0.8, 4).is_empty());
+        assert!(cuts(&[0, 0, 5, 9], 0.8, 1).is_empty());
         assert_eq!(cuts(&[0, 0, 5, 9], 0.8, 9), [5, 9]);
         assert_eq!(shares(&[1; 9], 2), [4, 5]);
         assert_eq!(shares(&[100, 1, 1, 1], 2), [100, 3]);

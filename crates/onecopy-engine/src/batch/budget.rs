@@ -3,8 +3,8 @@
 //! Each part is told its share and keeps it; the shares of parts that live at the same time add up to less than the
 //! whole, because allocators and stacks take something too.
 
-use super::contents::BYTES_A_PAGE;
-use super::read::BYTES_A_BYTE;
+use crate::batch::candidates::contents::BYTES_A_PAGE;
+use crate::batch::read::BYTES_A_BYTE;
 use crate::error::{At, Error, Result};
 use crate::ingest::{Packing, Source, Stores, zstd_window};
 use crate::job::Job;

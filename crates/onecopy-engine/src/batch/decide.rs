@@ -2,35 +2,42 @@
 
 use std::sync::Mutex;
 
-use onecopy_core::{Groups, Method, Rarity, Search, near_by_rotation};
+use onecopy_core::settle::{Comparer, Settled, settle};
+use onecopy_core::{Groups, Links, Method, Rarity, Search, connect, near_by_rotation, ranks};
 
-use super::budget::Budget;
-use super::contents::{Contents, contents, ranks};
-use super::decisions::Decisions;
-use super::gather::{Gathered, Gatherer};
-use super::judge::Judge;
-use super::keys::KeyFinder;
-use super::links::{Links, links};
-use super::neighbours::neighbours;
-use super::order::Preferences;
-use super::outlines::Outlines;
-use super::runs::Runs;
-use super::sections::{Room, Sections, divide};
-use super::segments::{Collector, Segments};
-use super::sets::sets;
-use super::settle::Settled;
-use super::spill::Aligned;
-use super::work::Work;
-use super::{connect, rank, read, settle};
+use crate::batch::budget::Budget;
+use crate::batch::candidates::contents::{Contents, contents};
+use crate::batch::candidates::key_lists::StoredLists;
+use crate::batch::candidates::keys::KeyFinder;
+use crate::batch::candidates::neighbours::neighbours;
+use crate::batch::candidates::outlines::Outlines;
+use crate::batch::candidates::sets::sets;
+use crate::batch::order::links::links;
+use crate::batch::order::preferences::Preferences;
+use crate::batch::order::rank;
+use crate::batch::read;
+use crate::batch::read::segments::{Collector, Segments};
+use crate::batch::settle::comparer::SketchComparer;
+use crate::batch::settle::components::{Room, Section, Sections, divide};
+use crate::batch::settle::decisions::Decisions;
+use crate::batch::settle::gather::{Gathered, Gatherer};
+use crate::batch::work::Work;
 use crate::error::{Error, Result};
 use crate::ingest::Format;
+use crate::io::Aligned;
 use crate::job::Job;
-use crate::output::Lists;
 use crate::progress::{Progress, Stage};
 
-/// Reads all pages and decides which stay; takes up what an earlier run found. The lists of markets are written on
-/// the way.
-pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<(Segments, Decisions)> {
+/// Is handed the decisions of each market as they are made.
+pub(crate) type OnMarket<'a> = dyn FnMut(&str, &Segments, &Decisions) -> Result<()> + 'a;
+
+/// Reads all pages and decides which stay; takes up what an earlier run found.
+pub(crate) fn decide(
+    job: &Job,
+    work: &Work,
+    progress: &dyn Progress,
+    on_market: &mut OnMarket,
+) -> Result<(Segments, Decisions)> {
     let (folder, budget) = (work.folder(), &work.budget);
     let collector = Collector::open(folder, budget.segments)?;
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
@@ -48,7 +55,7 @@ pub(crate) fn decide(job: &Job, work: &Work, progress: &dyn Progress) -> Result<
     let (rarity, method) = (&counters.finish(), &*work.method);
     let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
     let settling = Settling { job, work, budget, method, segments: &segments, rarity, links: &links };
-    let decisions = settling.markets(by_rules, progress)?;
+    let decisions = settling.markets(by_rules, progress, on_market)?;
     decisions.save(&saved)?;
     Ok((segments, decisions))
 }
@@ -86,27 +93,26 @@ struct Settling<'a> {
 
 impl Settling<'_> {
     /// Decides for each market, the first last: its decisions are those of the run.
-    fn markets(&self, by_rules: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
+    fn markets(
+        &self,
+        by_rules: Vec<u32>,
+        progress: &dyn Progress,
+        on_market: &mut OnMarket,
+    ) -> Result<Decisions> {
         let lesser = self.believed(&by_rules, progress)?;
         let preferences = Preferences { segments: self.segments, links: self.links, lesser: &lesser };
         let markets = &self.job.config.markets;
         for market in (1..markets.len()).rev() {
             let decisions = self.settle(preferences.order(&by_rules, Some(market))?, progress)?;
-            self.write(&markets[market], &decisions)?;
+            on_market(&markets[market], self.segments, &decisions)?;
         }
         let order = preferences.order(&by_rules, (!markets.is_empty()).then_some(0))?;
         drop(by_rules);
         let decisions = self.settle(order, progress)?;
-        markets.first().map_or(Ok(()), |market| self.write(market, &decisions))?;
+        if let Some(market) = markets.first() {
+            on_market(market, self.segments, &decisions)?;
+        }
         Ok(decisions)
-    }
-
-    /// Writes a market's winners and losers.
-    fn write(&self, market: &str, decisions: &Decisions) -> Result<()> {
-        let (segments, inputs) = (self.segments, &self.work.run.inputs);
-        let (threshold, memory) = (self.method.threshold(), self.budget.names);
-        let lists = Lists { segments, inputs, decisions, threshold, memory };
-        lists.write_market(&self.work.results().join("markets").join(market))
     }
 
     /// The pages whose canonical link names a page that is alike, ascending.
@@ -120,7 +126,8 @@ impl Settling<'_> {
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
         let outlines = Outlines::default();
-        let alike = self.judge(&contents, &outlines, progress).compare_all(&pairs)?;
+        let comparer = self.comparer(&contents, &outlines, progress);
+        let alike = comparer.map(&pairs, |&(a, b), buffers| comparer.compare(a, b, buffers))?;
         let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
         let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
         pages.dedup();
@@ -141,14 +148,14 @@ impl Settling<'_> {
         self.segments.threads(more * self.job.threads, self.budget.limit / 6)
     }
 
-    fn judge<'a>(
+    fn comparer<'a>(
         &'a self,
         contents: &'a Contents,
         outlines: &'a Outlines,
         progress: &'a dyn Progress,
-    ) -> Judge<'a> {
+    ) -> SketchComparer<'a> {
         let (segments, method, threads) = (self.segments, self.method, self.threads());
-        Judge { segments, sketches: None, contents, outlines, method, threads, progress }
+        SketchComparer { segments, sketches: None, contents, outlines, method, threads, progress }
     }
 
     /// Room for outlines, if the method has any.
@@ -184,47 +191,51 @@ impl Settling<'_> {
             )?,
         };
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
-        let (settled, groups) = self.in_sections(&self.judge(&contents, &outlines, progress), runs)?;
+        let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), runs)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
     }
 
     /// Settles contents that share the keys of `runs`, and joins them to groups.
-    fn in_sections(&self, judge: &Judge, runs: Runs) -> Result<(Settled, Groups)> {
-        let (contents, entries, progress) = (judge.contents.len(), self.budget.entries, judge.progress);
+    fn in_sections(&self, comparer: &SketchComparer, runs: StoredLists) -> Result<(Settled, Groups)> {
+        let (contents, entries, progress) = (comparer.contents.len(), self.budget.entries, comparer.progress);
         // Pages whose sketches are on disk are gone through once before.
         let again = if self.segments.on_disk() { self.segments.pages() } else { 0 };
         progress.begin(Stage::Settle, (again + contents) as u64);
-        let (Sections { apart, in_place }, gathered) = self.sections(judge, runs)?;
+        let (Sections { apart, in_place }, gathered) = self.sections(comparer, runs)?;
         let settling: usize = apart.iter().chain(&in_place).map(|section| section.members.len()).sum();
         progress.advance((contents - settling) as u64);
         let (mut settled, mut groups) = (Settled::new(contents), Groups::new(contents));
         let mut buffer = Aligned::default();
         for (number, section) in apart.into_iter().enumerate() {
-            let judge = Judge { sketches: Some(gathered.section(number, &mut buffer)?), ..*judge };
+            let comparer =
+                SketchComparer { sketches: Some(gathered.section(number, &mut buffer)?), ..*comparer };
             // Sketches have half of the memory.
-            settle::settle(&judge, &section, entries / 2, &mut settled)?;
-            connect::connect(&judge, &section, &settled, &mut groups)?;
+            settle(&comparer, &section.members, &section.lists, entries / 2, &mut settled)?;
+            connect(&comparer, &section.members, &section.lists, &settled, &mut groups)?;
         }
         gathered.delete()?;
         drop(buffer);
-        let in_place = in_place.as_ref();
-        in_place.map_or(Ok(()), |section| settle::settle(judge, section, entries, &mut settled))?;
-        progress.begin(Stage::Connect, in_place.map_or(0, |section| section.runs.len()) as u64);
-        in_place.map_or(Ok(()), |section| connect::connect(judge, section, &settled, &mut groups))?;
+        if let Some(Section { members, lists, .. }) = &in_place {
+            settle(comparer, members, lists, entries, &mut settled)?;
+        }
+        progress.begin(Stage::Connect, in_place.as_ref().map_or(0, |section| section.lists.len()) as u64);
+        if let Some(Section { members, lists, .. }) = &in_place {
+            connect(comparer, members, lists, &settled, &mut groups)?;
+        }
         if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
     }
 
     /// The sections of contents, with the sketches of those that do not stay in place.
-    fn sections(&self, judge: &Judge, runs: Runs) -> Result<(Sections, Gathered)> {
-        let (segments, contents) = (self.segments, judge.contents);
+    fn sections(&self, comparer: &SketchComparer, runs: StoredLists) -> Result<(Sections, Gathered)> {
+        let (segments, contents) = (self.segments, comparer.contents);
         if !segments.on_disk() {
             return Ok((Sections::whole(contents, runs), Gathered::default()));
         }
         let (memory, holders, folder) = (self.budget.sketches, self.budget.runs, self.work.folder());
         let words = u32::try_from(memory / 8).unwrap_or(u32::MAX - 1);
-        let sections = divide(judge, runs, &Room { words, holders, folder })?;
+        let sections = divide(comparer, runs, &Room { words, holders, folder })?;
         let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };
-        let gathered = gatherer.gather(&sections, judge.progress)?;
+        let gathered = gatherer.gather(&sections, comparer.progress)?;
         Ok((sections, gathered))
     }
 }

@@ -1,28 +1,35 @@
 //! Stage 1: pages in, segments out.
 
+pub(crate) mod counters;
+pub(crate) mod facts;
+pub(crate) mod seen;
+pub(crate) mod segment;
+pub(crate) mod segments;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use onecopy_core::Method;
 
-use super::counters::Counters;
-use super::facts;
-use super::fresh::Fresh;
-use super::links::Link;
-use super::seen::Seen;
-use super::segment::{Row, Segment};
-use super::segments::{Collector, Segments};
-use super::spill::Aligned;
-use super::work::Work;
-use crate::appraise::Appraiser;
+use crate::batch::order::links::Link;
+use crate::batch::read::counters::Counters;
+use crate::batch::read::seen::Seen;
+use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, Opener, Piece, Record, Rejection, Source, Trouble, lines, read_document,
+    Chunk, Feed, FieldNames, Format, Opener, Piece, Rejection, Source, Trouble, lines, read_document,
     read_line, read_record, records,
 };
+use crate::io::Aligned;
+use crate::io::Fresh;
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
+use onecopy_core::Appraiser;
+use onecopy_core::Record;
+
+pub(crate) use segment::{Row, Segment};
+pub(crate) use segments::{Collector, Segments};
 
 /// Reads all sources into segments, sketched by `method`, counting their words on the way. Chunks that `collector` has are not read again.
 pub(crate) fn read(
@@ -193,7 +200,7 @@ impl<'a> PageReader<'a> {
             let place = Row { source, line: number, start, length, ..Row::default() };
             let page = item
                 .record
-                .and_then(|record| read_record(&record, &self.shared.job.limits, &self.shared.opener.wanted));
+                .and_then(|record| read_record(&record, &self.shared.job.limits, &self.shared.opener.needs));
             let bytes = &chunk.bytes[item.range];
             let judged = match page {
                 Ok(Some(record)) => self.page(place, &record, bytes, segment),
@@ -223,7 +230,7 @@ impl<'a> PageReader<'a> {
             let record = if line.len() > self.shared.job.limits.page_bytes {
                 Err(self.overlong())
             } else {
-                read_line(line, &self.shared.names, &self.shared.opener.wanted)
+                read_line(line, &self.shared.names, &self.shared.opener.needs)
             };
             let judged = record.and_then(|record| self.page(place, &record, line, segment));
             if let Err(reason) = judged {

@@ -9,13 +9,13 @@ use std::sync::Mutex;
 
 use onecopy_core::Method;
 
-use super::contents::NO_CONTENT;
-use super::decisions::Decisions;
-use super::read::read;
-use super::segments::{Collector, Segments};
-use super::spill::Aligned;
-use super::work::Work;
+use crate::batch::candidates::contents::NO_CONTENT;
+use crate::batch::read::read;
+use crate::batch::read::segments::{Collector, Segments};
+use crate::batch::settle::decisions::Decisions;
+use crate::batch::work::Work;
 use crate::error::{At, Result};
+use crate::io::Aligned;
 use crate::job::Job;
 use crate::parallel::for_each;
 use crate::progress::Progress;

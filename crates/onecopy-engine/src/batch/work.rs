@@ -6,32 +6,19 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use onecopy_core::{Config, Method, method};
-use serde::{Deserialize, Serialize};
 
-use super::budget::Budget;
-use super::spool::spool;
+use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, Opener, Stores, Wanted, lots, plan};
-use crate::job::{Fields, Job, Limits, RemovedRecords};
+use crate::ingest::{Lot, Opener, Stores, lots, plan};
+use crate::io::spool;
+use crate::job::Job;
 use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::report::Report;
-
-/// What a run is: two runs that are equal here give the same results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Run {
-    pub version: String,
-    pub config: Config,
-    pub fields: Fields,
-    pub limits: Limits,
-    pub removed_records: RemovedRecords,
-    pub inputs: Inputs,
-    /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
-    pub chunk_bytes: usize,
-}
+use crate::run::{self, Run};
+use onecopy_core::Needs;
 
 /// A run's working folder, locked.
 pub(crate) struct Work {
@@ -105,11 +92,11 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
         inputs,
         chunk_bytes: budget.chunk,
     };
-    let finished = (read::<Run>(&out.join("run.json")), read(&out.join("report.json")));
+    let finished = (run::read::<Run>(&out.join("run.json")), run::read(&out.join("report.json")));
     if let ((Some(finished), Some(report)), false) = (finished, job.overwrite) {
         if run.equals(&finished) {
             // It may have been killed when all was done but this.
-            if read::<Run>(&folder.join("run.json")).is_none_or(|left| run.equals(&left)) {
+            if run::read::<Run>(&folder.join("run.json")).is_none_or(|left| run.equals(&left)) {
                 clear(folder)?;
             }
             return Ok(Found::Finished(Box::new(report)));
@@ -122,8 +109,8 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
     let method = run.method()?;
-    let wanted = Wanted::by(&run.config, &*method);
-    let opener = run.opener(stores, Gate::new(budget.large_pages), wanted);
+    let needs = Needs::of(&run.config, &*method);
+    let opener = run.opener(stores, Gate::new(budget.large_pages), needs);
     let (folder, out) = (folder.to_owned(), out.clone());
     Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
 }
@@ -170,11 +157,11 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
 
 fn continue_or_begin(run: Run, folder: &Path) -> Result<(Run, bool)> {
     let path = folder.join("run.json");
-    if let Some(begun) = read::<Run>(&path).filter(|begun| run.equals(begun)) {
+    if let Some(begun) = run::read::<Run>(&path).filter(|begun| run.equals(begun)) {
         return Ok((begun, true));
     }
     clear(folder)?;
-    write(&path, &run)?;
+    run::write(&path, &run)?;
     Ok((run, false))
 }
 
@@ -188,45 +175,6 @@ fn clear(folder: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
-}
-
-/// Writes a value as JSON, aside and then by rename.
-fn write(path: &Path, value: &impl Serialize) -> Result<()> {
-    let aside = path.with_extension("part");
-    let text = serde_json::to_string_pretty(value).expect("our own types are JSON");
-    fs::write(&aside, text + "\n").at("write", &aside)?;
-    fs::rename(&aside, path).at("create", path)
-}
-
-impl Run {
-    /// What opens the sources of the run.
-    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>, wanted: Wanted) -> Opener {
-        let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { stores, fields, limits, wanted, chunk_bytes: self.chunk_bytes, large }
-    }
-
-    /// How the run compares pages.
-    pub(crate) fn method(&self) -> Result<Box<dyn Method>> {
-        method(&self.config).map_err(Error::Config)
-    }
-
-    fn equals(&self, other: &Run) -> bool {
-        *self == Run { chunk_bytes: self.chunk_bytes, ..other.clone() }
-    }
-
-    /// The configuration of the finished run in `out`.
-    pub(crate) fn finished(out: &Path) -> Result<Run> {
-        read(&out.join("run.json")).ok_or_else(|| {
-            Error::NotFound(format!(
-                "{} holds no finished run: run `onecopy dedup` with --out first",
-                out.display()
-            ))
-        })
-    }
 }
 
 impl Work {
@@ -243,8 +191,8 @@ impl Work {
     /// Moves the results to where they belong, the report last, and clears up.
     pub(crate) fn publish(self, report: &Report) -> Result<()> {
         let results = self.results();
-        write(&results.join("run.json"), &self.run)?;
-        write(&results.join("report.json"), report)?;
+        run::write(&results.join("run.json"), &self.run)?;
+        run::write(&results.join("report.json"), report)?;
         for name in RESULTS.iter().rev() {
             let old = self.out.join(name);
             let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };

@@ -5,11 +5,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::Comparing;
-use crate::batch::Run;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Record, TextParts, Wanted, document, of_page};
+use crate::ingest::{document, of_page};
 use crate::job::Limits;
 use crate::reread::{not_judged, reread, unknown};
+use crate::run::Run;
+use onecopy_core::{Needs, Record, TextParts};
 
 /// A page that was read.
 #[derive(Clone, Debug, Default)]
@@ -33,24 +34,24 @@ impl Reading {
 }
 
 /// Reads both pages. A name is a page of the run if it has one of that name, else a file.
-pub(super) fn read(job: &Comparing, run: Option<&Run>, wanted: &Wanted) -> Result<[Reading; 2]> {
+pub(super) fn read(job: &Comparing, run: Option<&Run>, needs: &Needs) -> Result<[Reading; 2]> {
     let names = [job.a.as_str(), job.b.as_str()];
     if names == ["-", "-"] {
         let reason = "standard input can be read only once: give a file for one of the two pages";
         return Err(Error::Config(reason.into()));
     }
-    let mut of_run = of_run(job, run, names, wanted)?;
+    let mut of_run = of_run(job, run, names, needs)?;
     let mut one = |name: &str| match (of_run.get_mut(name), &job.run) {
         (Some(reading), _) => Ok(reading.clone()),
         (None, Some(_)) if name != "-" && !Path::new(name).exists() => Err(unknown(name)),
-        (None, _) => file(name, &job.limits, wanted),
+        (None, _) => file(name, &job.limits, needs),
     };
     Ok([one(names[0])?, one(names[1])?])
 }
 
 type Readings = std::collections::HashMap<String, Reading>;
 
-fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], wanted: &Wanted) -> Result<Readings> {
+fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], needs: &Needs) -> Result<Readings> {
     let (Some(run), Some(out)) = (run, &job.run) else { return Ok(Readings::new()) };
     let elsewhere = not_judged(out, &names)?;
     let here: Vec<String> =
@@ -58,11 +59,11 @@ fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], wanted: &Wanted)
     if here.is_empty() {
         return Ok(Readings::new());
     }
-    reread(run, &here, wanted, &job.environment, Reading::of)
+    reread(run, &here, needs, &job.environment, Reading::of)
 }
 
 /// Reads a file that is one page.
-fn file(name: &str, limits: &Limits, wanted: &Wanted) -> Result<Reading> {
+fn file(name: &str, limits: &Limits, needs: &Needs) -> Result<Reading> {
     let path = Path::new(name);
     let refused = |reason: String| Error::Input(name.into(), reason);
     let reader: Box<dyn Read> = match name {
@@ -85,5 +86,5 @@ fn file(name: &str, limits: &Limits, wanted: &Wanted) -> Result<Reading> {
         )));
     }
     let format = of_page(name, &bytes).map_err(|reason| refused(reason.into()))?;
-    Ok(Reading::of(&document(&bytes, format, None, wanted)))
+    Ok(Reading::of(&document(&bytes, format, None, needs)))
 }

@@ -18,10 +18,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::{At, Error, Result};
-use crate::ingest::{TextParts, open, sniff};
+use crate::ingest::{open, sniff};
 use crate::job::Limits;
 use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
+use onecopy_core::TextParts;
 
 /// The names that the file may have.
 const NAMES: [&str; 3] = ["docs.jsonl", "docs.jsonl.zst", "docs.jsonl.gz"];

@@ -11,9 +11,9 @@ use super::set::Set;
 use super::shared::Shared;
 use super::tally::{Tally, Verdict};
 use crate::error::{Error, Result};
-use crate::ingest::TextParts;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
+use onecopy_core::TextParts;
 
 /// A method, and the set that it is tried on.
 pub(super) struct Trial<'a> {
@@ -48,7 +48,8 @@ impl Trial<'_> {
     /// Compares all pairs.
     pub(super) fn compare(&self, sketches: &[Vec<u64>]) -> Result<Tally> {
         let (pages, mistakes) = (self.set.pages.len(), self.job.mistakes);
-        let candidates = candidates(self.method, sketches);
+        let slices: Vec<&[u64]> = sketches.iter().map(Vec::as_slice).collect();
+        let candidates = candidates(self.method, &slices);
         let few = self.job.listed_only || candidates.is_some();
         let shared = if few || !self.method.asks_rarity() { None } else { Shared::new(sketches) };
         let pairs = Pairs { set: self.set, method: self.method, sketches, candidates };

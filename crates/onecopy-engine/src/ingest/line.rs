@@ -2,42 +2,40 @@
 
 use std::fmt::Write;
 
-use onecopy_core::LinkKind;
+use onecopy_core::{LinkKind, Record, Whole};
 
-use super::record::{Record, Whole, looks_like_html};
+use super::record::looks_like_html;
 
 /// From here on a number of seconds would be taken for milliseconds.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;
 
-impl Record<'_> {
-    /// The page as a line with the usual names of fields, without the line's end. It must have been read whole, and loses
-    /// what its WARC record said of itself. A redirect that leaves the web reads back as none.
-    pub(crate) fn to_line(&self) -> String {
-        let mut line = String::from("{");
-        if !self.id.is_empty() {
-            field(&mut line, "id", self.id);
-        }
-        if let Some(url) = &self.url {
-            field(&mut line, "url", &quoted(url));
-        }
-        if let Some(time) = self.time {
-            let time = if time.abs() < MILLISECONDS_FROM { time } else { time.saturating_mul(1_000) };
-            field(&mut line, "time", &time.to_string());
-        }
-        if let Some(popularity) = self.popularity {
-            field(&mut line, "popularity", &number(popularity));
-        }
-        // Links that stand in the HTML are found there again.
-        let stated = self.whole.as_ref().map_or(self.links.len(), |whole| whole.stated);
-        for (kind, to) in self.links.iter().take(stated) {
-            field(&mut line, called(*kind), &quoted(to));
-        }
-        if let Some(whole) = &self.whole {
-            body(&mut line, whole);
-        }
-        line.push('}');
-        line
+/// The page as a line with the usual names of fields, without the line's end. It must have been read whole, and loses
+/// what its WARC record said of itrecord. A redirect that leaves the web reads back as none.
+pub(crate) fn to_line(record: &Record) -> String {
+    let mut line = String::from("{");
+    if !record.id.is_empty() {
+        field(&mut line, "id", record.id);
     }
+    if let Some(url) = &record.url {
+        field(&mut line, "url", &quoted(url));
+    }
+    if let Some(time) = record.time {
+        let time = if time.abs() < MILLISECONDS_FROM { time } else { time.saturating_mul(1_000) };
+        field(&mut line, "time", &time.to_string());
+    }
+    if let Some(popularity) = record.popularity {
+        field(&mut line, "popularity", &number(popularity));
+    }
+    // Links that stand in the HTML are found there again.
+    let stated = record.whole.as_ref().map_or(record.links.len(), |whole| whole.stated);
+    for (kind, to) in record.links.iter().take(stated) {
+        field(&mut line, called(*kind), &quoted(to));
+    }
+    if let Some(whole) = &record.whole {
+        body(&mut line, whole);
+    }
+    line.push('}');
+    line
 }
 
 fn called(kind: LinkKind) -> &'static str {

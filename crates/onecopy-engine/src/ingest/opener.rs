@@ -5,12 +5,13 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use onecopy_core::Needs;
+
 use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
 use super::format::Format;
 use super::inputs::Source;
 use super::packing::unpack;
 use super::parquet::ParquetChunks;
-use super::record::Wanted;
 use super::remote::Stores;
 use super::warc::WarcChunks;
 use crate::job::{Fields, Limits};
@@ -21,8 +22,8 @@ pub(crate) struct Opener {
     pub stores: Stores,
     pub fields: Fields,
     pub limits: Limits,
-    /// What of HTML is wanted.
-    pub wanted: Wanted,
+    /// What is read of HTML.
+    pub needs: Needs,
     /// Where chunks are cut.
     pub chunk_bytes: usize,
     /// What pages pass that are larger than a chunk.

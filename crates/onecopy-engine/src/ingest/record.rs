@@ -5,13 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
-use std::ops::Range;
 
-use onecopy_core::{
-    AddressRules, Canonical, CanonicalRules, Config, Content, LinkKind, LooksAt, Method, Parts, canonicalise,
-    canonicalise_json, decode, head, html_to_parts, html_to_text, links, parse_time, resolve, unescape,
-    unix_seconds,
-};
+use onecopy_core::{LinkKind, Needs, Record, Text, decode, parse_time, unescape, unix_seconds};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -21,193 +16,8 @@ use super::inputs::Source;
 use super::opener::Opener;
 use super::scan;
 
-/// The parts of a page, read from a record.
-#[derive(Default)]
-pub(crate) struct Record<'a> {
-    pub text: Text<'a>,
-    /// The id as it stands in the record, a JSON string or number. Empty if there is none.
-    pub id: &'a str,
-    pub url: Option<Cow<'a, str>>,
-    pub time: Option<i64>,
-    pub popularity: Option<f64>,
-    /// Where the page says that it is; whole addresses.
-    pub links: Vec<(LinkKind, String)>,
-    /// All text of its HTML, told apart, if that is wanted.
-    pub parts: Option<TextParts>,
-    /// Hashes of the addresses that its HTML links to, if they are wanted.
-    pub out_links: Vec<u64>,
-    /// What a WARC record says of itself.
-    pub archived: Option<Archived<'a>>,
-    /// The page as it was found, if it is wanted and there is any.
-    pub whole: Option<Whole>,
-}
-
-/// A page as it was found, decoded.
-#[derive(Clone, Debug)]
-pub(crate) struct Whole {
-    pub html: bool,
-    pub text: String,
-    /// How many of the record's links are not from the HTML; they come first.
-    pub stated: usize,
-}
-
-/// All text of a page of HTML, and which parts of it are main content.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TextParts {
-    text: String,
-    main: Vec<Range<usize>>,
-}
-
-impl TextParts {
-    pub(crate) fn of(html: &str) -> TextParts {
-        let mut text = String::new();
-        let main = html_to_parts(html, &mut text);
-        TextParts { text, main }
-    }
-
-    /// Appends what [`Content::Auto`] takes of it.
-    fn compared(&self, out: &mut String) {
-        match &self.main[..] {
-            [] => out.push_str(&self.text),
-            main => main.iter().for_each(|part| out.push_str(&self.text[part.clone()])),
-        }
-    }
-
-    /// As a method sees it.
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        Parts { text: &self.text, main: &self.main }
-    }
-}
-
-/// What of a page of HTML is wanted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
-    /// Which of its text.
-    pub content: Content,
-    /// Whether all of its text is, told apart.
-    pub parts: bool,
-    /// The rules for the addresses that it links to, if those are wanted.
-    pub links: Option<AddressRules>,
-    /// Whether the page is, as it was found; whatever it is.
-    pub whole: bool,
-}
-
-impl Wanted {
-    /// What a method wants of pages that are read by `config`.
-    pub(crate) fn by(config: &Config, method: &dyn Method) -> Wanted {
-        let LooksAt { links, parts, .. } = method.looks_at();
-        let links = links.then(|| config.addresses.clone());
-        // Whoever asks for all text, or for the main content alone, gets just that.
-        let parts = parts && config.content == Content::Auto;
-        Wanted { content: config.content, parts, links, whole: false }
-    }
-}
-
-/// What a WARC record says of itself, as it stands there. What is empty is not known.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Archived<'a> {
-    pub date: Cow<'a, str>,
-    pub id: Cow<'a, str>,
-    pub digest: Cow<'a, str>,
-}
-
-impl Archived<'_> {
-    pub(crate) fn parts(&self) -> [&str; 3] {
-        [&self.date, &self.id, &self.digest]
-    }
-}
-
-/// The text of a page.
-pub(crate) enum Text<'a> {
-    /// The inside of a JSON string.
-    Json(&'a str),
-    Plain(Cow<'a, str>),
-}
-
-impl Default for Text<'_> {
-    fn default() -> Self {
-        Text::Json("")
-    }
-}
-
-impl Text<'_> {
-    pub(crate) fn canonicalise(&self, rules: &CanonicalRules, out: &mut Canonical) {
-        match self {
-            Text::Json(raw) => canonicalise_json(raw, rules, out),
-            Text::Plain(text) => canonicalise(text, rules, out),
-        }
-    }
-
-    /// The text itself.
-    pub(crate) fn plain(&self) -> Cow<'_, str> {
-        match self {
-            Text::Json(raw) => Cow::Owned(unescape(raw)),
-            Text::Plain(text) => Cow::Borrowed(text),
-        }
-    }
-}
-
-impl<'a> Record<'a> {
-    /// Takes its text from a page that is nothing but text.
-    pub(crate) fn plain(&mut self, text: Text<'a>, wanted: &Wanted) {
-        if wanted.whole {
-            let text = text.plain().into_owned();
-            self.whole = Some(Whole { html: false, text, stated: self.links.len() });
-        }
-        self.text = text;
-    }
-
-    /// Takes its text and its links from a page of HTML.
-    pub(crate) fn html(&mut self, html: &str, wanted: &Wanted) {
-        if wanted.whole {
-            self.whole = Some(Whole { html: true, text: html.to_owned(), stated: self.links.len() });
-        }
-        let mut text = String::new();
-        if wanted.parts {
-            let parts = TextParts::of(html);
-            parts.compared(&mut text);
-            self.parts = Some(parts);
-        } else {
-            html_to_text(html, wanted.content, &mut text);
-        }
-        self.text = Text::Plain(text.into());
-        if let Some(rules) = &wanted.links {
-            links(html, self.url.as_deref(), rules, &mut self.out_links);
-        }
-        let head = head(html, self.url.as_deref());
-        self.links.extend(head.refresh.map(|to| (LinkKind::Redirect, to)));
-        self.links.extend(head.canonical.map(|to| (LinkKind::Canonical, to)));
-    }
-
-    /// Takes a link as it stands in a field: it may be relative to the page's address.
-    fn link(&mut self, kind: LinkKind, raw: Option<&str>) {
-        let Some(link) = raw.and_then(inside).map(unescaped) else { return };
-        let base = self.url.as_deref().unwrap_or_default();
-        self.links.extend(resolve(base, link.trim()).map(|to| (kind, to)));
-    }
-
-    /// Takes the address that the page is a copy of. An archive gives it whole, and it need not be of the web.
-    fn revisit(&mut self, raw: Option<&str>) {
-        let link = raw.and_then(inside).map(unescaped).filter(|link| !link.trim().is_empty());
-        self.links.extend(link.map(|to| (LinkKind::Revisit, to.into_owned())));
-    }
-
-    /// The page's name as a person would type it, if it has one.
-    pub(crate) fn plain_name(&self) -> Option<String> {
-        match inside(self.id) {
-            Some(id) => Some(unescape(id)),
-            None if self.id.is_empty() => self.url.as_deref().map(str::to_owned),
-            None => Some(self.id.to_owned()),
-        }
-    }
-}
-
 /// Reads a line of JSON Lines; says why if it cannot be judged.
-pub(crate) fn read_line<'a>(
-    line: &'a [u8],
-    names: &FieldNames,
-    wanted: &Wanted,
-) -> Result<Record<'a>, String> {
+pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -> Result<Record<'a>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     // The quick check does not say where a fault is.
     let text = simdutf8::basic::from_utf8(line)
@@ -215,13 +25,13 @@ pub(crate) fn read_line<'a>(
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
     let mut found = Found::default();
     if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
-        return found.record(names, wanted);
+        return found.record(names, needs);
     }
     let mut json = serde_json::Deserializer::from_str(text);
     found = Found::default();
     let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
-    found.record(names, wanted)
+    found.record(names, needs)
 }
 
 /// Reads a file that is one page; `bytes` then holds it. The outer error is the system's.
@@ -239,7 +49,7 @@ pub(crate) fn read_document<'a>(
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
     // A file's place in its folder is its address.
-    Ok(Ok(document(bytes, source.format, Some(&source.name), &opener.wanted)))
+    Ok(Ok(document(bytes, source.format, Some(&source.name), &opener.needs)))
 }
 
 /// The page that the bytes of a file are.
@@ -247,15 +57,24 @@ pub(crate) fn document<'a>(
     bytes: &'a [u8],
     format: Format,
     address: Option<&'a str>,
-    wanted: &Wanted,
+    needs: &Needs,
 ) -> Record<'a> {
     let text = decode(bytes, None, format == Format::Html);
     let mut record = Record { url: address.map(Cow::Borrowed), ..Record::default() };
     match format {
-        Format::Html => record.html(&text, wanted),
-        _ => record.plain(Text::Plain(text), wanted),
+        Format::Html => record.html(&text, needs),
+        _ => record.plain(Text::Plain(text), needs),
     }
     record
+}
+
+/// A page's name as a person would type it, if it has one.
+pub(crate) fn plain_name(record: &Record) -> Option<String> {
+    match inside(record.id) {
+        Some(id) => Some(unescape(id)),
+        None if record.id.is_empty() => record.url.as_deref().map(str::to_owned),
+        None => Some(record.id.to_owned()),
+    }
 }
 
 /// The inside of a JSON string; nothing if it is another value.
@@ -285,7 +104,7 @@ impl<'a> Found<'a> {
         self.values[field as usize].map(|(_, raw)| raw)
     }
 
-    fn record(&self, names: &FieldNames, wanted: &Wanted) -> Result<Record<'a>, String> {
+    fn record(&self, names: &FieldNames, needs: &Needs) -> Result<Record<'a>, String> {
         // A signal of a wrong type is one that is not there: it must not cost the page.
         let mut record = Record {
             id: self.get(Field::Id).map_or(Ok(""), id)?,
@@ -294,16 +113,23 @@ impl<'a> Found<'a> {
             popularity: self.get(Field::Popularity).and_then(|raw| raw.parse().ok()),
             ..Record::default()
         };
-        record.link(LinkKind::Redirect, self.get(Field::Redirect));
-        record.revisit(self.get(Field::Revisit));
-        record.link(LinkKind::Canonical, self.get(Field::Canonical));
+        let text = |field| self.get(field).and_then(inside).map(unescaped);
+        if let Some(to) = text(Field::Redirect) {
+            record.link(LinkKind::Redirect, &to);
+        }
+        // An archive gives the address whole, and it need not be of the web.
+        let revisit = text(Field::Revisit).filter(|to| !to.trim().is_empty());
+        record.links.extend(revisit.map(|to| (LinkKind::Revisit, to.into_owned())));
+        if let Some(to) = text(Field::Canonical) {
+            record.link(LinkKind::Canonical, &to);
+        }
         match (self.get(Field::Text), self.get(Field::Html)) {
             (Some(raw), _) => match string_inside(raw, "text")? {
-                raw if looks_like_html(raw) => record.html(&unescape(raw), wanted),
-                raw => record.plain(Text::Json(raw), wanted),
+                raw if looks_like_html(raw) => record.html(&unescape(raw), needs),
+                raw => record.plain(Text::Json(raw), needs),
             },
-            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), wanted),
-            (None, None) if record.links.iter().any(|(kind, _)| *kind != LinkKind::Canonical) => {}
+            (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), needs),
+            (None, None) if record.points_elsewhere() => {}
             (None, None) => {
                 return Err(format!("no text: none of the fields {} is there", names.text_names()));
             }
@@ -408,15 +234,17 @@ impl Visitor<'_> for Key<'_> {
 
 #[cfg(test)]
 mod tests {
+    use onecopy_core::{Canonical, CanonicalRules, Content};
+
     use super::*;
     use crate::job::Fields;
 
-    fn wanted() -> Wanted {
-        Wanted { content: Content::All, ..Wanted::default() }
+    fn needs() -> Needs {
+        Needs { content: Content::All, ..Needs::default() }
     }
 
     fn read(line: &str) -> Result<Record<'_>, String> {
-        read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), &wanted())
+        read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), &needs())
     }
 
     fn words(line: &str) -> String {
@@ -450,10 +278,10 @@ mod tests {
 
     #[test]
     fn names_are_as_typed() {
-        assert_eq!(read(r#"{"id":"\u00e9","text":""}"#).unwrap().plain_name().unwrap(), "é");
-        assert_eq!(read(r#"{"id":7,"text":""}"#).unwrap().plain_name().unwrap(), "7");
-        assert_eq!(read(r#"{"url":"u","text":""}"#).unwrap().plain_name().unwrap(), "u");
-        assert_eq!(read(r#"{"text":""}"#).unwrap().plain_name(), None);
+        assert_eq!(plain_name(&read(r#"{"id":"\u00e9","text":""}"#).unwrap()).unwrap(), "é");
+        assert_eq!(plain_name(&read(r#"{"id":7,"text":""}"#).unwrap()).unwrap(), "7");
+        assert_eq!(plain_name(&read(r#"{"url":"u","text":""}"#).unwrap()).unwrap(), "u");
+        assert_eq!(plain_name(&read(r#"{"text":""}"#).unwrap()), None);
     }
 
     #[test]
@@ -470,7 +298,7 @@ mod tests {
             let Err(found) = read(line) else { panic!("{line} was read") };
             assert!(found.contains(reason), "{line}: {found}");
         }
-        let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()), &wanted());
+        let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()), &needs());
         assert_eq!(invalid.err(), Some("invalid UTF-8 at byte 9".into()));
     }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Decision, End, Language, LinkKind, PageId};
+use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
 
 use super::names::Names;
 use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
@@ -55,7 +55,7 @@ impl Lists<'_> {
                     continue;
                 };
                 let (winner, identity) = names.and_identity(winner)?;
-                let kind = row.kind(kind, identity);
+                let kind = kind.between(row.identity, identity);
                 counts.remove(kind, similarity);
                 let page = names.as_json(number, row, segment.name(i));
                 let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
@@ -200,13 +200,6 @@ impl fmt::Display for PageLine<'_> {
     }
 }
 
-/// A similarity to five places, unless that would make it look like another: 1 is said of equal sets only, and nothing
-/// below the threshold of a removed page.
-pub(crate) fn shown(similarity: f64, threshold: f64) -> f64 {
-    let rounded = (similarity * 1e5).round() / 1e5;
-    if (rounded == 1.0 && similarity < 1.0) || rounded < threshold { similarity } else { rounded }
-}
-
 /// A file of lines.
 struct List {
     out: BufWriter<File>,
@@ -229,18 +222,5 @@ impl List {
             .map_err(|error| error.into_error())
             .and_then(|file| file.sync_data())
             .at("write", &path)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown;
-
-    #[test]
-    fn a_similarity_is_never_shown_as_another() {
-        assert_eq!(shown(0.123_456_7, 0.1), 0.12346);
-        assert_eq!(shown(0.999_999_9, 0.8), 0.999_999_9);
-        assert_eq!(shown(1.0, 0.8), 1.0);
-        assert_eq!(shown(9.0 / 11.0, 0.818_181), 9.0 / 11.0);
     }
 }

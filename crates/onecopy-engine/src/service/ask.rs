@@ -11,7 +11,7 @@ use super::sketches::{is_damage, read_sketch, read_version, unless_damaged};
 use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind};
 use super::view::{View, name_of};
 use crate::error::{Error, Result};
-use crate::output::shown;
+use onecopy_core::shown;
 
 /// The pages that are named in an answer.
 const ALIKE: usize = 10;

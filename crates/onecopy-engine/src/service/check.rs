@@ -6,10 +6,10 @@ use onecopy_core::Method;
 use onecopy_store::{Look, Snapshot};
 
 use super::contents::Contents;
-use super::graph::{Edit, Slot};
 use super::shared::Shared;
 use super::status::CheckReport;
 use crate::error::Result;
+use onecopy_core::graph::{Edit, Slot};
 
 /// Lines that are shown.
 const SHOWN: usize = 100;

@@ -10,10 +10,10 @@ use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Posti
 
 use super::Routing;
 use super::generation::{Generations, may_be_of};
-use super::graph::{Edit, Effect, Graph, Slot};
 use super::search::{Among, Comparing, Found, Known, Scratch, Search, Wanted};
 use super::sketches::{Sketches, is_damage};
 use crate::error::{Error, Result};
+use onecopy_core::graph::{Edit, Effect, Graph, Restored, Slot};
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,7 +106,8 @@ impl Contents {
             if row.born > postings.covered() {
                 late.push((row.born, slot));
             }
-            graph.restore(slot, row.rank.into(), (row.winner, row.score), row.group);
+            let (winner, score, group) = (row.winner, row.score, row.group);
+            graph.restore(slot, Restored { rank: row.rank.into(), winner, score, group });
         }
         for pair in tables.witnesses()? {
             let (a, b) = pair?;

@@ -22,10 +22,11 @@ use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Opener, Stores, Wanted, lots};
+use crate::ingest::{Feed, FieldNames, Opener, Stores, lots};
 use crate::job::{Fields, Limits};
 use crate::parallel::{Gate, on_each};
 use crate::progress::{Progress, Stage};
+use onecopy_core::Needs;
 
 /// What is to be imported, and how it is read.
 #[derive(Clone, Debug)]
@@ -131,7 +132,7 @@ fn read(
         stores: Stores::new(plan.environment.iter().cloned()),
         fields: reading.fields.clone(),
         limits: reading.limits.clone(),
-        wanted: Wanted { whole: true, ..preparation.wanted.clone() },
+        needs: Needs { whole: true, ..preparation.needs.clone() },
         chunk_bytes: reading.chunk_bytes,
         large: Gate::new(LARGE_PAGES),
     };

@@ -7,17 +7,18 @@ use zstd::bulk::Compressor;
 
 use super::status::Refusal;
 use super::{Action, ServiceOptions};
-use crate::appraise::{Appraised, Appraiser};
-use crate::ingest::{FieldNames, Record, Wanted, read_line};
+use crate::ingest::{FieldNames, read_line};
 use crate::job::Limits;
+use onecopy_core::{Appraised, Appraiser};
+use onecopy_core::{Needs, Record};
 
 /// What is needed to understand a change.
 pub(super) struct Preparation {
     pub config: Config,
     pub method: Box<dyn Method>,
     names: FieldNames,
-    /// What of HTML is wanted.
-    pub wanted: Wanted,
+    /// What is read of HTML.
+    pub needs: Needs,
     limits: Limits,
     keep_pages: bool,
 }
@@ -30,10 +31,10 @@ const COMPRESSION: i32 = 1;
 
 impl Preparation {
     pub(super) fn new(config: Config, method: Box<dyn Method>, options: &ServiceOptions) -> Preparation {
-        let wanted = Wanted::by(&config, &*method);
+        let needs = Needs::of(&config, &*method);
         let names = FieldNames::new(&options.fields);
         let (limits, keep_pages) = (options.limits.clone(), options.keep_pages);
-        Preparation { config, method, names, wanted, limits, keep_pages }
+        Preparation { config, method, names, needs, limits, keep_pages }
     }
 
     /// Understands changes, one after the other.
@@ -67,7 +68,7 @@ impl Preparation {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
-        let record = read_line(line, &self.names, &self.wanted).map_err(|why| objection(line, why))?;
+        let record = read_line(line, &self.names, &self.needs).map_err(|why| objection(line, why))?;
         self.page(&record, line, desk)
     }
 

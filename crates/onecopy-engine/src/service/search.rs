@@ -10,10 +10,10 @@ use onecopy_store::{Postings, Seeker};
 
 use super::contents::Entry;
 use super::generation::Generations;
-use super::graph::{Compare, Graph, Slot};
 use super::sketches::Sketches;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::for_each;
+use onecopy_core::graph::{Graph, Lookup, Slot};
 
 /// Looks for contents.
 pub(super) struct Search<'a> {
@@ -195,7 +195,9 @@ impl Comparing<'_> {
     }
 }
 
-impl Compare for Comparing<'_> {
+impl Lookup for Comparing<'_> {
+    type Error = Error;
+
     fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>> {
         if let Some(found) = self.found.get(&slot) {
             return Ok(found.clone());

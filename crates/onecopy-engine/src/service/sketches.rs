@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use onecopy_store::{LogReader, Place, Version};
 
-use super::graph::Slot;
 use crate::error::{Error, Result};
+use onecopy_core::graph::Slot;
 
 /// Sketches that were read, some of them.
 #[derive(Debug)]

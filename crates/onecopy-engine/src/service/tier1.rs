@@ -95,7 +95,7 @@ impl Tier1<'_> {
         let is_same = version.identity != 0 && version.identity == identity;
         Ok(Some(Status {
             winner: Some(name),
-            similarity: Some(crate::output::shown(similarity, method.threshold())),
+            similarity: Some(onecopy_core::shown(similarity, method.threshold())),
             kind: Some(if is_same { "url" } else { "near" }),
             group: Some(winner.group),
             ..Status::bare(name_of(&version.name), StatusKind::Loser)

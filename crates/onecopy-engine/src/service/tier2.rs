@@ -22,9 +22,9 @@ use onecopy_core::{Config, Method};
 use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::contents::Contents;
-use super::graph::{Edit, Slot};
 use crate::error::Result;
 pub(super) use links::{ENDS_AT_A_PAGE, objection};
+use onecopy_core::graph::{Edit, Slot};
 pub(super) use rows::class;
 
 use copies::Copies;
@@ -131,7 +131,7 @@ impl Settling<'_> {
     fn write_effect(
         &mut self,
         batch: &mut Batch,
-        effect: &super::graph::Effect,
+        effect: &onecopy_core::graph::Effect,
         removed: &[Slot],
     ) -> Result<Vec<Slot>> {
         for &pair in &effect.forgotten {

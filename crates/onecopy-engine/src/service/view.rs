@@ -6,7 +6,7 @@ use onecopy_store::{ContentRow, Look, PageNumber, PageRow, Slot, Snapshot};
 use super::status::{Name, Status, StatusKind};
 use super::tier2::{ENDS_AT_A_PAGE, objection};
 use crate::error::{Error, Result};
-use crate::output::shown;
+use onecopy_core::shown;
 
 /// What a status is made of.
 pub(super) trait Facts {

@@ -1,13 +1,13 @@
-//! Cases as text files: `corpora/*.txt`, each run by the engine and by the reference, which must both give what
-//! the file expects. `corpora/README.md` describes the format.
+//! Cases as text files: `corpora/*.txt`, each run by the reference, by the core in memory and by the engine, which
+//! must all give what the file expects. `corpora/README.md` describes the format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use onecopy_core::{
-    Canonical, Case as LetterCase, Config, Decision, Numbering, Page, PageId, Punctuation, Replicas, Signals,
-    Unit, canonicalise, parse_time, reference,
+    Case as LetterCase, Config, Decision, Decisions, Numbering, PageId, Punctuation, Record, Replicas, Unit,
+    parse_time, reference,
 };
 use onecopy_engine::{Job, Silent, dedup};
 use serde_json::{Value, json};
@@ -74,8 +74,16 @@ fn a_wrong_expectation_is_reported() {
 /// Runs a case by the reference and by the engine, forwards and backwards; says what differs from the expectation.
 fn check(case: &Case) -> Result<(), String> {
     let forwards: Vec<usize> = (0..case.pages.len()).collect();
-    let mut answers =
-        vec![("by the reference", by_reference(case)), ("by the engine", by_engine(case, &forwards, 2))];
+    let mut answers = vec![
+        ("by the reference", by_core(case, reference::dedup)),
+        (
+            "by the core",
+            by_core(case, |pages, config| {
+                onecopy_core::dedup(pages, config).expect("a checked configuration")
+            }),
+        ),
+        ("by the engine", by_engine(case, &forwards, 2)),
+    ];
     if case.pages.iter().all(Given::is_named) {
         let backwards: Vec<usize> = forwards.into_iter().rev().collect();
         answers.push(("by the engine, input reversed", by_engine(case, &backwards, 1)));
@@ -93,22 +101,18 @@ fn difference(expected: &Outcome, found: &Outcome, how: &str) -> Option<String> 
     (!text.is_empty()).then(|| format!("  {how}:\n{text}"))
 }
 
-/// The outcome by all pairs. A page without words is rejected before it is judged.
-fn by_reference(case: &Case) -> Outcome {
-    let (judged, empty): (Vec<usize>, Vec<usize>) =
-        (0..case.pages.len()).partition(|&page| has_words(&case.pages[page].text, &case.config));
-    let names: Vec<String> = case.pages.iter().map(Given::ranked_name).collect();
-    let given: Vec<Page> = judged.iter().map(|&page| case.pages[page].as_page(&names[page])).collect();
-    let (decisions, group_of) = reference::dedup(&given, &case.config);
-    let name = |place: usize| case.pages[judged[place]].name(judged[place]);
+/// The outcome of `dedup`: that of the core in memory, or the reference.
+fn by_core(case: &Case, dedup: impl Fn(&[Record], &Config) -> Decisions) -> Outcome {
+    let ids: Vec<String> = case.pages.iter().map(Given::id_as_json).collect();
+    let given: Vec<Record> = case.pages.iter().zip(&ids).map(|(page, id)| page.as_record(id)).collect();
+    let Decisions { of_page, group_of } = dedup(&given, &case.config);
+    let name = |place: usize| case.pages[place].name(place);
     let mut outcome = Outcome::new();
-    for page in empty {
-        outcome.insert(format!("rejected {} no words to compare", case.pages[page].name(page)));
-    }
     let mut groups: BTreeMap<PageId, Vec<String>> = BTreeMap::new();
-    for (place, decision) in decisions.iter().enumerate() {
+    for (place, decision) in of_page.iter().enumerate() {
         outcome.insert(match *decision {
-            Decision::Kept | Decision::Rejected => format!("kept {}", name(place)),
+            Decision::Kept => format!("kept {}", name(place)),
+            Decision::Rejected => format!("rejected {} no words to compare", name(place)),
             Decision::Removed { winner, similarity, kind } => {
                 removed(&name(place), &name(winner as usize), similarity, kind.as_str())
             }
@@ -118,12 +122,6 @@ fn by_reference(case: &Case) -> Outcome {
     let several = groups.into_iter().filter(|(_, members)| members.len() > 1);
     outcome.extend(several.map(|(best, members)| group(&name(best as usize), members)));
     outcome
-}
-
-fn has_words(text: &str, config: &Config) -> bool {
-    let mut canonical = Canonical::default();
-    canonicalise(text, &config.canonical, &mut canonical);
-    canonical.token_count() > 0
 }
 
 /// The outcome by a run from a file to a folder, the pages in the given order.
@@ -192,20 +190,15 @@ impl Given {
         given.unwrap_or_else(|| format!("{INPUT}:{}", place + 1))
     }
 
-    /// The page's name as ties are broken by it: JSON, or nothing.
-    fn ranked_name(&self) -> String {
-        let name = self.id.clone().or_else(|| self.url.clone().map(Value::String));
-        name.map_or_else(String::new, |name| name.to_string())
+    /// The page's id as JSON; nothing if it has none.
+    fn id_as_json(&self) -> String {
+        self.id.as_ref().map_or_else(String::new, Value::to_string)
     }
 
-    fn as_page<'a>(&'a self, name: &'a str) -> Page<'a> {
+    fn as_record<'a>(&'a self, id: &'a str) -> Record<'a> {
         let time = self.time.as_deref().map(|time| parse_time(time).expect("a time that can be read"));
-        Page {
-            name,
-            text: &self.text,
-            parts: None,
-            signals: Signals { url: self.url.as_deref(), time, popularity: self.popularity },
-        }
+        let (url, popularity) = (self.url.as_deref().map(Into::into), self.popularity);
+        Record { id, url, time, popularity, ..Record::of_text(&self.text) }
     }
 
     fn record(&self) -> String {

@@ -3,44 +3,45 @@
 use onecopy_core::{Config, method};
 use proptest::prelude::*;
 
-use crate::appraise::Appraiser;
-use crate::ingest::{FieldNames, Format, Record, Wanted, document, read_line, read_record, records};
+use crate::ingest::{FieldNames, Format, document, read_line, read_record, records};
 use crate::job::{Fields, Limits};
+use onecopy_core::Appraiser;
+use onecopy_core::{Needs, Record};
 
 /// Methods that look at words, at all text of HTML, at text as it stands, and at links.
 const METHODS: [&str; 4] = ["jaccard", "auto", "lcs", "links"];
 
 /// Reads a page, and again from the line that it comes to: it must be the same page to every method.
-fn check<'a>(read: impl Fn(&Wanted) -> Record<'a>) {
+fn check<'a>(read: impl Fn(&Needs) -> Record<'a>) {
     for chosen in METHODS {
         let config = Config { method: chosen.into(), markets: vec!["example".into()], ..Config::default() };
         let method = method(&config).unwrap();
-        let wanted = Wanted { whole: true, ..Wanted::by(&config, &*method) };
+        let needs = Needs { whole: true, ..Needs::of(&config, &*method) };
         let mut appraiser = Appraiser::new(&config, &*method);
         let mut appraise = |record: &Record| {
             let mut sketch = Vec::new();
             let page = appraiser.appraise(record, b"the same", |_| true, &mut sketch);
             format!("{page:?} {sketch:?} {:?} {:?}", record.time, record.popularity)
         };
-        let record = read(&wanted);
-        let (line, names) = (record.to_line(), FieldNames::new(&Fields::default()));
-        let again = read_line(line.as_bytes(), &names, &wanted).unwrap();
+        let record = read(&needs);
+        let (line, names) = (super::to_line(&record), FieldNames::new(&Fields::default()));
+        let again = read_line(line.as_bytes(), &names, &needs).unwrap();
         assert_eq!(appraise(&again), appraise(&record), "{chosen}: {line}");
-        assert_eq!(again.to_line(), line);
+        assert_eq!(super::to_line(&again), line);
     }
 }
 
 fn check_line(line: &str) {
-    check(|wanted| read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), wanted).unwrap());
+    check(|needs| read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), needs).unwrap());
 }
 
 fn check_archived(fields: &str, block: &str) {
     let head = "WARC/1.1\r\nWARC-Target-URI: http://a.example/x/y\r\nWARC-Date: 2024-05-01T12:00:00Z\r\n";
     let text = format!("{head}{fields}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n", block.len());
-    check(|wanted| {
+    check(|needs| {
         let record = records(text.as_bytes()).next().unwrap().record.unwrap();
         // What a record holds does not outlive the item that it was found in.
-        let page = read_record(&record, &Limits::default(), wanted).unwrap().unwrap();
+        let page = read_record(&record, &Limits::default(), needs).unwrap().unwrap();
         Record { archived: None, url: page.url.map(|url| url.into_owned().into()), ..page }
     });
 }
@@ -83,7 +84,7 @@ fn records_of_archives_read_back() {
 fn files_read_back() {
     for format in [Format::Html, Format::Text] {
         for address in ["folder/page.html", "https://a.example/folder/page.html", "s3://bucket/page"] {
-            check(|wanted| document(HTML.as_bytes(), format, Some(address), wanted));
+            check(|needs| document(HTML.as_bytes(), format, Some(address), needs));
         }
     }
 }
@@ -92,7 +93,7 @@ fn files_read_back() {
 fn a_page_that_is_not_wanted_whole_is_not_held() {
     let names = FieldNames::new(&Fields::default());
     for line in [r#"{"text":"a"}"#, r#"{"html":"a"}"#] {
-        assert!(read_line(line.as_bytes(), &names, &Wanted::default()).unwrap().whole.is_none());
+        assert!(read_line(line.as_bytes(), &names, &Needs::default()).unwrap().whole.is_none());
     }
 }
 
@@ -100,8 +101,8 @@ proptest! {
     #[test]
     fn any_text_reads_back(text in any::<String>(), lead in "[ \n\t\u{c}\u{feff}]{0,3}(<html>|<!doctype html>|)") {
         let whole = format!("{lead}{text}");
-        check(|wanted| document(whole.as_bytes(), Format::Text, Some("a"), wanted));
-        check(|wanted| document(whole.as_bytes(), Format::Html, Some("http://a.example/"), wanted));
+        check(|needs| document(whole.as_bytes(), Format::Text, Some("a"), needs));
+        check(|needs| document(whole.as_bytes(), Format::Html, Some("http://a.example/"), needs));
         check_line(&format!("{{\"text\":{}}}", serde_json::to_string(&whole).unwrap()));
     }
 

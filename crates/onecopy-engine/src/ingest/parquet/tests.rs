@@ -104,7 +104,7 @@ fn bytes_that_are_no_text_cost_their_row_only() {
     let read: Vec<_> = found
         .iter()
         .map(|line| {
-            read_line(line, &names, &crate::ingest::Wanted::default()).map(|record| record.id.to_owned())
+            read_line(line, &names, &onecopy_core::Needs::default()).map(|record| record.id.to_owned())
         })
         .collect();
     assert_eq!(read, [Ok("0".into()), Err("invalid UTF-8 at byte 10".into()), Ok("2".into())]);
@@ -315,7 +315,7 @@ proptest! {
         prop_assert_eq!(whole.len(), rows.len());
         let names = FieldNames::new(&Fields::default());
         for (line, text) in whole.iter().zip(&texts) {
-            prop_assert_eq!(read_line(line, &names, &crate::ingest::Wanted::default()).is_ok(), text.is_some());
+            prop_assert_eq!(read_line(line, &names, &onecopy_core::Needs::default()).is_ok(), text.is_some());
             let value: serde_json::Value = serde_json::from_slice(line).unwrap();
             prop_assert_eq!(value.get("text").and_then(|text| text.as_str()), text.as_deref());
         }

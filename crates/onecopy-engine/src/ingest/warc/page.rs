@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use onecopy_core::{LinkKind, decode};
+use onecopy_core::{Archived, LinkKind, Needs, Record, Text, decode};
 
 use super::meaning::{Body, Meaning, Origin, Refers, meaning};
 use super::records::WarcRecord;
-use crate::ingest::record::{Archived, Record, Text, Wanted};
 use crate::job::Limits;
 
 /// The page that a record holds, or the place that it points at; nothing for a record that is neither. Says why if it
@@ -14,13 +13,13 @@ use crate::job::Limits;
 pub(crate) fn read_record<'a>(
     record: &WarcRecord<'a>,
     limits: &Limits,
-    wanted: &Wanted,
+    needs: &Needs,
 ) -> Result<Option<Record<'a>>, String> {
     let date = record.text("warc-date").unwrap_or_default();
     match meaning(record, limits) {
         Meaning::Page { origin, body } => {
             let mut page = of(origin, date);
-            page.body(&body, wanted);
+            take_body(&mut page, &body, needs);
             Ok(Some(page))
         }
         Meaning::Redirect { from, to, time } => {
@@ -49,12 +48,11 @@ fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, Strin
     Ok(page)
 }
 
-impl Record<'_> {
-    fn body(&mut self, body: &Body, wanted: &Wanted) {
-        let text = decode(&body.bytes, body.charset.as_deref(), body.html);
-        match body.html {
-            true => self.html(&text, wanted),
-            false => self.plain(Text::Plain(text.into_owned().into()), wanted),
-        }
+fn take_body(page: &mut Record, body: &Body, needs: &Needs) {
+    let text = decode(&body.bytes, body.charset.as_deref(), body.html);
+    if body.html {
+        page.html(&text, needs);
+    } else {
+        page.plain(Text::Plain(text.into_owned().into()), needs);
     }
 }

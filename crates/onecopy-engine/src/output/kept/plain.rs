@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{KeptWriter, changed, kept_ranges};
-use crate::batch::{Aligned, BLOCK, Spill};
 use crate::error::{At, Error, Result};
 use crate::ingest::Source;
+use crate::io::{Aligned, BLOCK, Spill};
 
 /// Words that are written at once: the system takes one large piece far quicker than many small ones.
 const PIECE: usize = 1 << 17;

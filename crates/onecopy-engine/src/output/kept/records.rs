@@ -14,8 +14,8 @@ use crate::batch::{Row, Segment, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Chunk, Chunks, Copied, WarcRecord, records};
 use crate::job::RemovedRecords;
-use crate::output::lists::shown;
 use crate::output::warc::{RecordWriter, Winner, revisit};
+use onecopy_core::shown;
 
 /// Writes the records of one file.
 pub(super) struct Records<'a> {
@@ -78,7 +78,7 @@ impl Records<'_> {
         kind: Kind,
     ) -> Result<Vec<u8>> {
         let (winner_row, name) = self.kept.segments.page(winner)?;
-        let kind = row.kind(kind, winner_row.identity);
+        let kind = kind.between(row.identity, winner_row.identity);
         let name: String = serde_json::from_slice(&name).unwrap_or_default();
         let facts = self.kept.segments.facts(winner)?;
         let facts = facts::read(&facts);

@@ -5,11 +5,12 @@ use std::path::Path;
 use onecopy_core::Config;
 
 use super::ImportJob;
-use crate::batch::{Run, spool};
 use crate::error::{Error, Result};
 use crate::ingest::{Inputs, Stores, plan};
+use crate::io::spool;
 use crate::job::{Fields, Limits};
 use crate::progress::Progress;
+use crate::run::Run;
 
 /// Bytes of a chunk of input: enough pages for a few hundred to be accepted at once.
 const CHUNK_BYTES: usize = 2 << 20;

@@ -7,12 +7,13 @@ use serde_json::value::to_raw_value;
 use super::plan::Reading;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, FieldNames, Format, Opener, Piece, Record, Source, Trouble, lines, read_document, read_line,
-    read_record, records,
+    Chunk, FieldNames, Format, Opener, Piece, Source, Trouble, lines, read_document, read_line, read_record,
+    records,
 };
 use crate::job::Fields;
 use crate::service::Refusal;
 use crate::service::prepare::{Desk, NAMELESS, Preparation};
+use onecopy_core::Record;
 
 /// What all threads prepare with.
 pub(super) struct Intake<'a> {
@@ -90,16 +91,16 @@ impl Intake<'_> {
                 // A record under the usual names stays as it is, with all that we do not know of.
                 out.push(made(self.preparation.put(line, desk), line));
             } else {
-                let record = read_line(line, self.names, &self.opener.wanted);
+                let record = read_line(line, self.names, &self.opener.needs);
                 out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, desk)));
             }
         }
     }
 
     fn records(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
-        let Opener { limits, wanted, .. } = self.opener;
+        let Opener { limits, needs, .. } = self.opener;
         for item in records(&chunk.bytes) {
-            let page = item.record.and_then(|record| read_record(&record, limits, wanted));
+            let page = item.record.and_then(|record| read_record(&record, limits, needs));
             match page {
                 Ok(Some(record)) => out.push(self.record(&record, desk)),
                 Ok(None) => out.records += 1,
@@ -127,7 +128,7 @@ impl Intake<'_> {
         if record.links.iter().any(own) {
             return Made::Unchanged;
         }
-        let line = record.to_line();
+        let line = crate::ingest::to_line(&record);
         made(self.preparation.page(record, line.as_bytes(), desk), line.as_bytes())
     }
 

@@ -13,7 +13,7 @@ use super::pages::Changed;
 use super::rows::{CLASSES, Rows, canonical, class, is_compared};
 use crate::error::Result;
 use crate::service::contents::Contents;
-use crate::service::graph::{Edit, Slot};
+use onecopy_core::graph::{Edit, Slot};
 
 /// A content before the batch.
 #[derive(Debug, Default)]

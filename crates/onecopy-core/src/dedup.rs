@@ -1,0 +1,248 @@
+//! A whole run over pages in memory.
+//!
+//! The same stages as the program's, without files and threads: the program's engine streams its input and calls
+//! [`settle`](crate::settle::settle) and [`connect()`] as this does. The answer equals [`crate::reference::dedup`].
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use crate::appraise::{Appraised, Appraiser};
+use crate::candidate::{Rarity, count};
+use crate::config::Config;
+use crate::connect::connect;
+use crate::group::Groups;
+use crate::link::{AddressBook, Claim, Links};
+use crate::method::{Desk, Method, Search, method};
+use crate::order::{best_first, ranks};
+use crate::page::{Decision, Kind, PageId};
+use crate::record::Record;
+use crate::redirect::End;
+use crate::search::candidates;
+use crate::settle::{Buffers, Comparer, Holder, MemoryLists, Settled, settle};
+
+/// What became of each page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decisions {
+    /// The decision about each page.
+    pub of_page: Vec<Decision>,
+    /// The group of each page, named by its best page. A rejected page is alone.
+    pub group_of: Vec<PageId>,
+}
+
+/// Decides which pages stay. Fails only on a configuration that [`Config::check`] refuses.
+pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, String> {
+    config.check()?;
+    let method = method(config)?;
+    let pages = Pages::appraise(pages, config, &*method);
+    let by_rules = pages.by_rules();
+    let links = pages.links(&ranks(&by_rules, pages.len()));
+    let lesser = pages.believed(&by_rules, &links, &*method);
+    let favoured = |page: PageId| pages.is_favoured(page, config);
+    let order = best_first(&by_rules, &links.ends, &lesser, favoured);
+    let contents = pages.contents(order, &*method);
+    let (settled, groups) = contents.settle();
+    let mut decisions = pages.decide(&contents, &settled, &groups, &links);
+    pages.tell_addresses(&mut decisions);
+    Ok(decisions)
+}
+
+/// All pages, appraised and sketched.
+pub(crate) struct Pages<'a> {
+    pub appraised: Vec<Appraised<'a>>,
+    pub sketches: Vec<Vec<u64>>,
+}
+
+impl<'a> Pages<'a> {
+    pub fn appraise(records: &[Record<'a>], config: &Config, method: &dyn Method) -> Pages<'a> {
+        let mut appraiser = Appraiser::new(config, method);
+        let mut pages = Pages { appraised: Vec::new(), sketches: Vec::new() };
+        for record in records {
+            let mut sketch = Vec::new();
+            let text = record.text.plain();
+            pages.appraised.push(appraiser.appraise(record, text.as_bytes(), |_| true, &mut sketch));
+            pages.sketches.push(sketch);
+        }
+        pages
+    }
+
+    pub fn len(&self) -> usize {
+        self.appraised.len()
+    }
+
+    /// The pages that can be judged, in the order of the winner rules.
+    pub fn by_rules(&self) -> Vec<PageId> {
+        let judged = |&page: &PageId| self.appraised[page as usize].objection().is_none();
+        let mut order: Vec<PageId> = (0..self.len() as PageId).filter(judged).collect();
+        order.sort_by(|&a, &b| self.appraised[a as usize].rank.cmp(&self.appraised[b as usize].rank));
+        order
+    }
+
+    /// What the pages' links lead to.
+    pub fn links(&self, ranks: &[u32]) -> Links {
+        let judged = || (0..).zip(&self.appraised).filter(|(_, page)| page.objection().is_none());
+        let claims: Vec<Claim> = judged().flat_map(|(number, page)| page.claims(number)).collect();
+        let mut book = AddressBook::new(claims, ranks);
+        for (number, page) in judged().filter(|(_, page)| !page.silent) {
+            book.enter(number, page.address.identity);
+        }
+        book.links()
+    }
+
+    /// Whether a page is of the first market, or there is none.
+    pub fn is_favoured(&self, page: PageId, config: &Config) -> bool {
+        config.markets.is_empty() || self.appraised[page as usize].markets & 1 == 1
+    }
+
+    /// The pages whose canonical link names a page that is alike, ascending.
+    fn believed(&self, by_rules: &[PageId], links: &Links, method: &dyn Method) -> Vec<PageId> {
+        if links.canonical.is_empty() {
+            return Vec::new();
+        }
+        let contents = self.contents(best_first(by_rules, &links.ends, &[], |_| true), method);
+        let of = |page: PageId| contents.of_page[page as usize];
+        let mut buffers = Buffers::default();
+        let mut alike = |&&(page, target): &&(PageId, PageId)| {
+            let Ok(score) = contents.compare(of(page), of(target), &mut buffers);
+            score.is_some()
+        };
+        let mut pages: Vec<PageId> =
+            links.canonical.iter().filter(&mut alike).map(|(page, _)| *page).collect();
+        pages.dedup();
+        pages
+    }
+
+    /// The contents of pages that are given best first.
+    fn contents<'c>(&'c self, order: Vec<PageId>, method: &'c dyn Method) -> Contents<'c> {
+        let (mut numbers, mut best_page) = (HashMap::new(), Vec::new());
+        let mut of_page = vec![u32::MAX; self.len()];
+        for page in order {
+            let number = *numbers.entry(self.appraised[page as usize].fingerprint).or_insert_with(|| {
+                best_page.push(page);
+                best_page.len() as u32 - 1
+            });
+            of_page[page as usize] = number;
+        }
+        let sketches: Vec<&[u64]> =
+            best_page.iter().map(|&page| self.sketches[page as usize].as_slice()).collect();
+        let sizes = sketches.iter().map(|sketch| sketch.len() as u32).collect();
+        Contents { of_page, best_page, sketches, sizes, method }
+    }
+
+    /// Near copies at one address are of a kind of their own.
+    pub fn tell_addresses(&self, decisions: &mut Decisions) {
+        let identity = |page: usize| self.appraised[page].address.identity;
+        for (page, decision) in decisions.of_page.iter_mut().enumerate() {
+            if let Decision::Removed { winner, kind, .. } = decision {
+                *kind = kind.between(identity(page), identity(*winner as usize));
+            }
+        }
+    }
+
+    fn decide(&self, contents: &Contents, settled: &Settled, groups: &Groups, links: &Links) -> Decisions {
+        let mut of_page: Vec<Decision> =
+            (0..self.len() as PageId).map(|page| contents.decision(page, settled)).collect();
+        let mut group_of: Vec<PageId> = (0..self.len() as PageId).collect();
+        for (page, &content) in contents.of_page.iter().enumerate().filter(|(_, of)| **of != u32::MAX) {
+            group_of[page] = contents.best_page[groups.of(content) as usize];
+        }
+        for end in &links.ends {
+            if let End::Page(target) = end.end {
+                of_page[end.page as usize] = of_page[target as usize].shared(target, end.revisit);
+                group_of[end.page as usize] = group_of[target as usize];
+            }
+        }
+        Decisions { of_page, group_of }
+    }
+}
+
+/// Pages with one canonical text are one content, which its best page stands for. Smaller numbers are better.
+struct Contents<'a> {
+    /// The content of each page; `u32::MAX` for pages that are not compared.
+    of_page: Vec<u32>,
+    best_page: Vec<PageId>,
+    sketches: Vec<&'a [u64]>,
+    sizes: Vec<u32>,
+    method: &'a dyn Method,
+}
+
+impl Contents<'_> {
+    fn settle(&self) -> (Settled, Groups) {
+        let all: Vec<u32> = (0..self.sizes.len() as u32).collect();
+        let (mut settled, mut groups) = (Settled::new(all.len()), Groups::new(all.len()));
+        let lists = self.lists();
+        let Ok(()) = settle(self, &all, &lists, usize::MAX, &mut settled);
+        let Ok(()) = connect(self, &all, &lists, &settled, &mut groups);
+        (settled, groups)
+    }
+
+    /// The contents that may be alike, as lists.
+    fn lists(&self) -> MemoryLists {
+        let mut lists = MemoryLists::default();
+        if self.method.search() != Search::Keys {
+            let pairs = candidates(self.method, &self.sketches).unwrap_or_default();
+            pairs.iter().for_each(|&(a, b)| lists.push(&[[a, 0], [b, 0]]));
+            return lists;
+        }
+        let mut held: Vec<(u64, Holder)> = Vec::new();
+        let (rarity, mut desk, mut keys) = (self.rarity(), Desk::default(), Vec::new());
+        for (content, sketch) in (0..).zip(&self.sketches) {
+            keys.clear();
+            self.method.keys(sketch, &rarity, &mut desk, &mut keys);
+            held.extend(keys.iter().map(|&(key, rest)| (key, [content, rest])));
+        }
+        held.sort_unstable();
+        let mut list = Vec::new();
+        for holders in held.chunk_by(|a, b| a.0 == b.0) {
+            list.clear();
+            list.extend(holders.iter().map(|(_, holder)| holder));
+            lists.push(&list);
+        }
+        lists
+    }
+
+    fn rarity(&self) -> Rarity {
+        let words: usize = self.sketches.iter().map(|sketch| sketch.len()).sum();
+        // About eight shingles a counter: common ones still stand out.
+        let bits = if self.method.asks_rarity() { (words / 8).max(1 << 10).ilog2().min(24) } else { 0 };
+        let mut counters = vec![0; 1 << bits];
+        if bits > 0 {
+            self.sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
+        }
+        Rarity::new(counters)
+    }
+
+    fn decision(&self, page: PageId, settled: &Settled) -> Decision {
+        let content = self.of_page[page as usize];
+        if content == u32::MAX {
+            return Decision::Rejected;
+        }
+        let winner = self.best_page[settled.winner[content as usize] as usize];
+        if !settled.stays(content) {
+            let similarity = settled.similarity(content, &self.sizes, self.method);
+            Decision::Removed { winner, similarity, kind: Kind::Near }
+        } else if winner != page {
+            Decision::Removed { winner, similarity: 1.0, kind: Kind::Exact }
+        } else {
+            Decision::Kept
+        }
+    }
+}
+
+impl Comparer for Contents<'_> {
+    type Error = Infallible;
+
+    fn method(&self) -> &dyn Method {
+        self.method
+    }
+
+    fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    fn sketch<'a>(&'a self, content: u32, _: &'a mut Vec<u64>) -> Result<&'a [u64], Infallible> {
+        Ok(self.sketches[content as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Values in no order: in memory while they fit, else in a file, until all of them are sorted.
+//!
+//! Many piles, each of values that begin alike, are an external sort without merging: what was put on disk in any order
+//! comes back a pile at a time, and most of it is dropped before it is sorted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
+use crate::batch::candidates::sorter::{Sortable, Sorter, make_room};
+use crate::error::{At, Result};
+use crate::io::Fresh;
+use crate::io::{Aligned, BLOCK, Pace, Spill};
+
+/// Words that are written or brought back at once.
+const PIECE: usize = 1 << 17;
+
+/// Values that are being piled up.
+pub(crate) struct Pile<T> {
+    values: Vec<T>,
+    fresh: Fresh,
+    /// Most values in memory.
+    limit: usize,
+    path: PathBuf,
+    pace: Arc<Pace>,
+    /// The values that are not in memory, whole blocks of them, and how many.
+    file: Option<Spill>,
+    spilled: usize,
+}
+
+impl<T: Pod> Pile<T> {
+    const WORDS: usize = size_of::<T>() / size_of::<u64>();
+
+    pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
+        let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
+        Pile { values: Vec::new(), fresh: Fresh::default(), limit, path, pace, file: None, spilled: 0 }
+    }
+
+    /// Takes values. `buffer` is one to use.
+    pub(crate) fn extend(&mut self, values: &[T], buffer: &mut Aligned) -> Result<()> {
+        for part in values.chunks(self.limit / 2) {
+            if self.values.len() + part.len() > self.limit {
+                self.spill(buffer)?;
+            }
+            make_room(&mut self.values, part.len(), self.limit);
+            self.fresh.ahead(&mut self.values, part.len());
+            self.values.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.spilled + self.values.len()
+    }
+
+    /// Whether some of the values are on disk.
+    pub(crate) fn is_spilled(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Puts all values on disk but a few, and gives their memory back.
+    pub(crate) fn spill_all(&mut self, buffer: &mut Aligned) -> Result<()> {
+        self.spill(buffer)?;
+        self.values.shrink_to_fit();
+        Ok(())
+    }
+
+    /// Puts values on disk: as many as fill whole blocks.
+    fn spill(&mut self, buffer: &mut Aligned) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(Spill::create(&self.path, self.pace.clone())?),
+        };
+        let words: &[u64] = bytemuck::cast_slice(&self.values);
+        let whole = words.len() / BLOCK * BLOCK;
+        for piece in words[..whole].chunks(PIECE) {
+            buffer.begin(piece.len()).extend_from_slice(piece);
+            file.write(buffer.blocks(), (self.spilled * size_of::<T>()) as u64)?;
+            self.spilled += piece.len() / Self::WORDS;
+        }
+        self.values.drain(..whole / Self::WORDS);
+        Ok(())
+    }
+
+    /// All values, as they came. `buffer` is where they are, unless they are in memory already.
+    pub(crate) fn values<'a>(&'a self, buffer: &'a mut Aligned) -> Result<&'a [T]> {
+        let Some(file) = &self.file else { return Ok(&self.values) };
+        let words = buffer.room(self.len() * Self::WORDS);
+        let (spilled, rest) = words.split_at_mut(self.spilled * Self::WORDS);
+        file.read_blocks(0, spilled)?;
+        rest.copy_from_slice(bytemuck::cast_slice(&self.values));
+        Ok(bytemuck::cast_slice(words))
+    }
+
+    /// Deletes what is on disk.
+    pub(crate) fn delete(self) -> Result<()> {
+        self.file.map_or(Ok(()), |_| std::fs::remove_file(&self.path).at("delete", &self.path))
+    }
+}
+
+impl<T: Sortable + Pod> Pile<T> {
+    /// All values, to be sorted in so much `memory`. `used` is some of it, which fresh memory would cost more than.
+    pub(crate) fn into_sorter(
+        self,
+        memory: u64,
+        mut used: Vec<T>,
+        buffer: &mut Aligned,
+    ) -> Result<Sorter<T>> {
+        let mut sorter = Sorter::new(self.path.clone(), memory);
+        let Some(file) = &self.file else {
+            sorter.take(self.values);
+            return Ok(sorter);
+        };
+        used.clear();
+        sorter.take(used);
+        let words = self.spilled * Self::WORDS;
+        for start in (0..words).step_by(PIECE) {
+            let at = (start * size_of::<u64>()) as u64;
+            let piece = file.read_once(at, PIECE.min(words - start), buffer)?;
+            sorter.extend(bytemuck::cast_slice(piece))?;
+        }
+        sorter.extend(&self.values)?;
+        std::fs::remove_file(&self.path).at("delete", &self.path)?;
+        Ok(sorter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_piled_up_comes_back_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let values: Vec<[u64; 2]> =
+            (0..100_000u64).map(|n| [n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n << 32 | 7]).collect();
+        let mut expected = values.clone();
+        expected.sort_unstable();
+        let (mut buffer, enough) = (Aligned::default(), 1 << 21);
+        for (memory, room) in
+            [(enough, enough), (0, enough), (90_000, 0), (enough, 0), (enough - 1_000_000, 0)]
+        {
+            let mut pile = Pile::new(folder.path().join("keys"), memory, Arc::default());
+            std::fs::write(folder.path().join("keys"), "left by an earlier run").unwrap();
+            for part in values.chunks(700) {
+                pile.extend(part, &mut buffer).unwrap();
+            }
+            assert_eq!(pile.is_spilled(), memory < enough);
+            if memory == 90_000 {
+                pile.spill_all(&mut buffer).unwrap();
+            }
+            assert_eq!((pile.len(), pile.values(&mut buffer).unwrap()), (values.len(), &values[..]));
+            let used = vec![[1; 2]; 10];
+            let (sorter, mut found) = (pile.into_sorter(room, used, &mut buffer).unwrap(), Vec::new());
+            let push = |value| {
+                found.push(value);
+                Ok(())
+            };
+            sorter.drain(&mut Vec::new(), push).unwrap();
+            assert!(found == expected, "{memory} {room}");
+        }
+    }
+}

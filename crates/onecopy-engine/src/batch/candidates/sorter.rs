@@ -1,0 +1,341 @@
+//! Sorting more than fits in memory: runs that are sorted in memory and put on disk, then merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{At, Result};
+
+/// What can be sorted: a value of a fixed size on disk.
+pub(crate) trait Sortable: Copy + Ord {
+    /// Its bytes on disk.
+    type Bytes: AsRef<[u8]> + AsMut<[u8]> + Default;
+    fn to_bytes(self) -> Self::Bytes;
+    fn from_bytes(bytes: &Self::Bytes) -> Self;
+    /// The part of it that comes first in the order: a hash.
+    fn lead(self) -> u64;
+}
+
+/// A fingerprint in two halves, and the rank of a page that has it.
+impl Sortable for ([u64; 2], u32) {
+    type Bytes = [u8; 20];
+    fn to_bytes(self) -> [u8; 20] {
+        let mut bytes = [0; 20];
+        bytes[..16].copy_from_slice(bytemuck::bytes_of(&self.0));
+        bytes[16..].copy_from_slice(&self.1.to_ne_bytes());
+        bytes
+    }
+    fn from_bytes(bytes: &[u8; 20]) -> ([u64; 2], u32) {
+        let (fingerprint, rank) = bytes.split_at(16);
+        (bytemuck::pod_read_unaligned(fingerprint), u32::from_ne_bytes(rank.try_into().expect("four bytes")))
+    }
+    fn lead(self) -> u64 {
+        self.0[0]
+    }
+}
+
+/// Takes values in any order and gives them back sorted, within a limit on memory.
+pub(crate) struct Sorter<T> {
+    values: Vec<T>,
+    /// Most values in memory.
+    limit: usize,
+    runs: Vec<PathBuf>,
+    /// Where runs go: this and a number.
+    path: PathBuf,
+}
+
+impl<T: Sortable> Sorter<T> {
+    pub(crate) fn new(path: PathBuf, memory: u64) -> Sorter<T> {
+        let limit = (memory as usize / size_of::<T>()).max(64);
+        Sorter { values: Vec::new(), limit, runs: Vec::new(), path }
+    }
+
+    /// Takes all values at once, where there are none yet and they are in memory already; or none, to use their memory.
+    pub(crate) fn take(&mut self, values: Vec<T>) {
+        self.values = values;
+    }
+
+    pub(crate) fn extend(&mut self, values: &[T]) -> Result<()> {
+        for part in values.chunks(self.limit) {
+            if self.values.len() + part.len() > self.limit {
+                self.spill()?;
+            }
+            make_room(&mut self.values, part.len(), self.limit);
+            self.values.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.values.sort_unstable();
+        let path = self.path.with_extension(self.runs.len().to_string());
+        let mut out = ListWriter::create(&path)?;
+        for value in self.values.drain(..) {
+            out.push(value)?;
+        }
+        out.finish()?;
+        self.runs.push(path);
+        Ok(())
+    }
+
+    /// Drops values whose lead no other value has, or only values that are not `strong`: most of both, if all are in
+    /// memory. Sorting costs more than finding out. `notes` is a buffer to use.
+    pub(crate) fn drop_alone(&mut self, notes: &mut Vec<u8>, strong: impl Fn(&T) -> bool) {
+        if !self.runs.is_empty() {
+            return;
+        }
+        const MET: u8 = 1;
+        const AGAIN: u8 = 2;
+        const STRONG: u8 = 4;
+        let bits = self.values.len().max(64).ilog2() + 3;
+        // Notes on two leads a byte: what is noted of one is in one place.
+        notes.clear();
+        notes.resize(1 << (bits - 1), 0);
+        // Leads are hashes; their last bits are as good as any, and the first may be the same for all.
+        let place = |value: &T| {
+            let slot = value.lead() as usize & ((1 << bits) - 1);
+            (slot >> 1, (slot & 1) * 4)
+        };
+        for value in &self.values {
+            let (byte, shift) = place(value);
+            let again = (notes[byte] >> shift & MET) * AGAIN;
+            let strong = u8::from(strong(value)) * STRONG;
+            notes[byte] |= (MET | again | strong) << shift;
+        }
+        // Which stay cannot be guessed, so that is no branch, as it would be in `retain`.
+        let mut kept = 0;
+        for i in 0..self.values.len() {
+            let value = self.values[i];
+            let (byte, shift) = place(&value);
+            self.values[kept] = value;
+            kept += usize::from(!(notes[byte] >> shift) & (AGAIN | STRONG) == 0);
+        }
+        self.values.truncate(kept);
+    }
+
+    /// Calls `each` with every value, in order; deletes the runs. `buffer` is one to use, and what comes back is another.
+    pub(crate) fn drain(
+        mut self,
+        buffer: &mut Vec<T>,
+        mut each: impl FnMut(T) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        if self.runs.is_empty() {
+            // Buckets are a second copy, for which there must be room.
+            if 2 * self.values.len() <= self.limit {
+                sort_in_buckets(&self.values, buffer);
+                buffer.iter().copied().try_for_each(each)?;
+            } else {
+                self.values.sort_unstable();
+                self.values.iter().copied().try_for_each(each)?;
+            }
+            return Ok(self.values);
+        }
+        self.spill()?;
+        self.values = Vec::new();
+        let mut merged = self.runs.len();
+        while self.runs.len() > FAN_IN {
+            let rest = self.runs.split_off(FAN_IN);
+            let few = std::mem::replace(&mut self.runs, rest);
+            let path = self.path.with_extension(merged.to_string());
+            merged += 1;
+            let mut out = ListWriter::create(&path)?;
+            self.merge(&few, |value: T| out.push(value))?;
+            out.finish()?;
+            self.runs.push(path);
+        }
+        self.merge(&self.runs, &mut each)?;
+        Ok(self.values)
+    }
+
+    /// Calls `each` with every value of some runs, in order; deletes them.
+    fn merge(&self, runs: &[PathBuf], mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
+        let memory = self.limit * size_of::<T>();
+        let buffer = (memory / 2 / self.runs.len()).clamp(1 << 12, 1 << 18);
+        let mut readers =
+            runs.iter().map(|path| SortedPart::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
+        let mut heap = BinaryHeap::new();
+        for (i, reader) in readers.iter_mut().enumerate() {
+            heap.extend(reader.next()?.map(|value| Reverse((value, i))));
+        }
+        while let Some(mut top) = heap.peek_mut() {
+            let Reverse((value, i)) = *top;
+            match readers[i].next()? {
+                Some(next) => *top = Reverse((next, i)),
+                None => {
+                    std::collections::binary_heap::PeekMut::pop(top);
+                }
+            }
+            each(value)?;
+        }
+        for path in runs {
+            std::fs::remove_file(path).at("delete", path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes room for `more` values, of which there will be `limit` at most. Growing by doubling could take twice that. And from
+/// the start there is as much as the system gives and moves by whole pages: it takes no room before it is written, and
+/// growing need not copy it.
+pub(super) fn make_room<T>(values: &mut Vec<T>, more: usize, limit: usize) {
+    if values.capacity() < values.len() + more {
+        let first = (1 << 20) / size_of::<T>() + 1;
+        let wanted = (2 * values.len()).max(first).clamp(more, (limit - values.len()).max(more));
+        values.reserve_exact(wanted);
+    }
+}
+
+/// Sorts values into `out`. Leads are hashes, so each says about where it goes: values are dealt out into many small buckets, which
+/// is twice as fast as comparing them all. Leads that are not uniform only make larger buckets.
+fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
+    /// Values a bucket, about.
+    const FEW: usize = 2;
+    out.clear();
+    out.extend_from_slice(values);
+    let leads = values.iter().map(|value| value.lead());
+    let (Some(low), Some(high)) = (leads.clone().min(), leads.max()) else { return };
+    // Two buckets at least: nothing can be shifted by all its bits.
+    let bits = (values.len() / FEW).max(2).ilog2();
+    let shift = (u64::BITS - (high - low).leading_zeros()).saturating_sub(bits);
+    let bucket = |value: &T| ((value.lead() - low) >> shift) as usize;
+    // Where each bucket begins; moves on as it is filled, to where the next one begins.
+    let mut starts = vec![0u32; (1 << bits) + 1];
+    values.iter().for_each(|value| starts[bucket(value) + 1] += 1);
+    for i in 1..starts.len() {
+        starts[i] += starts[i - 1];
+    }
+    for value in values {
+        let start = &mut starts[bucket(value)];
+        out[*start as usize] = *value;
+        *start += 1;
+    }
+    let mut start = 0;
+    for &end in &starts[..1 << bits] {
+        out[start..end as usize].sort_unstable();
+        start = end as usize;
+    }
+}
+
+/// Most runs that are open at once.
+const FAN_IN: usize = 128;
+
+/// Writes values to a file.
+struct ListWriter<'a> {
+    out: BufWriter<File>,
+    path: &'a Path,
+}
+
+impl<'a> ListWriter<'a> {
+    /// Begins a file. One that an earlier run left is of no use.
+    fn create(path: &'a Path) -> Result<ListWriter<'a>> {
+        let file = File::create(path).at("create", path)?;
+        Ok(ListWriter { out: BufWriter::with_capacity(1 << 18, file), path })
+    }
+
+    fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
+        self.out.write_all(value.to_bytes().as_ref()).at("write", self.path)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.out.flush().at("write", self.path)
+    }
+}
+
+/// Reads the values of a file.
+struct SortedPart<'a, T: Sortable> {
+    reader: BufReader<File>,
+    path: &'a Path,
+    left: u64,
+    bytes: T::Bytes,
+}
+
+impl<'a, T: Sortable> SortedPart<'a, T> {
+    fn open(path: &'a Path, buffer: usize) -> Result<SortedPart<'a, T>> {
+        let file = File::open(path).at("read", path)?;
+        let bytes = T::Bytes::default();
+        let left = file.metadata().at("read", path)?.len() / bytes.as_ref().len() as u64;
+        Ok(SortedPart { reader: BufReader::with_capacity(buffer, file), path, left, bytes })
+    }
+
+    fn next(&mut self) -> Result<Option<T>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        self.reader.read_exact(self.bytes.as_mut()).at("read", self.path)?;
+        Ok(Some(T::from_bytes(&self.bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_on_disk_are_merged_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let values: Vec<[u64; 2]> =
+            (0..10_000u64).map(|n| [n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, n << 32 | 7]).collect();
+        let mut expected = values.clone();
+        expected.sort_unstable();
+        for memory in [1 << 20, 0] {
+            let mut sorter = Sorter::new(folder.path().join("keys"), memory);
+            for part in values.chunks(700) {
+                sorter.extend(part).unwrap();
+            }
+            assert_eq!(sorter.runs.is_empty(), memory > 0);
+            let mut found = Vec::new();
+            sorter
+                .drain(&mut Vec::new(), |value| {
+                    found.push(value);
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(found, expected);
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn buckets_equal_the_standard_sort() {
+        let hash = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for shape in
+            [|n| n, |n: u64| n >> 4, |n: u64| n >> 60, |n: u64| n | 0xffff << 48, |_| 7, |_| u64::MAX]
+        {
+            for count in [0, 1, 2, 63, 5_000] {
+                let values: Vec<[u64; 2]> = (0..count).map(|n| [shape(hash(n)), hash(n + 9)]).collect();
+                let mut expected = values.clone();
+                expected.sort_unstable();
+                let mut sorted = vec![[0; 2]; 3];
+                sort_in_buckets(&values, &mut sorted);
+                assert_eq!(sorted, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_share_a_lead_are_not_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut sorter = Sorter::new(folder.path().join("keys"), 1 << 20);
+        let alone: Vec<_> = (0..1_000).map(|n| [hash(n), n]).collect();
+        let shared: Vec<_> = (900..950).map(|n| [hash(n), 7]).collect();
+        sorter.extend(&alone).unwrap();
+        sorter.extend(&shared).unwrap();
+        sorter.drop_alone(&mut Vec::new(), |_| true);
+        assert!(shared.iter().all(|value| sorter.values.contains(value)));
+        assert!(alone[900..950].iter().all(|value| sorter.values.contains(value)));
+        assert!(sorter.values.len() < 400, "{} are left", sorter.values.len());
+        sorter.drop_alone(&mut vec![9; 3], |value| value[1] == 949);
+        assert!(sorter.values.contains(&alone[949]) && sorter.values.contains(&shared[49]));
+        assert!(sorter.values.len() < 40, "{} are left", sorter.values.len());
+    }
+
+    #[test]
+    fn values_survive_their_bytes() {
+        let value = ([u64::MAX - 1, 7], 42);
+        assert_eq!(<([u64; 2], u32)>::from_bytes(&value.to_bytes()), value);
+    }
+}

@@ -1,0 +1,27 @@
+//! Stage 2, between reading and ranking: who is at the addresses that pages say they are at.
+
+mod claims;
+
+use onecopy_core::{AddressBook, Links};
+
+pub(crate) use claims::Link;
+use claims::claims;
+
+use crate::batch::read::segments::Segments;
+use crate::error::Result;
+
+/// Follows all links. `ranks` are the places of pages in the order of the winner rules.
+pub(crate) fn links(segments: &Segments, ranks: &[u32]) -> Result<Links> {
+    let claims = claims(segments)?;
+    if claims.is_empty() {
+        return Ok(Links::default());
+    }
+    let mut book = AddressBook::new(claims, ranks);
+    for number in 0..segments.len() {
+        let (segment, first) = (segments.load(number)?, segments.first_page(number));
+        for (page, row) in (first..).zip(&segment.rows).filter(|(_, row)| !row.silent) {
+            book.enter(page, row.identity);
+        }
+    }
+    Ok(book.links())
+}

@@ -1,0 +1,435 @@
+//! The segments of a run: in memory while they fit, the others on disk; all on disk where most are.
+//!
+//! What is in memory a run that is killed has lost: reading that input again is quicker than writing it down.
+
+mod disk;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::batch::read::segment::{Layout, Row, Segment};
+use crate::error::{Error, Result};
+use crate::io::Aligned;
+use disk::Disk;
+
+/// Collects segments while the input is read.
+pub(crate) struct Collector {
+    segments: Vec<Stored>,
+    known: HashSet<(u32, u32)>,
+    /// Bytes of segments in memory, and the most that there may be.
+    memory: u64,
+    memory_limit: u64,
+    disk: Option<Disk>,
+    folder: PathBuf,
+}
+
+enum Stored {
+    /// With its sketches, one behind the other.
+    Memory(Segment, Vec<u64>),
+    Disk(Layout, u64),
+}
+
+impl Stored {
+    /// Puts a segment on disk.
+    fn on(disk: &mut Disk, segment: &Segment, sketches: &[u64]) -> Result<Stored> {
+        disk.append(segment, sketches).map(|(layout, at)| Stored::Disk(layout, at))
+    }
+
+    fn place(&self) -> (u32, u32) {
+        match self {
+            Stored::Memory(segment, _) => (segment.lot, segment.chunk),
+            Stored::Disk(layout, _) => (layout.lot, layout.chunk),
+        }
+    }
+
+    /// Words of its sketches.
+    fn words(&self) -> usize {
+        match self {
+            Stored::Memory(_, sketches) => sketches.len(),
+            Stored::Disk(layout, _) => layout.sketches as usize,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        match self {
+            Stored::Memory(segment, _) => segment.rows.len(),
+            Stored::Disk(layout, _) => layout.rows as usize,
+        }
+    }
+}
+
+impl Collector {
+    /// Takes up what an earlier run left in `folder`.
+    pub(crate) fn open(folder: &Path, memory_limit: u64) -> Result<Collector> {
+        let mut collector = Collector {
+            segments: Vec::new(),
+            known: HashSet::new(),
+            memory: 0,
+            memory_limit,
+            disk: None,
+            folder: folder.to_owned(),
+        };
+        if folder.join("segments.log").exists() {
+            let (disk, found) = Disk::recover(folder)?;
+            collector.known = found.iter().map(|(layout, _)| (layout.lot, layout.chunk)).collect();
+            collector.segments = found.into_iter().map(|(layout, at)| Stored::Disk(layout, at)).collect();
+            collector.disk = Some(disk);
+        }
+        Ok(collector)
+    }
+
+    /// Whether a chunk is already here.
+    pub(crate) fn has(&self, lot: u32, chunk: u32) -> bool {
+        self.known.contains(&(lot, chunk))
+    }
+
+    /// Takes a segment and its sketches, to disk once memory is full. What is left of `sketches` is a buffer: where there
+    /// is memory they are not copied but taken.
+    pub(crate) fn add(&mut self, segment: Segment, sketches: &mut Vec<u64>) -> Result<()> {
+        self.known.insert((segment.lot, segment.chunk));
+        let bytes = segment.bytes() + 8 * sketches.len() as u64;
+        let stored = if self.memory + bytes <= self.memory_limit {
+            self.memory += bytes;
+            let mut taken = std::mem::take(sketches);
+            // Room that was not used is given back: it may be memory already.
+            taken.shrink_to_fit();
+            Stored::Memory(segment, taken)
+        } else {
+            Stored::on(self.disk()?, &segment, sketches)?
+        };
+        self.segments.push(stored);
+        // Where most segments are on disk, memory is of more use to what comes after reading.
+        let few = self.disk.as_ref().is_some_and(|disk| disk.bytes() > self.memory_limit);
+        if few { self.clear_memory() } else { Ok(()) }
+    }
+
+    /// Sees to it that `bytes` more fit in memory: if they do not, all segments go to disk.
+    pub(crate) fn make_room(&mut self, bytes: u64) -> Result<()> {
+        if self.memory + bytes <= self.memory_limit { Ok(()) } else { self.clear_memory() }
+    }
+
+    /// Puts all segments on disk, and all that come.
+    fn clear_memory(&mut self) -> Result<()> {
+        let held = if self.memory > 0 { std::mem::take(&mut self.segments) } else { Vec::new() };
+        for mut stored in held {
+            if let Stored::Memory(segment, sketches) = stored {
+                stored = Stored::on(self.disk()?, &segment, &sketches)?;
+            }
+            self.segments.push(stored);
+        }
+        (self.memory, self.memory_limit) = (0, 0);
+        Ok(())
+    }
+
+    fn disk(&mut self) -> Result<&mut Disk> {
+        match &mut self.disk {
+            Some(disk) => Ok(disk),
+            none => Ok(none.insert(Disk::create(&self.folder)?)),
+        }
+    }
+
+    /// All segments in the order of the input, whoever read them first.
+    pub(crate) fn finish(mut self) -> Result<Segments> {
+        self.segments.sort_by_key(Stored::place);
+        let mut firsts = Vec::with_capacity(self.segments.len() + 1);
+        let mut pages = 0u64;
+        for stored in &self.segments {
+            firsts.push(pages as u32);
+            pages += stored.rows() as u64;
+        }
+        if pages >= u64::from(u32::MAX) {
+            return Err(Error::Config(format!("{pages} pages are more than one run takes: split the input")));
+        }
+        firsts.push(pages as u32);
+        let Collector { segments, memory, memory_limit, disk, folder, .. } = self;
+        Ok(Segments { segments, firsts, memory, memory_limit, disk, folder })
+    }
+}
+
+/// All segments of a run, in the order of the input.
+pub(crate) struct Segments {
+    segments: Vec<Stored>,
+    /// The first page of each segment, and at the end the number of pages.
+    firsts: Vec<u32>,
+    memory: u64,
+    memory_limit: u64,
+    disk: Option<Disk>,
+    folder: PathBuf,
+}
+
+/// Where a sketch is: its segment, and its place among the segment's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SketchAt {
+    pub segment: u32,
+    pub start: u32,
+}
+
+/// A segment that is in memory or was brought there.
+pub(crate) enum Loaded<'a> {
+    Borrowed(&'a Segment),
+    Read(Segment),
+}
+
+impl std::ops::Deref for Loaded<'_> {
+    type Target = Segment;
+    fn deref(&self) -> &Segment {
+        match self {
+            Loaded::Borrowed(segment) => segment,
+            Loaded::Read(segment) => segment,
+        }
+    }
+}
+
+impl Segments {
+    /// The collector that these were, to go on collecting.
+    pub(crate) fn reopen(self) -> Collector {
+        Collector {
+            known: self.segments.iter().map(Stored::place).collect(),
+            memory: self.memory,
+            segments: self.segments,
+            memory_limit: self.memory_limit,
+            disk: self.disk,
+            folder: self.folder,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.firsts[self.len()] as usize
+    }
+
+    /// The number of the first page of a segment.
+    pub(crate) fn first_page(&self, segment: usize) -> u32 {
+        self.firsts[segment]
+    }
+
+    /// Whether nothing was written to disk.
+    pub(crate) fn in_memory(&self) -> bool {
+        self.disk.is_none()
+    }
+
+    /// Whether no segment is in memory.
+    pub(crate) fn on_disk(&self) -> bool {
+        self.memory == 0
+    }
+
+    /// Words of all sketches.
+    pub(crate) fn all_words(&self) -> u64 {
+        self.segments.iter().map(|stored| stored.words() as u64).sum()
+    }
+
+    /// How many of `threads` may work on segments at once, if all of them together may take `bytes`. A thread has a
+    /// segment's sketches, as much again for what it makes of them, and its buffers.
+    pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
+        /// What is written or read at once, and a little of each of many parts.
+        const BUFFERS: u64 = 3 << 20;
+        let largest = self.segments.iter().map(Stored::words).max().unwrap_or(0) as u64;
+        threads.min((bytes / (2 * 8 * largest + BUFFERS)) as usize).max(1)
+    }
+
+    /// Lines of a segment's chunk, and its place.
+    pub(crate) fn place(&self, segment: usize) -> (u32, u32, u32) {
+        match &self.segments[segment] {
+            Stored::Memory(segment, _) => (segment.lot, segment.chunk, segment.lines),
+            Stored::Disk(layout, _) => (layout.lot, layout.chunk, layout.lines),
+        }
+    }
+
+    /// A segment without its ranks and sketches.
+    pub(crate) fn load(&self, segment: usize) -> Result<Loaded<'_>> {
+        match &self.segments[segment] {
+            Stored::Memory(segment, _) => Ok(Loaded::Borrowed(segment)),
+            Stored::Disk(layout, at) => {
+                let mut words = vec![0; layout.ranks_at()];
+                self.read(*at, bytemuck::cast_slice_mut(&mut words))?;
+                Ok(Loaded::Read(Segment::decode(layout, &words)))
+            }
+        }
+    }
+
+    /// All sketches of a segment, one behind the other. If they are looked at `again`, they stay in the system's cache.
+    pub(crate) fn sketches<'a>(
+        &'a self,
+        segment: usize,
+        again: bool,
+        buffer: &'a mut Aligned,
+    ) -> Result<&'a [u64]> {
+        match &self.segments[segment] {
+            Stored::Memory(_, sketches) => Ok(sketches),
+            Stored::Disk(layout, at) => {
+                let (at, count) = (at + 8 * layout.sketches_at() as u64, layout.sketches as usize);
+                if !again {
+                    return self.disk().read_once(at, count, buffer);
+                }
+                let words = buffer.room(count);
+                self.read(at, bytemuck::cast_slice_mut(words))?;
+                Ok(words)
+            }
+        }
+    }
+
+    /// One sketch.
+    pub(crate) fn sketch<'a>(
+        &'a self,
+        at: SketchAt,
+        size: u32,
+        buffer: &'a mut Vec<u64>,
+    ) -> Result<&'a [u64]> {
+        let (start, size) = (at.start as usize, size as usize);
+        match &self.segments[at.segment as usize] {
+            Stored::Memory(_, sketches) => Ok(&sketches[start..start + size]),
+            Stored::Disk(layout, at) => {
+                if buffer.len() < size {
+                    buffer.resize(size, 0);
+                }
+                let words = &mut buffer[..size];
+                self.read(at + 8 * (layout.sketches_at() + start) as u64, bytemuck::cast_slice_mut(words))?;
+                Ok(words)
+            }
+        }
+    }
+
+    /// The ranks of a segment, from byte `from`, at most as many as `buffer` holds; how many there were.
+    pub(crate) fn ranks(&self, segment: usize, from: usize, buffer: &mut [u8]) -> Result<usize> {
+        match &self.segments[segment] {
+            Stored::Memory(segment, _) => {
+                let rest = &segment.ranks[from..];
+                let n = rest.len().min(buffer.len());
+                buffer[..n].copy_from_slice(&rest[..n]);
+                Ok(n)
+            }
+            Stored::Disk(layout, at) => {
+                let n = (layout.ranks as usize - from).min(buffer.len());
+                let place = at + 8 * layout.ranks_at() as u64 + from as u64;
+                self.read(place, &mut buffer[..n])?;
+                Ok(n)
+            }
+        }
+    }
+
+    /// The row and the name of a page.
+    pub(crate) fn page(&self, page: u32) -> Result<(Row, Vec<u8>)> {
+        let segment = self.segment_of(page);
+        let row = (page - self.firsts[segment]) as usize;
+        match &self.segments[segment] {
+            Stored::Memory(segment, _) => Ok((segment.rows[row], segment.name(row).to_vec())),
+            Stored::Disk(layout, at) => {
+                let mut words = [0; 2 * Row::WORDS];
+                let first = row.saturating_sub(1);
+                let both = &mut words[..(row - first + 1) * Row::WORDS];
+                self.read(at + (8 * Row::WORDS * first) as u64, bytemuck::cast_slice_mut(both))?;
+                let found = Row::from_words(&words[(row - first) * Row::WORDS..]);
+                let start = if row == 0 { 0 } else { Row::from_words(&words).name_end };
+                let mut name = vec![0; (found.name_end - start) as usize];
+                self.read(at + 8 * layout.names_at() as u64 + u64::from(start), &mut name)?;
+                Ok((found, name))
+            }
+        }
+    }
+
+    /// The facts of a page.
+    pub(crate) fn facts(&self, page: u32) -> Result<Vec<u8>> {
+        let segment = self.segment_of(page);
+        let row = (page - self.firsts[segment]) as usize;
+        Ok(self.load(segment)?.facts(row).to_vec())
+    }
+
+    /// The segment that a page is in.
+    pub(crate) fn segment_of(&self, page: u32) -> usize {
+        self.firsts.partition_point(|&first| first <= page) - 1
+    }
+
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        self.disk().read(at, bytes)
+    }
+
+    fn disk(&self) -> &Disk {
+        self.disk.as_ref().expect("a segment that is not in memory is on disk")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(lot: u32, chunk: u32) -> Segment {
+        let row = Row {
+            line: chunk,
+            fingerprint: u128::from(lot) << 70 | 1,
+            sketch_size: 2,
+            name_end: 3,
+            ..Default::default()
+        };
+        Segment {
+            lot,
+            chunk,
+            lines: 4,
+            rows: vec![row],
+            names: format!("\"{lot}\"").into_bytes(),
+            ranks: vec![lot as u8; 5],
+            ..Default::default()
+        }
+    }
+
+    /// More than a block.
+    fn sketches(lot: u32) -> Vec<u64> {
+        [&[u64::from(lot), 99][..], &[7; 600]].concat()
+    }
+
+    fn check(segments: &Segments) {
+        assert_eq!(segments.pages(), 3);
+        for (i, lot) in [0, 0, 2].into_iter().enumerate() {
+            let (row, name) = segments.page(i as u32).unwrap();
+            assert_eq!(name, format!("\"{lot}\"").into_bytes());
+            assert_eq!(segments.load(i).unwrap().rows, [row]);
+            for again in [false, true] {
+                let mut buffer = Aligned::default();
+                assert_eq!(segments.sketches(i, again, &mut buffer).unwrap(), sketches(lot as u32));
+            }
+            let at = SketchAt { segment: i as u32, start: 0 };
+            assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
+            let mut ranks = [0; 8];
+            assert_eq!(segments.ranks(i, 2, &mut ranks).unwrap(), 3);
+            assert_eq!(ranks[..3], [lot as u8; 3]);
+        }
+    }
+
+    #[test]
+    fn memory_and_disk_hold_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = segment(2, 0).bytes() + 8 * sketches(2).len() as u64;
+        for (limit, held) in [(1 << 20, 3), (3 * one, 3), (2 * one, 2), (one, 0), (0, 0)] {
+            let mut collector = Collector::open(folder.path(), limit).unwrap();
+            for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
+                collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
+            }
+            let segments = collector.finish().unwrap();
+            assert_eq!(segments.memory, held * one, "{limit}");
+            assert_eq!((segments.in_memory(), segments.on_disk()), (held == 3, held == 0));
+            check(&segments);
+            let _ = std::fs::remove_file(folder.path().join("segments.log"));
+        }
+    }
+
+    #[test]
+    fn what_was_logged_is_found_again_and_a_torn_end_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut collector = Collector::open(folder.path(), 0).unwrap();
+        for (lot, chunk) in [(2, 0), (0, 1)] {
+            collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
+        }
+        drop(collector);
+        let log = folder.path().join("segments.log");
+        let mut bytes = std::fs::read(&log).unwrap();
+        bytes.truncate(bytes.len() - 1);
+        std::fs::write(&log, bytes).unwrap();
+        let mut collector = Collector::open(folder.path(), 0).unwrap();
+        assert!(collector.has(2, 0) && !collector.has(0, 1));
+        collector.add(segment(0, 1), &mut sketches(0)).unwrap();
+        collector.add(segment(0, 0), &mut sketches(0)).unwrap();
+        check(&collector.finish().unwrap());
+    }
+}

@@ -1,0 +1,88 @@
+//! Compares contents whose sketches are in segments or were gathered, by several threads.
+
+use onecopy_core::Method;
+use onecopy_core::settle::{Buffers, Comparer};
+
+use crate::batch::candidates::contents::Contents;
+use crate::batch::candidates::outlines::Outlines;
+use crate::batch::read::segments::Segments;
+use crate::batch::settle::gather::Gathering;
+use crate::error::{Error, Result};
+use crate::parallel::for_each;
+use crate::progress::Progress;
+
+/// Knows where sketches are.
+#[derive(Clone, Copy)]
+pub(crate) struct SketchComparer<'a> {
+    /// Where sketches are, unless they were gathered.
+    pub segments: &'a Segments,
+    pub sketches: Option<Gathering<'a>>,
+    pub contents: &'a Contents,
+    pub outlines: &'a Outlines,
+    pub method: &'a dyn Method,
+    pub threads: usize,
+    pub progress: &'a dyn Progress,
+}
+
+impl Comparer for SketchComparer<'_> {
+    type Error = Error;
+
+    fn method(&self) -> &dyn Method {
+        self.method
+    }
+
+    fn sizes(&self) -> &[u32] {
+        &self.contents.sizes
+    }
+
+    fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        let size = self.contents.sizes[content as usize];
+        match &self.sketches {
+            Some(sketches) => Ok(sketches.sketch(content, size)),
+            None => self.segments.sketch(self.contents.sketch_at[content as usize], size, buffer),
+        }
+    }
+
+    fn deny(&self, a: u32, b: u32) -> bool {
+        self.outlines.deny(a, b, self.method)
+    }
+
+    fn map<T: Sync, R: Send + Clone + Default>(
+        &self,
+        items: &[T],
+        judge: impl Fn(&T, &mut Buffers) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        /// Enough to be worth a lock, few enough to be shared out evenly.
+        const SHARE: usize = 256;
+        let mut answers = vec![R::default(); items.len()];
+        let shares: Vec<_> =
+            items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
+        for_each(self.threads, shares.len(), Buffers::default, |buffers, i| {
+            // Some methods take long over a few comparisons.
+            self.check()?;
+            let mut share = shares[i].lock().expect("no thread panics with this lock");
+            let (items, answers) = &mut *share;
+            for (item, answer) in items.iter().zip(answers.iter_mut()) {
+                *answer = judge(item, buffers)?;
+            }
+            Ok(())
+        })?;
+        drop(shares);
+        Ok(answers)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.progress.stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    fn settled(&self, contents: u64) {
+        self.progress.advance(contents);
+    }
+
+    fn connected(&self, lists: u64) {
+        // Gathered contents are connected as soon as they are settled, which is what is shown.
+        if self.sketches.is_none() {
+            self.progress.advance(lists);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Decisions: what became of every page, ready to be written out, and kept on disk so that a killed run need not find
+//! them again.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use onecopy_core::{Decision, End, Groups, Kind, Method, PageEnd, PageId};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::batch::candidates::contents::{Contents, NO_CONTENT};
+use crate::error::{At, Result};
+use onecopy_core::settle::Settled;
+
+/// What became of every page.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Decisions {
+    of_page: Vec<u32>,
+    best_page: Vec<u32>,
+    winner: Vec<u32>,
+    /// The similarity of each content and its winner, its bits in two halves.
+    similarity: Vec<u32>,
+    group: Vec<u32>,
+    /// Pages that stand for another, ascending: page, where it ends, how.
+    ends: Vec<u32>,
+}
+
+/// Numbers in an entry of `ends`.
+const END: usize = 3;
+
+impl Decisions {
+    pub(crate) fn new(
+        contents: Contents,
+        settled: Settled,
+        mut groups: Groups,
+        ends: &[PageEnd],
+        method: &dyn Method,
+    ) -> Decisions {
+        let group = (0..contents.len() as u32).map(|content| groups.find(content)).collect();
+        let Contents { of_page, best_page, sizes, .. } = contents;
+        let similarity = |content: usize| settled.similarity(content as u32, &sizes, method);
+        let similarity = (0..best_page.len()).flat_map(|content| halves(similarity(content))).collect();
+        let ends = ends.iter().flat_map(encode_end).collect();
+        Decisions { of_page, best_page, winner: settled.winner, similarity, group, ends }
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.of_page.len()
+    }
+
+    /// The content that a page is; [`NO_CONTENT`] if it stands for another.
+    pub(crate) fn content_of(&self, page: PageId) -> u32 {
+        self.of_page[page as usize]
+    }
+
+    /// The group of a content.
+    pub(crate) fn group_of(&self, content: u32) -> u32 {
+        self.group[content as usize]
+    }
+
+    /// What became of a page.
+    pub(crate) fn of(&self, page: PageId) -> Decision {
+        let content = self.of_page[page as usize] as usize;
+        if content == NO_CONTENT as usize {
+            return self.of_pointing(page);
+        }
+        let winner = self.winner[content] as usize;
+        let best = self.best_page[winner];
+        if winner != content {
+            let similarity = whole([self.similarity[2 * content], self.similarity[2 * content + 1]]);
+            Decision::Removed { winner: best, similarity, kind: Kind::Near }
+        } else if best != page {
+            Decision::Removed { winner: best, similarity: 1.0, kind: Kind::Exact }
+        } else {
+            Decision::Kept
+        }
+    }
+
+    /// What became of a page that stands for another.
+    fn of_pointing(&self, page: PageId) -> Decision {
+        match self.end(page) {
+            Some(PageEnd { end: End::Page(target), revisit, .. }) => self.of(target).shared(target, revisit),
+            _ => Decision::Rejected,
+        }
+    }
+
+    /// Where a page ends that stands for another.
+    pub(crate) fn end(&self, page: PageId) -> Option<PageEnd> {
+        let (entries, _) = self.ends.as_chunks::<END>();
+        let at = entries.binary_search_by_key(&page, |entry| entry[0]).ok()?;
+        Some(decode_end(entries[at]))
+    }
+
+    /// The content that a page is, or that the page is which it stands for.
+    fn content(&self, page: PageId) -> Option<u32> {
+        let content = self.of_page[page as usize];
+        match (content, self.end(page)) {
+            (NO_CONTENT, Some(PageEnd { end: End::Page(target), .. })) => Some(self.of_page[target as usize]),
+            (NO_CONTENT, _) => None,
+            _ => Some(content),
+        }
+    }
+
+    /// The pages of all groups of two or more: group, rank of the content, page; sorted. The first page of a group
+    /// is its winner.
+    pub(crate) fn grouped(&self) -> Vec<(u32, u32, PageId)> {
+        let mut sizes = vec![0u32; self.group.len()];
+        let contents = || (0..self.pages() as PageId).filter_map(|page| Some((page, self.content(page)?)));
+        for (_, content) in contents() {
+            sizes[self.group[content as usize] as usize] += 1;
+        }
+        let mut grouped: Vec<(u32, u32, PageId)> = Vec::new();
+        for (page, content) in contents() {
+            let group = self.group[content as usize];
+            if sizes[group as usize] > 1 {
+                // The page that stands for its content comes before the content's copies.
+                let copy = u32::from(self.best_page[content as usize] != page);
+                grouped.push((group, 2 * content + copy, page));
+            }
+        }
+        grouped.sort_unstable();
+        grouped
+    }
+
+    fn columns(&self) -> [&Vec<u32>; 6] {
+        let Decisions { of_page, best_page, winner, similarity, group, ends } = self;
+        [of_page, best_page, winner, similarity, group, ends]
+    }
+
+    /// Writes the decisions aside, then renames: they are there whole or not at all.
+    pub(crate) fn save(&self, path: &Path) -> Result<()> {
+        let aside = path.with_extension("part");
+        let mut file = File::create(&aside).at("create", &aside)?;
+        for column in self.columns() {
+            let bytes: &[u8] = bytemuck::cast_slice(column);
+            file.write_all(&(column.len() as u64).to_ne_bytes()).at("write", &aside)?;
+            file.write_all(&xxh3_64(bytes).to_ne_bytes()).at("write", &aside)?;
+            file.write_all(bytes).at("write", &aside)?;
+        }
+        fs::rename(&aside, path).at("create", path)
+    }
+
+    /// Reads what [`Decisions::save`] wrote; nothing if it is not there or not whole.
+    pub(crate) fn load(path: &Path) -> Result<Option<Decisions>> {
+        let Ok(mut file) = File::open(path) else { return Ok(None) };
+        let length = file.metadata().at("read", path)?.len();
+        let mut column = || -> Option<Vec<u32>> {
+            let mut head = [0; 16];
+            file.read_exact(&mut head).ok()?;
+            let number = |at: usize| u64::from_ne_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+            let mut column = vec![0u32; (number(0) <= length / 4).then_some(number(0) as usize)?];
+            file.read_exact(bytemuck::cast_slice_mut(&mut column)).ok()?;
+            (xxh3_64(bytemuck::cast_slice(&column)) == number(8)).then_some(column)
+        };
+        let mut columns = || {
+            Some(Decisions {
+                of_page: column()?,
+                best_page: column()?,
+                winner: column()?,
+                similarity: column()?,
+                group: column()?,
+                ends: column()?,
+            })
+        };
+        Ok(columns())
+    }
+}
+
+fn halves(similarity: f64) -> [u32; 2] {
+    let bits = similarity.to_bits();
+    [bits as u32, (bits >> 32) as u32]
+}
+
+fn whole([low, high]: [u32; 2]) -> f64 {
+    f64::from_bits(u64::from(low) | u64::from(high) << 32)
+}
+
+/// An end as numbers: how it ends and whether it is a revisit are in the last.
+fn encode_end(end: &PageEnd) -> [u32; END] {
+    let (target, how) = match end.end {
+        End::Page(target) => (target, 0),
+        End::Missing => (0, 1),
+        End::Loop => (0, 2),
+        End::TooLong => (0, 3),
+    };
+    [end.page, target, how << 1 | u32::from(end.revisit)]
+}
+
+fn decode_end([page, target, how]: [u32; END]) -> PageEnd {
+    let end = match how >> 1 {
+        0 => End::Page(target),
+        1 => End::Missing,
+        2 => End::Loop,
+        _ => End::TooLong,
+    };
+    PageEnd { page, end, revisit: how & 1 == 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Decisions {
+        // Pages 0 and 2 are one content (0), page 1 is near it, page 3 is alone, page 4 points at page 1, page 5 at
+        // page 3, and page 6 nowhere.
+        let end = |page, end| PageEnd { page, end, revisit: page == 5 };
+        let ends = [end(4, End::Page(1)), end(5, End::Page(3)), end(6, End::Loop)];
+        Decisions {
+            of_page: vec![0, 1, 0, 2, NO_CONTENT, NO_CONTENT, NO_CONTENT],
+            best_page: vec![2, 1, 3],
+            winner: vec![0, 0, 2],
+            similarity: [1.0, 0.9, 1.0].into_iter().flat_map(halves).collect(),
+            group: vec![0, 0, 2],
+            ends: ends.iter().flat_map(encode_end).collect(),
+        }
+    }
+
+    #[test]
+    fn pages_follow_their_contents() {
+        let decisions = example();
+        assert_eq!(decisions.of(2), Decision::Kept);
+        assert_eq!(decisions.of(0), Decision::Removed { winner: 2, similarity: 1.0, kind: Kind::Exact });
+        assert_eq!(decisions.of(1), Decision::Removed { winner: 2, similarity: 0.9, kind: Kind::Near });
+        assert_eq!(decisions.of(3), Decision::Kept);
+        let grouped = decisions.grouped();
+        let groups: Vec<Vec<PageId>> = grouped
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|group| group.iter().map(|entry| entry.2).collect())
+            .collect();
+        assert_eq!(groups, [vec![2, 0, 1, 4], vec![3, 5]]);
+    }
+
+    #[test]
+    fn pages_that_point_elsewhere_share_the_fate_of_where_they_end() {
+        let decisions = example();
+        let redirect = Decision::Removed { winner: 2, similarity: 0.9, kind: Kind::Redirect };
+        assert_eq!(decisions.of(4), redirect);
+        assert_eq!(decisions.of(5), Decision::Removed { winner: 3, similarity: 1.0, kind: Kind::Exact });
+        assert_eq!(decisions.of(6), Decision::Rejected);
+        assert_eq!(decisions.end(6).map(|end| end.end), Some(End::Loop));
+    }
+
+    #[test]
+    fn what_was_saved_is_loaded_and_damage_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("decisions");
+        assert_eq!(Decisions::load(&path).unwrap(), None);
+        example().save(&path).unwrap();
+        assert_eq!(Decisions::load(&path).unwrap(), Some(example()));
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(Decisions::load(&path).unwrap(), None);
+        fs::write(&path, &bytes[..20]).unwrap();
+        assert_eq!(Decisions::load(&path).unwrap(), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! The sketches of each section's contents, one behind the other.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::batch::candidates::contents::Contents;
+use crate::batch::candidates::pile::Pile;
+use crate::batch::read::segments::Segments;
+use crate::batch::settle::components::{ALONE, Sections};
+use crate::error::{Error, Result};
+use crate::io::{Aligned, Pace};
+use crate::parallel::for_each;
+use crate::progress::Progress;
+
+/// Sketches by section.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    piles: Vec<Pile<u64>>,
+    /// Where the sketch of each content begins among those of its section.
+    at: Vec<u32>,
+}
+
+/// The sketches of a section, in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Gathering<'a> {
+    words: &'a [u64],
+    at: &'a [u32],
+}
+
+impl<'a> Gathering<'a> {
+    /// The sketch of a content, which has so many words.
+    pub(crate) fn sketch(&self, content: u32, size: u32) -> &'a [u64] {
+        &self.words[self.at[content as usize] as usize..][..size as usize]
+    }
+}
+
+/// Reads all sketches once more, in order, and gathers those of sections.
+pub(crate) struct Gatherer<'a> {
+    pub segments: &'a Segments,
+    pub contents: &'a Contents,
+    /// Threads that read segments.
+    pub readers: usize,
+    /// Bytes in memory.
+    pub memory: u64,
+    pub folder: &'a Path,
+}
+
+impl Gatherer<'_> {
+    pub(crate) fn gather(&self, sections: &Sections, progress: &dyn Progress) -> Result<Gathered> {
+        // What is looked at in place is to be in the system's cache.
+        let (sections, again) = (&sections.apart, sections.in_place.is_some());
+        if sections.is_empty() && !again {
+            return Ok(Gathered::default());
+        }
+        let mut of = vec![ALONE; self.contents.len()];
+        for (number, section) in sections.iter().enumerate() {
+            section.members.iter().for_each(|&content| of[content as usize] = number as u32);
+        }
+        let (share, pace) = (self.share(sections.len()), Arc::new(Pace::default()));
+        let pile = |number| Pile::new(self.folder.join(format!("sketches-{number}")), share, pace.clone());
+        let piles: Vec<Mutex<Pile<u64>>> =
+            (0..sections.len()).map(|number| Mutex::new(pile(number))).collect();
+        let at = Mutex::new(vec![0; self.contents.len()]);
+        for_each(self.readers, self.segments.len(), GatherBuffers::default, |buffers, i| {
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            let segment = self.segments.load(i)?;
+            let sketches = self.segments.sketches(i, again, &mut buffers.sketches)?;
+            let sketched = self.contents.sketched(&segment, i, self.segments.first_page(i));
+            buffers.wanted.clear();
+            buffers.wanted.extend(sketched.map(|(content, place)| (of[content as usize], content, place)));
+            buffers.wanted.retain(|(section, ..)| *section != ALONE);
+            buffers.wanted.sort_unstable_by_key(|(section, content, _)| (*section, *content));
+            for wanted in buffers.wanted.chunk_by(|a, b| a.0 == b.0) {
+                let mut pile = piles[wanted[0].0 as usize].lock().expect("no thread panics with this lock");
+                for (_, content, place) in wanted {
+                    buffers.places.push((*content, pile.len() as u32));
+                    pile.extend(&sketches[place.clone()], &mut buffers.aligned)?;
+                }
+            }
+            let mut at = at.lock().expect("no thread panics with this lock");
+            buffers.places.drain(..).for_each(|(content, place)| at[content as usize] = place);
+            progress.advance(segment.rows.len() as u64);
+            Ok(())
+        })?;
+        let at = at.into_inner().expect("no thread panics with this lock");
+        let unlocked = |pile: Mutex<Pile<u64>>| pile.into_inner().expect("no thread panics with this lock");
+        let mut piles: Vec<Pile<u64>> = piles.into_iter().map(unlocked).collect();
+        if piles.iter().any(Pile::is_spilled) {
+            // The section that is settled has the memory for itself.
+            let mut buffer = Aligned::default();
+            piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
+        }
+        Ok(Gathered { piles, at })
+    }
+
+    /// Bytes in memory for each of so many sections. One fits; of more, most is on disk in the end, whatever they have.
+    fn share(&self, sections: usize) -> u64 {
+        if sections == 1 { self.memory } else { self.memory / 4 / sections.max(1) as u64 }
+    }
+}
+
+impl Gathered {
+    /// The sketches of a section. `buffer` is where they are, unless they are in memory already.
+    pub(crate) fn section<'a>(&'a self, number: usize, buffer: &'a mut Aligned) -> Result<Gathering<'a>> {
+        Ok(Gathering { words: self.piles[number].values(buffer)?, at: &self.at })
+    }
+
+    /// Deletes what is on disk.
+    pub(crate) fn delete(self) -> Result<()> {
+        self.piles.into_iter().try_for_each(Pile::delete)
+    }
+}
+
+/// What a thread keeps between segments.
+#[derive(Default)]
+struct GatherBuffers {
+    sketches: Aligned,
+    /// The sketches of a segment that go to sections: the section, the content, and where it is in the segment.
+    wanted: Vec<(u32, u32, Range<usize>)>,
+    /// Where they went.
+    places: Vec<(u32, u32)>,
+    aligned: Aligned,
+}
