@@ -72,7 +72,7 @@ pub fn serve(
 ) -> Result<()> {
     let service = Arc::new(service);
     let runtime = runtime().context("cannot start the service's threads")?;
-    let address = listener.local_addr().context("cannot tell the address that is listened on")?;
+    let address = listener.local_addr().context("cannot read the address that the service listens on")?;
     let listener = runtime.block_on(async {
         listener.set_nonblocking(true)?;
         TcpListener::from_std(listener)
@@ -81,7 +81,7 @@ pub fn serve(
     ready(address);
     log.event("listening", &format!("http://{address}"));
     let ended = runtime.block_on(listen::listen(&server, listener, options.connections, options.grace));
-    let how = if ended { "all requests are answered" } else { "some requests were cut off" };
+    let how = if ended { "all requests were answered" } else { "some requests were cut off" };
     log.event("stopping", how);
     runtime.shutdown_timeout(LAST_CALLS);
     drop(server);

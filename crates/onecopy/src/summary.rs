@@ -25,7 +25,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
-    row(&mut text, "groups", counts.groups, format!("the largest of {} pages", count(counts.largest_group)));
+    row(&mut text, "groups", counts.groups, format!("largest: {} pages", count(counts.largest_group)));
     if let Some(recall) = &report.recall {
         recalled(recall, &mut text);
     }
@@ -33,7 +33,7 @@ pub fn of(report: &Report, out: &Path) -> String {
     group_sizes(report, &mut text);
     let _ = writeln!(
         text,
-        "\n{:.1} s, {:.1} s of processor time, {} of memory at most{}",
+        "\n{:.1} s, {:.1} s CPU time, {} peak memory{}",
         report.seconds,
         report.cpu_seconds,
         human(report.peak_memory_bytes),
@@ -41,7 +41,7 @@ pub fn of(report: &Report, out: &Path) -> String {
     );
     let _ = writeln!(
         text,
-        "Every removed page is named with its winner and similarity in {}",
+        "{} names the winner and similarity of every removed page",
         out.join("removed.jsonl").display()
     );
     text

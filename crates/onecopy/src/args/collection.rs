@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 #[derive(ClapArgs)]
 pub struct DataArgs {
-    /// The collection's folder, which no server may be using
+    /// The folder of the collection. No server may be using it
     #[arg(long, short, value_name = "DIR")]
     pub data: PathBuf,
 }

@@ -22,7 +22,8 @@ pub fn open_with(options: ServiceOptions) -> Result<Service> {
     let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
     if is_empty {
         let data = data.display();
-        let reason = format!("{data} holds no collection: `onecopy import --data {data} INPUT` begins one");
+        let reason =
+            format!("{data} has no collection: create one with `onecopy import --data {data} INPUT`");
         return Err(Error::NotFound(reason).into());
     }
     Ok(Service::open(options)?)

@@ -53,8 +53,8 @@ fn spare_pages(args: &CompareArgs, path: &Path) -> Result<()> {
     let full = |path: &Path| fs::canonicalize(path).ok();
     let same = |page: &String| full(path).is_some_and(|html| full(Path::new(page)) == Some(html));
     if [&args.a, &args.b].into_iter().any(same) {
-        let reason = format!("--html {} would write over a page that is compared", path.display());
-        return Err(Error::Config(reason + ": give another name").into());
+        let reason = format!("--html {} would overwrite a compared page", path.display());
+        return Err(Error::Config(reason + ": choose another file").into());
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ fn shortened(same: &Stretch, (is_first, is_last): (bool, bool)) -> String {
     if columns(&line) <= head + tail + COLUMNS {
         return line;
     }
-    let amount = format!("{} words the same", count(same.words as u64));
+    let amount = format!("{} equal words", count(same.words as u64));
     let (head, tail) = (&line[..head_end(&line, head)], &line[tail_start(&line, tail)..]);
     match (is_first, is_last) {
         (true, _) => format!("… {amount} … {tail}"),

@@ -24,14 +24,14 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
             let out = job.out.display();
-            print(&format!("{out} already holds the results of this very run; nothing was repeated.\n\n"));
+            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"));
         }
         print(&summary::of(report, &job.out));
     }
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");
         eprintln!(
-            "onecopy: none of the {} records could be judged: {} says why",
+            "onecopy: none of the {} records could be judged: see the reasons in {}",
             report.read,
             list.display()
         );
@@ -50,7 +50,7 @@ pub fn stop_on_signal() -> Arc<AtomicBool> {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("onecopy: Ctrl-C will end the run at once: {error}");
+        eprintln!("onecopy: cannot handle Ctrl-C, which will end the run at once: {error}");
     }
     stop
 }

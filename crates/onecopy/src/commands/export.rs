@@ -34,7 +34,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
         Some(out) => {
             let done = to_file(&service, args, out)?;
             if !args.quiet {
-                eprintln!("{} pages were written to {}", count(done.written), out.display());
+                eprintln!("{} pages written to {}", count(done.written), out.display());
             }
             done
         }

@@ -42,7 +42,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
         print(&for_people(&imported, &stats, &rejected, args));
     }
     if imported.accepted == 0 && imported.rejected > 0 {
-        eprintln!("onecopy: none of the {} records could be taken", count(imported.read));
+        eprintln!("onecopy: none of the {} records could be imported", count(imported.read));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -126,7 +126,7 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
     row(&mut text, "read", imported.read, String::new());
     row(&mut text, "accepted", imported.accepted, String::new());
     if imported.unchanged > 0 {
-        row(&mut text, "unchanged", imported.unchanged, "revisits that say so".into());
+        row(&mut text, "unchanged", imported.unchanged, "revisit records".into());
     }
     row(&mut text, "rejected", imported.rejected, String::new());
     for rejection in &rejected.first {
@@ -155,7 +155,7 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
     if stats.waiting > 0 {
         let _ = writeln!(
             text,
-            "{} changes wait to be compared; that goes on when it is opened the next time.",
+            "{} changes wait to be compared; that continues when the collection is next opened.",
             count(stats.waiting)
         );
     }

@@ -28,7 +28,7 @@ pub fn run(args: &MirrorsArgs) -> Result<ExitCode> {
 
 fn for_people(found: &[Mirror], all: usize) -> String {
     if all == 0 {
-        return "No mirrors were found.\n".into();
+        return "No mirrors found.\n".into();
     }
     let mut text = table(found);
     for mirror in found {
@@ -40,7 +40,7 @@ fn for_people(found: &[Mirror], all: usize) -> String {
     if found.len() < all {
         let _ = writeln!(
             text,
-            "\n{} of {} pairs; the others need a higher --limit.",
+            "\n{} of {} pairs; use a higher --limit for the others.",
             found.len(),
             count(all as u64)
         );

@@ -38,7 +38,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
 
 /// The program prints one line of an error, so the cause must be in it.
 fn with_cause(error: anyhow::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error:#}: is it in use? --listen gives another")
+    anyhow::anyhow!("{error:#}: if the address is in use, choose another with --listen")
 }
 
 /// A mistake of ours is a line of the log too, where programs read it.
@@ -56,7 +56,7 @@ fn stop_on_signal() -> watch::Receiver<bool> {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("onecopy: Ctrl-C will end the service at once: {error}");
+        eprintln!("onecopy: cannot handle Ctrl-C, which will end the service at once: {error}");
     }
     receiver
 }
@@ -70,7 +70,7 @@ fn greeting(args: &ServeArgs, address: SocketAddr) -> String {
     };
     format!(
         "\
-{data} is served at {at}; Ctrl-C ends it.
+Serving {data} at {at}. Press Ctrl-C to stop.
 
   curl{token} {at}/pages -H 'Content-Type: application/json' -d '{{\"id\": \"a\", \"text\": \"some words\"}}'
   curl{token} '{at}/pages?page=a'

@@ -44,7 +44,10 @@ fn pages(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
     let unknown: Vec<&str> =
         names.iter().zip(&found).filter(|(_, status)| status.is_none()).map(|(name, _)| *name).collect();
     for page in &unknown {
-        eprintln!("onecopy: no page is called `{}`: a name is the id, else the address", shown(page, NAME));
+        eprintln!(
+            "onecopy: no page is called `{}`: give its id, or its address if it has no id",
+            shown(page, NAME)
+        );
     }
     Ok(if unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -55,7 +58,7 @@ fn for_people(names: &[&str], found: &[Option<Status>]) -> String {
             let group = status.group.map(|group| format!("group {group}")).unwrap_or_default();
             vec![name(&status.page), line(status), group]
         }
-        None => vec![shown(asked, NAME), "not known".into(), String::new()],
+        None => vec![shown(asked, NAME), "unknown".into(), String::new()],
     };
     columns(&names.iter().zip(found).map(row).collect::<Vec<_>>(), 3)
 }

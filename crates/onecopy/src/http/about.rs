@@ -78,11 +78,11 @@ pub fn must_be_ready(server: &Server) -> Result<(), Failure> {
     }
     let reason = match server.service.ready() {
         Ok(()) => return Ok(()),
-        Err(Refusal::Full(_)) => "too much waits for Tier 2".to_owned(),
+        Err(Refusal::Full(_)) => "the queue is full".to_owned(),
         Err(Refusal::Broken(why)) => why,
         Err(other) => format!("{other:?}"),
     };
-    Err(Failure::unavailable(reason, "wait until the reason is gone; what was accepted is safe"))
+    Err(Failure::unavailable(reason, "fix the cause or wait; accepted changes are safe"))
 }
 
 async fn numbers(server: &Arc<Server>) -> Result<Stats, Failure> {

@@ -57,7 +57,7 @@ pub fn media(headers: &HeaderMap) -> Media {
 
 /// The failure of a body that is of another kind than these.
 pub fn unsupported(kinds: &str) -> Failure {
-    let error = format!("the body is not said to be {kinds} without a content encoding");
+    let error = format!("unsupported body: expected {kinds} without a content encoding");
     let remedy = format!("send the header `Content-Type: {}`", kinds.split(' ').next().unwrap_or(kinds));
     Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error, remedy)
 }
@@ -114,8 +114,8 @@ pub async fn next_piece(body: &mut Incoming, idle: Duration) -> Result<Option<By
             Err(_) => return Err(too_slow(idle)),
             Ok(None) => return Ok(None),
             Ok(Some(Err(error))) => {
-                let error = format!("the body cannot be read to its end: {error}");
-                return Err(Failure::bad(error, "send all of it, as its headers say"));
+                let error = format!("cannot read the whole body: {error}");
+                return Err(Failure::bad(error, "send as many bytes as the headers declare"));
             }
             // Trailers say nothing to us.
             Ok(Some(Ok(frame))) => match frame.into_data() {
@@ -141,8 +141,8 @@ pub async fn refuse(mut body: Incoming, failure: Failure) -> Failure {
 }
 
 fn too_slow(idle: Duration) -> Failure {
-    let error = format!("nothing came for {} seconds in the middle of the body", idle.as_secs());
-    Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body without such pauses")
+    let error = format!("no data for {} seconds within the body", idle.as_secs());
+    Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body without long pauses")
 }
 
 #[cfg(test)]

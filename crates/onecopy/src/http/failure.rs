@@ -60,8 +60,8 @@ impl Failure {
 
     /// More bytes than the limit.
     pub fn too_large(limit: usize) -> Failure {
-        let error = format!("this is longer than the limit of {limit} bytes");
-        let remedy = "send less, or start the service with a larger --max-page";
+        let error = format!("too long: the limit is {limit} bytes");
+        let remedy = "send less, or restart the service with a larger --max-page";
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, error, remedy)
     }
 
@@ -80,29 +80,28 @@ impl Failure {
 
     /// Nothing more is taken, because the service ends.
     pub fn stopping() -> Failure {
-        Failure::unavailable("the service is shutting down", "try again when it is back")
+        Failure::unavailable("the service is shutting down", "try again after the restart")
     }
 
     /// A mistake of ours.
     pub fn ours(error: impl Into<String>) -> Failure {
-        let remedy = "this is a mistake in onecopy: please report it with the service's log";
+        let remedy = "this is a bug in onecopy: please report it with the service's log";
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error, remedy)
     }
 
-    /// The path is there, but only for these methods.
-    pub fn method(allowed: &str) -> Failure {
-        let error = "this path is not there for this method";
-        let mut failure =
-            Failure::new(StatusCode::METHOD_NOT_ALLOWED, error, format!("use one of: {allowed}"));
+    /// The path exists, but only for these methods.
+    pub fn method(path: &str, allowed: &str) -> Failure {
+        let error = format!("method not allowed: {} accepts {allowed}", shortened(path));
+        let remedy = format!("use one of: {allowed}");
+        let mut failure = Failure::new(StatusCode::METHOD_NOT_ALLOWED, error, remedy);
         failure.hint = Hint::Allow(allowed.to_owned());
         failure
     }
 
     /// The token is missing or another.
     pub fn unauthorized() -> Failure {
-        let remedy = "send the header `Authorization: Bearer TOKEN` with the token of --token-file";
-        let mut failure =
-            Failure::new(StatusCode::UNAUTHORIZED, "the token is missing or not the right one", remedy);
+        let remedy = "send the header `Authorization: Bearer TOKEN` with the token from --token-file";
+        let mut failure = Failure::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong", remedy);
         failure.hint = Hint::Challenge;
         failure
     }
@@ -129,12 +128,16 @@ impl Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
-            Refusal::Bad(why) => Failure::bad(why, "a page is a JSON object as in a line of JSON Lines"),
+            Refusal::Bad(why) => {
+                Failure::bad(why, "send a page as a JSON object, as in a line of JSON Lines")
+            }
             Refusal::TooLarge(limit) => Failure::too_large(limit),
             Refusal::Unknown(name) => Failure::unknown_page(&name),
-            Refusal::Full(seconds) => Failure::busy("too many changes wait to be compared", seconds.max(1)),
+            Refusal::Full(seconds) => {
+                Failure::busy("the queue is full: too many changes wait to be compared", seconds.max(1))
+            }
             Refusal::Broken(why) => {
-                Failure::unavailable(why, "the service's log and disk say more; nothing was accepted")
+                Failure::unavailable(why, "nothing was accepted; check the service's log and disk")
             }
         }
     }
@@ -142,7 +145,7 @@ impl From<Refusal> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::unavailable(error.to_string(), "the service's log and disk say more")
+        Failure::unavailable(error.to_string(), "check the service's log and disk")
     }
 }
 

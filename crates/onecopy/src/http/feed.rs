@@ -107,8 +107,8 @@ fn wants_events<B>(request: &Request<B>) -> bool {
 fn last_event<B>(request: &Request<B>) -> Result<Option<u64>, Failure> {
     let Some(last) = request.headers().get("last-event-id") else { return Ok(None) };
     let number = last.to_str().ok().and_then(number);
-    let error = "the header `Last-Event-ID` is not a number of the feed";
-    number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or leave it out"))
+    let error = "the header `Last-Event-ID` is not a feed number";
+    number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or omit the header"))
 }
 
 fn events(server: &Arc<Server>, after: u64) -> super::reply::Response {

@@ -75,7 +75,7 @@ impl Gather {
 
     /// Has a change accepted.
     pub async fn accept(&self, change: Change) -> Result<Accepted, Failure> {
-        let gone = || Failure::ours("the change was not answered; it may have been accepted");
+        let gone = || Failure::ours("the change got no answer; it may have been accepted");
         let (answer, answered) = oneshot::channel();
         self.sender.send(Waiting { change, answer }).await.map_err(|_| gone())?;
         let outcome = answered.await.map_err(|_| gone())?;

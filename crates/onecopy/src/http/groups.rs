@@ -53,7 +53,7 @@ pub async fn one<B>(server: &Arc<Server>, request: &Request<B>, group: &str) -> 
 pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) -> Outcome {
     let group = number(request, group)?;
     let place = server.repairs.clone().try_acquire_owned();
-    let place = place.map_err(|_| Failure::busy("other groups are under repair", 5))?;
+    let place = place.map_err(|_| Failure::busy("too many groups are being repaired", 5))?;
     let repaired = server.call(move |service| {
         let _place = place;
         service.repair(group)
@@ -65,10 +65,10 @@ pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) 
 fn number<B>(request: &Request<B>, group: &str) -> Result<u64, Failure> {
     Params::parse(request.uri().query(), &[])?;
     params::number(group)
-        .ok_or_else(|| Failure::bad("a group is named by its number", "GET /groups lists them"))
+        .ok_or_else(|| Failure::bad("a group must be a number", "GET /groups lists the groups"))
 }
 
 fn unknown(group: u64) -> Failure {
-    let error = format!("there is no group {group}");
-    Failure::new(StatusCode::NOT_FOUND, error, "GET /groups lists them; a group's number can change")
+    let error = format!("no group has the number {group}");
+    Failure::new(StatusCode::NOT_FOUND, error, "GET /groups lists the groups; a group's number can change")
 }

@@ -38,13 +38,13 @@ impl Guard {
     fn check_origin<B>(&self, request: &Request<B>) -> Result<(), Failure> {
         let headers = request.headers();
         let host = only(headers, HOST.as_str()).ok_or_else(|| {
-            Failure::bad("the header `Host` is missing or there twice", "send it once, as HTTP/1.1 asks")
+            Failure::bad("the header `Host` is missing or repeated", "send it once, as HTTP/1.1 requires")
         })?;
         // A request may name its host in its first line too, and then that is the one that counts.
         let named = request.uri().authority().map_or(host, |authority| authority.as_str());
         if !self.is_here(host) || !self.is_here(named) {
-            let remedy = "ask for 127.0.0.1 or localhost, or start the service with --token-file";
-            return Err(forbidden("the host that is asked for is not this machine", remedy));
+            let remedy = "use 127.0.0.1 or localhost, or start the service with --token-file";
+            return Err(forbidden("the requested host is not this machine", remedy));
         }
         let is_foreign = match headers.get(ORIGIN) {
             Some(origin) => origin.as_bytes() != format!("http://{host}").as_bytes(),
@@ -54,7 +54,7 @@ impl Guard {
         };
         match is_foreign {
             true => Err(forbidden(
-                "requests of web pages from elsewhere are not answered",
+                "requests from web pages of another origin are refused",
                 "start the service with --token-file and send the token",
             )),
             false => Ok(()),

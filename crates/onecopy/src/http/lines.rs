@@ -116,7 +116,10 @@ pub fn which_answers(query: Option<&str>) -> Result<Answers, Failure> {
     match Params::parse(query, &["answers"])?.text("answers") {
         None | Some("all") => Ok(Answers::All),
         Some("refused") => Ok(Answers::Refused),
-        Some(_) => Err(Failure::bad("`answers` is neither all nor refused", "give one of the two")),
+        Some(_) => Err(Failure::bad(
+            "the parameter `answers` must be all or refused",
+            "write answers=all or answers=refused",
+        )),
     }
 }
 
@@ -253,7 +256,7 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
     let not_taken = || match *is_given_up {
         true if server.is_stopping() => Err(Failure::stopping()),
         true => Err(full_for_long()),
-        false => Err(Failure::ours("the engine failed: this line may have been accepted or not")),
+        false => Err(Failure::ours("the engine failed; this line may have been accepted")),
     };
     let settled = settled.into_iter().map(|settled| settled.unwrap_or_else(not_taken)).collect();
     (numbers, settled)
@@ -286,8 +289,8 @@ async fn accept(
 }
 
 fn full_for_long() -> Failure {
-    let error = format!("too many changes waited to be compared for {} seconds", FULL_TIME.as_secs());
-    Failure::busy(error + ": this line was not taken", 30)
+    let error = format!("the queue was full for {} seconds", FULL_TIME.as_secs());
+    Failure::busy(error + ": this line was not accepted", 30)
 }
 
 fn answer_lines(numbers: &[u64], settled: &[Settled], answers: Answers) -> Vec<u8> {

@@ -92,7 +92,7 @@ fn turn_away(server: &Arc<Server>, socket: TcpStream, told: &Arc<Semaphore>) {
     server.metrics.turned_away.fetch_add(1, Ordering::Relaxed);
     let Ok(place) = told.clone().try_acquire_owned() else { return };
     let service = service_fn(|_| async {
-        let remedy = "close some, or try again later";
+        let remedy = "close some connections, or try again later";
         let failure = Failure::unavailable("too many connections are open", remedy);
         Ok::<_, std::convert::Infallible>(failure.into_response())
     });

@@ -90,17 +90,17 @@ impl Metrics {
     pub fn text(&self, stats: &Stats, is_ready: bool, lost_lines: u64) -> String {
         let mut text = String::with_capacity(16 << 10);
         collection(stats, &mut text);
-        gauge(&mut text, "ready", "Whether changes are accepted.", u64::from(is_ready) as f64);
+        gauge(&mut text, "ready", "Whether the service accepts changes.", u64::from(is_ready) as f64);
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
-        gauge(&mut text, "http_connections", "Connections that are open.", load(&self.connections));
-        gauge(&mut text, "http_streams", "Streams that are open.", load(&self.streams));
-        let turned = "Connections that were turned away because too many were open.";
+        gauge(&mut text, "http_connections", "Open connections.", load(&self.connections));
+        gauge(&mut text, "http_streams", "Open streams.", load(&self.streams));
+        let turned = "Connections refused because too many were open.";
         counter(&mut text, "http_connections_turned_away_total", turned, load(&self.turned_away));
-        let accepted = "Lines of streams that were accepted.";
+        let accepted = "Accepted lines of streams.";
         counter(&mut text, "http_lines_accepted_total", accepted, load(&self.lines_accepted));
-        let refused = "Lines of streams that were not accepted.";
+        let refused = "Refused lines of streams.";
         counter(&mut text, "http_lines_refused_total", refused, load(&self.lines_refused));
-        let lost = "Lines of the log that could not be written in time.";
+        let lost = "Log lines dropped because the log was read too slowly.";
         counter(&mut text, "log_lines_lost_total", lost, lost_lines as f64);
         self.requests(&mut text);
         self.durations(&mut text);
@@ -124,7 +124,7 @@ impl Metrics {
 
     fn durations(&self, text: &mut String) {
         let name = "http_request_duration_seconds";
-        head(text, name, "How long until an answer began, by route.", "histogram");
+        head(text, name, "Time until an answer began, by route.", "histogram");
         for (counts, (method, path)) in self.routes.iter().zip(labels()) {
             let classes: Vec<u64> =
                 counts.classes.iter().map(|class| class.load(Ordering::Relaxed)).collect();
@@ -155,37 +155,37 @@ fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// What the engine says.
 fn collection(stats: &Stats, text: &mut String) {
     for (name, help, value) in [
-        ("pages", "Pages that are known.", stats.pages),
-        ("pages_kept", "Pages that stay.", stats.kept),
-        ("pages_losers", "Pages that go.", stats.losers),
-        ("pages_dead", "Pages that are dead.", stats.dead),
+        ("pages", "Pages in the collection.", stats.pages),
+        ("pages_kept", "Kept pages.", stats.kept),
+        ("pages_losers", "Removed pages.", stats.losers),
+        ("pages_dead", "Dead pages.", stats.dead),
         ("pages_rejected", "Pages that cannot be judged.", stats.rejected),
-        ("groups", "Groups of two pages or more.", stats.groups),
+        ("groups", "Groups of two or more pages.", stats.groups),
         ("largest_group_pages", "Pages in the largest group.", stats.largest_group),
-        ("waiting_changes", "Changes that wait for Tier 2.", stats.waiting),
-        ("waiting_bytes", "Bytes of changes that wait for Tier 2.", stats.waiting_bytes),
-        ("accepted_number", "The number of the last change that was accepted.", stats.accepted),
-        ("settled_number", "The number of the last change that is settled.", stats.settled),
+        ("waiting_changes", "Changes in the queue.", stats.waiting),
+        ("waiting_bytes", "Bytes of the changes in the queue.", stats.waiting_bytes),
+        ("accepted_number", "The number of the last accepted change.", stats.accepted),
+        ("settled_number", "The number of the last settled change.", stats.settled),
         ("feed_number", "The last number of the feed.", stats.feed),
         ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
     ] {
         gauge(text, name, help, value as f64);
     }
-    let visited = "Partitions that a page visited on average.";
+    let visited = "Average number of partitions that a page visits.";
     gauge(text, "partitions_visited", visited, stats.partitions_visited);
     for (name, help, value) in [
         ("updates_total", "Pages put again.", stats.updates),
         (
             "updates_tier1_total",
-            "Pages put again that Tier 1 could answer for.",
+            "Pages put again that Tier 1 could answer at once.",
             stats.updates_settled_by_tier1,
         ),
-        ("compared_pages_total", "Pages that were compared.", stats.compared_pages),
-        ("compared_pairs_total", "Pairs that were compared.", stats.compared_pairs),
-        ("checked_total", "Losers compared with their winner on request.", stats.checked),
-        ("checks_failed_total", "Losers that were found not to be like their winner.", stats.failed),
-        ("repaired_groups_total", "Groups that were repaired.", stats.repaired),
+        ("compared_pages_total", "Compared pages.", stats.compared_pages),
+        ("compared_pairs_total", "Compared pairs.", stats.compared_pairs),
+        ("checked_total", "Requested checks of a loser against its winner.", stats.checked),
+        ("checks_failed_total", "Checks that found a loser not similar to its winner.", stats.failed),
+        ("repaired_groups_total", "Repaired groups.", stats.repaired),
     ] {
         counter(text, name, help, value as f64);
     }

@@ -61,13 +61,12 @@ impl<'de> Visitor<'de> for Listed {
 
 /// Reads a body that must be an object.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
-    let remedy = "GET /openapi.json says what it must be";
+    let remedy = "GET /openapi.json describes the body";
     // Structs would be read from lists too.
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(Failure::bad("the body is not a JSON object", remedy));
     }
-    serde_json::from_slice(body)
-        .map_err(|error| Failure::bad(format!("the body is not as it should be: {error}"), remedy))
+    serde_json::from_slice(body).map_err(|error| Failure::bad(format!("invalid body: {error}"), remedy))
 }
 
 /// A page's name as it was typed: that of a number is its text.
@@ -80,7 +79,7 @@ pub fn name(page: &RawValue) -> Result<String, Failure> {
     };
     name.filter(|name| !name.is_empty()).ok_or_else(|| {
         let shown: String = text.chars().take(100).collect();
-        Failure::bad(format!("`{shown}` is not the name of a page"), "give a string, or a number")
+        Failure::bad(format!("`{shown}` is not a page name"), "give a string or a number")
     })
 }
 

@@ -141,7 +141,7 @@ fn in_one_line(record: &mut Taken) -> Result<(), Failure> {
     let checked: Result<&RawValue, _> = serde_json::from_slice(&record.bytes);
     checked.map_err(|error| {
         let error = format!("the body is not JSON: {error}");
-        Failure::bad(error, "a page is a JSON object as in a line of JSON Lines")
+        Failure::bad(error, "send a page as a JSON object, as in a line of JSON Lines")
     })?;
     let joined = record.bytes.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte });
     record.bytes = Bytes::from(joined.collect::<Vec<u8>>());

@@ -21,7 +21,7 @@ impl Params {
             if !known.contains(&name.as_str()) {
                 return Err(unknown(&name, known));
             } else if found.iter().any(|(other, _)| *other == name) {
-                let remedy = "give it once; a `&` inside a value is written %26";
+                let remedy = "give it once; write a `&` inside a value as %26";
                 return Err(Failure::bad(format!("the parameter `{name}` is given twice"), remedy));
             }
             found.push((name, value));
@@ -56,8 +56,8 @@ impl Params {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
             Some(_) => {
-                let error = format!("the parameter `{name}` is neither true nor false");
-                Err(Failure::bad(error, format!("give {name}=true or {name}=false")))
+                let error = format!("the parameter `{name}` must be true or false");
+                Err(Failure::bad(error, format!("write {name}=true or {name}=false")))
             }
         }
     }
@@ -73,9 +73,9 @@ fn unknown(name: &str, known: &[&str]) -> Failure {
     let shown: String = name.chars().take(100).collect();
     let remedy = match known {
         [] => "give none here".to_owned(),
-        _ => format!("there are: {}; a `&` inside a value is written %26", known.join(", ")),
+        _ => format!("known parameters: {}; write a `&` inside a value as %26", known.join(", ")),
     };
-    Failure::bad(format!("there is no parameter `{shown}`"), remedy)
+    Failure::bad(format!("unknown parameter `{shown}`"), remedy)
 }
 
 /// Undoes the encoding of forms: `+` is a space, `%` begins two hexadecimal digits.
@@ -89,7 +89,7 @@ fn decoded(text: &str) -> Result<String, Failure> {
                 let digits = [rest.next(), rest.next()].map(|digit| char::from(digit?).to_digit(16));
                 let [Some(high), Some(low)] = digits else {
                     let error = "a `%` in the query is not followed by two hexadecimal digits";
-                    return Err(Failure::bad(error, "write a `%` of its own as %25"));
+                    return Err(Failure::bad(error, "write a literal `%` as %25"));
                 };
                 bytes.push((high * 16 + low) as u8);
             }
@@ -97,7 +97,7 @@ fn decoded(text: &str) -> Result<String, Failure> {
         }
     }
     let error = "the query is not UTF-8";
-    String::from_utf8(bytes).map_err(|_| Failure::bad(error, "encode each byte of the name's UTF-8 form"))
+    String::from_utf8(bytes).map_err(|_| Failure::bad(error, "percent-encode the bytes of the UTF-8 form"))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ const WAITING_PIECES: usize = 2;
 /// A value as JSON.
 pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Outcome {
     let text = serde_json::to_vec(value)
-        .map_err(|error| Failure::ours(format!("the answer cannot be written: {error}")))?;
+        .map_err(|error| Failure::ours(format!("cannot write the answer: {error}")))?;
     Ok(json_text(status, text))
 }
 
@@ -51,7 +51,7 @@ pub fn stream(kind: &'static str) -> (Pieces, Response) {
 /// Appends a value as a line of JSON.
 pub fn push_line<T: Serialize>(lines: &mut Vec<u8>, value: &T) -> Result<(), Failure> {
     serde_json::to_writer(&mut *lines, value)
-        .map_err(|error| Failure::ours(format!("a line cannot be written: {error}")))?;
+        .map_err(|error| Failure::ours(format!("cannot write a line: {error}")))?;
     lines.push(b'\n');
     Ok(())
 }

@@ -35,37 +35,37 @@ pub struct Route {
 
 /// All routes.
 pub const ROUTES: &[Route] = &[
-    route("GET", "/", Endpoint::Index, "this list"),
+    route("GET", "/", Endpoint::Index, "list the routes"),
     route(
         "POST",
         "/pages",
         Endpoint::PutPages,
         "put a page (application/json) or many (application/x-ndjson)",
     ),
-    route("GET", "/pages", Endpoint::PageStatus, "the status of a page: ?page=NAME[&verify=true]"),
-    route("DELETE", "/pages", Endpoint::DeletePage, "forget a page: ?page=NAME"),
+    route("GET", "/pages", Endpoint::PageStatus, "get the status of a page: ?page=NAME[&verify=true]"),
+    route("DELETE", "/pages", Endpoint::DeletePage, "delete a page: ?page=NAME"),
     route("POST", "/pages/dead", Endpoint::DeadPage, "mark a page as dead: {\"page\": NAME}"),
     route(
         "POST",
         "/status",
         Endpoint::Statuses,
-        "the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
+        "get the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
     ),
-    route("GET", "/groups", Endpoint::Groups, "groups by number: ?after=&limit=&least=&search="),
-    route("GET", "/groups/{group}", Endpoint::Group, "a group and its pages"),
-    route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group anew"),
+    route("GET", "/groups", Endpoint::Groups, "list groups by number: ?after=&limit=&least=&search="),
+    route("GET", "/groups/{group}", Endpoint::Group, "get a group and its pages"),
+    route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group again"),
     route(
         "GET",
         "/feed",
         Endpoint::Feed,
-        "changes of status: ?after=&limit=&wait=, or as server-sent events",
+        "get changes of status: ?after=&limit=&wait=, or as server-sent events",
     ),
-    route("POST", "/query", Endpoint::Query, "what would become of a page if it were put"),
-    route("GET", "/stats", Endpoint::Stats, "numbers about the collection"),
-    route("GET", "/health", Endpoint::Health, "whether the process lives"),
-    route("GET", "/ready", Endpoint::Ready, "whether changes are accepted"),
-    route("GET", "/metrics", Endpoint::Metrics, "the numbers for Prometheus"),
-    route("GET", "/openapi.json", Endpoint::OpenApi, "all of this, for programs"),
+    route("POST", "/query", Endpoint::Query, "get the status that a page would have if it were put"),
+    route("GET", "/stats", Endpoint::Stats, "get numbers about the collection"),
+    route("GET", "/health", Endpoint::Health, "check that the process is alive"),
+    route("GET", "/ready", Endpoint::Ready, "check that the service accepts changes"),
+    route("GET", "/metrics", Endpoint::Metrics, "get the numbers for Prometheus"),
+    route("GET", "/openapi.json", Endpoint::OpenApi, "describe all routes for programs (OpenAPI)"),
 ];
 
 const fn route(method: &'static str, path: &'static str, endpoint: Endpoint, about: &'static str) -> Route {

@@ -104,10 +104,10 @@ async fn handle(server: &Arc<Server>, found: Found<'_>, request: Request<Incomin
     }
     match found {
         Found::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
-        Found::OtherMethods(allowed) => Err(Failure::method(&allowed)),
+        Found::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
         Found::Nothing => {
-            let remedy = "GET / lists the paths, GET /openapi.json describes them";
-            Err(Failure::new(StatusCode::NOT_FOUND, "there is no such path", remedy))
+            let remedy = "GET / lists all paths, GET /openapi.json describes them";
+            Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
         }
     }
 }
@@ -144,13 +144,13 @@ async fn unpanicked(answering: impl Future<Output = Outcome>) -> Outcome {
     let mut answering = pin!(answering);
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
-        polled.unwrap_or_else(|_| Poll::Ready(Err(Failure::ours("a request failed in an unforeseen way"))))
+        polled.unwrap_or_else(|_| Poll::Ready(Err(Failure::ours("the request caused a panic"))))
     })
     .await
 }
 
 fn too_long() -> Failure {
-    let error = format!("there is no answer after {} seconds", REQUEST_TIME.as_secs());
-    let remedy = "try again later; a change may have been accepted nevertheless, and can be sent again";
+    let error = format!("no answer within {} seconds", REQUEST_TIME.as_secs());
+    let remedy = "try again later; a change may have been accepted, and sending it again is safe";
     Failure::unavailable(error, remedy)
 }

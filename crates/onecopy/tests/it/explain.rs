@@ -101,7 +101,7 @@ fn a_chain_is_shown_link_by_link() {
 #[test]
 fn unrelated_pages() {
     let (_folder, out) = finished();
-    has(explain(&out, "alone", "http://0.example/"), &["not duplicates, and in no common group", "0.00000"]);
+    has(explain(&out, "alone", "http://0.example/"), &["not duplicates, and share no group", "0.00000"]);
     let found = as_json(&out, "alone", "1");
     assert_eq!(
         (&found["alike"], &found["similarity"], &found["shared"]),
@@ -186,10 +186,7 @@ fn a_redirect_stands_for_its_end_and_a_rejected_page_is_not_called_kept() {
     let out = folder.path().join("out");
     dedup(&write_file(folder.path(), "in.jsonl", lines), &out).arg("--quiet").succeed();
     let said = explain(&out, "old", "new").succeed().stdout;
-    assert!(
-        said.contains("old redirects: it stands for the page that it leads to, and they are in one group"),
-        "{said}"
-    );
+    assert!(said.contains("old redirects and follows its target; they are in one group"), "{said}");
     let said = explain(&out, "lost", "new").fail(1).stderr;
     assert!(said.contains("`lost` is not among the pages that were judged"), "{said}");
 }

@@ -75,7 +75,7 @@ fn key(found: &Comparison, out: &mut String) {
     let kinds = [
         (PassageKind::OnlyA, "<del>only in A</del>"),
         (PassageKind::OnlyB, "<ins>only in B</ins>"),
-        (PassageKind::Moved, "<span class=\"moved\">in both, at another place</span>"),
+        (PassageKind::Moved, "<span class=\"moved\">in both, elsewhere</span>"),
     ];
     let shown: String =
         kinds.iter().filter(|(kind, _)| has(*kind)).map(|(_, text)| format!("<li>{text}</li>")).collect();
@@ -189,7 +189,7 @@ fn folded(same: &Stretch, inside: [&str; 2], open: &str, out: &mut String) {
     let [a, b] = inside.map(escaped);
     let _ = writeln!(
         out,
-        "<details{open}><summary><b>{words} words the same</b>&ensp;{glimpse} …</summary>\
+        "<details{open}><summary><b>{words} equal words</b>&ensp;{glimpse} …</summary>\
          <div class=\"row\">{}{}</div></details>",
         cell("A", &a),
         cell("B", &b)

@@ -78,7 +78,7 @@ pub fn summary(found: &Comparison) -> String {
     };
     let same = count(words as u64);
     format!(
-        "{start} {same} words are the same and in the same order: {:.1} % of A, {:.1} % of B.",
+        "{start} {same} words are equal and in the same order: {:.1} % of A, {:.1} % of B.",
         share(&found.a),
         share(&found.b)
     )

@@ -11,8 +11,9 @@ const GAP: &str = "   ";
 
 /// A small plot a method, some side by side.
 pub fn plots(set: &[Evaluation]) -> String {
-    let mut text =
-        String::from("precision (it rises) and recall (it falls) over thresholds; ▲ is the method's own\n");
+    let mut text = String::from(
+        "precision (rising) and recall (falling) by threshold; ▲ is the method's own threshold\n",
+    );
     for row in set.chunks(ABREAST) {
         let plots: Vec<Vec<String>> = row.iter().map(plot).collect();
         for line in 0..HEIGHT + 3 {
