@@ -1,4 +1,4 @@
-//! The command line: what may be typed. Defaults come from the libraries' own.
+//! The command line. Its defaults come from the libraries, except those of the HTTP server and of lists.
 
 mod check;
 mod choice;
@@ -162,7 +162,7 @@ pub struct MirrorsArgs {
 }
 
 impl MirrorsArgs {
-    /// The rules that were typed.
+    /// The rules from the command line.
     pub fn rules(&self) -> MirrorRules {
         MirrorRules { least_paths: self.least_paths, score: self.score, ..MirrorRules::default() }
     }
@@ -174,7 +174,7 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// Settings of object stores: the variables that their own tools use.
+/// The environment variables, which hold the settings of object stores.
 pub fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

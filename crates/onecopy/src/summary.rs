@@ -1,4 +1,4 @@
-//! A report for people: what came of the pages, and two small plots.
+//! The report as text: the numbers and two small plots.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub fn of(report: &Report, out: &Path) -> String {
     text
 }
 
-/// How many pages of each kind were removed. Kinds that are rare are named only if they occur.
+/// How many pages of each kind were removed. Rare kinds are named only if they occur.
 fn kinds(kinds: &Kinds) -> String {
     let mut text = format!(", {} exact, {} near", count(kinds.exact), count(kinds.near));
     for (number, what) in [(kinds.url, "same address"), (kinds.redirect, "redirects")] {
@@ -58,7 +58,7 @@ fn kinds(kinds: &Kinds) -> String {
     text
 }
 
-/// What an approximate method was expected to find, and what it found.
+/// The expected and the measured recall of an approximate method.
 fn recalled(recall: &Recall, text: &mut String) {
     let Recall { of, threshold, expected, measured } = recall;
     let chances = expected.iter().map(|at| format!("{:.0} % at {:.3}", 100.0 * at.chance, at.similarity));

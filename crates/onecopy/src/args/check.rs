@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy check`.
+//! The arguments of `onecopy check`.
 
 use clap::Args as ClapArgs;
 

@@ -1,4 +1,4 @@
-//! What may be typed about which pages are duplicates and which copy stays, wherever that is decided.
+//! Arguments that decide which pages are duplicates and which copy wins.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
-    /// The configuration that was typed, with what counts as text.
+    /// The configuration from these arguments and those about text.
     pub fn config(&self, text: &TextArgs) -> anyhow::Result<Config> {
         let mut config =
             Config { method: self.method.clone(), threshold: self.threshold, ..Config::default() };

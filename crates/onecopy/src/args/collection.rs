@@ -1,4 +1,4 @@
-//! What may be typed behind every command on a collection.
+//! The arguments of every command on a collection.
 
 use std::path::PathBuf;
 

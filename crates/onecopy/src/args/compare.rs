@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy compare`.
+//! The arguments of `onecopy compare`.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub struct CompareArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME[:PARAMETER=VALUE]...,...")]
     pub method: Vec<String>,
     /// The text of HTML pages to compare [default: auto, or the run's choice]
-    // The other options on what counts as text belong here, flattened in as for `dedup`.
+    // The other options about text belong here, flattened in as for `dedup`.
     #[arg(long, value_enum)]
     pub content: Option<ContentArg>,
     /// Refuse files that are longer
@@ -52,7 +52,7 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// The comparison that was typed.
+    /// The comparison from the command line.
     pub fn comparing(&self) -> Comparing {
         Comparing {
             a: self.a.clone(),

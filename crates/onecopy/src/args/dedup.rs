@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy dedup`.
+//! The arguments of `onecopy dedup`.
 
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ pub enum RemovedArg {
 }
 
 impl DedupArgs {
-    /// The job that was typed.
+    /// The job from the command line.
     pub fn job(&self) -> anyhow::Result<Job> {
         let mut job = Job::new(self.inputs.iter().cloned(), &self.out);
         job.config = self.choice.config(&self.text)?;

@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy eval`.
+//! The arguments of `onecopy eval`.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub struct EvalArgs {
 }
 
 impl EvalArgs {
-    /// The job that was typed.
+    /// The job from the command line.
     pub fn job(&self) -> anyhow::Result<EvalJob> {
         let mut job = EvalJob::new(self.sets.iter().cloned());
         let mut config = Config { threshold: self.threshold, ..Config::default() };

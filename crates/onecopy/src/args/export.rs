@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy export`.
+//! The arguments of `onecopy export`.
 
 use std::path::PathBuf;
 

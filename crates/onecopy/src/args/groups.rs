@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy groups`.
+//! The arguments of `onecopy groups`.
 
 use clap::Args as ClapArgs;
 

@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy import`.
+//! The arguments of `onecopy import`.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ name are versions of one page: the later in the input wins, whatever their times
 same input again changes nothing. The settings for duplicates are fixed when a collection is created.
 While a server uses the collection, put pages through its HTTP interface, or stop it first.";
 
-/// A byte takes at most six as part of a JSON string.
+/// A byte takes at most six bytes in a JSON string.
 const ESCAPED: usize = 6;
 /// The largest limit that the engine accepts.
 const MOST_PAGE_BYTES: usize = 1 << 30;
@@ -71,7 +71,7 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// The import that was typed. Standard input goes to `spool`.
+    /// The import from the command line. Standard input is spooled to `spool`.
     pub fn job(&self, spool: PathBuf) -> ImportJob {
         ImportJob {
             inputs: self.inputs.clone(),
@@ -84,7 +84,7 @@ impl ImportArgs {
         }
     }
 
-    /// How the collection is opened; `run` is what the finished run was told that is imported.
+    /// The options of the collection. `run` is the configuration of an imported run.
     pub fn options(&self, run: Option<&Config>) -> anyhow::Result<ServiceOptions> {
         let mut options = ServiceOptions::new(&self.data);
         let typed = self.choice.config(&self.text)?;
@@ -99,12 +99,12 @@ impl ImportArgs {
             (None, true) => None,
             (None, false) => Some(typed),
         };
-        // Before a folder is made for it.
+        // Check before a folder is created for it.
         if let Some(config) = &options.config {
             config.check().map_err(Error::Config)?;
         }
         options.limits = self.limits.limits();
-        // The limit is on records as they stand in the input; as lines of JSON they may be longer.
+        // The limit applies to records of the input; as JSON lines they may be longer.
         options.limits.page_bytes = options.limits.page_bytes.saturating_mul(ESCAPED).min(MOST_PAGE_BYTES);
         options.keep_pages = !self.no_keep_pages;
         options.routing = self.routing.0;

@@ -1,4 +1,4 @@
-//! What may be typed about records: where their parts are, and which are refused.
+//! Arguments about records: the names of their fields, and their limits.
 
 use clap::Args as ClapArgs;
 use onecopy_engine::{Fields, Limits};
@@ -43,7 +43,7 @@ pub struct LimitArgs {
 }
 
 impl FieldArgs {
-    /// The fields that were typed.
+    /// The fields from the command line.
     pub fn fields(&self) -> Fields {
         Fields {
             text: self.text_field.clone(),
@@ -58,7 +58,7 @@ impl FieldArgs {
 }
 
 impl LimitArgs {
-    /// The limits that were typed.
+    /// The limits from the command line.
     pub fn limits(&self) -> Limits {
         Limits { page_bytes: self.max_page.0 as usize, expansion: self.max_expansion }
     }

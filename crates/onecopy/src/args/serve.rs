@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy serve`.
+//! The arguments of `onecopy serve`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -112,8 +112,8 @@ fn usual() -> ServiceOptions {
 }
 
 impl ServeArgs {
-    /// How the collection is opened. What counts as a duplicate is that of the collection, unless something else than
-    /// the usual was typed.
+    /// The options of the collection. An existing collection keeps its settings unless the arguments differ from the
+    /// defaults.
     pub fn options(&self) -> anyhow::Result<ServiceOptions> {
         let typed = self.choice.config(&self.text)?;
         let mut options = ServiceOptions::new(&self.data);
@@ -128,7 +128,7 @@ impl ServeArgs {
         Ok(options)
     }
 
-    /// How the service is offered.
+    /// The options of the HTTP server.
     pub fn http(&self) -> anyhow::Result<HttpOptions> {
         let (connections, idle) = (self.limits.connections as usize, self.limits.idle);
         if connections == 0 || idle == 0 {
@@ -143,7 +143,7 @@ impl ServeArgs {
         })
     }
 
-    /// Where to listen: any address with a token, else one that only this machine reaches.
+    /// The address to listen on: any with a token, else a loopback address.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
         let found = self.listen.to_socket_addrs().ok().and_then(|mut all| all.next());
         match found {
@@ -159,7 +159,7 @@ impl ServeArgs {
         }
     }
 
-    /// How the log looks.
+    /// The format of the log.
     pub fn style(&self) -> Style {
         match self.log {
             LogArg::Plain => Style::Plain,

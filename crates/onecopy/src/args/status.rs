@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy status`.
+//! The arguments of `onecopy status`.
 
 use clap::Args as ClapArgs;
 

@@ -1,4 +1,4 @@
-//! What may be typed about texts and shingles, wherever pages are compared.
+//! Arguments about texts and shingles, for all commands that compare pages.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub struct ShingleArgs {
 }
 
 impl ShingleArgs {
-    /// Puts what was typed into a configuration.
+    /// Applies the arguments to a configuration.
     pub fn apply(&self, config: &mut Config) {
         config.shingles.length = self.shingle;
         config.shingles.unit = match self.unit {
@@ -53,7 +53,7 @@ pub struct TextArgs {
 }
 
 impl TextArgs {
-    /// Puts what was typed into a configuration.
+    /// Applies the arguments to a configuration.
     pub fn apply(&self, config: &mut Config) -> anyhow::Result<()> {
         config.content = self.content.into();
         config.canonical.words = match self.words {

@@ -1,4 +1,4 @@
-//! `onecopy check`: whether all of a collection is as it should be.
+//! `onecopy check`: looks for damage and wrong decisions in a collection.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::columns::shown;
 use crate::commands::{collection, print};
 use crate::size::count;
 
-/// Characters of a finding that are shown.
+/// The most characters shown of a finding.
 const FINDING: usize = 300;
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! `onecopy dedup`: runs a job and tells a person, or a program, what it did.
+//! `onecopy dedup`: runs a job and prints its report.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A flag that is set when the user or the system asks us to stop. A second time ends the process at once.
+/// A flag that Ctrl-C or a termination signal sets. A second signal ends the process at once.
 pub fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();

@@ -1,4 +1,4 @@
-//! `onecopy eval`: how right methods are on labelled sets.
+//! `onecopy eval`: measures methods on labelled sets.
 
 mod plot;
 mod svg;
@@ -18,17 +18,17 @@ use crate::commands::print;
 use crate::size::count;
 use crate::terminal::Terminal;
 
-/// Characters of an id and of an address that are shown.
+/// The most characters shown of an id and of an address.
 const ID: usize = 60;
 const ADDRESS: usize = 100;
 
 pub fn run(args: &EvalArgs) -> Result<ExitCode> {
     let job = args.job()?;
-    // Nothing is on disk that a stop could leave half done: Ctrl-C ends the process as it does any other.
+    // Nothing on disk can be left half done, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     let found = eval(&job, &terminal)?;
     terminal.end();
-    // Sets stand one behind the other, each with all methods.
+    // The evaluations are ordered by set, each with all methods.
     let sets: Vec<&[Evaluation]> = found.chunks(job.methods.len().max(1)).collect();
     if let Some(path) = &args.plot {
         let picture = svg::svg(&sets);
@@ -64,7 +64,7 @@ fn for_people(sets: &[&[Evaluation]]) -> String {
     text
 }
 
-/// What a set has.
+/// The title of a set.
 fn heading(set: &Evaluation) -> String {
     let among = if set.listed_only { "listed pairs" } else { "pairs" };
     let mut text = format!(

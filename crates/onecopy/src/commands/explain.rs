@@ -10,7 +10,7 @@ use crate::args::{ExplainArgs, environment};
 use crate::commands::print;
 use crate::size::count;
 
-/// Passages that are shown of each page, and characters of each.
+/// The most passages shown of each page, and characters of each.
 const PASSAGES: usize = 5;
 const PASSAGE: usize = 160;
 

@@ -1,4 +1,4 @@
-//! `onecopy groups`: the groups of a collection, or the pages of one.
+//! `onecopy groups`: lists the groups of a collection, or the pages of one.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ fn one(service: &Service, group: u64, args: &GroupsArgs) -> Result<String> {
         return Err(unknown().into());
     }
     if args.json {
-        // Of a group that a repair dissolved, null.
+        // Null if the repair dissolved the group.
         return Ok(serde_json::to_string_pretty(&found)? + "\n");
     }
     let mut text = changed.map_or(String::new(), |pages| {

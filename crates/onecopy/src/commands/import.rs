@@ -1,4 +1,4 @@
-//! `onecopy import`: pages of files into a collection.
+//! `onecopy import`: puts the pages of files into a collection.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::commands::{at, print};
 use crate::size::{count, human};
 use crate::terminal::Terminal;
 
-/// Rejections that are shown, and characters of each.
+/// The most rejections shown, and characters of each.
 const SHOWN: usize = 5;
 const REASON: usize = 200;
 
@@ -62,7 +62,7 @@ fn fill(
     Ok(imported)
 }
 
-/// A folder for standard input, taken away at the end. It is beside the collection, where there is room for pages.
+/// A folder for standard input, deleted at the end. It is beside the collection, where there is room for pages.
 struct Spool {
     folder: PathBuf,
     is_used: bool,
@@ -88,7 +88,7 @@ impl Drop for Spool {
     }
 }
 
-/// What was rejected: the first few for people, all in a file if one is wanted.
+/// Rejected records: the first few to show, and all in a file if requested.
 struct Rejected {
     first: Vec<ImportRejection>,
     list: Option<(PathBuf, BufWriter<File>)>,

@@ -1,4 +1,4 @@
-//! `onecopy methods`: how pages can be compared.
+//! `onecopy methods`: lists the methods and their parameters.
 
 use std::fmt::Write;
 use std::process::ExitCode;

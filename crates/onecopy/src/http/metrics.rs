@@ -1,4 +1,4 @@
-//! What was asked and how long it took, counted by route; told in the text format of Prometheus.
+//! Counts and durations of requests by route, in the text format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,24 +11,24 @@ use super::routes::ROUTES;
 /// The content type of the text.
 pub const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The upper ends of the classes of durations, in microseconds. The goal is 20 ms for nearly all.
+/// The upper bounds of the duration classes, in microseconds. The goal for nearly all requests is 20 ms.
 const CLASSES: [u64; 13] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
 ];
-/// The codes that we answer with. Others are counted as 500.
+/// The status codes of the service. Others count as 500.
 const CODES: [u16; 15] = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503, 505];
 
 /// Counts since the start.
 pub struct Metrics {
-    /// By route; the last is for paths that are not there.
+    /// By route; the last entry counts unknown paths.
     routes: Vec<Counts>,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: AtomicU64,
-    /// Connections that were turned away because too many were open.
+    /// Connections refused because too many were open.
     pub turned_away: AtomicU64,
-    /// Streams of lines or events that are open.
+    /// Open streams of lines or events.
     pub streams: AtomicU64,
-    /// Lines of streams that were accepted, and that were not.
+    /// Accepted and refused lines of streams.
     pub lines_accepted: AtomicU64,
     /// See `lines_accepted`.
     pub lines_refused: AtomicU64,
@@ -37,16 +37,16 @@ pub struct Metrics {
 #[derive(Default)]
 struct Counts {
     codes: [AtomicU64; CODES.len()],
-    /// The last class has no upper end.
+    /// The last class has no upper bound.
     classes: [AtomicU64; CLASSES.len() + 1],
     microseconds: AtomicU64,
 }
 
-/// Counts something as long as it lives.
+/// Counts something while it exists.
 pub struct Held<'a>(&'a AtomicU64);
 
 impl<'a> Held<'a> {
-    /// One more, until it is dropped.
+    /// Adds one until dropped.
     pub fn one(counter: &'a AtomicU64) -> Held<'a> {
         counter.fetch_add(1, Ordering::Relaxed);
         Held(counter)
@@ -60,7 +60,7 @@ impl Drop for Held<'_> {
 }
 
 impl Metrics {
-    /// Nothing yet.
+    /// All counts at zero.
     pub fn new() -> Metrics {
         Metrics {
             routes: (0..=ROUTES.len()).map(|_| Counts::default()).collect(),
@@ -72,7 +72,7 @@ impl Metrics {
         }
     }
 
-    /// Counts an answer. A stream takes as long as until its answer begins.
+    /// Counts an answer. The duration of a stream ends when its answer begins.
     pub fn count(&self, route: Option<usize>, code: u16, took: Duration) {
         let counts = &self.routes[route.unwrap_or(ROUTES.len())];
         let code = CODES.iter().position(|&known| known == code);
@@ -152,7 +152,7 @@ fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROUTES.iter().map(|route| (route.method, route.path)).chain([("any", "none")])
 }
 
-/// What the engine says.
+/// The numbers of the engine.
 fn collection(stats: &Stats, text: &mut String) {
     for (name, help, value) in [
         ("pages", "Pages in the collection.", stats.pages),

@@ -1,18 +1,18 @@
-//! The parameters behind the `?`. One that is not known, given twice, or of the wrong kind is an error: a mistyped
-//! `verfiy=true` must not pass for an answer without it.
+//! Query parameters. An unknown, repeated or malformed one is an error: a mistyped `verfiy=true` must not look like an
+//! answer.
 
 use std::ops::RangeInclusive;
 
 use super::failure::Failure;
 
-/// The largest number that may be given: that of languages whose numbers have a sign.
+/// The largest number, so that it fits in a signed 64-bit integer.
 pub const LARGEST: u64 = i64::MAX as u64;
 
 /// The parameters of a request.
 pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads a query, in which only `known` names may occur.
+    /// Parses a query that may contain only `known` names.
     pub fn parse(query: Option<&str>, known: &[&str]) -> Result<Params, Failure> {
         let mut found: Vec<(String, String)> = Vec::new();
         for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
@@ -29,19 +29,19 @@ impl Params {
         Ok(Params(found))
     }
 
-    /// A text, if it is given.
+    /// An optional text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// A text that must be given.
+    /// A required text.
     pub fn needed(&self, name: &str) -> Result<&str, Failure> {
         let found = self.text(name).filter(|text| !text.is_empty());
         let error = || format!("the parameter `{name}` is missing or empty");
         found.ok_or_else(|| Failure::bad(error(), format!("add ?{name}=... to the address")))
     }
 
-    /// A number, or `usual` if it is not given.
+    /// A number, or `usual` if it is absent.
     pub fn number(&self, name: &str, within: RangeInclusive<u64>, usual: u64) -> Result<u64, Failure> {
         let Some(text) = self.text(name) else { return Ok(usual) };
         number(text).filter(|number| within.contains(number)).ok_or_else(|| {
@@ -50,7 +50,7 @@ impl Params {
         })
     }
 
-    /// Whether something is wished.
+    /// A boolean; absent means false.
     pub fn flag(&self, name: &str) -> Result<bool, Failure> {
         match self.text(name) {
             None | Some("false") => Ok(false),
@@ -63,7 +63,7 @@ impl Params {
     }
 }
 
-/// A number of digits only, where `parse` would take a sign before them.
+/// Parses digits only; `parse` would also accept a sign.
 pub fn number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_plain && *number <= LARGEST)
@@ -78,7 +78,7 @@ fn unknown(name: &str, known: &[&str]) -> Failure {
     Failure::bad(format!("unknown parameter `{shown}`"), remedy)
 }
 
-/// Undoes the encoding of forms: `+` is a space, `%` begins two hexadecimal digits.
+/// Decodes form encoding: `+` is a space, `%` starts two hexadecimal digits.
 fn decoded(text: &str) -> Result<String, Failure> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

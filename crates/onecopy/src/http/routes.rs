@@ -1,4 +1,4 @@
-//! The routes: the one table that requests are routed by, metrics are named by, and `openapi.json` is tested against.
+//! The routes: one table that routes requests, names metrics, and is tested against `openapi.json`.
 
 use hyper::Method;
 
@@ -26,10 +26,10 @@ pub enum Endpoint {
 /// A route.
 pub struct Route {
     pub method: &'static str,
-    /// A part in braces stands for any.
+    /// A part in braces matches anything.
     pub path: &'static str,
     pub endpoint: Endpoint,
-    /// What it is for, in the list of routes.
+    /// Its description in the list of routes.
     pub about: &'static str,
 }
 
@@ -72,18 +72,18 @@ const fn route(method: &'static str, path: &'static str, endpoint: Endpoint, abo
     Route { method, path, endpoint, about }
 }
 
-/// What a method and a path lead to.
+/// The route of a method and a path.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A route, by its place in the table, and the part of the path that it leaves open.
+    /// A route, by its index in the table, and the part of the path in braces.
     Route(usize, Option<&'a str>),
-    /// The path is there for other methods: these.
+    /// The path exists for these other methods.
     OtherMethods(String),
-    /// Nothing.
+    /// The path does not exist.
     Nothing,
 }
 
-/// Finds the route of a request. HEAD is GET, whose text is then not sent.
+/// Finds the route of a request. HEAD is GET without a body.
 pub fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
     let mut allowed: Vec<&str> = Vec::new();
@@ -98,7 +98,7 @@ pub fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
     if allowed.is_empty() { Found::Nothing } else { Found::OtherMethods(allowed.join(", ")) }
 }
 
-/// Whether a path is that of a route, and its open part.
+/// Matches a path with a route; returns the part in braces.
 fn matched<'a>(pattern: &str, path: &'a str) -> Option<Option<&'a str>> {
     let Some((start, end)) = pattern.split_once("{group}") else {
         return (pattern == path).then_some(None);

@@ -1,4 +1,4 @@
-//! A collection in numbers, for people: what became of its pages, and two small plots.
+//! The numbers of a collection as text, with two small plots.
 
 use std::fmt::Write;
 
@@ -8,9 +8,9 @@ use onecopy_engine::{Service, Stats};
 use crate::plot::plot;
 use crate::size::{count, human};
 
-/// Groups that are looked at for the plot of their sizes. Counting more takes longer than anybody waits.
+/// The most groups counted for the plot of sizes; more would take too long.
 const GROUPS: usize = 1_000_000;
-/// Groups that are asked for at a time.
+/// Groups read at a time.
 const AT_ONCE: usize = 10_000;
 
 /// Groups by size: the first bin has those of two pages, the next those of 3 and 4, then 5 to 8.
