@@ -37,7 +37,7 @@ pub struct CompareArgs {
     // The other options about text belong here, flattened in as for `dedup`.
     #[arg(long, value_enum)]
     pub content: Option<ContentArg>,
-    /// Refuse files that are longer
+    /// Refuse files longer than this
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
     pub max_page: Size,
     /// Print all differing passages in full

@@ -16,9 +16,9 @@ Examples:
   onecopy eval sets/news --plot news.svg --json > news.json
 
 A set is a folder with
-  docs.jsonl     one page per line: id, html or text, and url or site to separate sites; also .zst, .gz
+  docs.jsonl     one page per line: id; html or text; url or site, if known (also .zst or .gz)
   pairs.csv      id1,id2,label: 1 duplicates, 0 not, -1 not scored; unlisted pairs are 0
-  clusters.csv   id,cluster: the expected groups; without pairs.csv, pages of a cluster are duplicates
+  clusters.csv   id,cluster: the expected groups; without pairs.csv they define the duplicates
 
 onecopy compares all pairs and prints, with 95 % intervals (too narrow, because pairs of one cluster
 are not independent):

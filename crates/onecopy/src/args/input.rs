@@ -34,7 +34,7 @@ pub struct FieldArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
-    /// Reject records and files that are longer
+    /// Reject records and files longer than this
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
     pub max_page: Size,
     /// Stop reading a compressed file that expands more than this many times

@@ -22,7 +22,7 @@ Examples:
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
 
 Then, in another window:
-  curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"some words\"}'
+  curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"words\"}'
   curl localhost:7171/pages -H 'Content-Type: application/x-ndjson' -T pages.jsonl -X POST
   curl 'localhost:7171/pages?page=a'
   curl localhost:7171/groups
@@ -83,7 +83,7 @@ pub struct ServeArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Limits")]
 pub struct ServeLimitArgs {
-    /// Refuse records that are longer
+    /// Refuse records longer than this
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
     pub max_page: Size,
     /// Allow this many open connections

@@ -92,7 +92,7 @@ fn near_duplicates() {
 fn a_chain_is_shown_link_by_link() {
     let (_folder, out) = finished();
     let names: Vec<String> = (0..5).map(|step| format!("http://{step}.example/")).collect();
-    has(explain(&out, &names[0], &names[4]), &["not duplicates, but in one group", &names.join(" ~ ")]);
+    has(explain(&out, &names[0], &names[4]), &["not duplicates, but a chain of pairs", &names.join(" ~ ")]);
     let found = as_json(&out, &names[4], &names[2]);
     assert_eq!((&found["alike"], &found["chain"]), (&json!(false), &json!([names[4], names[3], names[2]])));
     assert_eq!(found["group_winner"], names[0]);
@@ -137,7 +137,7 @@ fn the_configuration_of_the_run_is_used() {
     dedup(&folder.path().join("in.jsonl"), &out).args("--threshold 0.9 -k 3").succeed();
     has(
         explain(&out, "http://0.example/", "http://1.example/"),
-        &["not duplicates", "shingles of 3 tokens", "from 0.9"],
+        &["not duplicates", "shingles of 3 tokens", "threshold 0.9"],
     );
 }
 
