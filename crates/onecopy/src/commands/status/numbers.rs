@@ -90,7 +90,7 @@ mod tests {
         };
         let text = of(&stats, &[2, 0, 1]);
         for words in [
-            "pages         2,000  4.0 MB on disk, 2.0 kB a page",
+            "pages         2,000  4.0 MB on disk, 2.0 kB per page",
             "75.0 %",
             "         2  ████",
             "       5-8  ",
