@@ -1,14 +1,13 @@
-//! The system's allocator, told to give large blocks back.
+//! Makes the system's allocator return large blocks.
 //!
-//! By default glibc raises the size from which a freed block goes back to the system each time such a block is freed,
-//! up to 32 MiB, and keeps what is smaller for the thread that had it: after a large page on each of eight threads, the
-//! memory limit would be passed by memory that nobody uses.
+//! By default glibc raises its limit for returning freed blocks with each such block, up to 32 MiB, and keeps smaller
+//! blocks for their thread. After a large page on each of eight threads, unused memory would exceed the memory limit.
 
-/// Blocks from this size on go back when they are freed.
+/// Blocks of at least this size are returned when they are freed.
 #[cfg(target_env = "gnu")]
 const LARGE_BLOCK: i32 = 1 << 20;
 
-/// Sets the size from which blocks are given back. To be called before any thread is started.
+/// Sets the size of returned blocks. Call it before any thread starts.
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "the allocator has no other door")]
 pub fn give_back_large_blocks() {
@@ -16,8 +15,8 @@ pub fn give_back_large_blocks() {
     unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BLOCK) };
 }
 
-/// Lets all threads share few heaps. In a service one thread frees what another asked for, and a heap a thread would
-/// keep what is freed in each. To be called before any thread is started.
+/// Makes all threads share a few heaps. In a service one thread frees the blocks of another, and one heap per thread
+/// would keep them. Call it before any thread starts.
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "the allocator has no other door")]
 pub fn share_heaps() {
@@ -26,10 +25,10 @@ pub fn share_heaps() {
     unsafe { libc::mallopt(libc::M_ARENA_MAX, HEAPS) };
 }
 
-/// Other allocators are left as they are.
+/// Other allocators are not changed.
 #[cfg(not(target_env = "gnu"))]
 pub fn share_heaps() {}
 
-/// Other allocators are left as they are.
+/// Other allocators are not changed.
 #[cfg(not(target_env = "gnu"))]
 pub fn give_back_large_blocks() {}

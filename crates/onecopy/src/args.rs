@@ -1,4 +1,4 @@
-//! The command line: what may be typed. Defaults come from the libraries' own.
+//! The command line. Its defaults come from the libraries, except those of the HTTP server and of lists.
 
 mod check;
 mod choice;
@@ -30,7 +30,7 @@ pub use import::ImportArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
 
-/// Finds exact and near-duplicate pages, keeps the best copy, and proves what it removed.
+/// Removes exact and near-duplicate pages, keeps the best copy, and proves every removal.
 #[derive(Parser)]
 #[command(name = "onecopy", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Args {
@@ -40,43 +40,43 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Remove exact and near-duplicates from files
+    /// Remove exact and near-duplicate pages from files
     #[command(after_help = dedup::EXAMPLES)]
     Dedup(Box<DedupArgs>),
-    /// Say why two pages of a finished run were or were not joined
+    /// Explain why two pages of a finished run were or were not joined
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
-    /// Compare two pages by every measure, and show what matched
+    /// Compare two pages by every method, and show what matches
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
-    /// Print the rules for which addresses name the same page, to be changed and given to dedup
+    /// Print the rules for equal addresses, to edit and pass to dedup
     #[command(after_help = RULES_EXAMPLES)]
     Rules,
     /// Find hosts and folders of a finished run that mirror each other
     #[command(after_help = MIRRORS_EXAMPLES)]
     Mirrors(MirrorsArgs),
-    /// Measure methods on labelled sets: precision, recall, and the worst mistakes
+    /// Measure methods on labelled pages: precision, recall and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
-    /// Serve a collection over HTTP: groups that are kept right as pages change
+    /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
-    /// Put pages into a collection, whose groups are kept right as pages change
+    /// Put pages into a collection on disk
     #[command(after_help = import::EXAMPLES)]
     Import(Box<ImportArgs>),
-    /// Write pages of a collection, or what became of them
+    /// Write the pages of a collection, or their status, as JSON Lines
     #[command(after_help = export::EXAMPLES)]
     Export(ExportArgs),
-    /// Say what became of pages of a collection, or how it is
+    /// Show the status of pages, or the numbers of a collection
     #[command(after_help = status::EXAMPLES)]
     Status(StatusArgs),
-    /// List the groups of a collection, or the pages of one
+    /// List the groups of a collection, or the pages of one group
     #[command(after_help = groups::EXAMPLES)]
     Groups(GroupsArgs),
-    /// Check all of a collection
+    /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
-    /// List the methods, how pages can be compared, and their parameters
+    /// List the methods that compare pages, and their parameters
     #[command(after_help = METHODS_EXAMPLES)]
     Methods,
     /// Print a completion script for a shell
@@ -87,13 +87,13 @@ pub enum Command {
 const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean     remove duplicates
-  onecopy explain clean page-1 page-2       say why two pages were joined, or not
-  onecopy compare old.html new.html         how alike two pages are, and what matched
+  onecopy explain clean page-1 page-2       explain why two pages were joined, or not
+  onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
-  onecopy eval sets/mine                    measure how right methods are on pages with labels
-  onecopy serve --data pages                keep groups right as pages change, over HTTP
-  onecopy import --data pages pages.jsonl   a collection that is kept right as pages change
-  onecopy dedup --help                      all that can be chosen";
+  onecopy eval sets/mine                    measure methods on your labelled pages
+  onecopy serve --data pages                keep groups up to date as pages change, over HTTP
+  onecopy import --data pages pages.jsonl   put pages into a collection on disk
+  onecopy dedup --help                      show all options of a command";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -111,13 +111,13 @@ Examples:
   onecopy mirrors clean --score 0.8 --limit 20
   onecopy mirrors clean --json > mirrors.json
 
-Two prefixes are mirrors when for most paths below them both have nearly the same content:
+Two prefixes are mirrors if both have nearly the same content at most of their paths:
   matched      paths that both have, in one group
   mismatched   paths that both have, with different content
-  only left    paths that only the left has; only right likewise
-The score is the share of matched paths among those that both have, less what chance can do in so
-few, less what one side lacks. Pages that many hosts have count less. The most general prefixes
-that hold up are listed, with a few paths of each kind.";
+  only left    paths that only the left prefix has; only right likewise
+The score is the share of matched paths among those that both have. It is lower if there are few
+such paths, if one side lacks many paths, or if many hosts have the same pages. The list has the
+most general prefixes that qualify, each with a few paths of each kind.";
 
 const METHODS_EXAMPLES: &str = "\
 Examples:
@@ -134,11 +134,11 @@ Examples:
 pub struct ExplainArgs {
     /// The output folder of a finished run
     pub dir: PathBuf,
-    /// A page, by its name in removed.jsonl and groups.jsonl
+    /// A page, named as in removed.jsonl and groups.jsonl
     pub a: String,
     /// Another page
     pub b: String,
-    /// Print the explanation as JSON, for programs
+    /// Print the explanation as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -147,22 +147,22 @@ pub struct ExplainArgs {
 pub struct MirrorsArgs {
     /// The output folder of a finished run
     pub dir: PathBuf,
-    /// Mirrors have at least this many paths with the same content. Higher: fewer mirrors
+    /// List mirrors with at least this many matched paths. Higher: fewer mirrors
     #[arg(long, value_name = "N", default_value_t = MirrorRules::default().least_paths)]
     pub least_paths: u32,
-    /// Mirrors have at least this score. Higher: fewer mirrors, and surer ones
+    /// List mirrors with at least this score. Higher: fewer and more certain mirrors
     #[arg(long, value_name = "0..1", default_value_t = MirrorRules::default().score)]
     pub score: f64,
-    /// List this many at most, the surest [default: all]
+    /// List at most this many, highest score first [default: all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Print the mirrors as JSON, for programs
+    /// Print the mirrors as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 impl MirrorsArgs {
-    /// The rules that were typed.
+    /// The rules from the command line.
     pub fn rules(&self) -> MirrorRules {
         MirrorRules { least_paths: self.least_paths, score: self.score, ..MirrorRules::default() }
     }
@@ -174,7 +174,7 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// Settings of object stores: the variables that their own tools use.
+/// The environment variables, which hold the settings of object stores.
 pub fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

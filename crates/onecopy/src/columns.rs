@@ -1,6 +1,6 @@
-//! Text in columns, and text of others, fit for a terminal.
+//! Text in columns, and foreign text made safe for a terminal.
 
-/// Rows of cells as lines, columns aligned: the first `left` to the left, since they are names, the others to the right.
+/// Aligns rows of cells: the first `left` columns to the left, because they are names, the others to the right.
 pub fn columns(rows: &[Vec<String>], left: usize) -> String {
     let most = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -17,7 +17,7 @@ pub fn columns(rows: &[Vec<String>], left: usize) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A text of others without control characters, cut behind `most` characters.
+/// Removes control characters from foreign text, and cuts it after `most` characters.
 pub fn shown(text: &str, most: usize) -> String {
     let mut shown: String = text.chars().take(most).filter(|c| !c.is_control()).collect();
     if text.chars().nth(most).is_some() {

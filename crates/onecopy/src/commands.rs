@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 
 pub mod check;
 pub mod collection;
@@ -22,18 +22,18 @@ use std::process::ExitCode;
 
 use onecopy_engine::Error;
 
-/// Prints a result. Nobody reading it is no error: the results are on disk.
+/// Prints a result. A missing reader is no error, because the results are on disk.
 pub fn print(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
-/// What the system said of a file, as the engine tells it.
+/// Turns an I/O error on a file into an error of the engine.
 pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Io { verb, path, source }
 }
 
-/// What scripts see: 2 for a call that cannot work, 130 for one that was stopped, 1 for all else.
+/// The exit code: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
         Some(Error::Config(_) | Error::Output(..) | Error::Collection(..)) => ExitCode::from(2),

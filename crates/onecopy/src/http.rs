@@ -1,7 +1,7 @@
 //! The service over HTTP: JSON in, JSON out.
 //!
-//! It holds no state of its own: what is accepted is the engine's. It refuses what is too large, too slow, too much at a
-//! time, or from a web page; and it knows no TLS, which belongs in front of it.
+//! It has no state of its own: the engine owns accepted changes. It refuses requests that are too large, too slow, too
+//! many at a time, or from a web page. It has no TLS; a proxy in front provides it.
 
 mod about;
 mod body;
@@ -42,26 +42,26 @@ use self::server::{CALLS, REPAIRS, STREAMS, Server};
 pub use self::guard::TOKEN_LENGTH;
 pub use self::log::{Log, Style};
 
-/// Memory for bodies that are not small.
+/// Memory for large bodies.
 const BODIES_BYTES: usize = 256 << 20;
-/// How long is waited for calls of the engine that nobody waits for any more.
+/// How long to wait at the end for engine calls whose clients are gone.
 const LAST_CALLS: Duration = Duration::from_secs(5);
 
-/// How the service is offered.
+/// Options of the HTTP server.
 pub struct HttpOptions {
-    /// What a client must know, if anything.
+    /// The token that a client must send, if any.
     pub token: Option<String>,
     /// The longest record.
     pub page_bytes: usize,
-    /// How long a client may neither send nor take anything.
+    /// How long a client may neither send nor receive.
     pub idle: Duration,
-    /// How long requests may still take when the service is to end.
+    /// How long running requests may take during the shutdown.
     pub grace: Duration,
-    /// Connections that may be open.
+    /// The most open connections.
     pub connections: usize,
 }
 
-/// Offers the service until `stop` says true, then closes it. `ready` is told the address once it is listened on.
+/// Runs the server until `stop` is true, then closes it. Calls `ready` with the address once it listens.
 pub fn serve(
     service: Service,
     options: &HttpOptions,
@@ -72,7 +72,7 @@ pub fn serve(
 ) -> Result<()> {
     let service = Arc::new(service);
     let runtime = runtime().context("cannot start the service's threads")?;
-    let address = listener.local_addr().context("cannot tell the address that is listened on")?;
+    let address = listener.local_addr().context("cannot read the address that the service listens on")?;
     let listener = runtime.block_on(async {
         listener.set_nonblocking(true)?;
         TcpListener::from_std(listener)
@@ -81,7 +81,7 @@ pub fn serve(
     ready(address);
     log.event("listening", &format!("http://{address}"));
     let ended = runtime.block_on(listen::listen(&server, listener, options.connections, options.grace));
-    let how = if ended { "all requests are answered" } else { "some requests were cut off" };
+    let how = if ended { "all requests were answered" } else { "some requests were cut off" };
     log.event("stopping", how);
     runtime.shutdown_timeout(LAST_CALLS);
     drop(server);
@@ -120,7 +120,7 @@ fn server(
     Ok((Arc::new(server), threads))
 }
 
-/// Closes the collection once nobody uses it.
+/// Closes the collection once no request uses it.
 fn close(service: Arc<Service>, threads: Vec<JoinHandle<()>>) -> Result<()> {
     let until = Instant::now() + LAST_CALLS;
     while Arc::strong_count(&service) > 1 && Instant::now() < until {

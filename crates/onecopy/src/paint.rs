@@ -1,11 +1,11 @@
-//! Text on a terminal: colours where they are wanted, lines of a width, nothing that would move the cursor.
+//! Text on a terminal: colours if wanted, lines of limited width, no control sequences.
 
 use std::io::IsTerminal;
 
 /// Columns of a line. Few terminals have fewer, and longer lines are hard to read.
 pub const COLUMNS: usize = 80;
 
-/// What a text is, which says how it is coloured.
+/// The role of a text, which decides its colour.
 #[derive(Clone, Copy)]
 pub enum Tone {
     Faint,
@@ -15,14 +15,14 @@ pub enum Tone {
     Moved,
 }
 
-/// Colours text, or not.
+/// Colours text if enabled.
 #[derive(Clone, Copy)]
 pub struct Paint {
     is_on: bool,
 }
 
 impl Paint {
-    /// For standard output: no colour where it is no terminal, or where `NO_COLOR` is set (no-color.org).
+    /// For standard output: no colour if it is not a terminal, or if `NO_COLOR` is set (no-color.org).
     pub fn for_stdout() -> Paint {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -41,19 +41,19 @@ impl Paint {
     }
 }
 
-/// The text in one line, without what a terminal would obey.
+/// The text on one line, without control characters.
 pub fn plain(text: &str) -> String {
     let shown = |c: char| !c.is_control() && !is_invisible(c);
     let words = text.split_whitespace().map(|word| word.chars().filter(|c| shown(*c)).collect::<String>());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Characters that change the direction of others, or show nothing.
+/// Invisible characters, and those that change the text direction.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Columns that a character takes, as far as that can be told: those of East Asia take two.
+/// The approximate width of a character: East Asian characters take two columns.
 fn columns_of(c: char) -> usize {
     match c {
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' => 2,
@@ -64,12 +64,12 @@ fn columns_of(c: char) -> usize {
     }
 }
 
-/// Columns that a text takes.
+/// The width of a text in columns.
 pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Where the first part of a text ends that takes at most so many columns: between words, if there is one near.
+/// The end of the first part of a text that fits in some columns, between words if possible.
 pub fn head_end(text: &str, most: usize) -> usize {
     let mut taken = 0;
     let over = text.char_indices().find(|(_, c)| {
@@ -84,7 +84,7 @@ pub fn head_end(text: &str, most: usize) -> usize {
     between.filter(|at| *at >= end / 2 && *at > 0).unwrap_or(end)
 }
 
-/// Where the last part of a text starts that takes at most so many columns: between words, if there is one near.
+/// The start of the last part of a text that fits in some columns, between words if possible.
 pub fn tail_start(text: &str, most: usize) -> usize {
     let mut taken = 0;
     let over = text.char_indices().rev().find(|(_, c)| {
@@ -101,12 +101,12 @@ pub fn tail_start(text: &str, most: usize) -> usize {
     between.filter(|at| *at <= start + rest.len() / 2 && *at < text.len()).unwrap_or(start)
 }
 
-/// Lines of at most so many columns. Words longer than a line are cut.
+/// Wraps text to lines of some columns. Words longer than a line are cut.
 pub fn wrap(text: &str, most: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
-        // A character that is wider than a line still goes somewhere.
+        // A character wider than a line still gets one.
         let least = rest.chars().next().map_or(0, char::len_utf8);
         let (line, behind) = rest.split_at(head_end(rest, most).max(least));
         lines.push(line);

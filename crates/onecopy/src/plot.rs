@@ -1,4 +1,4 @@
-//! Small plots of text: a bar a line.
+//! Small text plots, one bar per line.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub fn plot(title: &str, bins: &[(String, u64)], text: &mut String) {
     }
 }
 
-/// A bar in eighths of a column; anything above nothing shows.
+/// A bar in eighths of a column; any number above zero is visible.
 fn bar(number: u64, most: u64) -> String {
     let eighths = (number as f64 / most as f64 * (8 * WIDTH) as f64).ceil() as usize;
     let mut bar = "█".repeat(eighths / 8);

@@ -59,7 +59,7 @@ pub fn human(bytes: u64) -> String {
     }
 }
 
-/// Writes a count with its thousands apart.
+/// Writes a count with separated thousands.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! A report for people: what came of the pages, and two small plots.
+//! The report as text: the numbers and two small plots.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
-    row(&mut text, "groups", counts.groups, format!("the largest of {} pages", count(counts.largest_group)));
+    row(&mut text, "groups", counts.groups, format!("largest: {} pages", count(counts.largest_group)));
     if let Some(recall) = &report.recall {
         recalled(recall, &mut text);
     }
@@ -33,7 +33,7 @@ pub fn of(report: &Report, out: &Path) -> String {
     group_sizes(report, &mut text);
     let _ = writeln!(
         text,
-        "\n{:.1} s, {:.1} s of processor time, {} of memory at most{}",
+        "\n{:.1} s, {:.1} s CPU time, {} peak memory{}",
         report.seconds,
         report.cpu_seconds,
         human(report.peak_memory_bytes),
@@ -41,13 +41,13 @@ pub fn of(report: &Report, out: &Path) -> String {
     );
     let _ = writeln!(
         text,
-        "Every removed page is named with its winner and similarity in {}",
+        "{} names the winner and similarity of every removed page",
         out.join("removed.jsonl").display()
     );
     text
 }
 
-/// How many pages of each kind were removed. Kinds that are rare are named only if they occur.
+/// How many pages of each kind were removed. Rare kinds are named only if they occur.
 fn kinds(kinds: &Kinds) -> String {
     let mut text = format!(", {} exact, {} near", count(kinds.exact), count(kinds.near));
     for (number, what) in [(kinds.url, "same address"), (kinds.redirect, "redirects")] {
@@ -58,7 +58,7 @@ fn kinds(kinds: &Kinds) -> String {
     text
 }
 
-/// What an approximate method was expected to find, and what it found.
+/// The expected and the measured recall of an approximate method.
 fn recalled(recall: &Recall, text: &mut String) {
     let Recall { of, threshold, expected, measured } = recall;
     let chances = expected.iter().map(|at| format!("{:.0} % at {:.3}", 100.0 * at.chance, at.similarity));

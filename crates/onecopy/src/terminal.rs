@@ -1,4 +1,4 @@
-//! Progress on a terminal as a bar, elsewhere as a line a stage.
+//! Progress as a bar on a terminal, elsewhere as one line per stage.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -11,7 +11,7 @@ use onecopy_engine::{Progress, Stage};
 
 use crate::size;
 
-/// Shows what a run does, and hands on the wish to stop.
+/// Shows the progress of a run, and passes on the request to stop.
 pub struct Terminal {
     shown: Shown,
     stop: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ impl Terminal {
         Terminal { shown, stop }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn end(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.lock().expect("no thread panics with this lock").finish_and_clear();

@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy check`.
+//! The arguments of `onecopy check`.
 
 use clap::Args as ClapArgs;
 
@@ -9,14 +9,14 @@ Examples:
   onecopy check --data pages
   onecopy check --data pages --json
 
-Every checksum is read, tables are held against each other, and every decision is made anew. Ends
-with 1 if something is wrong.";
+It verifies every checksum, compares the tables with each other, and recomputes every decision. It
+exits with 1 if something is wrong.";
 
 #[derive(ClapArgs)]
 pub struct CheckArgs {
     #[command(flatten)]
     pub collection: DataArgs,
-    /// Print the findings as JSON, for programs
+    /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
 }

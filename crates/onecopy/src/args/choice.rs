@@ -1,4 +1,4 @@
-//! What may be typed about which pages are duplicates and which copy stays, wherever that is decided.
+//! Arguments that decide which pages are duplicates and which copy wins.
 
 use std::path::PathBuf;
 
@@ -9,28 +9,28 @@ use super::text::{ShingleArgs, TextArgs, read_text};
 
 #[derive(ClapArgs)]
 pub struct ChoiceArgs {
-    /// How pages are compared; `onecopy methods` lists the methods and their parameters
+    /// The method that compares pages; `onecopy methods` lists all, with their parameters
     #[arg(long, value_name = "NAME[:PARAMETER=VALUE]...", default_value_t = Config::default().method)]
     pub method: String,
-    /// Pages at least this similar are duplicates. Higher: fewer pages removed [default: the method's own, 0.8 for auto]
+    /// Treat pages at least this similar as duplicates. Higher: fewer pages removed [default: the method's own, 0.8 for auto]
     #[arg(long, short, value_name = "0..1")]
     pub threshold: Option<f64>,
     #[command(flatten)]
     pub shingles: ShingleArgs,
-    /// Who wins among duplicates, most important rule first
+    /// The rules that choose the winner among duplicates, most important first
     #[arg(long, value_enum, value_delimiter = ',', value_name = "RULE,...",
           default_value = default_winner())]
     pub winner: Vec<WinnerArg>,
-    /// Prefer pages on hosts that end in this, such as uk or gov.uk; each of several markets gets its own lists of winners
+    /// Prefer pages on hosts with this ending, such as uk or gov.uk. Several markets get separate lists of winners
     #[arg(long, value_delimiter = ',', value_name = "SUFFIX,...")]
     pub market: Vec<String>,
-    /// Rules for which addresses name the same page, in place of those that `onecopy rules` prints
+    /// Use the address rules in this file instead of those that `onecopy rules` prints
     #[arg(long, value_name = "FILE")]
     pub address_rules: Option<PathBuf>,
 }
 
 impl ChoiceArgs {
-    /// The configuration that was typed, with what counts as text.
+    /// The configuration from these arguments and those about text.
     pub fn config(&self, text: &TextArgs) -> anyhow::Result<Config> {
         let mut config =
             Config { method: self.method.clone(), threshold: self.threshold, ..Config::default() };
@@ -50,9 +50,9 @@ impl ChoiceArgs {
 pub enum WinnerArg {
     /// The more popular page
     Popularity,
-    /// A URL without a query before one with
+    /// An address without a query before one with
     Static,
-    /// The shorter URL
+    /// The shorter address
     ShortUrl,
     /// The earlier page
     Older,

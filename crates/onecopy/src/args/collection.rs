@@ -1,4 +1,4 @@
-//! What may be typed behind every command on a collection.
+//! The arguments of every command on a collection.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 #[derive(ClapArgs)]
 pub struct DataArgs {
-    /// The collection's folder, which no server may be using
+    /// The folder of the collection. No server may be using it
     #[arg(long, short, value_name = "DIR")]
     pub data: PathBuf,
 }

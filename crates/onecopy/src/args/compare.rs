@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy compare`.
+//! The arguments of `onecopy compare`.
 
 use std::path::PathBuf;
 
@@ -17,42 +17,42 @@ Examples:
   onecopy compare http://a.example/x http://b.example/x --run clean --html differences.html
   curl -s https://a.example/x | onecopy compare - saved.html
 
-What is printed, behind the table of measures:
+Marks of the passages below the table:
   -   only in A         <   in A, and elsewhere in B
   +   only in B         >   in B, and elsewhere in A";
 
 #[derive(ClapArgs)]
 pub struct CompareArgs {
-    /// A file (HTML or text), - for standard input, or with --run the name or address of a page
+    /// A file (HTML or text), or - for standard input; with --run, the name or address of a page
     pub a: String,
-    /// Another
+    /// Another page
     pub b: String,
-    /// The output folder of a finished run, whose pages and configuration are used
+    /// Compare pages of this finished run, with its configuration
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
-    /// How pages are compared [default: by every method]
+    /// The methods to compare by [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAME[:PARAMETER=VALUE]...,...")]
     pub method: Vec<String>,
-    /// Which text of HTML pages is compared [default: auto, or as the run did]
-    // The other options on what counts as text belong here, flattened in as for `dedup`.
+    /// The text of HTML pages to compare [default: auto, or the run's choice]
+    // The other options about text belong here, flattened in as for `dedup`.
     #[arg(long, value_enum)]
     pub content: Option<ContentArg>,
     /// Refuse files longer than this
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
     pub max_page: Size,
-    /// Print differing passages whole, and all of them
+    /// Print all differing passages in full
     #[arg(long)]
     pub full: bool,
-    /// Write a page that shows both side by side
+    /// Write an HTML page that shows both side by side
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Print the comparison as JSON, for programs
+    /// Print the comparison as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 impl CompareArgs {
-    /// The comparison that was typed.
+    /// The comparison from the command line.
     pub fn comparing(&self) -> Comparing {
         Comparing {
             a: self.a.clone(),

@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy export`.
+//! The arguments of `onecopy export`.
 
 use std::path::PathBuf;
 
@@ -8,38 +8,38 @@ use super::collection::DataArgs;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  onecopy export --data pages --out kept.jsonl            the pages that stay, as they were put
+  onecopy export --data pages --out kept.jsonl            the kept pages, as they were put
   onecopy export --data pages --status losers | wc -l
-  onecopy export --data pages --status all --statuses     a line a page: its status, winner, group
+  onecopy export --data pages --status all --statuses     one status per line, with winner and group
   onecopy export --data pages | onecopy dedup - --out check
 
-Lines are by name. What waits to be compared is settled first.";
+Lines are sorted by name. Changes that wait to be compared are settled first.";
 
 #[derive(ClapArgs)]
 pub struct ExportArgs {
     #[command(flatten)]
     pub collection: DataArgs,
-    /// Which pages
+    /// The pages to write
     #[arg(long, value_enum, default_value_t)]
     pub status: ExportStatus,
-    /// Write what became of the pages instead of the pages
+    /// Write the status of the pages instead of the pages
     #[arg(long)]
     pub statuses: bool,
-    /// The file to write, whole or not at all [default: standard output]
+    /// The file to write; it appears only when complete [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExportStatus {
-    /// Those that stay
+    /// Kept pages
     #[default]
     Kept,
-    /// Those that go for a page that stays
+    /// Losers: pages removed for a kept page
     Losers,
-    /// All, also those that are dead or cannot be judged
+    /// All pages, including dead and rejected ones
     All,
 }

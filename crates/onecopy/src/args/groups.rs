@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy groups`.
+//! The arguments of `onecopy groups`.
 
 use clap::Args as ClapArgs;
 
@@ -6,34 +6,34 @@ use super::collection::DataArgs;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  onecopy groups --data pages --least 10             groups of ten pages or more
-  onecopy groups --data pages --search a.example     groups with such a page
+  onecopy groups --data pages --least 10             groups of ten or more pages
+  onecopy groups --data pages --search a.example     groups with a page whose name contains this
   onecopy groups --data pages 17                     the pages of a group
-  onecopy groups --data pages 17 --repair            compare its pages anew";
+  onecopy groups --data pages 17 --repair            compare its pages again";
 
 #[derive(ClapArgs)]
 pub struct GroupsArgs {
     #[command(flatten)]
     pub collection: DataArgs,
-    /// A group, by its number [default: a list of groups]
+    /// Show the pages of this group, by its number [default: list groups]
     #[arg(value_name = "GROUP", conflicts_with_all = ["search", "least", "limit", "after"])]
     pub group: Option<u64>,
-    /// Only groups with a page whose name contains this
+    /// List only groups with a page whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub search: Option<String>,
-    /// Only groups of at least this many pages
+    /// List only groups of at least this many pages
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub least: u64,
-    /// List this many at most
+    /// List at most this many groups
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,
-    /// Only groups with a number above this: the last one of the list before
+    /// List only groups with a larger number; give the last one of the previous list
     #[arg(long, value_name = "GROUP", default_value_t = 0)]
     pub after: u64,
-    /// Compare the pages of the group anew
+    /// Compare the pages of the group again, and correct it
     #[arg(long, requires = "group")]
     pub repair: bool,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

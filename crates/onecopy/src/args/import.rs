@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy import`.
+//! The arguments of `onecopy import`.
 
 use std::path::PathBuf;
 
@@ -16,50 +16,50 @@ pub const EXAMPLES: &str = "\
 Examples:
   onecopy import --data pages pages.jsonl
   onecopy import --data pages 'crawl/*.warc.gz' --rejected rejected.jsonl
-  onecopy import --data pages clean                 the pages of a finished run, as it was told
+  onecopy import --data pages clean                 the inputs of a finished run, with its settings
   zcat more.jsonl.gz | onecopy import --data pages - --no-wait --json
 
-A page is known by its id, else by its address, else by its file and line. Two records of one name
-are two versions of one page: the later in the input is the one that counts, whatever their times.
-Importing the same again changes nothing. What counts as a duplicate is fixed when a collection is
-begun. While a server uses the collection, put pages through its HTTP interface, or stop it first.";
+A page is identified by its id, else by its address, else by its file and line. Two records with one
+name are versions of one page: the later in the input wins, whatever their timestamps. Importing the
+same input again changes nothing. The settings for duplicates are fixed when a collection is created.
+While a server uses the collection, put pages through its HTTP interface, or stop it first.";
 
-/// A byte takes at most six as part of a JSON string.
+/// A byte takes at most six bytes in a JSON string.
 const ESCAPED: usize = 6;
 /// The largest limit that the engine accepts.
 const MOST_PAGE_BYTES: usize = 1 << 30;
 
 #[derive(ClapArgs)]
 pub struct ImportArgs {
-    /// Files, folders, glob patterns, addresses (s3://, gs://, az://, https://), - for standard input, as dedup reads them; or
-    /// the output folder of a finished run, whose inputs are read again
+    /// Any input of dedup: files, folders, glob patterns, addresses, or - for standard input. Or the output folder of a
+    /// finished run, whose inputs are read again
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
-    /// The collection's folder; begun if it is not there
+    /// The folder of the collection; created if needed
     #[arg(long, short, value_name = "DIR")]
     pub data: PathBuf,
-    /// Do not wait until all is compared: that goes on when the collection is opened the next time
+    /// Do not wait for the comparison of all pages; it continues when the collection is next opened
     #[arg(long)]
     pub no_wait: bool,
-    /// Keep only what is needed to compare pages, not the pages themselves: they cannot be exported
+    /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
-    /// Which partitions a page is compared in: lossless, or approximate, which is faster and misses some pairs; the
-    /// factor by which its intervals are enlarged is sampled unless it is given
+    /// Compare with all partitions that can hold a similar page (lossless), or with fewer (approximate), which may miss
+    /// pairs. RHO is the factor that enlarges its intervals; by default it is sampled. Higher: fewer pairs missed
     #[arg(long, value_name = "lossless|approximate[:RHO]", default_value = "lossless")]
     pub routing: RoutingArg,
-    /// List all that was rejected in this file: source, line, reason
+    /// Write all rejected records to this file: source, line, reason
     #[arg(long, value_name = "FILE")]
     pub rejected: Option<PathBuf>,
     #[command(flatten)]
     pub choice: ChoiceArgs,
-    /// How many threads to use. Never changes the answer [default: one a core]
+    /// Use this many threads. Never changes the answer [default: one per core]
     #[arg(long, short = 'j', value_name = "N")]
     pub threads: Option<usize>,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
-    /// Print the summary as JSON, for programs
+    /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// The import that was typed. Standard input goes to `spool`.
+    /// The import from the command line. Standard input is spooled to `spool`.
     pub fn job(&self, spool: PathBuf) -> ImportJob {
         ImportJob {
             inputs: self.inputs.clone(),
@@ -84,14 +84,14 @@ impl ImportArgs {
         }
     }
 
-    /// How the collection is opened; `run` is what the finished run was told that is imported.
+    /// The options of the collection. `run` is the configuration of an imported run.
     pub fn options(&self, run: Option<&Config>) -> anyhow::Result<ServiceOptions> {
         let mut options = ServiceOptions::new(&self.data);
         let typed = self.choice.config(&self.text)?;
         options.config = match (run, typed == Config::default()) {
             (Some(run), true) => Some(run.clone()),
             (Some(_), false) => {
-                let remedy = "leave out the options on what counts as a duplicate";
+                let remedy = "omit the options that decide about duplicates";
                 return Err(
                     Error::Config(format!("a finished run brings its own configuration: {remedy}")).into()
                 );
@@ -99,12 +99,12 @@ impl ImportArgs {
             (None, true) => None,
             (None, false) => Some(typed),
         };
-        // Before a folder is made for it.
+        // Check before a folder is created for it.
         if let Some(config) = &options.config {
             config.check().map_err(Error::Config)?;
         }
         options.limits = self.limits.limits();
-        // The limit is on records as they stand in the input; as lines of JSON they may be longer.
+        // The limit applies to records of the input; as JSON lines they may be longer.
         options.limits.page_bytes = options.limits.page_bytes.saturating_mul(ESCAPED).min(MOST_PAGE_BYTES);
         options.keep_pages = !self.no_keep_pages;
         options.routing = self.routing.0;

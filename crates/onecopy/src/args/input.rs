@@ -1,4 +1,4 @@
-//! What may be typed about records: where their parts are, and which are refused.
+//! Arguments about records: the names of their fields, and their limits.
 
 use clap::Args as ClapArgs;
 use onecopy_engine::{Fields, Limits};
@@ -6,7 +6,7 @@ use onecopy_engine::{Fields, Limits};
 use crate::size::Size;
 
 #[derive(ClapArgs)]
-#[command(next_help_heading = "Fields of a record (guessed by their usual names unless given)")]
+#[command(next_help_heading = "Fields of a record (default: the usual names)")]
 pub struct FieldArgs {
     /// The field with the page's text or HTML
     #[arg(long, value_name = "NAME")]
@@ -17,16 +17,16 @@ pub struct FieldArgs {
     /// The field with the page's address
     #[arg(long, value_name = "NAME")]
     pub url_field: Option<String>,
-    /// The field with the time of fetching
+    /// The field with the time of the page
     #[arg(long, value_name = "NAME")]
     pub time_field: Option<String>,
-    /// The field with a number that grows with the page's worth
+    /// The field with the page's popularity, a number; higher is better
     #[arg(long, value_name = "NAME")]
     pub popularity_field: Option<String>,
     /// The field with the address that the page redirects to
     #[arg(long, value_name = "NAME")]
     pub redirect_field: Option<String>,
-    /// The field with the address that the page gives as its own (rel=canonical)
+    /// The field with the page's canonical address (rel=canonical)
     #[arg(long, value_name = "NAME")]
     pub canonical_field: Option<String>,
 }
@@ -37,13 +37,13 @@ pub struct LimitArgs {
     /// Reject records and files longer than this
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
     pub max_page: Size,
-    /// Read no further in a compressed file that grows more than this many times
+    /// Stop reading a compressed file that expands more than this many times
     #[arg(long, value_name = "N", default_value_t = Limits::default().expansion)]
     pub max_expansion: u64,
 }
 
 impl FieldArgs {
-    /// The fields that were typed.
+    /// The fields from the command line.
     pub fn fields(&self) -> Fields {
         Fields {
             text: self.text_field.clone(),
@@ -58,7 +58,7 @@ impl FieldArgs {
 }
 
 impl LimitArgs {
-    /// The limits that were typed.
+    /// The limits from the command line.
     pub fn limits(&self) -> Limits {
         Limits { page_bytes: self.max_page.0 as usize, expansion: self.max_expansion }
     }

@@ -1,4 +1,4 @@
-//! How pages are routed to partitions, as it is typed.
+//! The argument for routing pages to partitions.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy serve`.
+//! The arguments of `onecopy serve`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -22,54 +22,54 @@ Examples:
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
 
 Then, in another window:
-  curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"some words\"}'
+  curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"words\"}'
   curl localhost:7171/pages -H 'Content-Type: application/x-ndjson' -T pages.jsonl -X POST
   curl 'localhost:7171/pages?page=a'
   curl localhost:7171/groups
   curl -N 'localhost:7171/feed?after=0' -H 'Accept: text/event-stream'
   curl localhost:7171/openapi.json
 
-A change is answered when it is safe on disk, with what is known at once; comparing follows, and the
-feed tells each change of status. What counts as a duplicate is fixed when a collection is begun.
+The service acknowledges a change once it is on disk, with a provisional status. It compares the
+page afterwards, and the feed reports each change of status. The settings for duplicates are fixed
+when a collection is created.
 
-Without a token only programs on this machine are answered, and no web pages. There is no TLS: let a
-proxy in front of the service speak it, and keep the service itself where only the proxy reaches it.
-Ctrl-C or SIGTERM ends it: what runs is finished, what is accepted and not yet compared is taken up
-at the next start.";
+Without a token the service answers only programs on this machine, and no web pages. It has no TLS:
+put a proxy in front, and let only the proxy reach the service. Ctrl-C or SIGTERM ends it: running
+requests finish, and accepted changes that are not compared yet are compared after the next start.";
 
 #[derive(ClapArgs)]
 pub struct ServeArgs {
-    /// The collection's folder; begun if it is not there
+    /// The folder of the collection; created if needed
     #[arg(long, short, value_name = "DIR")]
     pub data: PathBuf,
-    /// Where to listen. Another address than one of this machine alone needs --token-file
+    /// The address to listen on. A non-loopback address requires --token-file
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171")]
     pub listen: String,
-    /// Answer only those who send the token in this file, of 16 characters or more, but for /health
+    /// Require the token in this file, of 16 or more characters, for everything except /health
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Changes that may wait to be compared; more are refused (429) until some are
+    /// The size of the queue of changes to compare. If it is full, changes are refused with 429
     #[arg(long, value_name = "SIZE", default_value_t = Size(usual().queue_bytes))]
     pub queue: Size,
-    /// Keep only what is needed to compare pages, not the pages themselves: they cannot be exported
+    /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
-    /// Which partitions a page is compared in: lossless, or approximate, which is faster and misses some pairs; the
-    /// factor by which its intervals are enlarged is sampled unless it is given
+    /// Compare with all partitions that can hold a similar page (lossless), or with fewer (approximate), which may miss
+    /// pairs. RHO is the factor that enlarges its intervals; by default it is sampled. Higher: fewer pairs missed
     #[arg(long, value_name = "lossless|approximate[:RHO]", default_value = "lossless")]
     pub routing: RoutingArg,
-    /// The share of a group's checks that may fail before it is repaired. Higher: fewer repairs
+    /// Repair a group if this share of its checks fails. Higher: fewer repairs
     #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
     pub repair_rate: f64,
     #[command(flatten)]
     pub choice: ChoiceArgs,
-    /// How many threads compare. Never changes the answer [default: one a core]
+    /// Compare with this many threads. Never changes the answer [default: one per core]
     #[arg(long, short = 'j', value_name = "N")]
     pub threads: Option<usize>,
-    /// How the log on standard error is written: a line for each request and event
+    /// The format of the log on standard error, which has a line per request and event
     #[arg(long, value_enum, default_value_t)]
     pub log: LogArg,
-    /// Say nothing but errors: no examples, and in the log only answers that are the service's fault
+    /// Print errors only: no examples, and log only failures of the service itself
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -86,23 +86,23 @@ pub struct ServeLimitArgs {
     /// Refuse records longer than this
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::default().page_bytes as u64))]
     pub max_page: Size,
-    /// Connections that may be open at a time
+    /// Allow this many open connections
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub connections: u32,
-    /// Cut a client off that sends or takes nothing for this long
+    /// Disconnect a client that sends or receives nothing for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub idle: u64,
-    /// How long requests may still run when the service is told to end
+    /// At the end, wait this long for running requests
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum LogArg {
-    /// For people
+    /// Plain text
     #[default]
     Plain,
-    /// JSON, for programs
+    /// JSON
     Json,
 }
 
@@ -112,8 +112,8 @@ fn usual() -> ServiceOptions {
 }
 
 impl ServeArgs {
-    /// How the collection is opened. What counts as a duplicate is that of the collection, unless something else than
-    /// the usual was typed.
+    /// The options of the collection. An existing collection keeps its settings unless the arguments differ from the
+    /// defaults.
     pub fn options(&self) -> anyhow::Result<ServiceOptions> {
         let typed = self.choice.config(&self.text)?;
         let mut options = ServiceOptions::new(&self.data);
@@ -128,11 +128,11 @@ impl ServeArgs {
         Ok(options)
     }
 
-    /// How the service is offered.
+    /// The options of the HTTP server.
     pub fn http(&self) -> anyhow::Result<HttpOptions> {
         let (connections, idle) = (self.limits.connections as usize, self.limits.idle);
         if connections == 0 || idle == 0 {
-            return wrong("--connections and --idle must be 1 or more, else nobody is answered".into());
+            return wrong("--connections and --idle must be 1 or more".into());
         }
         Ok(HttpOptions {
             token: self.token()?,
@@ -143,20 +143,23 @@ impl ServeArgs {
         })
     }
 
-    /// Where to listen: any address with a token, else one that only this machine reaches.
+    /// The address to listen on: any with a token, else a loopback address.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
         let found = self.listen.to_socket_addrs().ok().and_then(|mut all| all.next());
         match found {
             Some(address) if address.ip().to_canonical().is_loopback() => Ok(address),
             Some(address) if self.token_file.is_some() => Ok(address),
             Some(address) => wrong(format!(
-                "{address} can be reached from other machines: give --token-file too, or listen on 127.0.0.1"
+                "{address} can be reached from other machines: add --token-file, or listen on 127.0.0.1"
             )),
-            None => wrong(format!("`{}` is not an address to listen on: write 127.0.0.1:7171", self.listen)),
+            None => wrong(format!(
+                "`{}` is not an address to listen on: write one such as 127.0.0.1:7171",
+                self.listen
+            )),
         }
     }
 
-    /// How the log looks.
+    /// The format of the log.
     pub fn style(&self) -> Style {
         match self.log {
             LogArg::Plain => Style::Plain,
@@ -170,7 +173,7 @@ impl ServeArgs {
         let token = text.trim();
         if token.len() < TOKEN_LENGTH || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return wrong(format!(
-                "the token in {} is not one: write {TOKEN_LENGTH} or more letters, digits and marks, such as `openssl rand -hex 32` gives",
+                "the token in {} is too short or has spaces: write {TOKEN_LENGTH} or more visible ASCII characters, for example from `openssl rand -hex 32`",
                 path.display()
             ));
         }

@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy status`.
+//! The arguments of `onecopy status`.
 
 use clap::Args as ClapArgs;
 
@@ -7,20 +7,20 @@ use super::collection::DataArgs;
 pub const EXAMPLES: &str = "\
 Examples:
   onecopy status --data pages                              the collection in numbers
-  onecopy status --data pages http://a.example/x page-7    what became of pages
+  onecopy status --data pages http://a.example/x page-7    the status of pages
   onecopy status --data pages page-7 --verify --json";
 
 #[derive(ClapArgs)]
 pub struct StatusArgs {
     #[command(flatten)]
     pub collection: DataArgs,
-    /// Pages, by name: their id, else their address [default: numbers about all]
+    /// Show the status of these pages, by id, else by address [default: numbers of the collection]
     #[arg(value_name = "PAGE")]
     pub pages: Vec<String>,
     /// Compare losers with their winner again
     #[arg(long, requires = "pages")]
     pub verify: bool,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

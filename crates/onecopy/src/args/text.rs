@@ -1,4 +1,4 @@
-//! What may be typed about texts and shingles, wherever pages are compared.
+//! Arguments about texts and shingles, for all commands that compare pages.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use onecopy_core::{Case, Config, Content, Numbering, Punctuation, Replicas, Unit
 
 #[derive(ClapArgs)]
 pub struct ShingleArgs {
-    /// Tokens in a shingle. Higher: edits weigh more, so fewer pages removed
+    /// Tokens per shingle. Higher: edits count more, so fewer pages removed
     #[arg(long, short = 'k', value_name = "K", default_value_t = Config::default().shingles.length)]
     pub shingle: usize,
-    /// What a token is
+    /// The kind of token
     #[arg(long, value_enum, default_value_t)]
     pub unit: UnitArg,
 }
 
 impl ShingleArgs {
-    /// Puts what was typed into a configuration.
+    /// Applies the arguments to a configuration.
     pub fn apply(&self, config: &mut Config) {
         config.shingles.length = self.shingle;
         config.shingles.unit = match self.unit {
@@ -29,31 +29,31 @@ impl ShingleArgs {
 #[derive(ClapArgs)]
 #[command(next_help_heading = "What counts as text")]
 pub struct TextArgs {
-    /// Which text of HTML pages is compared
+    /// The text of HTML pages to compare
     #[arg(long, value_enum, default_value_t)]
     pub content: ContentArg,
-    /// What a word is in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese)
+    /// How to split scripts without spaces into words (Chinese, Japanese, Thai, Lao, Khmer, Burmese)
     #[arg(long, value_enum, default_value_t)]
     pub words: WordsArg,
-    /// Tell upper from lower case
+    /// Treat upper and lower case as different
     #[arg(long)]
     pub keep_case: bool,
     /// Count punctuation marks as words
     #[arg(long)]
     pub keep_punctuation: bool,
-    /// Leave out bullets and numbering such as a.1 at the start of lines
+    /// Ignore bullets and numbering such as a.1 at the start of lines
     #[arg(long)]
     pub drop_numbering: bool,
-    /// Count a shingle as often as it occurs in a page
+    /// Count repeated shingles of a page each time
     #[arg(long)]
     pub count_replicas: bool,
-    /// Leave out the words in this file, separated by white space
+    /// Ignore the words in this file, separated by white space
     #[arg(long, value_name = "FILE")]
     pub stop_words: Option<PathBuf>,
 }
 
 impl TextArgs {
-    /// Puts what was typed into a configuration.
+    /// Applies the arguments to a configuration.
     pub fn apply(&self, config: &mut Config) -> anyhow::Result<()> {
         config.content = self.content.into();
         config.canonical.words = match self.words {
@@ -92,12 +92,12 @@ pub enum UnitArg {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum ContentArg {
-    /// The main content where it can be told, else all text
+    /// The main content if onecopy can find it, else all text
     #[default]
     Auto,
-    /// Without navigation, templates and ads
+    /// The main content, without navigation, templates and ads
     Main,
-    /// All that a reader sees
+    /// All visible text
     All,
 }
 
@@ -113,7 +113,7 @@ impl From<ContentArg> for Content {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum WordsArg {
-    /// Runs of letters where they are short enough to compare, else words by dictionary
+    /// Runs of letters if they are short enough to compare, else words by dictionary
     #[default]
     Auto,
     /// Runs of letters

@@ -1,4 +1,4 @@
-//! `onecopy check`: whether all of a collection is as it should be.
+//! `onecopy check`: looks for damage and wrong decisions in a collection.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::columns::shown;
 use crate::commands::{collection, print};
 use crate::size::count;
 
-/// Characters of a finding that are shown.
+/// The most characters shown of a finding.
 const FINDING: usize = 300;
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
@@ -38,11 +38,11 @@ fn for_people(report: &CheckReport) -> String {
     }
     let (pages, groups) = (count(report.pages), count(report.groups));
     let _ = match report.wrong_count {
-        0 => writeln!(text, "All is right. Checked: pages {pages}, groups {groups}."),
+        0 => writeln!(text, "No problems found. Checked: pages {pages}, groups {groups}."),
         wrong => writeln!(
             text,
-            "\n{} of what was checked is wrong, in {pages} pages and {groups} groups. The pages are as they were put: \
-             export them, and import them into a new collection.",
+            "\nProblems found: {}, in {pages} pages and {groups} groups. The stored pages are unchanged: export them, \
+             and import them into a new collection.",
             count(wrong)
         ),
     };
@@ -56,9 +56,9 @@ mod tests {
     #[test]
     fn findings_are_listed_and_counted() {
         let right = CheckReport { pages: 1_234, groups: 7, ..CheckReport::default() };
-        assert_eq!(for_people(&right), "All is right. Checked: pages 1,234, groups 7.\n");
+        assert_eq!(for_people(&right), "No problems found. Checked: pages 1,234, groups 7.\n");
         let wrong = CheckReport { wrong: vec!["page \u{1b}a".into()], wrong_count: 1_001, ..right };
         let text = for_people(&wrong);
-        assert!(text.starts_with("page a\nand 1,000 more\n\n1,001 of"), "{text}");
+        assert!(text.starts_with("page a\nand 1,000 more\n\nProblems found: 1,001, in"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Opening collections on disk, without a server, and telling their names.
+//! Opens collections without a server, and shows names and statuses.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::columns::shown;
 
-/// Characters of a name that are shown.
+/// The most characters shown of a name.
 const NAME: usize = 100;
 
-/// Opens a collection that is there already: nobody begins one by mistyping its name.
+/// Opens an existing collection. A mistyped name must not create one.
 pub fn open(data: &Path) -> Result<Service> {
     open_with(ServiceOptions::new(data))
 }
@@ -22,19 +22,20 @@ pub fn open_with(options: ServiceOptions) -> Result<Service> {
     let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
     if is_empty {
         let data = data.display();
-        let reason = format!("{data} holds no collection: `onecopy import --data {data} INPUT` begins one");
+        let reason =
+            format!("{data} has no collection: create one with `onecopy import --data {data} INPUT`");
         return Err(Error::NotFound(reason).into());
     }
     Ok(Service::open(options)?)
 }
 
-/// A page's name as a person would type it, fit for a terminal.
+/// A page's name as a person would type it, safe for a terminal.
 pub fn name(name: &RawValue) -> String {
     let plain = serde_json::from_str::<String>(name.get()).unwrap_or_else(|_| name.get().to_owned());
     shown(&plain, NAME)
 }
 
-/// A status in a line, without the page's name.
+/// A status on one line, without the page's name.
 pub fn line(status: &Status) -> String {
     let mut text = word(status.status).to_owned();
     if let Some(winner) = &status.winner {

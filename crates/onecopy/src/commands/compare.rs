@@ -1,4 +1,4 @@
-//! `onecopy compare`: two pages by every measure, and what matched.
+//! `onecopy compare`: compares two pages by every method, and shows what matches.
 
 mod side_by_side;
 mod table;
@@ -16,11 +16,11 @@ use crate::commands::print;
 use crate::paint::{COLUMNS, Paint, Tone, columns, head_end, plain, tail_start, wrap};
 use crate::size::count;
 
-/// Columns that are shown of shared text on either side of a difference.
+/// Columns of shared text shown on either side of a difference.
 const CONTEXT: usize = 60;
-/// Lines that are shown of a differing passage.
+/// Lines shown of a differing passage.
 const LINES: usize = 8;
-/// Differing passages that are shown.
+/// The most differing passages shown.
 const PASSAGES: usize = 40;
 
 pub fn run(args: &CompareArgs) -> Result<ExitCode> {
@@ -48,13 +48,13 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses to write over one of the two pages.
+/// Refuses to overwrite one of the two pages.
 fn spare_pages(args: &CompareArgs, path: &Path) -> Result<()> {
     let full = |path: &Path| fs::canonicalize(path).ok();
     let same = |page: &String| full(path).is_some_and(|html| full(Path::new(page)) == Some(html));
     if [&args.a, &args.b].into_iter().any(same) {
-        let reason = format!("--html {} would write over a page that is compared", path.display());
-        return Err(Error::Config(reason + ": give another name").into());
+        let reason = format!("--html {} would overwrite a compared page", path.display());
+        return Err(Error::Config(reason + ": choose another file").into());
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ fn write_passage(passage: &Passage, ends: (bool, bool), full: bool, paint: Paint
     }
 }
 
-/// A differing passage, its lines as they are, up to so many.
+/// The lines of a differing passage, up to a limit.
 fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
     let number = moved.map_or(String::new(), |number| format!("[{number}] "));
     let text = number + stretch.text.trim_start();
@@ -119,14 +119,14 @@ fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
     lines
 }
 
-/// Shared text in one line: what is next to a difference, and how much there is.
+/// Shared text on one line: the parts next to a difference, and the number of words.
 fn shortened(same: &Stretch, (is_first, is_last): (bool, bool)) -> String {
     let line = plain(&same.text);
     let [head, tail] = [is_first, is_last].map(|is_end| if is_end { 0 } else { CONTEXT });
     if columns(&line) <= head + tail + COLUMNS {
         return line;
     }
-    let amount = format!("{} words the same", count(same.words as u64));
+    let amount = format!("{} equal words", count(same.words as u64));
     let (head, tail) = (&line[..head_end(&line, head)], &line[tail_start(&line, tail)..]);
     match (is_first, is_last) {
         (true, _) => format!("… {amount} … {tail}"),

@@ -1,4 +1,4 @@
-//! `onecopy dedup`: runs a job and tells a person, or a program, what it did.
+//! `onecopy dedup`: runs a job and prints its report.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
             let out = job.out.display();
-            print(&format!("{out} already holds the results of this very run; nothing was repeated.\n\n"));
+            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"));
         }
         print(&summary::of(report, &job.out));
     }
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");
         eprintln!(
-            "onecopy: none of the {} records could be judged: {} says why",
+            "onecopy: none of the {} records could be judged: see the reasons in {}",
             report.read,
             list.display()
         );
@@ -40,7 +40,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A flag that is set when the user or the system asks us to stop. A second time ends the process at once.
+/// A flag that Ctrl-C or a termination signal sets. A second signal ends the process at once.
 pub fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
@@ -50,7 +50,7 @@ pub fn stop_on_signal() -> Arc<AtomicBool> {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("onecopy: Ctrl-C will end the run at once: {error}");
+        eprintln!("onecopy: cannot handle Ctrl-C, which will end the run at once: {error}");
     }
     stop
 }

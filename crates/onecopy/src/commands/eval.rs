@@ -1,4 +1,4 @@
-//! `onecopy eval`: how right methods are on labelled sets.
+//! `onecopy eval`: measures methods on labelled sets.
 
 mod plot;
 mod svg;
@@ -18,17 +18,17 @@ use crate::commands::print;
 use crate::size::count;
 use crate::terminal::Terminal;
 
-/// Characters of an id and of an address that are shown.
+/// The most characters shown of an id and of an address.
 const ID: usize = 60;
 const ADDRESS: usize = 100;
 
 pub fn run(args: &EvalArgs) -> Result<ExitCode> {
     let job = args.job()?;
-    // Nothing is on disk that a stop could leave half done: Ctrl-C ends the process as it does any other.
+    // Nothing on disk can be left half done, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     let found = eval(&job, &terminal)?;
     terminal.end();
-    // Sets stand one behind the other, each with all methods.
+    // The evaluations are ordered by set, each with all methods.
     let sets: Vec<&[Evaluation]> = found.chunks(job.methods.len().max(1)).collect();
     if let Some(path) = &args.plot {
         let picture = svg::svg(&sets);
@@ -53,18 +53,18 @@ fn for_people(sets: &[&[Evaluation]]) -> String {
     if sets.len() > 1 {
         let _ = writeln!(text, "{}", tables::overview(sets));
     }
-    text.push_str("± is half of the interval that holds the value by 95 %, if pairs were independent;\n");
-    text.push_str("pairs of one cluster are not, so that it is rather wider.\n");
+    text.push_str("± is half of the 95 % interval for independent pairs. Pairs of one cluster are not\n");
+    text.push_str("independent, so the true interval is wider.\n");
     if sets.iter().copied().flatten().any(|evaluation| !evaluation.mistakes.is_empty()) {
         text.push_str(
-            "What two pages share and where they differ: onecopy dedup SET/docs.jsonl --out RUN, then\n",
+            "To see what two pages share and where they differ: onecopy dedup SET/docs.jsonl --out RUN, then\n",
         );
         text.push_str("onecopy compare ID1 ID2 --run RUN\n");
     }
     text
 }
 
-/// What a set has.
+/// The title of a set.
 fn heading(set: &Evaluation) -> String {
     let among = if set.listed_only { "listed pairs" } else { "pairs" };
     let mut text = format!(
@@ -86,7 +86,7 @@ fn heading(set: &Evaluation) -> String {
 /// The worst mistakes of a method.
 fn mistakes(evaluation: &Evaluation, text: &mut String) {
     for (kind, title) in [
-        (MistakeKind::FalsePositive, "no duplicates, but found"),
+        (MistakeKind::FalsePositive, "found, but not duplicates"),
         (MistakeKind::FalseNegative, "duplicates, but missed"),
     ] {
         let wrong = evaluation.mistakes.iter().filter(|mistake| mistake.kind == kind);
@@ -108,7 +108,7 @@ fn one(mistake: &Mistake, text: &mut String) {
     let width = a.chars().count().max(b.chars().count());
     let address = |url: &Option<String>| url.as_ref().map(|url| shown(url, ADDRESS)).unwrap_or_default();
     let searched =
-        if mistake.candidate { "" } else { "  (never compared: its search does not come upon it)" };
+        if mistake.candidate { "" } else { "  (never compared: the search of the method misses it)" };
     match (&mistake.url1, &mistake.url2) {
         (None, None) => {
             let _ = writeln!(text, "  {:.3}  {a}  {b}{searched}", mistake.similarity);

@@ -10,7 +10,7 @@ use crate::args::{ExplainArgs, environment};
 use crate::commands::print;
 use crate::size::count;
 
-/// Passages that are shown of each page, and characters of each.
+/// The most passages shown of each page, and characters of each.
 const PASSAGES: usize = 5;
 const PASSAGE: usize = 160;
 
@@ -29,7 +29,7 @@ fn for_people(found: &Explanation) -> String {
     let _ = writeln!(text, "A  {}  {}", found.a.name, fate(&found.a));
     let _ = writeln!(text, "B  {}  {}\n", found.b.name, fate(&found.b));
     let _ = writeln!(text, "{}\n", verdict(found));
-    let _ = writeln!(text, "similarity  {:.5}  (duplicates from {})", found.similarity, found.threshold);
+    let _ = writeln!(text, "similarity  {:.5}  (threshold {})", found.similarity, found.threshold);
     let _ = writeln!(
         text,
         "shared      {} shingles of {} tokens; A has {}, B has {}",
@@ -62,28 +62,25 @@ fn verdict(found: &Explanation) -> String {
     let redirects = |page: &PageFacts| matches!(&page.fate, Fate::Removed { kind, .. } if kind == "redirect");
     let pointing = [&found.a, &found.b].into_iter().find(|page| redirects(page));
     if let Some(page) = pointing.filter(|_| !found.exact && !found.alike) {
-        let group = if found.group_winner.is_some() {
-            "they are in one group"
-        } else {
-            "they are in no common group"
-        };
-        return format!("{} redirects: it stands for the page that it leads to, and {group}.", page.name);
+        let group =
+            if found.group_winner.is_some() { "they are in one group" } else { "they share no group" };
+        return format!("{} redirects and follows its target; {group}.", page.name);
     }
     match (found.exact, found.alike, &found.group_winner) {
         (true, ..) => "They are exact duplicates: their canonical texts are equal.".into(),
         (_, true, _) => "They are near-duplicates: their similarity reaches the threshold.".into(),
         (_, _, Some(_)) if !found.chain.is_empty() => {
             format!(
-                "They are not duplicates, but in one group, by this chain of pairs: {}.",
+                "They are not duplicates, but a chain of pairs puts them in one group: {}.",
                 found.chain.join(" ~ ")
             )
         }
         (_, _, Some(winner)) => {
             format!(
-                "They are not duplicates, but in one group, that of {winner}, which is too large to look for the chain."
+                "They are not duplicates, but both are in the group of {winner}, which is too large to search for the chain."
             )
         }
-        _ => "They are not duplicates, and in no common group.".into(),
+        _ => "They are not duplicates, and share no group.".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `onecopy export`: pages of a collection, or what became of them, as JSON Lines.
+//! `onecopy export`: writes the pages of a collection, or their status, as JSON Lines.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -15,7 +15,7 @@ use crate::commands::{at, collection};
 use crate::size::count;
 use crate::terminal::Terminal;
 
-/// How many pages were written, and how many were left out since they are damaged.
+/// How many pages were written, and how many were left out because they are damaged.
 #[derive(Default)]
 struct Written {
     written: u64,
@@ -24,7 +24,7 @@ struct Written {
 
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     let service = collection::open(&args.collection.data)?;
-    // What waits is on disk: Ctrl-C ends the process as it does any other.
+    // Waiting changes are on disk, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     if service.stats().waiting > 0 {
         settle(&service, &terminal)?;
@@ -34,7 +34,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
         Some(out) => {
             let done = to_file(&service, args, out)?;
             if !args.quiet {
-                eprintln!("{} pages were written to {}", count(done.written), out.display());
+                eprintln!("{} pages written to {}", count(done.written), out.display());
             }
             done
         }
@@ -44,7 +44,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     Ok(if done.damaged == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Written aside and renamed, so that nobody meets half of it.
+/// Writes to another name and renames, so that no reader sees half a file.
 fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<Written> {
     let mut aside = out.to_owned().into_os_string();
     aside.push(".part");
@@ -62,7 +62,7 @@ fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<Written> 
     Ok(written?)
 }
 
-/// A reader that has enough, such as head, is no error.
+/// A reader that stops early, such as head, is no error.
 fn to_stdout(service: &Service, args: &ExportArgs) -> Result<Written> {
     let mut writer = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let written = write(service, args, &mut writer)

@@ -1,4 +1,4 @@
-//! `onecopy groups`: the groups of a collection, or the pages of one.
+//! `onecopy groups`: lists the groups of a collection, or the pages of one.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -24,24 +24,28 @@ pub fn run(args: &GroupsArgs) -> Result<ExitCode> {
 }
 
 fn one(service: &Service, group: u64, args: &GroupsArgs) -> Result<String> {
-    let unknown =
-        || Error::NotFound(format!("there is no group {group}: `onecopy groups --data DIR` lists them"));
+    let unknown = || {
+        Error::NotFound(format!(
+            "no group has the number {group}: `onecopy groups --data DIR` lists the groups"
+        ))
+    };
     let changed = if args.repair { Some(service.repair(group)?.ok_or_else(unknown)?) } else { None };
     let found = service.group(group)?;
     if found.is_none() && changed.is_none() {
         return Err(unknown().into());
     }
     if args.json {
-        // Of a group that a repair dissolved, null.
+        // Null if the repair dissolved the group.
         return Ok(serde_json::to_string_pretty(&found)? + "\n");
     }
-    let mut text =
-        changed.map_or(String::new(), |pages| format!("Compared anew: {} pages changed.\n\n", count(pages)));
+    let mut text = changed.map_or(String::new(), |pages| {
+        format!("Compared again: {} pages changed their status.\n\n", count(pages))
+    });
     match &found {
         Some(found) => text += &view(found),
         None => {
             text += &format!(
-                "Group {group} is no more: its pages are not alike, or in groups of other numbers.\n"
+                "Group {group} no longer exists: its pages are not similar, or are in other groups.\n"
             )
         }
     }
@@ -54,13 +58,13 @@ fn list(service: &Service, args: &GroupsArgs) -> Result<String> {
         return Ok(serde_json::to_string_pretty(&found)? + "\n");
     }
     if found.is_empty() {
-        return Ok("No groups were found.\n".into());
+        return Ok("No groups found.\n".into());
     }
     let mut text = table(&found);
     if let Some(last) = found.last().filter(|_| found.len() >= args.limit) {
         let _ = writeln!(
             text,
-            "\nThere may be more: give --after {} for the next, or a higher --limit.",
+            "\nThere may be more: use --after {} for the next groups, or a higher --limit.",
             last.group
         );
     }
@@ -83,7 +87,7 @@ fn view(group: &GroupView) -> String {
     if *checked > 0 {
         let _ = writeln!(
             text,
-            "compared with their winner on request: {}, failed {}",
+            "checks of losers against their winner: {}, failed: {}",
             count(*checked),
             count(*failed)
         );

@@ -1,4 +1,4 @@
-//! `onecopy import`: pages of files into a collection.
+//! `onecopy import`: puts the pages of files into a collection.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::commands::{at, print};
 use crate::size::{count, human};
 use crate::terminal::Terminal;
 
-/// Rejections that are shown, and characters of each.
+/// The most rejections shown, and characters of each.
 const SHOWN: usize = 5;
 const REASON: usize = 200;
 
@@ -42,7 +42,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
         print(&for_people(&imported, &stats, &rejected, args));
     }
     if imported.accepted == 0 && imported.rejected > 0 {
-        eprintln!("onecopy: none of the {} records could be taken", count(imported.read));
+        eprintln!("onecopy: none of the {} records could be imported", count(imported.read));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -62,7 +62,7 @@ fn fill(
     Ok(imported)
 }
 
-/// A folder for standard input, taken away at the end. It is beside the collection, where there is room for pages.
+/// A folder for standard input, deleted at the end. It is beside the collection, where there is room for pages.
 struct Spool {
     folder: PathBuf,
     is_used: bool,
@@ -88,7 +88,7 @@ impl Drop for Spool {
     }
 }
 
-/// What was rejected: the first few for people, all in a file if one is wanted.
+/// Rejected records: the first few to show, and all in a file if requested.
 struct Rejected {
     first: Vec<ImportRejection>,
     list: Option<(PathBuf, BufWriter<File>)>,
@@ -126,7 +126,7 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
     row(&mut text, "read", imported.read, String::new());
     row(&mut text, "accepted", imported.accepted, String::new());
     if imported.unchanged > 0 {
-        row(&mut text, "unchanged", imported.unchanged, "revisits that say so".into());
+        row(&mut text, "unchanged", imported.unchanged, "revisit records".into());
     }
     row(&mut text, "rejected", imported.rejected, String::new());
     for rejection in &rejected.first {
@@ -155,7 +155,7 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
     if stats.waiting > 0 {
         let _ = writeln!(
             text,
-            "{} changes wait to be compared; that goes on when it is opened the next time.",
+            "{} changes wait to be compared; that continues when the collection is next opened.",
             count(stats.waiting)
         );
     }

@@ -1,4 +1,4 @@
-//! `onecopy methods`: how pages can be compared.
+//! `onecopy methods`: lists the methods and their parameters.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ pub fn run() -> Result<ExitCode> {
         let shown: Vec<String> = parameters.iter().map(|(name, usual)| format!("{name}={usual}")).collect();
         let _ = writeln!(text, "{:<14}  {}", "", shown.join("  "));
     }
-    text.push_str("\nParameters are given behind the name: --method simhash:distance=4:search=rotate\n");
+    text.push_str("\nParameters follow the name: --method simhash:distance=4:search=rotate\n");
     print(&text);
     Ok(ExitCode::SUCCESS)
 }

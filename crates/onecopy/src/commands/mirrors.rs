@@ -1,4 +1,4 @@
-//! `onecopy mirrors`: hosts and folders of a finished run that mirror each other.
+//! `onecopy mirrors`: lists hosts and folders of a finished run that mirror each other.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::columns::{columns, shown};
 use crate::commands::print;
 use crate::size::count;
 
-/// Characters of a path that are shown.
+/// The most characters shown of a path.
 const PATH: usize = 100;
 
 pub fn run(args: &MirrorsArgs) -> Result<ExitCode> {
@@ -28,7 +28,7 @@ pub fn run(args: &MirrorsArgs) -> Result<ExitCode> {
 
 fn for_people(found: &[Mirror], all: usize) -> String {
     if all == 0 {
-        return "No mirrors were found.\n".into();
+        return "No mirrors found.\n".into();
     }
     let mut text = table(found);
     for mirror in found {
@@ -40,7 +40,7 @@ fn for_people(found: &[Mirror], all: usize) -> String {
     if found.len() < all {
         let _ = writeln!(
             text,
-            "\n{} of {} pairs; the others need a higher --limit.",
+            "\n{} of {} pairs; use a higher --limit for the others.",
             found.len(),
             count(all as u64)
         );
@@ -48,7 +48,7 @@ fn for_people(found: &[Mirror], all: usize) -> String {
     text
 }
 
-/// A line a pair, columns aligned: two of text, the rest numbers.
+/// One line per pair, in aligned columns: two of text, the rest numbers.
 fn table(found: &[Mirror]) -> String {
     let header = ["left", "right", "score", "matched", "mismatched", "only left", "only right", "set"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];

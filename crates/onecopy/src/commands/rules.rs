@@ -1,4 +1,4 @@
-//! `onecopy rules`: the rules for addresses, as they ship.
+//! `onecopy rules`: prints the shipped rules for addresses.
 
 use std::process::ExitCode;
 

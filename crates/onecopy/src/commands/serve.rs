@@ -1,4 +1,4 @@
-//! `onecopy serve`: a collection over HTTP, until it is told to end.
+//! `onecopy serve`: serves a collection over HTTP until a signal ends it.
 
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::http::{Log, Style, serve};
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     allocator::share_heaps();
     let (http, options, address) = (args.http()?, args.options()?, args.address()?);
-    // An address that is taken is told before a large collection is opened.
+    // Bind first: an address in use should fail before a large collection is opened.
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"));
     let listener = listener.map_err(with_cause)?;
     let log = Arc::new(Log::start(args.style(), args.quiet)?);
@@ -38,16 +38,16 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
 
 /// The program prints one line of an error, so the cause must be in it.
 fn with_cause(error: anyhow::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error:#}: is it in use? --listen gives another")
+    anyhow::anyhow!("{error:#}: if the address is in use, choose another with --listen")
 }
 
-/// A mistake of ours is a line of the log too, where programs read it.
+/// Writes panics to the log as JSON, where programs read them.
 fn log_panics(log: &Arc<Log>) {
     let log = log.clone();
     std::panic::set_hook(Box::new(move |panic| log.event("panic", &panic.to_string())));
 }
 
-/// Says true when the user or the system asks us to stop. A second time ends the process at once.
+/// Becomes true on Ctrl-C or a termination signal. A second signal ends the process at once.
 fn stop_on_signal() -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     let handler = move || {
@@ -56,12 +56,12 @@ fn stop_on_signal() -> watch::Receiver<bool> {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("onecopy: Ctrl-C will end the service at once: {error}");
+        eprintln!("onecopy: cannot handle Ctrl-C, which will end the service at once: {error}");
     }
     receiver
 }
 
-/// Where the service is, and what to try first.
+/// The address of the service, and commands to try.
 fn greeting(args: &ServeArgs, address: SocketAddr) -> String {
     let at = format!("http://{address}");
     let token = match &args.token_file {
@@ -70,7 +70,7 @@ fn greeting(args: &ServeArgs, address: SocketAddr) -> String {
     };
     format!(
         "\
-{data} is served at {at}; Ctrl-C ends it.
+Serving {data} at {at}. Press Ctrl-C to stop.
 
   curl{token} {at}/pages -H 'Content-Type: application/json' -d '{{\"id\": \"a\", \"text\": \"some words\"}}'
   curl{token} '{at}/pages?page=a'

@@ -1,4 +1,4 @@
-//! `onecopy status`: what became of pages, or a collection in numbers.
+//! `onecopy status`: shows the status of pages, or the numbers of a collection.
 
 mod numbers;
 
@@ -12,7 +12,7 @@ use crate::columns::{columns, shown};
 use crate::commands::collection::{line, name};
 use crate::commands::{collection, print};
 
-/// Characters of a name that are shown.
+/// The most characters shown of a name.
 const NAME: usize = 100;
 
 pub fn run(args: &StatusArgs) -> Result<ExitCode> {
@@ -32,7 +32,7 @@ fn all(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends with 1 if a page is not known: a script that asks for one wants to notice.
+/// Exits with 1 if a page is unknown, so that a script notices.
 fn pages(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
     let names: Vec<&str> = args.pages.iter().map(String::as_str).collect();
     let found = service.status(&names, args.verify)?;
@@ -44,7 +44,10 @@ fn pages(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
     let unknown: Vec<&str> =
         names.iter().zip(&found).filter(|(_, status)| status.is_none()).map(|(name, _)| *name).collect();
     for page in &unknown {
-        eprintln!("onecopy: no page is called `{}`: a name is the id, else the address", shown(page, NAME));
+        eprintln!(
+            "onecopy: no page is called `{}`: give its id, or its address if it has no id",
+            shown(page, NAME)
+        );
     }
     Ok(if unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -55,7 +58,7 @@ fn for_people(names: &[&str], found: &[Option<Status>]) -> String {
             let group = status.group.map(|group| format!("group {group}")).unwrap_or_default();
             vec![name(&status.page), line(status), group]
         }
-        None => vec![shown(asked, NAME), "not known".into(), String::new()],
+        None => vec![shown(asked, NAME), "unknown".into(), String::new()],
     };
     columns(&names.iter().zip(found).map(row).collect::<Vec<_>>(), 3)
 }

@@ -1,4 +1,4 @@
-//! What the service says of itself.
+//! Routes about the service itself: index, health, readiness, numbers, description.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::reply::{JSON, Outcome, json, whole};
 use super::routes::ROUTES;
 use super::server::Server;
 
-/// The description of all routes, for programs. A test holds it against the routes.
+/// The description of all routes for programs. A test compares it with the routes.
 const OPENAPI: &str = include_str!("openapi.json");
 
 #[derive(Serialize)]
@@ -71,25 +71,25 @@ pub async fn metrics<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     Ok(whole(StatusCode::OK, metrics::KIND, text))
 }
 
-/// Says why changes are not accepted.
+/// Fails with the reason if the service accepts no changes.
 pub fn must_be_ready(server: &Server) -> Result<(), Failure> {
     if server.is_stopping() {
         return Err(Failure::stopping());
     }
     let reason = match server.service.ready() {
         Ok(()) => return Ok(()),
-        Err(Refusal::Full(_)) => "too much waits for Tier 2".to_owned(),
+        Err(Refusal::Full(_)) => "the queue is full".to_owned(),
         Err(Refusal::Broken(why)) => why,
         Err(other) => format!("{other:?}"),
     };
-    Err(Failure::unavailable(reason, "wait until the reason is gone; what was accepted is safe"))
+    Err(Failure::unavailable(reason, "fix the cause or wait; accepted changes are safe"))
 }
 
 async fn numbers(server: &Arc<Server>) -> Result<Stats, Failure> {
     server.call(|service| service.stats()).await
 }
 
-/// No parameter is known here.
+/// Refuses all parameters.
 fn none<B>(request: &Request<B>) -> Result<(), Failure> {
     Params::parse(request.uri().query(), &[]).map(|_| ())
 }

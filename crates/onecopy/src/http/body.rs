@@ -1,4 +1,4 @@
-//! What a client sends: taken whole within a limit, each pause and all of it within a time.
+//! Request bodies: read completely, within limits on size, pauses and total time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,28 +13,28 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 
-/// A body that passes this size waits until few others are as large, so that many cannot fill the memory.
+/// A larger body waits until few others are as large, so that many of them cannot fill the memory.
 pub const LARGE_BYTES: usize = 64 << 10;
-/// How much is read, and how long, of a body that is refused. A client that still writes would not see the answer.
+/// How much of a refused body is read, and for how long. A client that is still writing would not see the answer.
 const REFUSED_BYTES: usize = 16 << 20;
 const REFUSED_TIME: Duration = Duration::from_secs(2);
 
-/// A body that was taken whole.
+/// A complete body.
 pub struct Taken {
     pub bytes: Bytes,
-    /// A place among the large ones, until the bytes are no longer needed.
+    /// A permit for a large body, held until the bytes are no longer needed.
     _place: Option<OwnedSemaphorePermit>,
 }
 
-/// How bodies are taken.
+/// How bodies are read.
 pub struct Taking {
-    /// Places for large bodies.
+    /// Permits for large bodies.
     pub large: Arc<Semaphore>,
     /// How long a client may pause.
     pub idle: Duration,
 }
 
-/// What a body is said to be.
+/// The declared type of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Media {
     Json,
@@ -42,7 +42,7 @@ pub enum Media {
     Other,
 }
 
-/// What the headers say that a body is.
+/// The type that the headers declare.
 pub fn media(headers: &HeaderMap) -> Media {
     let plain = headers.get(CONTENT_ENCODING).is_none_or(|coding| coding.as_bytes() == b"identity");
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -55,9 +55,9 @@ pub fn media(headers: &HeaderMap) -> Media {
     }
 }
 
-/// The failure of a body that is of another kind than these.
+/// The failure for a body that has none of these types.
 pub fn unsupported(kinds: &str) -> Failure {
-    let error = format!("the body is not said to be {kinds} without a content encoding");
+    let error = format!("unsupported body: expected {kinds} without a content encoding");
     let remedy = format!("send the header `Content-Type: {}`", kinds.split(' ').next().unwrap_or(kinds));
     Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error, remedy)
 }
@@ -92,7 +92,7 @@ pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<T
             // The semaphore is never closed.
             place = taking.large.clone().acquire_owned().await.ok();
         }
-        // Most bodies come in one piece, and need no copy.
+        // Most bodies arrive in one piece and need no copy.
         if first.is_empty() && all.is_empty() {
             first = piece;
             continue;
@@ -114,10 +114,10 @@ pub async fn next_piece(body: &mut Incoming, idle: Duration) -> Result<Option<By
             Err(_) => return Err(too_slow(idle)),
             Ok(None) => return Ok(None),
             Ok(Some(Err(error))) => {
-                let error = format!("the body cannot be read to its end: {error}");
-                return Err(Failure::bad(error, "send all of it, as its headers say"));
+                let error = format!("cannot read the whole body: {error}");
+                return Err(Failure::bad(error, "send as many bytes as the headers declare"));
             }
-            // Trailers say nothing to us.
+            // Trailers are ignored.
             Ok(Some(Ok(frame))) => match frame.into_data() {
                 Ok(piece) if !piece.is_empty() => return Ok(Some(piece)),
                 _ => {}
@@ -126,7 +126,7 @@ pub async fn next_piece(body: &mut Incoming, idle: Duration) -> Result<Option<By
     }
 }
 
-/// Reads what a client is still sending, within limits, so that it comes to read why it is refused.
+/// Reads the rest of a body, within limits, so that the client gets to read why it is refused.
 pub async fn refuse(mut body: Incoming, failure: Failure) -> Failure {
     let read = async {
         let mut left = REFUSED_BYTES;
@@ -141,8 +141,8 @@ pub async fn refuse(mut body: Incoming, failure: Failure) -> Failure {
 }
 
 fn too_slow(idle: Duration) -> Failure {
-    let error = format!("nothing came for {} seconds in the middle of the body", idle.as_secs());
-    Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body without such pauses")
+    let error = format!("no data for {} seconds within the body", idle.as_secs());
+    Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body without long pauses")
 }
 
 #[cfg(test)]

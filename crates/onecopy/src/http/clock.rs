@@ -12,14 +12,14 @@ pub fn utc(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// The date of a day, counted from 1 January 1970. Years are taken from 1 March, so that a leap day is their last.
+/// The date of a day, counted from 1 January 1970. Years start on 1 March here, so a leap day is the last day.
 fn date(days: u64) -> (u64, u64, u64) {
     // 1 March of year 0 was 719,468 days earlier; 400 years have 146,097 days.
     let days = days + 719_468;
     let (cycle, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // From March on, five months have 153 days, and again.
+    // From March on, every five months have 153 days.
     let month = (5 * day + 2) / 153;
     let day_of_month = day - (153 * month + 2) / 5 + 1;
     let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };

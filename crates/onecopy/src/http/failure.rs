@@ -1,4 +1,4 @@
-//! What went wrong with a request: a status code, a sentence, and the remedy. Every error of the service is one of these.
+//! Failures of requests: a status code, what failed, and the remedy. Every error of the service is one of these.
 
 use hyper::StatusCode;
 use hyper::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -7,27 +7,27 @@ use serde::Serialize;
 
 use super::reply::{Response, json_text};
 
-/// Why a request is not answered as it should be.
+/// Why a request failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// The code of the answer.
+    /// The status code of the answer.
     pub status: StatusCode,
-    /// What is wrong.
+    /// What failed, and why.
     pub error: String,
-    /// What can be done about it.
+    /// What to do.
     pub remedy: String,
     hint: Hint,
 }
 
-/// What a header of the answer says, for programs.
+/// An extra header of the answer.
 #[derive(Debug)]
 enum Hint {
     None,
     /// When to try again, in seconds.
     RetryAfter(u64),
-    /// Methods that there are.
+    /// The methods that the path accepts.
     Allow(String),
-    /// How to prove who asks.
+    /// How to authenticate.
     Challenge,
 }
 
@@ -47,7 +47,7 @@ impl Failure {
         Failure { status, error: error.into(), remedy: remedy.into(), hint: Hint::None }
     }
 
-    /// A request that makes no sense.
+    /// An invalid request.
     pub fn bad(error: impl Into<String>, remedy: impl Into<String>) -> Failure {
         Failure::new(StatusCode::BAD_REQUEST, error, remedy)
     }
@@ -60,12 +60,12 @@ impl Failure {
 
     /// More bytes than the limit.
     pub fn too_large(limit: usize) -> Failure {
-        let error = format!("this is longer than the limit of {limit} bytes");
-        let remedy = "send less, or start the service with a larger --max-page";
+        let error = format!("too long: the limit is {limit} bytes");
+        let remedy = "send less, or restart the service with a larger --max-page";
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, error, remedy)
     }
 
-    /// Something is full; it is worth another try after so many seconds.
+    /// Something is full; the client may try again after this many seconds.
     pub fn busy(error: impl Into<String>, seconds: u64) -> Failure {
         let remedy = format!("try again in {seconds} seconds");
         let mut failure = Failure::new(StatusCode::TOO_MANY_REQUESTS, error, remedy);
@@ -73,41 +73,40 @@ impl Failure {
         failure
     }
 
-    /// The service cannot do its work.
+    /// The service cannot work at the moment.
     pub fn unavailable(error: impl Into<String>, remedy: impl Into<String>) -> Failure {
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, error, remedy)
     }
 
-    /// Nothing more is taken, because the service ends.
+    /// The service is shutting down and accepts nothing.
     pub fn stopping() -> Failure {
-        Failure::unavailable("the service is shutting down", "try again when it is back")
+        Failure::unavailable("the service is shutting down", "try again after the restart")
     }
 
-    /// A mistake of ours.
+    /// A bug in onecopy.
     pub fn ours(error: impl Into<String>) -> Failure {
-        let remedy = "this is a mistake in onecopy: please report it with the service's log";
+        let remedy = "this is a bug in onecopy: please report it with the service's log";
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error, remedy)
     }
 
-    /// The path is there, but only for these methods.
-    pub fn method(allowed: &str) -> Failure {
-        let error = "this path is not there for this method";
-        let mut failure =
-            Failure::new(StatusCode::METHOD_NOT_ALLOWED, error, format!("use one of: {allowed}"));
+    /// The path exists, but only for these methods.
+    pub fn method(path: &str, allowed: &str) -> Failure {
+        let error = format!("method not allowed: {} accepts {allowed}", shortened(path));
+        let remedy = format!("use one of: {allowed}");
+        let mut failure = Failure::new(StatusCode::METHOD_NOT_ALLOWED, error, remedy);
         failure.hint = Hint::Allow(allowed.to_owned());
         failure
     }
 
-    /// The token is missing or another.
+    /// The token is missing or wrong.
     pub fn unauthorized() -> Failure {
-        let remedy = "send the header `Authorization: Bearer TOKEN` with the token of --token-file";
-        let mut failure =
-            Failure::new(StatusCode::UNAUTHORIZED, "the token is missing or not the right one", remedy);
+        let remedy = "send the header `Authorization: Bearer TOKEN` with the token from --token-file";
+        let mut failure = Failure::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong", remedy);
         failure.hint = Hint::Challenge;
         failure
     }
 
-    /// The answer that says so.
+    /// The answer for this failure.
     pub fn into_response(self) -> Response {
         let told = Told { error: &self.error, remedy: &self.remedy };
         let text = serde_json::to_vec(&told).unwrap_or_else(|_| b"{}".to_vec());
@@ -129,12 +128,16 @@ impl Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
-            Refusal::Bad(why) => Failure::bad(why, "a page is a JSON object as in a line of JSON Lines"),
+            Refusal::Bad(why) => {
+                Failure::bad(why, "send a page as a JSON object, as in a line of JSON Lines")
+            }
             Refusal::TooLarge(limit) => Failure::too_large(limit),
             Refusal::Unknown(name) => Failure::unknown_page(&name),
-            Refusal::Full(seconds) => Failure::busy("too many changes wait to be compared", seconds.max(1)),
+            Refusal::Full(seconds) => {
+                Failure::busy("the queue is full: too many changes wait to be compared", seconds.max(1))
+            }
             Refusal::Broken(why) => {
-                Failure::unavailable(why, "the service's log and disk say more; nothing was accepted")
+                Failure::unavailable(why, "nothing was accepted; check the service's log and disk")
             }
         }
     }
@@ -142,11 +145,11 @@ impl From<Refusal> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::unavailable(error.to_string(), "the service's log and disk say more")
+        Failure::unavailable(error.to_string(), "check the service's log and disk")
     }
 }
 
-/// A name as it is told: any client can send one of megabytes.
+/// A name as the message shows it. A client can send one of megabytes.
 fn shortened(name: &str) -> &str {
     name.char_indices().nth(200).map_or(name, |(end, _)| &name[..end])
 }

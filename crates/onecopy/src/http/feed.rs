@@ -1,6 +1,6 @@
-//! The feed: changes of status by number, as lines, or as server-sent events for as long as the client listens.
+//! The feed: changes of status by number, as lines or as a stream of server-sent events.
 //!
-//! One thread waits for the engine's feed to grow and tells all who listen, so that a listener costs no thread.
+//! One thread waits for the engine's feed to grow and wakes all listeners, so a listener costs no thread.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -19,22 +19,22 @@ use super::params::{LARGEST, Params, number};
 use super::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
 use super::server::Server;
 
-/// Changes in an answer, unless a number is given, and at most.
+/// Changes per answer: the default and the maximum.
 const USUAL: u64 = 1_000;
 const MOST: u64 = 10_000;
-/// The longest that a client may wait, in seconds.
+/// The longest wait of a client, in seconds.
 const LONGEST_WAIT: u64 = 60;
-/// Changes that are read at a time for a stream.
+/// Changes read at a time for a stream.
 const AT_ONCE: usize = 500;
-/// A stream says something at least this often, so that nobody on the way takes it for dead.
+/// A stream sends something at least this often, so that no proxy closes it as idle.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long the engine is asked to wait at a time; the end of the service is seen after that.
+/// How long the thread waits for the engine at a time. It notices the shutdown afterwards.
 const ASKING: Duration = Duration::from_millis(250);
 
-/// How long after the feed grew it is looked at again: changes come in batches, and looking is not free.
+/// The pause after the feed grew. Changes come in batches, and each look has a cost.
 const PACE: Duration = Duration::from_millis(20);
 
-/// Starts the thread that follows the engine's feed, until the service is to end.
+/// Starts the thread that follows the engine's feed until the shutdown.
 pub fn follow(
     service: Arc<Service>,
     stop: watch::Receiver<bool>,
@@ -72,7 +72,7 @@ pub async fn feed<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     Ok(whole(StatusCode::OK, LINES, text))
 }
 
-/// Changes behind a number. If there are none, waits for some.
+/// Changes after a number. If there are none, waits for some.
 async fn changes(
     server: &Arc<Server>,
     after: u64,
@@ -88,7 +88,7 @@ async fn changes(
         if !found.is_empty() || left.is_zero() || *stop.borrow() {
             return Ok(found);
         }
-        // What the thread knows may lag behind, so it is growth that is waited for.
+        // The number of the thread may lag behind, so wait for it to grow.
         let grown = feed.wait_for(|last| *last > after);
         tokio::select! {
             _ = timeout(left, grown) => {}
@@ -103,12 +103,12 @@ fn wants_events<B>(request: &Request<B>) -> bool {
     kinds.any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENTS)))
 }
 
-/// Where a client that lost its connection wants to continue.
+/// Where a reconnecting client wants to continue.
 fn last_event<B>(request: &Request<B>) -> Result<Option<u64>, Failure> {
     let Some(last) = request.headers().get("last-event-id") else { return Ok(None) };
     let number = last.to_str().ok().and_then(number);
-    let error = "the header `Last-Event-ID` is not a number of the feed";
-    number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or leave it out"))
+    let error = "the header `Last-Event-ID` is not a feed number";
+    number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or omit the header"))
 }
 
 fn events(server: &Arc<Server>, after: u64) -> super::reply::Response {
@@ -121,9 +121,9 @@ fn events(server: &Arc<Server>, after: u64) -> super::reply::Response {
     response
 }
 
-/// Sends changes until the client is gone or the service ends.
+/// Sends changes until the client disconnects or the service ends.
 async fn send_events(server: &Arc<Server>, mut after: u64, mut pieces: Pieces) {
-    // Something is sent at once, so that the client sees that it is connected.
+    // Send something at once, so that the client sees that it is connected.
     if pieces.send_data(Bytes::from_static(b": onecopy\n\n")).await.is_err() {
         return;
     }
@@ -150,7 +150,7 @@ fn event_text(changes: &[Change]) -> Vec<u8> {
     let mut text = Vec::with_capacity(changes.len() * 160);
     for change in changes {
         text.extend_from_slice(format!("id: {}\nevent: change\ndata: ", change.sequence).as_bytes());
-        // The line end of the JSON ends the data, an empty line the event.
+        // The newline after the JSON ends the data; an empty line ends the event.
         if push_line(&mut text, change).is_ok() {
             text.push(b'\n');
         }

@@ -1,7 +1,7 @@
-//! Gathers changes of single requests: whatever waits is accepted in one call, so that one sync of the disk serves all.
+//! Gathers changes of single requests and accepts all waiting ones in one call, so that one sync serves them all.
 //!
-//! Two threads take turns: while one waits for the disk, the other makes the next call ready. No order is lost by that,
-//! since changes that wait at the same time are of clients that do not wait for each other.
+//! Two threads take turns: while one waits for the disk, the other prepares the next call. This loses no order, because
+//! changes that wait at the same time come from clients that do not wait for each other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,11 +13,11 @@ use tokio::sync::{mpsc, oneshot};
 use super::body::Taken;
 use super::failure::Failure;
 
-/// Changes that are accepted in one call.
+/// The most changes per call.
 pub const CHANGES: usize = 256;
-/// Bytes from which a call takes no more changes.
+/// A call with this many bytes takes no more changes.
 pub const BYTES: usize = 1 << 20;
-/// Changes that may wait for a thread. Further requests wait to be taken in.
+/// The length of the queue to the threads. Further requests wait to enter it.
 const WAITING: usize = 1_024;
 const THREADS: usize = 2;
 
@@ -25,14 +25,14 @@ const THREADS: usize = 2;
 pub enum Change {
     /// A page.
     Put(Taken),
-    /// A page is dead, by name.
+    /// The name of a dead page.
     Dead(String),
-    /// A page is forgotten, by name.
+    /// The name of a page to delete.
     Delete(String),
 }
 
 impl Change {
-    /// As the engine takes it.
+    /// The change as an action of the engine.
     fn action(&self) -> Action<'_> {
         match self {
             Change::Put(record) => Action::Put(&record.bytes),
@@ -54,7 +54,7 @@ struct Waiting {
     answer: oneshot::Sender<Result<Accepted, Refusal>>,
 }
 
-/// Where single changes go. Its threads end when it is dropped.
+/// The queue of single changes. Its threads end when it is dropped.
 pub struct Gather {
     sender: mpsc::Sender<Waiting>,
 }
@@ -73,9 +73,9 @@ impl Gather {
         Ok((Gather { sender }, threads))
     }
 
-    /// Has a change accepted.
+    /// Waits until a change is accepted.
     pub async fn accept(&self, change: Change) -> Result<Accepted, Failure> {
-        let gone = || Failure::ours("the change was not answered; it may have been accepted");
+        let gone = || Failure::ours("the change got no answer; it may have been accepted");
         let (answer, answered) = oneshot::channel();
         self.sender.send(Waiting { change, answer }).await.map_err(|_| gone())?;
         let outcome = answered.await.map_err(|_| gone())?;
@@ -89,12 +89,12 @@ fn run(service: &Service, receiver: &Mutex<mpsc::Receiver<Waiting>>) {
         if waiting.is_empty() {
             return;
         }
-        // A panic inside the engine costs these changes their answer, not the service its thread.
+        // A panic inside the engine loses the answers of these changes, but not the thread.
         let _ = catch_unwind(AssertUnwindSafe(|| accept(service, waiting)));
     }
 }
 
-/// Waits for a change, and takes what waits with it. Nothing means the end.
+/// Waits for a change, and takes all others that wait. Empty at the end.
 fn next(receiver: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
     let mut taken: Vec<Waiting> = receiver.blocking_recv().into_iter().collect();
     let mut bytes: usize = taken.iter().map(|waiting| waiting.change.bytes()).sum();
@@ -110,7 +110,7 @@ fn accept(service: &Service, waiting: Vec<Waiting>) {
     let actions: Vec<Action> = waiting.iter().map(|waiting| waiting.change.action()).collect();
     let outcomes = service.accept(&actions);
     for (waiting, outcome) in waiting.into_iter().zip(outcomes) {
-        // A client that is gone needs no answer.
+        // A disconnected client needs no answer.
         let _ = waiting.answer.send(outcome);
     }
 }

@@ -1,4 +1,4 @@
-//! Groups: lists of them, one of them, and having one compared anew.
+//! Routes about groups: list them, show one, repair one.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::params::{self, LARGEST, Params};
 use super::reply::{Outcome, json};
 use super::server::Server;
 
-/// Groups in a list, unless a number is given, and at most.
+/// Groups per list: the default and the maximum.
 const USUAL: u64 = 100;
 const MOST: u64 = 1_000;
 
 #[derive(Serialize)]
 struct List {
     groups: Vec<GroupLine>,
-    /// What `after` is to be for those that follow; absent at the end.
+    /// The value of `after` for the next list; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
 }
@@ -49,11 +49,11 @@ pub async fn one<B>(server: &Arc<Server>, request: &Request<B>, group: &str) -> 
     json(StatusCode::OK, &found.ok_or_else(|| unknown(group))?)
 }
 
-/// `POST /groups/{group}/repair`. It may take long, so only a few may be asked for at a time.
+/// `POST /groups/{group}/repair`. It may take long, so only a few run at a time.
 pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) -> Outcome {
     let group = number(request, group)?;
     let place = server.repairs.clone().try_acquire_owned();
-    let place = place.map_err(|_| Failure::busy("other groups are under repair", 5))?;
+    let place = place.map_err(|_| Failure::busy("too many groups are being repaired", 5))?;
     let repaired = server.call(move |service| {
         let _place = place;
         service.repair(group)
@@ -65,10 +65,10 @@ pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) 
 fn number<B>(request: &Request<B>, group: &str) -> Result<u64, Failure> {
     Params::parse(request.uri().query(), &[])?;
     params::number(group)
-        .ok_or_else(|| Failure::bad("a group is named by its number", "GET /groups lists them"))
+        .ok_or_else(|| Failure::bad("a group must be a number", "GET /groups lists the groups"))
 }
 
 fn unknown(group: u64) -> Failure {
-    let error = format!("there is no group {group}");
-    Failure::new(StatusCode::NOT_FOUND, error, "GET /groups lists them; a group's number can change")
+    let error = format!("no group has the number {group}");
+    Failure::new(StatusCode::NOT_FOUND, error, "GET /groups lists the groups; a group's number can change")
 }

@@ -1,10 +1,9 @@
-//! Who may ask: whoever has the token; without one, programs on this machine, and no web page in its browser.
+//! Decides who may call: with a token, every client that sends it; without one, programs on this machine, but no web page.
 //!
-//! A page that a browser shows can send requests to a loopback address. It cannot read the answers of another origin, but
-//! a request that writes has done its work by then; and with a name of its own that comes to mean 127.0.0.1 (DNS
-//! rebinding) it is the same origin. So without a token the host that was asked for must be this machine by address or
-//! as `localhost`, which no foreign name is, and whatever a browser says of where the request comes from must be the
-//! same origin. A token needs neither: a foreign page does not have it, and browsers never add it by themselves.
+//! A web page in a browser can send requests to a loopback address. It cannot read the answers of another origin, but a
+//! write has happened by then. If its own name resolves to 127.0.0.1 (DNS rebinding), it even is the same origin. So
+//! without a token, `Host` must be this machine by address or `localhost`, and the origin that a browser sends must be
+//! the same. With a token neither is needed: a foreign page does not have it, and browsers never add it themselves.
 
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -14,19 +13,19 @@ use hyper::{HeaderMap, Request, StatusCode};
 
 use super::failure::Failure;
 
-/// The least length of a token.
+/// The minimum length of a token.
 pub const TOKEN_LENGTH: usize = 16;
 
-/// What is asked of a request before anything else.
+/// The check that every request passes first.
 pub struct Guard {
     /// The token, if there is one.
     pub token: Option<String>,
-    /// The address that is listened on.
+    /// The address that the service listens on.
     pub address: IpAddr,
 }
 
 impl Guard {
-    /// Says why a request is turned away.
+    /// Fails with the reason if a request is refused.
     pub fn check<B>(&self, request: &Request<B>) -> Result<(), Failure> {
         match &self.token {
             Some(token) if has_token(request.headers(), token) => Ok(()),
@@ -38,13 +37,13 @@ impl Guard {
     fn check_origin<B>(&self, request: &Request<B>) -> Result<(), Failure> {
         let headers = request.headers();
         let host = only(headers, HOST.as_str()).ok_or_else(|| {
-            Failure::bad("the header `Host` is missing or there twice", "send it once, as HTTP/1.1 asks")
+            Failure::bad("the header `Host` is missing or repeated", "send it once, as HTTP/1.1 requires")
         })?;
-        // A request may name its host in its first line too, and then that is the one that counts.
+        // A request may also name its host in its first line, which then takes precedence.
         let named = request.uri().authority().map_or(host, |authority| authority.as_str());
         if !self.is_here(host) || !self.is_here(named) {
-            let remedy = "ask for 127.0.0.1 or localhost, or start the service with --token-file";
-            return Err(forbidden("the host that is asked for is not this machine", remedy));
+            let remedy = "use 127.0.0.1 or localhost, or start the service with --token-file";
+            return Err(forbidden("the requested host is not this machine", remedy));
         }
         let is_foreign = match headers.get(ORIGIN) {
             Some(origin) => origin.as_bytes() != format!("http://{host}").as_bytes(),
@@ -54,14 +53,14 @@ impl Guard {
         };
         match is_foreign {
             true => Err(forbidden(
-                "requests of web pages from elsewhere are not answered",
+                "requests from web pages of another origin are refused",
                 "start the service with --token-file and send the token",
             )),
             false => Ok(()),
         }
     }
 
-    /// Whether a host, with or without a port, is this machine. Ports may differ: they can be forwarded.
+    /// Whether a host, with or without a port, is this machine. The port may differ, because it can be forwarded.
     fn is_here(&self, host: &str) -> bool {
         let name = match host.strip_prefix('[') {
             Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -78,7 +77,7 @@ fn forbidden(error: &str, remedy: &str) -> Failure {
     Failure::new(StatusCode::FORBIDDEN, error, remedy)
 }
 
-/// A header that is there once.
+/// The value of a header that occurs once.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?.to_str().ok()?;
@@ -91,7 +90,7 @@ fn has_token(headers: &HeaderMap, token: &str) -> bool {
     scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(given, token.as_bytes())
 }
 
-/// Compares in a time that depends on the lengths only, so that no answer's time tells how much was right.
+/// Compares in a time that depends on the lengths only, so that timing reveals nothing about the token.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differing = a.iter().zip(b).fold(0, |differing, (a, b)| black_box(differing | (a ^ b)));
     a.len() == b.len() && differing == 0

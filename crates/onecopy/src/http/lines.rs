@@ -1,8 +1,8 @@
-//! A stream of pages, a line each, and an answer for each line in the same order.
+//! A stream of pages, one per line, with an answer for each line in the same order.
 //!
-//! One task reads lines and puts them into groups, another has a group accepted and answers for it: while the disk
-//! works, the next group is read, and it is as large as that takes. A client may wait for an answer before it sends the next line, or send all at once as
-//! long as it reads answers meanwhile. Nothing is kept of a stream but three groups.
+//! One task reads lines into groups; another accepts a group and sends its answers. The next group grows while the disk
+//! is busy. A client may wait for an answer before it sends the next line, or send everything while it reads answers.
+//! At most three groups of a stream are in memory.
 
 mod cut;
 
@@ -29,28 +29,28 @@ use super::params::Params;
 use super::reply::{self, LINES, Outcome, Pieces, push_line};
 use super::server::Server;
 
-/// How long a stream waits while too much waits for Tier 2, before it gives up.
+/// How long a stream waits for room in the queue before its lines are refused.
 const FULL_TIME: Duration = Duration::from_secs(60);
-/// Between two looks whether there is room.
+/// The pause between two checks for room in the queue.
 const LOOK: Duration = Duration::from_millis(10);
-/// The longest pause between two tries, if there is no room before.
+/// The longest pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Which lines are answered.
+/// The lines that the response reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
-    /// Every one.
+    /// All lines.
     All,
-    /// Only those that were not accepted; how many were is said at the end.
+    /// Only refused lines, with a summary at the end.
     Refused,
 }
 
-/// Lines that are accepted in one call.
+/// The lines of one call.
 struct Group {
     lines: Vec<Line>,
-    /// Held until they are answered.
+    /// A permit, held until the lines are answered.
     open: Arc<()>,
-    /// Why no group follows, if that is not the end of the stream.
+    /// Why no group follows, unless the stream ended normally.
     broken: Option<Failure>,
 }
 
@@ -64,7 +64,7 @@ struct Taken<'a> {
 #[derive(Serialize)]
 struct Refused<'a> {
     line: u64,
-    /// What the answer's status would be if the line had been a request.
+    /// The HTTP status that the line would get as a single request.
     code: u16,
     error: &'a str,
     remedy: &'a str,
@@ -82,7 +82,7 @@ type Settled = Result<Accepted, Failure>;
 /// `POST /pages` with lines.
 pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     let answers = which_answers(request.uri().query()).and_then(|answers| {
-        // While too much waits it waits, too.
+        // While the queue is full, the stream waits.
         if !matches!(server.service.ready(), Err(Refusal::Full(_))) {
             must_be_ready(server)?;
         }
@@ -96,7 +96,7 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
         Err(failure) => return Err(refuse(body, failure).await),
     };
     let mut cutter = Cutter::new(server.page_bytes);
-    // A client that asks whether it may send is told so when something is read, unless the answer has begun.
+    // A client that sent `Expect: 100-continue` is told to continue on the first read, unless the answer has begun.
     let first = if expects { next_piece(&mut body, server.taking.idle).await? } else { Some(Bytes::new()) };
     first.iter().for_each(|piece| cutter.push(piece));
     let (pieces, response) = reply::stream(LINES);
@@ -111,16 +111,19 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     Ok(response)
 }
 
-/// Which answers are asked for.
+/// The value of `answers`.
 pub fn which_answers(query: Option<&str>) -> Result<Answers, Failure> {
     match Params::parse(query, &["answers"])?.text("answers") {
         None | Some("all") => Ok(Answers::All),
         Some("refused") => Ok(Answers::Refused),
-        Some(_) => Err(Failure::bad("`answers` is neither all nor refused", "give one of the two")),
+        Some(_) => Err(Failure::bad(
+            "the parameter `answers` must be all or refused",
+            "write answers=all or answers=refused",
+        )),
     }
 }
 
-/// Reads lines until the stream ends, fails, or nobody wants more.
+/// Reads lines until the stream ends or fails, or the client stops reading.
 async fn read(
     server: Arc<Server>,
     mut body: Option<Incoming>,
@@ -151,7 +154,7 @@ async fn read(
                 }
                 Err(failure) => break failure,
             },
-            // Nothing more comes at once, and somebody is free to take what there is.
+            // No more lines are ready, and the other task is idle.
             place = groups.reserve(), if cutter.has_lines() => match place {
                 Ok(place) => place.send(group(&mut cutter, None)),
                 Err(_) => return,
@@ -161,7 +164,7 @@ async fn read(
     let _ = groups.send(group(&mut cutter, Some(broken))).await;
 }
 
-/// The next piece of a body. A client that sends nothing while a group is open may be waiting for its answers.
+/// The next piece of a body. A client that sends nothing while a group is open may wait for its answers.
 async fn next_unless_open(
     body: &mut Incoming,
     open: &Arc<()>,
@@ -182,7 +185,7 @@ async fn settle_all(
     answers: Answers,
 ) {
     let mut summary = Summary { accepted_lines: 0, refused_lines: 0 };
-    // Once a stream has waited too long, the rest of it is not even tried.
+    // Once a stream has waited too long, the rest is refused without an attempt.
     let mut is_given_up = false;
     let mut number = 0;
     while let Some(Group { lines, open: _open, broken }) = groups.recv().await {
@@ -212,8 +215,8 @@ async fn settle_all(
     }
 }
 
-/// Has the lines of a group accepted, and waits while there is no room for them. Lines that were refused for another
-/// reason are not tried again.
+/// Accepts the lines of a group, and waits while the queue is full. Lines that were refused for another reason are not
+/// tried again.
 async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) -> (Vec<u64>, Vec<Settled>) {
     let numbers: Vec<u64> = lines.iter().map(|line| line.number).collect();
     let mut settled: Vec<Option<Settled>> = Vec::with_capacity(lines.len());
@@ -253,14 +256,13 @@ async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) 
     let not_taken = || match *is_given_up {
         true if server.is_stopping() => Err(Failure::stopping()),
         true => Err(full_for_long()),
-        false => Err(Failure::ours("the engine failed: this line may have been accepted or not")),
+        false => Err(Failure::ours("the engine failed; this line may have been accepted")),
     };
     let settled = settled.into_iter().map(|settled| settled.unwrap_or_else(not_taken)).collect();
     (numbers, settled)
 }
 
-/// Waits until there is room, at most so long. It looks rather than being told: a thread that waits would be one less for
-/// those who ask.
+/// Waits until there is room, up to a limit. It polls, because a blocked thread would be missing for other requests.
 async fn wait_for_room(server: &Server, most: Duration) {
     let begun = Instant::now();
     loop {
@@ -272,7 +274,7 @@ async fn wait_for_room(server: &Server, most: Duration) {
     }
 }
 
-/// Hands lines to the engine, on a thread that may wait.
+/// Passes lines to the engine on a thread that may block.
 async fn accept(
     server: &Arc<Server>,
     open: Vec<(usize, Bytes)>,
@@ -286,8 +288,8 @@ async fn accept(
 }
 
 fn full_for_long() -> Failure {
-    let error = format!("too many changes waited to be compared for {} seconds", FULL_TIME.as_secs());
-    Failure::busy(error + ": this line was not taken", 30)
+    let error = format!("the queue was full for {} seconds", FULL_TIME.as_secs());
+    Failure::busy(error + ": this line was not accepted", 30)
 }
 
 fn answer_lines(numbers: &[u64], settled: &[Settled], answers: Answers) -> Vec<u8> {

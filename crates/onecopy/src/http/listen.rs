@@ -1,4 +1,4 @@
-//! Connections: how many, how slow, and how they end.
+//! Connections: their number, their time limits, and the shutdown.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,19 +20,18 @@ use super::failure::Failure;
 use super::metrics::Held;
 use super::server::{Server, answer};
 
-/// What is read ahead of a connection.
+/// The read buffer of a connection.
 const BUFFER_BYTES: usize = 64 << 10;
-/// The most that the headers of a request may be, with the names of pages in its address.
+/// The largest head of a request, including the page names in its address.
 const HEAD_BYTES: usize = 32 << 10;
-/// Clients at a time that are told that there are too many.
+/// How many refused clients get an answer at a time.
 const TOLD: usize = 64;
-/// How long one of them may take to hear it.
+/// How long such a client may take to read it.
 const TELLING: Duration = Duration::from_secs(1);
-/// How long nothing is accepted after the system had no room for a connection.
+/// The pause after the system had no resources for a connection.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
-/// Accepts connections until the service is to end, then waits until those that are open end, at most for `grace`. Says
-/// whether all did.
+/// Accepts connections until the shutdown, then waits up to `grace` for the open ones. Returns whether all ended.
 pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, grace: Duration) -> bool {
     let open = Arc::new(Semaphore::new(most));
     let told = Arc::new(Semaphore::new(TOLD));
@@ -63,7 +62,7 @@ pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, gr
 async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
     let _place = place;
     let _held = Held::one(&server.metrics.connections);
-    // Answers are whole when they are written: waiting to fill a packet only delays them.
+    // Answers are written completely, so waiting to fill a packet only delays them.
     let _ = socket.set_nodelay(true);
     let idle = server.taking.idle;
     let answering = server.clone();
@@ -79,7 +78,7 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
         .serve_connection(TokioIo::new(Patient::new(socket, idle)), service);
     let mut connection = pin!(connection);
     let mut stop = server.stop.clone();
-    // How a connection broke is its client's affair: what was asked is in the log.
+    // How a connection broke does not matter: its requests are in the log.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
@@ -87,12 +86,12 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
     let _ = connection.await;
 }
 
-/// Tells a client that too many connections are open. When too many are being told, it is hung up on.
+/// Tells a client that too many connections are open, or disconnects it if too many are being told.
 fn turn_away(server: &Arc<Server>, socket: TcpStream, told: &Arc<Semaphore>) {
     server.metrics.turned_away.fetch_add(1, Ordering::Relaxed);
     let Ok(place) = told.clone().try_acquire_owned() else { return };
     let service = service_fn(|_| async {
-        let remedy = "close some, or try again later";
+        let remedy = "close some connections, or try again later";
         let failure = Failure::unavailable("too many connections are open", remedy);
         Ok::<_, std::convert::Infallible>(failure.into_response())
     });
@@ -104,7 +103,7 @@ fn turn_away(server: &Arc<Server>, socket: TcpStream, told: &Arc<Semaphore>) {
     });
 }
 
-/// A socket that gives a client up which takes nothing for too long. What it does not send is watched where it is read.
+/// A socket that gives up on a client that receives nothing for too long. The reader of the body watches the sending.
 struct Patient {
     socket: TcpStream,
     idle: Duration,

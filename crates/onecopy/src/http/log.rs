@@ -1,7 +1,7 @@
-//! The log: a line a request or event, on standard error, as JSON or for people.
+//! The log: one line per request or event, on standard error, as JSON or plain text.
 //!
-//! Lines are put into a buffer and written by a thread of its own a few dozen times a second, so that a slow reader of
-//! the log never holds up a request. When the buffer is full lines are lost, and counted.
+//! A separate thread writes the buffered lines a few dozen times per second, so a slow reader of the log never delays a
+//! request. When the buffer is full, lines are dropped and counted.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -14,17 +14,17 @@ use serde::Serialize;
 
 use super::clock;
 
-/// Bytes that may wait to be written.
+/// The size of the buffer, in bytes.
 const WAITING_BYTES: usize = 4 << 20;
-/// How long lines are gathered before they are written.
+/// The pause between two writes.
 const GATHERING: Duration = Duration::from_millis(25);
 
-/// How lines look.
+/// The format of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// For people.
+    /// Plain text.
     Plain,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
@@ -35,14 +35,14 @@ pub struct Asked<'a> {
     pub peer: SocketAddr,
     pub code: u16,
     pub took: Duration,
-    /// Why it was not answered as it should be.
+    /// Why it failed, if it did.
     pub error: Option<&'a str>,
 }
 
-/// Where lines are put.
+/// The log.
 pub struct Log {
     style: Style,
-    /// Whether only answers that are our fault are noted.
+    /// Whether only failures of the service itself are logged.
     is_quiet: bool,
     shared: Arc<Shared>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -87,12 +87,12 @@ impl Log {
         Ok(Log { style, is_quiet, shared, writer: Mutex::new(Some(writer)) })
     }
 
-    /// Lines that found no room.
+    /// The number of dropped lines.
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::Relaxed)
     }
 
-    /// Notes a request.
+    /// Logs a request.
     pub fn request(&self, asked: &Asked) {
         let Asked { method, path, peer, code, took, error } = asked;
         if self.is_quiet && *code < 500 {
@@ -112,7 +112,7 @@ impl Log {
         }
     }
 
-    /// Notes an event: its name, and what is to be said of it.
+    /// Logs an event: its name and a message.
     pub fn event(&self, event: &str, said: &str) {
         if self.is_quiet {
             return;
@@ -126,7 +126,7 @@ impl Log {
         }
     }
 
-    /// Writes what waits, and ends.
+    /// Writes the buffered lines, and ends.
     pub fn end(&self) {
         self.shared.is_ending.store(true, Ordering::Release);
         self.shared.has_lines.notify_all();
@@ -163,13 +163,13 @@ fn write_lines(shared: &Shared) {
             if shared.is_ending.load(Ordering::Acquire) {
                 return;
             }
-            // The time limit covers an end that is signalled between the look and the wait.
+            // The timeout covers an end that is signalled between the check and the wait.
             let woken = shared.has_lines.wait_timeout(waiting, Duration::from_secs(1));
             waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         let lines = std::mem::take(&mut *waiting);
         drop(waiting);
-        // Nobody reading the log is no reason to stop.
+        // A log without a reader is no reason to stop.
         let _ = std::io::stderr().write_all(&lines);
         if !shared.is_ending.load(Ordering::Acquire) {
             std::thread::sleep(GATHERING);
@@ -177,7 +177,7 @@ fn write_lines(shared: &Shared) {
     }
 }
 
-/// A message in one line: no text of others can forge a line of the log.
+/// A message on one line, so that foreign text cannot forge a log line.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

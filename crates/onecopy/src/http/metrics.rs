@@ -1,4 +1,4 @@
-//! What was asked and how long it took, counted by route; told in the text format of Prometheus.
+//! Counts and durations of requests by route, in the text format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,24 +11,24 @@ use super::routes::ROUTES;
 /// The content type of the text.
 pub const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The upper ends of the classes of durations, in microseconds. The goal is 20 ms for nearly all.
+/// The upper bounds of the duration classes, in microseconds. The goal for nearly all requests is 20 ms.
 const CLASSES: [u64; 13] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
 ];
-/// The codes that we answer with. Others are counted as 500.
+/// The status codes of the service. Others count as 500.
 const CODES: [u16; 15] = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503, 505];
 
 /// Counts since the start.
 pub struct Metrics {
-    /// By route; the last is for paths that are not there.
+    /// By route; the last entry counts unknown paths.
     routes: Vec<Counts>,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: AtomicU64,
-    /// Connections that were turned away because too many were open.
+    /// Connections refused because too many were open.
     pub turned_away: AtomicU64,
-    /// Streams of lines or events that are open.
+    /// Open streams of lines or events.
     pub streams: AtomicU64,
-    /// Lines of streams that were accepted, and that were not.
+    /// Accepted and refused lines of streams.
     pub lines_accepted: AtomicU64,
     /// See `lines_accepted`.
     pub lines_refused: AtomicU64,
@@ -37,16 +37,16 @@ pub struct Metrics {
 #[derive(Default)]
 struct Counts {
     codes: [AtomicU64; CODES.len()],
-    /// The last class has no upper end.
+    /// The last class has no upper bound.
     classes: [AtomicU64; CLASSES.len() + 1],
     microseconds: AtomicU64,
 }
 
-/// Counts something as long as it lives.
+/// Counts something while it exists.
 pub struct Held<'a>(&'a AtomicU64);
 
 impl<'a> Held<'a> {
-    /// One more, until it is dropped.
+    /// Adds one until dropped.
     pub fn one(counter: &'a AtomicU64) -> Held<'a> {
         counter.fetch_add(1, Ordering::Relaxed);
         Held(counter)
@@ -60,7 +60,7 @@ impl Drop for Held<'_> {
 }
 
 impl Metrics {
-    /// Nothing yet.
+    /// All counts at zero.
     pub fn new() -> Metrics {
         Metrics {
             routes: (0..=ROUTES.len()).map(|_| Counts::default()).collect(),
@@ -72,7 +72,7 @@ impl Metrics {
         }
     }
 
-    /// Counts an answer. A stream takes as long as until its answer begins.
+    /// Counts an answer. The duration of a stream ends when its answer begins.
     pub fn count(&self, route: Option<usize>, code: u16, took: Duration) {
         let counts = &self.routes[route.unwrap_or(ROUTES.len())];
         let code = CODES.iter().position(|&known| known == code);
@@ -90,17 +90,17 @@ impl Metrics {
     pub fn text(&self, stats: &Stats, is_ready: bool, lost_lines: u64) -> String {
         let mut text = String::with_capacity(16 << 10);
         collection(stats, &mut text);
-        gauge(&mut text, "ready", "Whether changes are accepted.", u64::from(is_ready) as f64);
+        gauge(&mut text, "ready", "Whether the service accepts changes.", u64::from(is_ready) as f64);
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
-        gauge(&mut text, "http_connections", "Connections that are open.", load(&self.connections));
-        gauge(&mut text, "http_streams", "Streams that are open.", load(&self.streams));
-        let turned = "Connections that were turned away because too many were open.";
+        gauge(&mut text, "http_connections", "Open connections.", load(&self.connections));
+        gauge(&mut text, "http_streams", "Open streams.", load(&self.streams));
+        let turned = "Connections refused because too many were open.";
         counter(&mut text, "http_connections_turned_away_total", turned, load(&self.turned_away));
-        let accepted = "Lines of streams that were accepted.";
+        let accepted = "Accepted lines of streams.";
         counter(&mut text, "http_lines_accepted_total", accepted, load(&self.lines_accepted));
-        let refused = "Lines of streams that were not accepted.";
+        let refused = "Refused lines of streams.";
         counter(&mut text, "http_lines_refused_total", refused, load(&self.lines_refused));
-        let lost = "Lines of the log that could not be written in time.";
+        let lost = "Log lines dropped because the log was read too slowly.";
         counter(&mut text, "log_lines_lost_total", lost, lost_lines as f64);
         self.requests(&mut text);
         self.durations(&mut text);
@@ -124,7 +124,7 @@ impl Metrics {
 
     fn durations(&self, text: &mut String) {
         let name = "http_request_duration_seconds";
-        head(text, name, "How long until an answer began, by route.", "histogram");
+        head(text, name, "Time until an answer began, by route.", "histogram");
         for (counts, (method, path)) in self.routes.iter().zip(labels()) {
             let classes: Vec<u64> =
                 counts.classes.iter().map(|class| class.load(Ordering::Relaxed)).collect();
@@ -152,40 +152,40 @@ fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROUTES.iter().map(|route| (route.method, route.path)).chain([("any", "none")])
 }
 
-/// What the engine says.
+/// The numbers of the engine.
 fn collection(stats: &Stats, text: &mut String) {
     for (name, help, value) in [
-        ("pages", "Pages that are known.", stats.pages),
-        ("pages_kept", "Pages that stay.", stats.kept),
-        ("pages_losers", "Pages that go.", stats.losers),
-        ("pages_dead", "Pages that are dead.", stats.dead),
+        ("pages", "Pages in the collection.", stats.pages),
+        ("pages_kept", "Kept pages.", stats.kept),
+        ("pages_losers", "Removed pages.", stats.losers),
+        ("pages_dead", "Dead pages.", stats.dead),
         ("pages_rejected", "Pages that cannot be judged.", stats.rejected),
-        ("groups", "Groups of two pages or more.", stats.groups),
+        ("groups", "Groups of two or more pages.", stats.groups),
         ("largest_group_pages", "Pages in the largest group.", stats.largest_group),
-        ("waiting_changes", "Changes that wait for Tier 2.", stats.waiting),
-        ("waiting_bytes", "Bytes of changes that wait for Tier 2.", stats.waiting_bytes),
-        ("accepted_number", "The number of the last change that was accepted.", stats.accepted),
-        ("settled_number", "The number of the last change that is settled.", stats.settled),
+        ("waiting_changes", "Changes in the queue.", stats.waiting),
+        ("waiting_bytes", "Bytes of the changes in the queue.", stats.waiting_bytes),
+        ("accepted_number", "The number of the last accepted change.", stats.accepted),
+        ("settled_number", "The number of the last settled change.", stats.settled),
         ("feed_number", "The last number of the feed.", stats.feed),
         ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
     ] {
         gauge(text, name, help, value as f64);
     }
-    let visited = "Partitions that a page visited on average.";
+    let visited = "Average number of partitions that a page visits.";
     gauge(text, "partitions_visited", visited, stats.partitions_visited);
     for (name, help, value) in [
         ("updates_total", "Pages put again.", stats.updates),
         (
             "updates_tier1_total",
-            "Pages put again that Tier 1 could answer for.",
+            "Pages put again that Tier 1 could answer at once.",
             stats.updates_settled_by_tier1,
         ),
-        ("compared_pages_total", "Pages that were compared.", stats.compared_pages),
-        ("compared_pairs_total", "Pairs that were compared.", stats.compared_pairs),
-        ("checked_total", "Losers compared with their winner on request.", stats.checked),
-        ("checks_failed_total", "Losers that were found not to be like their winner.", stats.failed),
-        ("repaired_groups_total", "Groups that were repaired.", stats.repaired),
+        ("compared_pages_total", "Compared pages.", stats.compared_pages),
+        ("compared_pairs_total", "Compared pairs.", stats.compared_pairs),
+        ("checked_total", "Requested checks of a loser against its winner.", stats.checked),
+        ("checks_failed_total", "Checks that found a loser not similar to its winner.", stats.failed),
+        ("repaired_groups_total", "Repaired groups.", stats.repaired),
     ] {
         counter(text, name, help, value as f64);
     }

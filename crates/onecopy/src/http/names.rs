@@ -1,4 +1,4 @@
-//! Bodies that name pages. A name is a string; one that is a number may be written as one.
+//! Bodies that name pages. A name is a string, or a number if the id is a number.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::failure::Failure;
 
-/// Pages that may be named in one request.
+/// The most names in one request.
 pub const MOST: usize = 10_000;
 
 /// A page.
@@ -29,7 +29,7 @@ pub struct Names<'a> {
     pub verify: bool,
 }
 
-/// A list that stops at its limit, rather than fill the memory first.
+/// A list that stops at its limit instead of filling the memory.
 pub struct Pages<'a>(pub Vec<&'a RawValue>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Pages<'a> {
@@ -61,16 +61,15 @@ impl<'de> Visitor<'de> for Listed {
 
 /// Reads a body that must be an object.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
-    let remedy = "GET /openapi.json says what it must be";
-    // Structs would be read from lists too.
+    let remedy = "GET /openapi.json describes the body";
+    // Serde would also read a struct from a list.
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(Failure::bad("the body is not a JSON object", remedy));
     }
-    serde_json::from_slice(body)
-        .map_err(|error| Failure::bad(format!("the body is not as it should be: {error}"), remedy))
+    serde_json::from_slice(body).map_err(|error| Failure::bad(format!("invalid body: {error}"), remedy))
 }
 
-/// A page's name as it was typed: that of a number is its text.
+/// A page's name as text, even if it is a number.
 pub fn name(page: &RawValue) -> Result<String, Failure> {
     let text = page.get();
     let name = match text.bytes().next() {
@@ -80,7 +79,7 @@ pub fn name(page: &RawValue) -> Result<String, Failure> {
     };
     name.filter(|name| !name.is_empty()).ok_or_else(|| {
         let shown: String = text.chars().take(100).collect();
-        Failure::bad(format!("`{shown}` is not the name of a page"), "give a string, or a number")
+        Failure::bad(format!("`{shown}` is not a page name"), "give a string or a number")
     })
 }
 

@@ -1,4 +1,4 @@
-//! Pages: putting them, asking for their status, telling that they are dead or to be forgotten.
+//! Routes about pages: put them, get their status, mark them as dead, delete them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::server::Server;
 
 /// The longest body that names pages.
 const NAMES_BYTES: usize = 4 << 20;
-/// Look-ups of more pages than this are made where they do not hold up other requests.
+/// Look-ups of more pages run on another thread, so that they do not delay other requests.
 const FEW_PAGES: usize = 16;
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     if kind == Media::Lines {
         return lines::put(server, request).await;
     }
-    // A single page is always answered, whatever is asked for.
+    // A single page always gets an answer, whatever `answers` says.
     let parsed = lines::which_answers(request.uri().query());
     let body = request.into_body();
     let failure = match (kind, parsed) {
@@ -64,7 +64,7 @@ pub async fn status<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
         let page = page.to_owned();
         server.call(move |service| service.status(&[&page], true)).await??
     } else {
-        // It takes microseconds: handing it to another thread would take longer.
+        // This takes microseconds; a hand-over to another thread would take longer.
         server.service.status(&[page], false)?
     };
     let found = found.into_iter().next().flatten().ok_or_else(|| Failure::unknown_page(page))?;
@@ -133,7 +133,7 @@ async fn take_named(server: &Arc<Server>, request: Request<Incoming>) -> Result<
     take_json(&parts.headers, body, NAMES_BYTES, &server.taking).await
 }
 
-/// A record is kept as a line. Line ends in it are white space, for a JSON text has none in its strings.
+/// Turns a record into one line. Newlines in it are white space, because JSON strings contain none.
 fn in_one_line(record: &mut Taken) -> Result<(), Failure> {
     if !record.bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
         return Ok(());
@@ -141,7 +141,7 @@ fn in_one_line(record: &mut Taken) -> Result<(), Failure> {
     let checked: Result<&RawValue, _> = serde_json::from_slice(&record.bytes);
     checked.map_err(|error| {
         let error = format!("the body is not JSON: {error}");
-        Failure::bad(error, "a page is a JSON object as in a line of JSON Lines")
+        Failure::bad(error, "send a page as a JSON object, as in a line of JSON Lines")
     })?;
     let joined = record.bytes.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte });
     record.bytes = Bytes::from(joined.collect::<Vec<u8>>());

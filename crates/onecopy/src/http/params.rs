@@ -1,18 +1,18 @@
-//! The parameters behind the `?`. One that is not known, given twice, or of the wrong kind is an error: a mistyped
-//! `verfiy=true` must not pass for an answer without it.
+//! Query parameters. An unknown, repeated or malformed one is an error: a mistyped `verfiy=true` must not look like an
+//! answer.
 
 use std::ops::RangeInclusive;
 
 use super::failure::Failure;
 
-/// The largest number that may be given: that of languages whose numbers have a sign.
+/// The largest number, so that it fits in a signed 64-bit integer.
 pub const LARGEST: u64 = i64::MAX as u64;
 
 /// The parameters of a request.
 pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads a query, in which only `known` names may occur.
+    /// Parses a query that may contain only `known` names.
     pub fn parse(query: Option<&str>, known: &[&str]) -> Result<Params, Failure> {
         let mut found: Vec<(String, String)> = Vec::new();
         for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
@@ -21,7 +21,7 @@ impl Params {
             if !known.contains(&name.as_str()) {
                 return Err(unknown(&name, known));
             } else if found.iter().any(|(other, _)| *other == name) {
-                let remedy = "give it once; a `&` inside a value is written %26";
+                let remedy = "give it once; write a `&` inside a value as %26";
                 return Err(Failure::bad(format!("the parameter `{name}` is given twice"), remedy));
             }
             found.push((name, value));
@@ -29,19 +29,19 @@ impl Params {
         Ok(Params(found))
     }
 
-    /// A text, if it is given.
+    /// An optional text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// A text that must be given.
+    /// A required text.
     pub fn needed(&self, name: &str) -> Result<&str, Failure> {
         let found = self.text(name).filter(|text| !text.is_empty());
         let error = || format!("the parameter `{name}` is missing or empty");
         found.ok_or_else(|| Failure::bad(error(), format!("add ?{name}=... to the address")))
     }
 
-    /// A number, or `usual` if it is not given.
+    /// A number, or `usual` if it is absent.
     pub fn number(&self, name: &str, within: RangeInclusive<u64>, usual: u64) -> Result<u64, Failure> {
         let Some(text) = self.text(name) else { return Ok(usual) };
         number(text).filter(|number| within.contains(number)).ok_or_else(|| {
@@ -50,20 +50,20 @@ impl Params {
         })
     }
 
-    /// Whether something is wished.
+    /// A boolean; absent means false.
     pub fn flag(&self, name: &str) -> Result<bool, Failure> {
         match self.text(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
             Some(_) => {
-                let error = format!("the parameter `{name}` is neither true nor false");
-                Err(Failure::bad(error, format!("give {name}=true or {name}=false")))
+                let error = format!("the parameter `{name}` must be true or false");
+                Err(Failure::bad(error, format!("write {name}=true or {name}=false")))
             }
         }
     }
 }
 
-/// A number of digits only, where `parse` would take a sign before them.
+/// Parses digits only; `parse` would also accept a sign.
 pub fn number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_plain && *number <= LARGEST)
@@ -73,12 +73,12 @@ fn unknown(name: &str, known: &[&str]) -> Failure {
     let shown: String = name.chars().take(100).collect();
     let remedy = match known {
         [] => "give none here".to_owned(),
-        _ => format!("there are: {}; a `&` inside a value is written %26", known.join(", ")),
+        _ => format!("known parameters: {}; write a `&` inside a value as %26", known.join(", ")),
     };
-    Failure::bad(format!("there is no parameter `{shown}`"), remedy)
+    Failure::bad(format!("unknown parameter `{shown}`"), remedy)
 }
 
-/// Undoes the encoding of forms: `+` is a space, `%` begins two hexadecimal digits.
+/// Decodes form encoding: `+` is a space, `%` starts two hexadecimal digits.
 fn decoded(text: &str) -> Result<String, Failure> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -89,7 +89,7 @@ fn decoded(text: &str) -> Result<String, Failure> {
                 let digits = [rest.next(), rest.next()].map(|digit| char::from(digit?).to_digit(16));
                 let [Some(high), Some(low)] = digits else {
                     let error = "a `%` in the query is not followed by two hexadecimal digits";
-                    return Err(Failure::bad(error, "write a `%` of its own as %25"));
+                    return Err(Failure::bad(error, "write a literal `%` as %25"));
                 };
                 bytes.push((high * 16 + low) as u8);
             }
@@ -97,7 +97,7 @@ fn decoded(text: &str) -> Result<String, Failure> {
         }
     }
     let error = "the query is not UTF-8";
-    String::from_utf8(bytes).map_err(|_| Failure::bad(error, "encode each byte of the name's UTF-8 form"))
+    String::from_utf8(bytes).map_err(|_| Failure::bad(error, "percent-encode the bytes of the UTF-8 form"))
 }
 
 #[cfg(test)]

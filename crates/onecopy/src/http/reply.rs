@@ -9,40 +9,40 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
-/// What an answer is sent from: all of it, or pieces as they are made.
+/// The body of an answer: complete, or pieces as they are made.
 pub type Body = Either<Full<Bytes>, Channel<Bytes>>;
 /// An answer.
 pub type Response = hyper::Response<Body>;
-/// An answer, or why there is none.
+/// An answer or a failure.
 pub type Outcome = Result<Response, Failure>;
-/// Where the pieces of a stream go. Sending waits until the client takes them.
+/// The sender of a stream. Sending waits until the client reads.
 pub type Pieces = Sender<Bytes>;
 
 pub const JSON: &str = "application/json";
 pub const LINES: &str = "application/x-ndjson";
 pub const EVENTS: &str = "text/event-stream";
 
-/// Pieces that wait for a client before whoever makes them waits too.
+/// The buffered pieces of a stream before its producer waits.
 const WAITING_PIECES: usize = 2;
 
 /// A value as JSON.
 pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Outcome {
     let text = serde_json::to_vec(value)
-        .map_err(|error| Failure::ours(format!("the answer cannot be written: {error}")))?;
+        .map_err(|error| Failure::ours(format!("cannot write the answer: {error}")))?;
     Ok(json_text(status, text))
 }
 
-/// Text that is JSON.
+/// An answer from JSON text.
 pub fn json_text(status: StatusCode, text: Vec<u8>) -> Response {
     whole(status, JSON, text)
 }
 
-/// An answer whose text is there.
+/// A complete answer.
 pub fn whole(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response {
     with_headers(status, kind, Either::Left(Full::new(text.into())))
 }
 
-/// An answer that is made while it is sent.
+/// An answer that is produced while it is sent.
 pub fn stream(kind: &'static str) -> (Pieces, Response) {
     let (pieces, body) = Channel::new(WAITING_PIECES);
     (pieces, with_headers(StatusCode::OK, kind, Either::Right(body)))
@@ -51,12 +51,12 @@ pub fn stream(kind: &'static str) -> (Pieces, Response) {
 /// Appends a value as a line of JSON.
 pub fn push_line<T: Serialize>(lines: &mut Vec<u8>, value: &T) -> Result<(), Failure> {
     serde_json::to_writer(&mut *lines, value)
-        .map_err(|error| Failure::ours(format!("a line cannot be written: {error}")))?;
+        .map_err(|error| Failure::ours(format!("cannot write a line: {error}")))?;
     lines.push(b'\n');
     Ok(())
 }
 
-/// Nothing is to be kept by anybody on the way, nor taken for HTML because a page's name looks like it.
+/// No cache may store an answer, and no browser may treat it as HTML because a page's name looks like it.
 fn with_headers(status: StatusCode, kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;

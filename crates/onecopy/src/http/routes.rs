@@ -1,4 +1,4 @@
-//! The routes: the one table that requests are routed by, metrics are named by, and `openapi.json` is tested against.
+//! The routes: one table that routes requests, names metrics, and is tested against `openapi.json`.
 
 use hyper::Method;
 
@@ -26,64 +26,64 @@ pub enum Endpoint {
 /// A route.
 pub struct Route {
     pub method: &'static str,
-    /// A part in braces stands for any.
+    /// A part in braces matches anything.
     pub path: &'static str,
     pub endpoint: Endpoint,
-    /// What it is for, in the list of routes.
+    /// Its description in the list of routes.
     pub about: &'static str,
 }
 
 /// All routes.
 pub const ROUTES: &[Route] = &[
-    route("GET", "/", Endpoint::Index, "this list"),
+    route("GET", "/", Endpoint::Index, "list the routes"),
     route(
         "POST",
         "/pages",
         Endpoint::PutPages,
         "put a page (application/json) or many (application/x-ndjson)",
     ),
-    route("GET", "/pages", Endpoint::PageStatus, "the status of a page: ?page=NAME[&verify=true]"),
-    route("DELETE", "/pages", Endpoint::DeletePage, "forget a page: ?page=NAME"),
+    route("GET", "/pages", Endpoint::PageStatus, "get the status of a page: ?page=NAME[&verify=true]"),
+    route("DELETE", "/pages", Endpoint::DeletePage, "delete a page: ?page=NAME"),
     route("POST", "/pages/dead", Endpoint::DeadPage, "mark a page as dead: {\"page\": NAME}"),
     route(
         "POST",
         "/status",
         Endpoint::Statuses,
-        "the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
+        "get the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
     ),
-    route("GET", "/groups", Endpoint::Groups, "groups by number: ?after=&limit=&least=&search="),
-    route("GET", "/groups/{group}", Endpoint::Group, "a group and its pages"),
-    route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group anew"),
+    route("GET", "/groups", Endpoint::Groups, "list groups by number: ?after=&limit=&least=&search="),
+    route("GET", "/groups/{group}", Endpoint::Group, "get a group and its pages"),
+    route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group again"),
     route(
         "GET",
         "/feed",
         Endpoint::Feed,
-        "changes of status: ?after=&limit=&wait=, or as server-sent events",
+        "get changes of status: ?after=&limit=&wait=, or as server-sent events",
     ),
-    route("POST", "/query", Endpoint::Query, "what would become of a page if it were put"),
-    route("GET", "/stats", Endpoint::Stats, "numbers about the collection"),
-    route("GET", "/health", Endpoint::Health, "whether the process lives"),
-    route("GET", "/ready", Endpoint::Ready, "whether changes are accepted"),
-    route("GET", "/metrics", Endpoint::Metrics, "the numbers for Prometheus"),
-    route("GET", "/openapi.json", Endpoint::OpenApi, "all of this, for programs"),
+    route("POST", "/query", Endpoint::Query, "get the status that a page would have if it were put"),
+    route("GET", "/stats", Endpoint::Stats, "get numbers about the collection"),
+    route("GET", "/health", Endpoint::Health, "check that the process is alive"),
+    route("GET", "/ready", Endpoint::Ready, "check that the service accepts changes"),
+    route("GET", "/metrics", Endpoint::Metrics, "get the numbers for Prometheus"),
+    route("GET", "/openapi.json", Endpoint::OpenApi, "describe all routes for programs (OpenAPI)"),
 ];
 
 const fn route(method: &'static str, path: &'static str, endpoint: Endpoint, about: &'static str) -> Route {
     Route { method, path, endpoint, about }
 }
 
-/// What a method and a path lead to.
+/// The route of a method and a path.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A route, by its place in the table, and the part of the path that it leaves open.
+    /// A route, by its index in the table, and the part of the path in braces.
     Route(usize, Option<&'a str>),
-    /// The path is there for other methods: these.
+    /// The path exists for these other methods.
     OtherMethods(String),
-    /// Nothing.
+    /// The path does not exist.
     Nothing,
 }
 
-/// Finds the route of a request. HEAD is GET, whose text is then not sent.
+/// Finds the route of a request. HEAD is GET without a body.
 pub fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
     let mut allowed: Vec<&str> = Vec::new();
@@ -98,7 +98,7 @@ pub fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
     if allowed.is_empty() { Found::Nothing } else { Found::OtherMethods(allowed.join(", ")) }
 }
 
-/// Whether a path is that of a route, and its open part.
+/// Matches a path with a route; returns the part in braces.
 fn matched<'a>(pattern: &str, path: &'a str) -> Option<Option<&'a str>> {
     let Some((start, end)) = pattern.split_once("{group}") else {
         return (pattern == path).then_some(None);

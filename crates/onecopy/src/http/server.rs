@@ -1,4 +1,4 @@
-//! One request: who asks, what is asked, the answer, and what is noted of it.
+//! One request: check, route, answer, count and log it.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -24,22 +24,22 @@ use super::reply::{Outcome, Response};
 use super::routes::{Endpoint, Found, ROUTES, find};
 use super::{about, feed, groups, pages};
 
-/// How long a request may take from its headers to the beginning of the answer.
+/// The time limit from the headers of a request to the start of the answer.
 const REQUEST_TIME: Duration = Duration::from_secs(75);
-/// How many calls of the engine that are not short may run at a time.
+/// How many long engine calls may run at a time.
 pub const CALLS: usize = 16;
-/// How many groups may be under repair at a time.
+/// How many groups may be repaired at a time.
 pub const REPAIRS: usize = 2;
-/// How many streams of lines may be open.
+/// The most open streams of lines.
 pub const STREAMS: usize = 32;
 
-/// What every request needs.
+/// The state that all requests share.
 pub struct Server {
     pub service: Arc<Service>,
     pub gather: Gather,
     /// The last number of the feed.
     pub feed: watch::Receiver<u64>,
-    /// Whether the service is to end.
+    /// Whether the service is shutting down.
     pub stop: watch::Receiver<bool>,
     pub log: Arc<Log>,
     pub metrics: Metrics,
@@ -53,18 +53,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether the service is to end.
+    /// Whether the service is shutting down.
     pub fn is_stopping(&self) -> bool {
         *self.stop.borrow()
     }
 
-    /// Calls the engine on a thread that may wait, when there is room for one more call.
+    /// Calls the engine on a thread that may block, once a permit is free.
     pub async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Service) -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let service = self.service.clone();
-        // The semaphore is never closed. The place is kept to the end of the call, even if nobody waits for it.
+        // The semaphore is never closed. The call holds its permit to the end, even if the client is gone.
         let place = self.calls.clone().acquire_owned().await.ok();
         let called = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -98,16 +98,16 @@ async fn handle(server: &Arc<Server>, found: Found<'_>, request: Request<Incomin
         Found::Route(at, _) => Some(ROUTES[*at].endpoint),
         _ => None,
     };
-    // Whether the process lives may be asked by those who watch over it, which have no token.
+    // Monitoring may check the health without a token.
     if route != Some(Endpoint::Health) {
         server.guard.check(&request)?;
     }
     match found {
         Found::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
-        Found::OtherMethods(allowed) => Err(Failure::method(&allowed)),
+        Found::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
         Found::Nothing => {
-            let remedy = "GET / lists the paths, GET /openapi.json describes them";
-            Err(Failure::new(StatusCode::NOT_FOUND, "there is no such path", remedy))
+            let remedy = "GET / lists all paths, GET /openapi.json describes them";
+            Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
         }
     }
 }
@@ -139,18 +139,18 @@ async fn dispatch(
     }
 }
 
-/// Runs an answer to its end; a panic inside becomes an answer too.
+/// Runs an answer to its end, and turns a panic into a failure.
 async fn unpanicked(answering: impl Future<Output = Outcome>) -> Outcome {
     let mut answering = pin!(answering);
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
-        polled.unwrap_or_else(|_| Poll::Ready(Err(Failure::ours("a request failed in an unforeseen way"))))
+        polled.unwrap_or_else(|_| Poll::Ready(Err(Failure::ours("the request caused a panic"))))
     })
     .await
 }
 
 fn too_long() -> Failure {
-    let error = format!("there is no answer after {} seconds", REQUEST_TIME.as_secs());
-    let remedy = "try again later; a change may have been accepted nevertheless, and can be sent again";
+    let error = format!("no answer within {} seconds", REQUEST_TIME.as_secs());
+    let remedy = "try again later; a change may have been accepted, and sending it again is safe";
     Failure::unavailable(error, remedy)
 }

@@ -188,7 +188,7 @@ fn pages_are_exported_as_they_were_put() {
     lines.sort_unstable();
     assert_eq!(lines, put);
     let out = folder.path().join("kept.jsonl");
-    on("export", folder.path()).arg("--out").arg(&out).succeed().says(&["4 pages were written"]);
+    on("export", folder.path()).arg("--out").arg(&out).succeed().says(&["4 pages written"]);
     assert_eq!(json_lines(&out).len(), 4);
     assert_eq!(on("export", folder.path()).args("--status losers").succeed().stdout.lines().count(), 2);
     assert!(!folder.path().join("kept.jsonl.part").exists());
@@ -209,7 +209,7 @@ fn statuses_and_groups_for_people_and_programs() {
     assert_eq!(loser.expect("one goes")["verified"], true, "{told}");
     let failed = on("status", folder.path()).args("a nobody").fail(1);
     failed.says(&["no page is called `nobody`"]);
-    assert!(failed.stdout.contains("not known"), "{}", failed.stdout);
+    assert!(failed.stdout.contains("unknown"), "{}", failed.stdout);
     let listed = json_of(&on("groups", folder.path()).args("--least 3 --json").succeed());
     assert_eq!((&listed[0]["pages"], &listed[0]["kept"], &listed[1]), (&json!(3), &json!(2), &Value::Null));
     let number = listed[0]["group"].to_string();
@@ -220,14 +220,14 @@ fn statuses_and_groups_for_people_and_programs() {
     on("groups", folder.path()).args(&number).arg("--repair").succeed();
     let found = on("groups", folder.path()).args("--search copy-of").succeed().stdout;
     assert_eq!(found.lines().count(), 2, "{found}");
-    on("groups", folder.path()).args("999999").fail(1).says(&["there is no group 999999"]);
+    on("groups", folder.path()).args("999999").fail(1).says(&["no group has the number 999999"]);
 }
 
 #[test]
 fn nobody_begins_a_collection_by_mistake() {
     let (folder, input) = small();
     for command in ["export", "status", "groups", "check"] {
-        on(command, folder.path()).fail(1).says(&["holds no collection", "onecopy import"]);
+        on(command, folder.path()).fail(1).says(&["has no collection", "onecopy import"]);
     }
     import(folder.path(), &input).args("--threshold 2").fail(2).says(&["threshold"]);
     import(folder.path(), &folder.path().join("nothing")).fail(1).says(&["no such file"]);

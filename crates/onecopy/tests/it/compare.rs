@@ -49,7 +49,7 @@ fn two_files() {
         "resemblance      0.84615",
         "containment-a    0.91667",
         "They share 33 shingles of 5 tokens.",
-        "37 words are the same",
+        "37 words are equal",
         "\n- w000 w001 w002\n",
         "\n+ W040 W041 W042\n",
     ] {
@@ -164,7 +164,7 @@ fn the_html_page_stands_alone_and_holds_no_markup_of_the_pages() {
 fn the_html_page_never_replaces_a_page_that_is_compared() {
     let folder = pair();
     let call = compare("a.txt", "b.html").args("--html ./b.html").within(folder.path());
-    call.fail(2).says(&["write over", "another name"]);
+    call.fail(2).says(&["overwrite", "another file"]);
     assert!(fs::read_to_string(folder.path().join("b.html")).expect("it is there").starts_with("<p>"));
     let failed = compare("a.txt", "b.html").args("--html absent/x.html").within(folder.path()).fail(1);
     failed.says(&["cannot write absent/x.html"]);
@@ -240,7 +240,7 @@ fn long_pages_are_shortened_unless_all_is_wanted() {
     write_file(folder.path(), "b.txt", format!("{} middle {}", text("x"), text("b")));
     let lines = |flags: &str| {
         let said = compare("a.txt", "b.txt").args(flags).within(folder.path()).succeed().stdout;
-        assert!(said.contains("… 3,001 words the same …"), "{said}");
+        assert!(said.contains("… 3,001 equal words …"), "{said}");
         assert_eq!(said.contains("… 3,000 words in all"), flags.is_empty(), "{said}");
         assert!(said.lines().all(|line| line.chars().count() <= 110), "{said}");
         said.lines().count()

@@ -273,7 +273,7 @@ fn a_damaged_page_is_named_and_the_others_are_exported() {
     assert!(told.contains("page \"c\"") && told.contains("deleted and put again"), "{told}");
     let export = folder.path().join("all.jsonl");
     let told = on("export", folder.path()).args("--status all --out").arg(&export).fail(1);
-    told.says(&["page c is left out: ", "log-00000001 is damaged", "2 pages were written"]);
+    told.says(&["page c is left out: ", "log-00000001 is damaged", "2 pages written"]);
     let ids: Vec<Value> = json_lines(&export).into_iter().map(|record| record["id"].clone()).collect();
     assert_eq!(ids, ["a", "b"]);
     assert_eq!(statuses(folder.path()).len(), 3);

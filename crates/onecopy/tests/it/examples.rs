@@ -28,6 +28,6 @@ fn the_readmes_tell_what_the_main_job_does() {
     let (exact, near) = (&report["kinds"]["exact"], &report["kinds"]["near"]);
     let (removed, kept, rejected) = (&report["removed"], &report["kept"], &report["rejected"]);
     let told = readme("examples/README.md").replace('\n', " ");
-    assert!(told.contains(&format!("{removed} go ({exact} exact, {near} near; ")), "{report}");
-    assert!(told.contains(&format!("{kept} stay, {rejected} are rejected")), "{report}");
+    assert!(told.contains(&format!("{removed} are removed ({exact} exact, {near} near; ")), "{report}");
+    assert!(told.contains(&format!("{kept} are kept, {rejected} are rejected")), "{report}");
 }

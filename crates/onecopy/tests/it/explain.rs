@@ -92,7 +92,7 @@ fn near_duplicates() {
 fn a_chain_is_shown_link_by_link() {
     let (_folder, out) = finished();
     let names: Vec<String> = (0..5).map(|step| format!("http://{step}.example/")).collect();
-    has(explain(&out, &names[0], &names[4]), &["not duplicates, but in one group", &names.join(" ~ ")]);
+    has(explain(&out, &names[0], &names[4]), &["not duplicates, but a chain of pairs", &names.join(" ~ ")]);
     let found = as_json(&out, &names[4], &names[2]);
     assert_eq!((&found["alike"], &found["chain"]), (&json!(false), &json!([names[4], names[3], names[2]])));
     assert_eq!(found["group_winner"], names[0]);
@@ -101,7 +101,7 @@ fn a_chain_is_shown_link_by_link() {
 #[test]
 fn unrelated_pages() {
     let (_folder, out) = finished();
-    has(explain(&out, "alone", "http://0.example/"), &["not duplicates, and in no common group", "0.00000"]);
+    has(explain(&out, "alone", "http://0.example/"), &["not duplicates, and share no group", "0.00000"]);
     let found = as_json(&out, "alone", "1");
     assert_eq!(
         (&found["alike"], &found["similarity"], &found["shared"]),
@@ -137,7 +137,7 @@ fn the_configuration_of_the_run_is_used() {
     dedup(&folder.path().join("in.jsonl"), &out).args("--threshold 0.9 -k 3").succeed();
     has(
         explain(&out, "http://0.example/", "http://1.example/"),
-        &["not duplicates", "shingles of 3 tokens", "from 0.9"],
+        &["not duplicates", "shingles of 3 tokens", "threshold 0.9"],
     );
 }
 
@@ -186,10 +186,7 @@ fn a_redirect_stands_for_its_end_and_a_rejected_page_is_not_called_kept() {
     let out = folder.path().join("out");
     dedup(&write_file(folder.path(), "in.jsonl", lines), &out).arg("--quiet").succeed();
     let said = explain(&out, "old", "new").succeed().stdout;
-    assert!(
-        said.contains("old redirects: it stands for the page that it leads to, and they are in one group"),
-        "{said}"
-    );
+    assert!(said.contains("old redirects and follows its target; they are in one group"), "{said}");
     let said = explain(&out, "lost", "new").fail(1).stderr;
     assert!(said.contains("`lost` is not among the pages that were judged"), "{said}");
 }

@@ -46,7 +46,7 @@ fn help_names_every_default() {
         ("unit", "words"),
         ("winner", "popularity,static,short-url,older,longer"),
         ("memory", "1G"),
-        ("threads", "one a core"),
+        ("threads", "one per core"),
         ("max-page", "4M"),
         ("max-expansion", "1000"),
     ] {
@@ -77,7 +77,7 @@ fn the_defaults_that_help_shows_can_be_typed() {
     let typed = "--method auto --threshold 0.8 -k 5 --unit words --winner popularity,static,short-url,older,longer \
                  --memory 1G --max-page 4M --max-expansion 1000";
     let again = crate::program::dedup(&input, &out).args(typed).succeed();
-    assert!(again.stdout.contains("this very run"), "the defaults are others: {}", again.stdout);
+    assert!(again.stdout.contains("the results of this run"), "the defaults are others: {}", again.stdout);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn flags_ask_for_more_evidence_or_fewer_lines() {
     let folder = finished();
     for flags in ["--least-paths 13", "--score 0.99"] {
         let said = mirrors(folder.path()).args(flags).succeed().stdout;
-        assert_eq!(said, "No mirrors were found.\n", "{flags}");
+        assert_eq!(said, "No mirrors found.\n", "{flags}");
         assert_eq!(mirrors(folder.path()).args(flags).arg("--json").succeed().stdout, "[]\n");
     }
     let said = mirrors(folder.path()).args("--limit 0").succeed().stdout;

@@ -36,7 +36,7 @@ fn a_finished_run_is_not_repeated() {
     dedup(&input, &out).succeed();
     let before = state(&out);
     let again = dedup(&input, &out).succeed();
-    assert!(again.stdout.contains("already holds the results of this very run"), "{}", again.stdout);
+    assert!(again.stdout.contains("already has the results of this run"), "{}", again.stdout);
     assert_eq!(again.stderr, "", "no stage begins");
     assert!(state(&out) == before, "the results were touched");
     let json = dedup(&input, &out).arg("--json").succeed();

@@ -454,7 +454,7 @@ fn an_end_lets_requests_finish_and_closes_streams() {
     let (finished, folder) = server.finish();
     assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
     assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());
-    finished.says(&["all requests are answered"]);
+    finished.says(&["all requests were answered"]);
     let again = serve_in(folder, "");
     again.settle();
     assert_eq!(again.get("/pages?page=last").with(200)["status"], "unique");

@@ -1,6 +1,6 @@
-//! Two pages side by side, as one page of HTML that stands alone.
+//! Two pages side by side, as one self-contained HTML page.
 //!
-//! Whatever the pages hold is text here: it is escaped, and the page forbids itself scripts and resources.
+//! The content of the pages is only text here: it is escaped, and the page allows no scripts and no resources.
 
 use std::fmt::Write;
 
@@ -13,11 +13,11 @@ use crate::size::count;
 const STYLE: &str = include_str!("side_by_side.css");
 /// Shared text of more words than this is folded.
 const FOLDED: usize = 60;
-/// Words that differ on one side after which shared text begins a row of its own, so that it stands side by side.
+/// After this many differing words on one side, shared text starts a new row, so that it stays side by side.
 const LONG_ROW: usize = 40;
-/// Columns that stay of folded text on either side of a difference.
+/// Columns of folded text that stay visible beside a difference.
 const CONTEXT: usize = 120;
-/// Columns that are shown of what is folded.
+/// Columns shown of folded text.
 const GLIMPSE: usize = 80;
 
 /// The page.
@@ -69,13 +69,13 @@ fn measures(found: &Comparison, out: &mut String) {
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-/// What the colours mean, as far as there are any.
+/// The legend of the colours that occur.
 fn key(found: &Comparison, out: &mut String) {
     let has = |kind: PassageKind| found.passages.iter().any(|passage| passage.kind == kind);
     let kinds = [
         (PassageKind::OnlyA, "<del>only in A</del>"),
         (PassageKind::OnlyB, "<ins>only in B</ins>"),
-        (PassageKind::Moved, "<span class=\"moved\">in both, at another place</span>"),
+        (PassageKind::Moved, "<span class=\"moved\">in both, elsewhere</span>"),
     ];
     let shown: String =
         kinds.iter().filter(|(kind, _)| has(*kind)).map(|(_, text)| format!("<li>{text}</li>")).collect();
@@ -84,12 +84,12 @@ fn key(found: &Comparison, out: &mut String) {
     }
 }
 
-/// A row that is being made.
+/// A row under construction.
 #[derive(Default)]
 struct Cells {
-    /// The insides of its two cells.
+    /// The HTML of its two cells.
     insides: [String; 2],
-    /// Words of either that the other has not.
+    /// Words that only one side has.
     differing: [usize; 2],
 }
 
@@ -124,13 +124,13 @@ fn cell(side: &str, inside: &str) -> String {
     format!("<div class=\"{class}\" data-side=\"{side}\" dir=\"auto\">{}</div>", inside.trim())
 }
 
-/// The text in an element, white space around it outside.
+/// The text in an element, with the white space around it outside.
 fn tagged(tag: &str, text: &str) -> String {
     let (start, inside, end) = edges(text);
     format!("{start}<{tag}>{inside}</{tag}>{end}")
 }
 
-/// A passage that stands in the other text too, with a link to it there.
+/// A passage that also occurs in the other text, with a link to it.
 fn moved(number: usize, side: usize, text: &str) -> String {
     let (start, inside, end) = edges(text);
     let [here, there] = if side == 0 { ["a", "b"] } else { ["b", "a"] };
@@ -174,14 +174,14 @@ fn passages(passages: &[Passage], out: &mut String) {
     cells.flush(out);
 }
 
-/// A text in three: what is near the passage before, the rest, what is near the passage behind.
+/// Splits a text in three: the part near the previous passage, the rest, the part near the next passage.
 fn parts(text: &str, [head, tail]: [usize; 2]) -> [&str; 3] {
     let head = head_end(text, head);
     let tail = tail_start(text, tail).max(head);
     [&text[..head], &text[head..tail], &text[tail..]]
 }
 
-/// Shared text that is shown when it is asked for, or at once if `open` says so.
+/// Shared text that a click shows, or that is open from the start.
 fn folded(same: &Stretch, inside: [&str; 2], open: &str, out: &mut String) {
     let line = plain(inside[0]);
     let glimpse = escaped(&line[..head_end(&line, GLIMPSE)]);
@@ -189,14 +189,14 @@ fn folded(same: &Stretch, inside: [&str; 2], open: &str, out: &mut String) {
     let [a, b] = inside.map(escaped);
     let _ = writeln!(
         out,
-        "<details{open}><summary><b>{words} words the same</b>&ensp;{glimpse} …</summary>\
+        "<details{open}><summary><b>{words} equal words</b>&ensp;{glimpse} …</summary>\
          <div class=\"row\">{}{}</div></details>",
         cell("A", &a),
         cell("B", &b)
     );
 }
 
-/// Text as HTML shows it. Control characters, which it has no place for, become spaces.
+/// Escapes text for HTML. Control characters become spaces.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for c in text.chars() {

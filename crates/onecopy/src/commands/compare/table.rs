@@ -1,4 +1,4 @@
-//! The measures of two pages as a table, and a sentence on what they come to.
+//! The measures of two pages as a table, and a sentence that sums them up.
 
 use std::fmt::Write;
 
@@ -7,11 +7,11 @@ use onecopy_engine::{Compared, Comparison, Measure, MeasureKind, PassageKind, Ve
 use crate::paint::{COLUMNS, Paint, Tone, plain, wrap};
 use crate::size::count;
 
-/// A line of the table: what is measured, its value, and for methods the threshold and whether it is reached.
+/// A line of the table: the measure, its value, and for methods the threshold and whether it is reached.
 pub struct Row<'a> {
     pub name: &'a str,
     pub value: String,
-    /// The value as a share, if it is one.
+    /// The value as a share, if it is a similarity.
     pub share: Option<f64>,
     pub threshold: String,
     pub alike: Option<bool>,
@@ -45,7 +45,7 @@ fn of_measure(measure: &Measure) -> Row<'_> {
     Row { name: measure.name, value, share, threshold: String::new(), alike: None, about: measure.about }
 }
 
-/// Few digits where they say all.
+/// Few digits if they are enough.
 fn threshold(value: f64) -> String {
     let short = format!("{value}");
     if short.len() <= 7 { short } else { format!("{value:.5}") }
@@ -55,7 +55,7 @@ pub fn verdict(alike: bool) -> &'static str {
     if alike { "alike" } else { "not alike" }
 }
 
-/// What is said of one of the pages.
+/// The numbers of one page.
 pub fn facts(page: &Compared) -> String {
     let number = |number: usize, thing: &str| {
         format!("{} {thing}{}", count(number as u64), if number == 1 { "" } else { "s" })
@@ -64,7 +64,7 @@ pub fn facts(page: &Compared) -> String {
     format!("{}, {}{language}", number(page.words, "word"), number(page.shingles, "shingle"))
 }
 
-/// What both have, in words.
+/// A sentence about the shared text.
 pub fn summary(found: &Comparison) -> String {
     let same = found.passages.iter().filter(|passage| passage.kind == PassageKind::Same);
     let words: usize = same.filter_map(|passage| passage.a.as_ref()).map(|stretch| stretch.words).sum();
@@ -78,7 +78,7 @@ pub fn summary(found: &Comparison) -> String {
     };
     let same = count(words as u64);
     format!(
-        "{start} {same} words are the same and in the same order: {:.1} % of A, {:.1} % of B.",
+        "{start} {same} words are equal and in the same order: {:.1} % of A, {:.1} % of B.",
         share(&found.a),
         share(&found.b)
     )

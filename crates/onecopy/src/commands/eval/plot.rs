@@ -1,18 +1,19 @@
-//! Precision and recall over thresholds, in characters: a dot of braille is an eighth of one.
+//! Precision and recall by threshold, drawn in braille: eight dots per character.
 
 use onecopy_engine::{Evaluation, Point};
 
-/// The size of a plot in characters, and how many stand side by side.
+/// The size of a plot in characters, and how many are side by side.
 const WIDTH: usize = 28;
 const HEIGHT: usize = 5;
 const ABREAST: usize = 3;
-/// Between two plots.
+/// The gap between two plots.
 const GAP: &str = "   ";
 
-/// A small plot a method, some side by side.
+/// One small plot per method, some side by side.
 pub fn plots(set: &[Evaluation]) -> String {
-    let mut text =
-        String::from("precision (it rises) and recall (it falls) over thresholds; ▲ is the method's own\n");
+    let mut text = String::from(
+        "precision (rising) and recall (falling) by threshold; ▲ is the method's own threshold\n",
+    );
     for row in set.chunks(ABREAST) {
         let plots: Vec<Vec<String>> = row.iter().map(plot).collect();
         for line in 0..HEIGHT + 3 {
@@ -59,11 +60,11 @@ fn place(curve: &[Point], threshold: f64) -> usize {
     (at.round() as usize).min(2 * WIDTH - 1)
 }
 
-/// Dots, eight in a character: which of them are set.
+/// The dots that are set, eight per character.
 struct Canvas([[u8; WIDTH]; HEIGHT]);
 
 impl Canvas {
-    /// Draws values from 0 to 1, joined; where there is none the line ends.
+    /// Draws values from 0 to 1 as a line, which ends at a missing value.
     fn line(&mut self, curve: &[Point], value: impl Fn(&Point) -> Option<f64>) {
         let mut before: Option<usize> = None;
         for point in curve {

@@ -6,16 +6,16 @@ use onecopy_engine::Evaluation;
 
 use crate::columns::shown;
 
-/// The size of a panel, and the room around it.
+/// The size of a panel, and its margins.
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 60.0;
 const TOP: f64 = 60.0;
 const GAP: f64 = 70.0;
 const BELOW: f64 = 60.0;
-/// The names of the methods stand here.
+/// The width of the method names.
 const LEGEND: f64 = 200.0;
-/// Characters of a name that fit there.
+/// The most characters of a name.
 const NAME: usize = 30;
 /// Colours that differ for most eyes (Okabe and Ito 2008), and some more.
 const COLOURS: [&str; 12] = [
@@ -23,7 +23,7 @@ const COLOURS: [&str; 12] = [
     "#117733", "#999933", "#6699cc",
 ];
 
-/// The picture. A row a set.
+/// The picture, one row per set.
 pub fn svg(sets: &[&[Evaluation]]) -> String {
     let width = LEFT + 2.0 * (WIDTH + GAP) + LEGEND;
     let row = TOP + HEIGHT + BELOW;
@@ -109,7 +109,7 @@ fn axes(title: &str, below: &str) -> String {
     out
 }
 
-/// Points from 0 to 1, joined where they follow each other.
+/// Points from 0 to 1, joined where they are adjacent.
 fn lines(points: impl Iterator<Item = Option<(f64, f64)>>, style: &str, out: &mut String) {
     let points: Vec<_> = points.collect();
     for run in points.split(Option::is_none).filter(|run| !run.is_empty()) {

@@ -1,14 +1,14 @@
-//! The tables of an evaluation: a line a method.
+//! The tables of an evaluation, one line per method.
 
 use onecopy_engine::{Band, Evaluation, Point, Score};
 
 use crate::columns::columns;
 use crate::size::count;
 
-/// What stands where there is nothing to say.
+/// The mark for a missing value.
 const NOTHING: &str = "–";
 
-/// How right methods are on a set.
+/// The scores of the methods on a set.
 pub fn scores(set: &[Evaluation]) -> String {
     let header = [
         "method",
@@ -62,7 +62,7 @@ pub fn bands(set: &[Evaluation]) -> String {
     columns(&rows, 1)
 }
 
-/// What other thresholds would give.
+/// The results of other thresholds.
 pub fn thresholds(set: &[Evaluation]) -> String {
     let mut header: Vec<String> = ["other thresholds", "best F1", "at"].map(str::to_owned).into();
     for reached in &set[0].reached {
@@ -95,7 +95,7 @@ pub fn overview(sets: &[&[Evaluation]]) -> String {
     columns(&rows, 1)
 }
 
-/// Three digits; 1 only if it is.
+/// Three digits; 1 only if exact.
 fn share(value: Option<f64>) -> String {
     match value {
         None => NOTHING.into(),

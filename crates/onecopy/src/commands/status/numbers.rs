@@ -1,4 +1,4 @@
-//! A collection in numbers, for people: what became of its pages, and two small plots.
+//! The numbers of a collection as text, with two small plots.
 
 use std::fmt::Write;
 
@@ -8,9 +8,9 @@ use onecopy_engine::{Service, Stats};
 use crate::plot::plot;
 use crate::size::{count, human};
 
-/// Groups that are looked at for the plot of their sizes. Counting more takes longer than anybody waits.
+/// The most groups counted for the plot of sizes; more would take too long.
 const GROUPS: usize = 1_000_000;
-/// Groups that are asked for at a time.
+/// Groups read at a time.
 const AT_ONCE: usize = 10_000;
 
 /// Groups by size: the first bin has those of two pages, the next those of 3 and 4, then 5 to 8.
@@ -38,18 +38,18 @@ pub fn of(stats: &Stats, group_sizes: &[u64]) -> String {
         let _ = writeln!(text, "{label:>10}  {:>12}  {rest}", count(number));
     };
     let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / stats.pages.max(1) as f64);
-    let a_page = stats.disk_bytes / stats.pages.max(1);
+    let per_page = stats.disk_bytes / stats.pages.max(1);
     row(
         &mut text,
         "pages",
         stats.pages,
-        format!("{} on disk, {} a page", human(stats.disk_bytes), human(a_page)),
+        format!("{} on disk, {} per page", human(stats.disk_bytes), human(per_page)),
     );
     row(&mut text, "kept", stats.kept, share(stats.kept));
     row(&mut text, "losers", stats.losers, share(stats.losers));
     row(&mut text, "dead", stats.dead, share(stats.dead));
     row(&mut text, "rejected", stats.rejected, share(stats.rejected));
-    let largest = format!("the largest of {} pages", count(stats.largest_group));
+    let largest = format!("largest: {} pages", count(stats.largest_group));
     row(&mut text, "groups", stats.groups, largest);
     let waiting =
         format!("{}; change {} of {} is settled", human(stats.waiting_bytes), stats.settled, stats.accepted);
@@ -61,7 +61,7 @@ pub fn of(stats: &Stats, group_sizes: &[u64]) -> String {
     }
     let bins =
         [("kept", stats.kept), ("losers", stats.losers), ("dead", stats.dead), ("rejected", stats.rejected)];
-    plot("pages by what became of them", &bins.map(|(label, number)| (label.to_owned(), number)), &mut text);
+    plot("pages by status", &bins.map(|(label, number)| (label.to_owned(), number)), &mut text);
     if !group_sizes.is_empty() {
         let label = |bin: usize| match bin {
             0 => "2".to_owned(),
@@ -90,7 +90,7 @@ mod tests {
         };
         let text = of(&stats, &[2, 0, 1]);
         for words in [
-            "pages         2,000  4.0 MB on disk, 2.0 kB a page",
+            "pages         2,000  4.0 MB on disk, 2.0 kB per page",
             "75.0 %",
             "         2  ████",
             "       5-8  ",

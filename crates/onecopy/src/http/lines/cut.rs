@@ -1,4 +1,4 @@
-//! Cuts pieces of a body into lines. A line that is too long is skipped as it comes, never kept.
+//! Splits a body into lines. A line that is too long is skipped as it arrives, without buffering it.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ pub struct Line {
     pub text: Option<Bytes>,
 }
 
-/// Lines that are complete, and the beginning of the next.
+/// Complete lines, and the start of the next.
 pub struct Cutter {
     limit: usize,
     lines: VecDeque<Line>,
@@ -34,12 +34,12 @@ impl Cutter {
         !self.lines.is_empty()
     }
 
-    /// Whether there are so many lines or bytes.
+    /// Whether there are this many lines or bytes.
     pub fn is_full(&self, lines: usize, bytes: usize) -> bool {
         self.lines.len() >= lines || self.bytes >= bytes
     }
 
-    /// Takes up to so many lines, and none that begins behind so many bytes.
+    /// Takes lines up to a number of lines and of bytes.
     pub fn take(&mut self, lines: usize, bytes: usize) -> Vec<Line> {
         let mut taken = Vec::new();
         let mut length = 0;
@@ -58,7 +58,7 @@ impl Cutter {
         while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
             let part = rest.split_to(end + 1).slice(..end);
             if self.begun.is_empty() && !self.is_skipping {
-                // A line within a piece needs no copy.
+                // A line within one piece needs no copy.
                 self.end_line(part);
             } else {
                 self.extend(&part);
