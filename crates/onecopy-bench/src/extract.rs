@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// A folder for environments, builds and outputs; kept, so that the next run starts sooner
-    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
     /// Print Markdown
     #[arg(long)]

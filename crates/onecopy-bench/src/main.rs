@@ -74,4 +74,18 @@ mod tests {
     fn arguments_are_consistent() {
         Cli::command().debug_assert();
     }
+
+    #[test]
+    fn measurements_write_to_an_ignored_folder() {
+        let cli = Cli::command();
+        let work = cli.get_subcommands().filter_map(|command| {
+            let argument = command.get_arguments().find(|argument| argument.get_id() == "work")?;
+            Some((command.get_name(), argument.get_default_values()))
+        });
+        let commands: Vec<_> = work.collect();
+        assert!(commands.len() > 5, "only {commands:?} have --work");
+        for (name, default) in commands {
+            assert!(default.iter().all(|path| path.to_string_lossy().starts_with("target/")), "{name}");
+        }
+    }
 }

@@ -12,6 +12,9 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
 
+/// Where measurements write by default. Git ignores `target/`, so other people's pages stay out of commits.
+pub const WORK: &str = "target/bench-work";
+
 /// What a run cost.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {

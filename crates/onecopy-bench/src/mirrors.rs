@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long)]
     markdown: bool,
     /// A folder for pages and outputs
-    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
     /// The onecopy program; by default this workspace's release build
     #[arg(long, value_name = "FILE")]

@@ -92,7 +92,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A folder for pages and collections
-    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
     /// The onecopy program; by default this workspace's release build
     #[arg(long, value_name = "FILE")]

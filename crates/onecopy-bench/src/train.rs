@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// A folder for builds and outputs
-    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
     /// Test on pages not seen in training, in this many parts; then on each set by the others
     #[arg(long, default_value_t = 0, value_name = "PARTS")]

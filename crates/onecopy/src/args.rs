@@ -10,6 +10,7 @@ mod export;
 mod groups;
 mod import;
 mod input;
+mod man;
 mod routing;
 mod serve;
 mod status;
@@ -27,6 +28,7 @@ pub use eval::EvalArgs;
 pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
+pub use man::ManArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
 
@@ -82,6 +84,9 @@ pub enum Command {
     /// Print a completion script for a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
+    /// Print a manual page, or write all of them into a folder
+    #[command(after_help = man::EXAMPLES)]
+    Man(ManArgs),
 }
 
 const EXAMPLES: &str = "\

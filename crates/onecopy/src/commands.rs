@@ -10,6 +10,7 @@ pub mod explain;
 pub mod export;
 pub mod groups;
 pub mod import;
+pub mod man;
 pub mod methods;
 pub mod mirrors;
 pub mod rules;

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Groups(args) => commands::groups::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     };
     match result {
         Ok(code) => code,

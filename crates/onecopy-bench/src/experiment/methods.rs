@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', value_parser = ["quality", "neighbours", "stages", "speed"])]
     only: Vec<String>,
     /// A folder for outputs, which are deleted
-    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
     /// The onecopy program; by default this workspace's release build
     #[arg(long, value_name = "FILE")]

@@ -10,7 +10,7 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 12] = [
+    const COMMANDS: [&str; 13] = [
         "dedup",
         "explain",
         "compare",
@@ -23,6 +23,7 @@ fn help_shows_the_commands_and_examples() {
         "check",
         "methods",
         "completions",
+        "man",
     ];
     for word in COMMANDS.into_iter().chain(["Examples:", "onecopy dedup", "--version"]) {
         assert!(text.contains(word), "`{word}` is not in: {text}");
@@ -89,6 +90,27 @@ fn completions_know_the_commands() {
         }
     }
     onecopy(["completions", "abacus"]).fail(2);
+}
+
+#[test]
+fn the_manual_has_a_page_for_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("man1");
+    let dir = out.to_str().expect("a path that is UTF-8");
+    onecopy(["man", "--out", dir]).succeed();
+    let page = |name: &str| std::fs::read_to_string(out.join(name)).expect("a page");
+    for (name, words) in [
+        ("onecopy.1", ["NAME", "onecopy\\-dedup(1)", "EXAMPLES"]),
+        ("onecopy-dedup.1", ["\\-\\-threshold", "EXAMPLES\n.nf\nonecopy dedup", "NOTES"]),
+        ("onecopy-serve.1", ["onecopy\\-serve \\- ", "EXIT STATUS", "SEE ALSO"]),
+    ] {
+        for word in words {
+            assert!(page(name).contains(word), "{name}: no `{word}` in {}", page(name));
+        }
+    }
+    assert_eq!(onecopy(["man"]).succeed().stdout, page("onecopy.1"));
+    assert_eq!(onecopy(["man", "dedup"]).succeed().stdout, page("onecopy-dedup.1"));
+    onecopy(["man", "undo"]).fail(2).says(&["undo", "onecopy --help"]);
 }
 
 #[test]
