@@ -53,6 +53,7 @@ pub mod reference;
 mod search;
 mod sentence;
 mod shingle;
+pub mod simd;
 mod sketch;
 mod verify;
 mod winner;
