@@ -199,7 +199,7 @@ mod tests {
             let sketch: Vec<u64> = (0..length).collect();
             let counts: Vec<u8> = sketch.iter().map(|n| (n * n * 37) as u8).collect();
             for range in [2..=2, 2..=100, 0..=255, 2..=255, 255..=255] {
-                let one_by_one = sketch.iter().zip(&counts).filter(|(_, count)| range.contains(count));
+                let one_by_one = sketch.iter().zip(&counts).filter(|(_, count)| range.contains(*count));
                 let mut expected = vec![(7, 7)];
                 expected.extend(one_by_one.map(|(&shingle, &count)| (shingle, u32::from(count))));
                 each_level(|level| {
