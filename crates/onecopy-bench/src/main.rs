@@ -16,6 +16,7 @@ mod mirrors;
 mod peers;
 mod scale;
 mod service;
+mod simd;
 mod table;
 mod train;
 mod warc;
@@ -41,6 +42,7 @@ enum Command {
     Peers(peers::Args),
     Scale(scale::Args),
     Service(service::Args),
+    Simd(simd::Args),
     Mirrors(mirrors::Args),
     Warc(warc::Args),
     Train(train::Args),
@@ -58,6 +60,7 @@ fn main() -> Result<()> {
         Command::Peers(args) => peers::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Service(args) => service::run(&args),
+        Command::Simd(args) => simd::run(&args),
         Command::Mirrors(args) => mirrors::run(&args),
         Command::Warc(args) => warc::run(&args),
         Command::Train(args) => train::run(&args),

@@ -7,8 +7,7 @@
 
 mod wide;
 
-use std::ops::RangeInclusive;
-
+use crate::simd::{Level, level};
 use crate::verify::overlap_within;
 
 /// How often shingles occur, roughly: a fixed table of saturating counters, indexed by the leading bits of a shingle.
@@ -69,7 +68,7 @@ pub(crate) fn first_keys(
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
     let mut places = [0; 256];
     // Shingles that are more common all come behind the wanted ones.
-    let common = match wide::places(scratch, wanted, &mut places) {
+    let common = match few_places(level(), scratch, wanted, &mut places) {
         Some(common) => common,
         None => all_places(scratch, wanted, &mut places),
     };
@@ -78,9 +77,7 @@ pub(crate) fn first_keys(
     }
     let start = out.len();
     let shared = 2..=(common - 1) as u8;
-    if !wide::select(sketch, scratch, shared.clone(), out) {
-        select(sketch, scratch, shared, out);
-    }
+    wide::select(level(), sketch, scratch, shared, out);
     let end = out.len();
     let mut kept = start;
     for i in start..end {
@@ -94,16 +91,24 @@ pub(crate) fn first_keys(
     out.truncate(kept);
 }
 
-/// Appends the shingles whose count is in a range, with the count. Whether one is cannot be guessed, so that is no branch:
-/// each is written, and the next one over it unless it is.
-fn select(sketch: &[u64], counts: &[u8], range: RangeInclusive<u8>, out: &mut Vec<(u64, u32)>) {
-    let mut end = out.len();
-    out.resize(end + sketch.len() + 1, (0, 0));
-    for (&shingle, &count) in sketch.iter().zip(counts) {
-        out[end] = (shingle, u32::from(count));
-        end += usize::from(range.contains(&count));
+/// Counts that are looked at together.
+const BLOCK: usize = 64;
+
+/// Appends the shingles whose count is `chosen`, with the count.
+#[inline(always)]
+fn select_by(sketch: &[u64], counts: &[u8], out: &mut Vec<(u64, u32)>, chosen: impl Fn(&[u8; BLOCK]) -> u64) {
+    let (blocks, rest) = counts.as_chunks::<BLOCK>();
+    let mut last = [0; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    for (counts, shingles) in blocks.iter().chain([&last]).zip(sketch.chunks(BLOCK)) {
+        let mut left = chosen(counts) & u64::MAX >> (BLOCK - shingles.len());
+        out.reserve(BLOCK);
+        while left != 0 {
+            let place = left.trailing_zeros() as usize;
+            out.push((shingles[place], u32::from(counts[place])));
+            left &= left - 1;
+        }
     }
-    out.truncate(end);
 }
 
 /// How many of a page's `n` rarest shingles are keys.
@@ -123,6 +128,29 @@ fn histogram(counts: &[u8]) -> [u32; 256] {
     std::array::from_fn(|count| tables.iter().map(|table| table[count]).sum())
 }
 
+/// How many of the counts are at most this, on any machine. A sum of one byte is what the compiler makes of many bytes at
+/// once, so there are as many together as a byte can count, and a multiple of any register.
+fn at_most_plain(counts: &[u8], most: u8) -> u32 {
+    let sum = |some: &[u8]| some.iter().fold(0, |sum, &count| sum + u8::from(count <= most));
+    counts.chunks(3 * BLOCK).map(|some| u32::from(sum(some))).sum()
+}
+
+/// As [`all_places`], but only as far as the count that it says. `None` if that takes too long: most pages have enough rare
+/// shingles, so that few counts need be looked at.
+fn few_places(level: Level, counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> Option<usize> {
+    /// So often all counts are looked at.
+    const FEW: usize = 24;
+    let mut before = 0;
+    for (count, place) in places.iter_mut().enumerate().take(FEW) {
+        *place = before;
+        if before as usize >= wanted {
+            return Some(count);
+        }
+        before = wide::at_most(level, counts, count as u8);
+    }
+    None
+}
+
 /// Notes where the shingles of each count begin in the order; says which is the first count that begins behind the `wanted`
 /// shingles.
 fn all_places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> usize {
@@ -137,6 +165,7 @@ fn all_places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_level;
 
     fn table(sketches: &[&[u64]]) -> Rarity {
         let mut counters = vec![0; 1 << 16];
@@ -170,26 +199,33 @@ mod tests {
             let sketch: Vec<u64> = (0..length).collect();
             let counts: Vec<u8> = sketch.iter().map(|n| (n * n * 37) as u8).collect();
             for range in [2..=2, 2..=100, 0..=255, 2..=255, 255..=255] {
-                let (mut many, mut one) = (vec![(7, 7)], vec![(7, 7)]);
-                select(&sketch, &counts, range.clone(), &mut one);
-                if wide::select(&sketch, &counts, range, &mut many) {
-                    assert_eq!(many, one);
-                }
+                let one_by_one = sketch.iter().zip(&counts).filter(|(_, count)| range.contains(*count));
+                let mut expected = vec![(7, 7)];
+                expected.extend(one_by_one.map(|(&shingle, &count)| (shingle, u32::from(count))));
+                each_level(|level| {
+                    let mut out = vec![(7, 7)];
+                    wide::select(level, &sketch, &counts, range.clone(), &mut out);
+                    assert_eq!(out, expected, "{level:?}");
+                });
             }
         }
     }
 
     #[test]
     fn places_are_found_alike_many_at_once_and_one_by_one() {
-        for length in [0, 1, 63, 64, 65, 200] {
+        for length in [0, 1, 63, 64, 65, 200, 20_000] {
             for rare in [2, 5, 200] {
                 let counts: Vec<u8> = (0..length).map(|n: u64| ((n * n * 37) % 31 + rare) as u8).collect();
                 for wanted in [0, 1, 2, 40, 64, 200, 300] {
-                    let (mut many, mut one) = ([0; 256], [0; 256]);
-                    let common = all_places(&counts, wanted, &mut one);
-                    if let Some(found) = wide::places(&counts, wanted, &mut many) {
-                        assert_eq!((found, &many[..found]), (common, &one[..found]));
-                    }
+                    let mut all = [0; 256];
+                    let common = all_places(&counts, wanted, &mut all);
+                    each_level(|level| {
+                        let mut few = [0; 256];
+                        match few_places(level, &counts, wanted, &mut few) {
+                            Some(found) => assert_eq!((found, &few[..found]), (common, &all[..found])),
+                            None => assert!(common >= 24, "{level:?}"),
+                        }
+                    });
                 }
             }
         }

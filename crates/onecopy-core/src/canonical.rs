@@ -5,18 +5,21 @@
 //! `letters`, the fast pass in `fold`, words of scripts without spaces in `segment`, what happens under the rarer rules
 //! in `tokens`.
 
+mod block;
 mod fold;
 mod json;
 mod letters;
 mod segment;
 mod simd;
 mod tokens;
+#[cfg(target_arch = "x86_64")]
 mod wide;
 
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 use crate::hash::{Fingerprint, TOKEN_PADDING, fingerprint};
 
-use fold::{BLOCK, Written, fold};
+use block::BLOCK;
+use fold::{Written, fold};
 pub use json::{escaped, unescape};
 use segment::Census;
 pub(crate) use simd::Functions;
@@ -90,10 +93,10 @@ impl Canonical {
     }
 
     /// Makes room for the canonical text of `input` bytes of text. Lower-casing makes a character of two bytes
-    /// at most three bytes long, and every separator written stands for at least one byte read. A block is written
-    /// whole, whatever of it counts.
+    /// at most three bytes long, and every separator written stands for at least one byte read. Blocks are written
+    /// whole, whatever of them counts.
     fn start(&mut self, input: usize) {
-        let bytes = input + input / 2 + 2 + TOKEN_PADDING + BLOCK;
+        let bytes = input + input / 2 + 2 + TOKEN_PADDING + 2 * BLOCK;
         // New buffers, not longer ones: memory that was never written takes no room, and these are large estimates.
         if self.bytes.len() < bytes {
             self.bytes = vec![0; bytes];

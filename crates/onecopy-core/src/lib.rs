@@ -60,6 +60,7 @@ mod search;
 mod sentence;
 pub mod settle;
 mod shingle;
+pub mod simd;
 mod sketch;
 mod verify;
 mod winner;

@@ -6,6 +6,8 @@
 
 mod simd;
 
+use crate::simd::level;
+
 /// The last word of an outline says what it is of: for its owner to choose, but zero is an outline that tells nothing.
 fn parts(outline: &[u64]) -> (&[u64], u64) {
     outline.split_last().map_or((&[], 0), |(about, bits)| (bits, *about))
@@ -15,7 +17,7 @@ fn parts(outline: &[u64]) -> (&[u64], u64) {
 pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     out.fill(0);
     if let Some((last, bits)) = out.split_last_mut() {
-        simd::flip(shingles, bits);
+        simd::flip(level(), shingles, bits);
         *last = about;
     }
 }
@@ -25,7 +27,7 @@ pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
 pub(crate) fn compared(a: &[u64], b: &[u64]) -> Option<(u64, u64, usize)> {
     let ((bits_a, about_a), (bits_b, about_b)) = (parts(a), parts(b));
     let tell = about_a != 0 && about_b != 0;
-    tell.then(|| (about_a, about_b, simd::differing(bits_a, bits_b)))
+    tell.then(|| (about_a, about_b, simd::differing(level(), bits_a, bits_b)))
 }
 
 /// How many shingles sets of these sizes share at most, if so many are only in one of them.

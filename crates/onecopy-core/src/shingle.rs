@@ -6,6 +6,7 @@
 use crate::canonical::Canonical;
 use crate::config::{ShingleRules, Unit};
 use crate::hash;
+use crate::simd::{Level, level};
 use crate::sketch::wide;
 
 /// Appends the shingles of `canonical` to `out` in text order, repetitions included.
@@ -39,9 +40,13 @@ pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
     }
-    let length = length.min(tokens.len());
+    windows_by(level(), tokens, length.min(tokens.len()), out);
+}
+
+/// As [`windows`], with the instructions of `level`, of no fewer tokens than `length`.
+fn windows_by(level: Level, tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     let start = out.len();
-    if !wide::windows(tokens, length, out) {
+    if !wide::windows(level, tokens, length, out) {
         out.resize(start + tokens.len() - length + 1, 0);
         roll(tokens, length, &mut out[start..]);
     }
@@ -94,6 +99,7 @@ pub fn unshared<'a>(canonical: &'a Canonical, rules: &ShingleRules, other: &[u64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_level;
 
     #[test]
     fn passages_that_the_other_page_lacks() {
@@ -111,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn rolling_equals_hashing_each_window() {
+    fn every_level_equals_hashing_each_window() {
         let all: Vec<u64> = (1..50u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         for (length, tokens) in
             (1..12).chain([48, 49]).flat_map(|length| (length..50).map(move |end| (length, end)))
@@ -121,10 +127,11 @@ mod tests {
                 .windows(length)
                 .map(|w| w.iter().fold(0u64, |h, &t| h.wrapping_mul(hash::BASE).wrapping_add(t)))
                 .collect();
-            let (mut any, mut rolled) = (Vec::new(), vec![0; direct.len()]);
-            windows(tokens, length, &mut any);
-            roll(tokens, length, &mut rolled);
-            assert_eq!((&any, &rolled), (&direct, &direct), "length {length}");
+            each_level(|level| {
+                let mut out = Vec::new();
+                windows_by(level, tokens, length, &mut out);
+                assert_eq!(out, direct, "length {length}, {level:?}");
+            });
         }
     }
 

@@ -7,6 +7,7 @@ mod commands;
 mod http;
 mod paint;
 mod plot;
+mod simd;
 mod size;
 mod summary;
 mod terminal;
@@ -19,6 +20,10 @@ use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
     allocator::give_back_large_blocks();
+    if let Err(why) = simd::obey_variable() {
+        eprintln!("onecopy: {why}");
+        return ExitCode::from(2);
+    }
     let args = Args::parse();
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),

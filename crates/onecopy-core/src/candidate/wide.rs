@@ -1,37 +1,46 @@
-//! `unsafe`: counts of shingles looked at 64 at once with AVX-512, where the machine has it.
+//! `unsafe`: counts of shingles looked at many at once with AVX2 and AVX-512.
 //!
-//! The plain versions are in `candidate`, tested equal.
+//! The scalar versions are in `candidate`, and tests hold them equal.
 #![allow(unsafe_code)]
 
 use std::ops::RangeInclusive;
 
-/// Appends the shingles whose count is in a range, with the count. False on a machine that cannot.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
+use super::{at_most_plain, select_by};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Instructions;
+use crate::simd::{Level, mask};
+
+/// Appends the shingles whose count is in a range, with the count.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) fn select(
+    level: Level,
     sketch: &[u64],
     counts: &[u8],
     range: RangeInclusive<u8>,
     out: &mut Vec<(u64, u32)>,
-) -> bool {
+) {
     #[cfg(target_arch = "x86_64")]
-    if x86::supported() {
-        // SAFETY: the machine has all that the function asks for.
-        unsafe { x86::select(sketch, counts, range, out) };
-        return true;
+    match level.instructions() {
+        // SAFETY: a level says that the machine has its instructions.
+        Instructions::Avx512 => return unsafe { x86::select_avx512(sketch, counts, range, out) },
+        // SAFETY: as above.
+        Instructions::Avx2 => return unsafe { x86::select_avx2(sketch, counts, range, out) },
+        Instructions::Scalar => {}
     }
-    false
+    let (low, width) = (*range.start(), range.end() - range.start());
+    let chosen = |block: &[u8; 64]| mask(block, |count| count.wrapping_sub(low) <= width);
+    select_by(sketch, counts, out, chosen);
 }
 
-/// Notes where the shingles of each count begin in the order, as far as the first count that begins behind the `wanted`
-/// shingles; says which that is. `None` where another way is better.
+/// How many of the counts are at most this.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
-pub(super) fn places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> Option<usize> {
+pub(super) fn at_most(level: Level, counts: &[u8], most: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if x86::supported() {
-        // SAFETY: the machine has all that the function asks for.
-        return unsafe { x86::places(counts, wanted, places) };
+    if level.instructions() == Instructions::Avx512 {
+        // SAFETY: a level says that the machine has its instructions.
+        return unsafe { x86::at_most(counts, most) };
     }
-    None
+    at_most_plain(counts, most)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -39,33 +48,11 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::ops::RangeInclusive;
 
-    /// Counts that are looked at together.
-    const BLOCK: usize = 64;
-    /// So often all counts are looked at. Most pages have enough rare shingles long before.
-    const FEW: usize = 24;
-
-    /// Asks the machine. The standard library remembers the answer.
-    pub(super) fn supported() -> bool {
-        use std::arch::is_x86_feature_detected as has;
-        has!("avx512f") && has!("avx512bw") && has!("bmi1") && has!("bmi2") && has!("popcnt")
-    }
+    use super::super::BLOCK;
+    use super::select_by;
 
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
-    pub(super) fn places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> Option<usize> {
-        let mut before = 0;
-        for (count, place) in places.iter_mut().enumerate().take(FEW) {
-            *place = before;
-            if before as usize >= wanted {
-                return Some(count);
-            }
-            before = at_most(counts, count as u8);
-        }
-        None
-    }
-
-    /// How many of the counts are at most this.
-    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
-    fn at_most(counts: &[u8], most: u8) -> u32 {
+    pub(super) fn at_most(counts: &[u8], most: u8) -> u32 {
         let (most, mut sum) = (_mm512_set1_epi8(most as i8), 0);
         for counts in counts.chunks(BLOCK) {
             let all = _bzhi_u64(u64::MAX, counts.len() as u32);
@@ -76,8 +63,30 @@ mod x86 {
         sum
     }
 
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn select_avx2(
+        sketch: &[u64],
+        counts: &[u8],
+        range: RangeInclusive<u8>,
+        out: &mut Vec<(u64, u32)>,
+    ) {
+        let (low, high) = range.into_inner();
+        let (low, width) = (_mm256_set1_epi8(low as i8), _mm256_set1_epi8(high.wrapping_sub(low) as i8));
+        let chosen = |counts: &[u8; 32]| {
+            // SAFETY: 32 bytes.
+            let counts = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
+            let above = _mm256_sub_epi8(counts, low);
+            let inside = _mm256_cmpeq_epi8(_mm256_min_epu8(above, width), above);
+            u64::from(_mm256_movemask_epi8(inside) as u32)
+        };
+        select_by(sketch, counts, out, |block| {
+            let (halves, _) = block.as_chunks::<32>();
+            chosen(&halves[0]) | chosen(&halves[1]) << 32
+        });
+    }
+
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
-    pub(super) fn select(
+    pub(super) fn select_avx512(
         sketch: &[u64],
         counts: &[u8],
         range: RangeInclusive<u8>,

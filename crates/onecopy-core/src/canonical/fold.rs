@@ -1,14 +1,13 @@
 //! The one pass that lower-cases text and cuts it into words.
 //!
-//! Text is mostly ASCII, so that is taken in blocks: all characters of a block are classified at once, then whole words
-//! are copied. Text from JSON is taken as it stands there: unescaping it first would be one more pass over everything.
+//! Text is mostly ASCII, so that is taken in blocks (`block`). Text from JSON is taken as it stands there: unescaping it first would be one more pass over everything.
 
 use super::Canonical;
 use super::json::unescape_one;
 use super::letters::{Class, class, classes, is_word};
 use super::segment::Census;
-use super::simd::{Classified, Classifier, classifier};
-use super::wide::wide;
+use super::simd::taker;
+use crate::simd::{Level, level};
 
 /// How a text is written down.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,26 +20,17 @@ pub(super) enum Written {
 
 /// Writes the words of `text`, lower-cased and one space apart.
 pub(super) fn fold(text: &str, written: Written, out: &mut Canonical) {
-    fold_by(wide(), text, written, out);
+    fold_by(level(), text, written, out);
 }
 
-/// How the ASCII characters at the front of some bytes are taken where the machine has wide instructions for it; says how
-/// many that are.
+/// How the ASCII characters at the front of some bytes are taken; says how many that are.
 pub(super) type Taker = fn(&mut Cursor, &[u8], &mut Canonical) -> usize;
 
-/// As [`fold`]; without a `taker` words are copied one by one.
-pub(super) fn fold_by(taker: Option<Taker>, text: &str, written: Written, out: &mut Canonical) {
+/// As [`fold`], with the instructions of `level`.
+pub(super) fn fold_by(level: Level, text: &str, written: Written, out: &mut Canonical) {
     out.start(text.len());
-    let mut cursor = Cursor {
-        length: 0,
-        count: 0,
-        in_word: 0,
-        written,
-        classify: classifier(),
-        block: Classified::default(),
-        census: Census::default(),
-    };
-    let take = taker.unwrap_or(Cursor::ascii);
+    let mut cursor = Cursor { length: 0, count: 0, in_word: 0, written, census: Census::default() };
+    let take = taker(level);
     let classes = classes();
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -68,80 +58,10 @@ pub(super) struct Cursor {
     pub count: usize,
     pub in_word: usize,
     pub written: Written,
-    classify: Classifier,
-    block: Classified,
     census: Census,
 }
 
 impl Cursor {
-    /// Takes the ASCII characters at the front of `bytes`; says how many. Whole blocks are classified at once, and
-    /// then words are copied, not characters: a character at a time takes three times as long.
-    fn ascii(&mut self, bytes: &[u8], out: &mut Canonical) -> usize {
-        let mut taken = 0;
-        while let Some(block) = bytes.get(taken..taken + BLOCK) {
-            (self.classify)(block.try_into().expect("a block"), &mut self.block);
-            if self.written == Written::Json && self.block.escapes != 0 {
-                self.block.skip_escapes(block);
-            }
-            let ascii = self.block.other.trailing_zeros() as usize;
-            if ascii < BLOCK {
-                self.block.words &= (1 << ascii) - 1;
-            }
-            self.copy_words(ascii, out);
-            taken += ascii;
-            if ascii < BLOCK {
-                return taken;
-            }
-        }
-        taken + self.ascii_tail(&bytes[taken..], out)
-    }
-
-    /// Takes the first `length` characters of the block, in which words are only among those.
-    fn copy_words(&mut self, length: usize, out: &mut Canonical) {
-        let mut mask = self.block.words;
-        if length == 0 {
-            return;
-        }
-        if mask & 1 == 0 {
-            self.separator(out);
-        }
-        let (text, ends) = (&mut out.bytes[..], &mut out.ends[..]);
-        let (mut at, mut count) = (self.length, self.count);
-        while mask != 0 {
-            let start = mask.trailing_zeros() as usize;
-            let run = (!(mask >> start)).trailing_zeros() as usize;
-            copy(&self.block.folded[start..], &mut text[at..], run);
-            at += run;
-            let end = start + run;
-            if end >= length {
-                (self.length, self.count, self.in_word) = (at, count, 1);
-                return;
-            }
-            ends[count] = at as u32;
-            count += 1;
-            text[at] = b' ';
-            at += 1;
-            mask &= u64::MAX << end;
-        }
-        (self.length, self.count, self.in_word) = (at, count, 0);
-    }
-
-    /// Takes the ASCII characters at the front of what is shorter than a block; says how many.
-    fn ascii_tail(&mut self, bytes: &[u8], out: &mut Canonical) -> usize {
-        let length =
-            bytes.iter().take(BLOCK).position(|&byte| self.stops(byte)).unwrap_or(bytes.len().min(BLOCK));
-        let mut block = [b' '; BLOCK];
-        block[..length].copy_from_slice(&bytes[..length]);
-        (self.classify)(&block, &mut self.block);
-        self.copy_words(length, out);
-        length
-    }
-
-    /// Whether a character cannot be taken as it stands.
-    fn stops(&self, byte: u8) -> bool {
-        byte >= 0x80 || (byte == b'\\' && self.written == Written::Json)
-    }
-
     fn character(&mut self, c: char, classes: &[Class], out: &mut Canonical) {
         match class(c, classes) {
             Class::Separator => self.separator(out),
@@ -188,19 +108,5 @@ impl Cursor {
         out.length = self.length.saturating_sub(1);
         out.count = self.count;
         out.census = self.census;
-    }
-}
-
-/// Characters that are classified at once: a bit each in a word of the machine.
-pub(super) const BLOCK: usize = 64;
-/// Bytes that a word is copied by, whatever its length.
-pub(super) const COPY: usize = 16;
-
-/// Copies `length` bytes, and up to fifteen more: a copy of fixed length needs no loop.
-#[inline]
-fn copy(from: &[u8], to: &mut [u8], length: usize) {
-    to[..COPY].copy_from_slice(&from[..COPY]);
-    if length > COPY {
-        to[COPY..length].copy_from_slice(&from[COPY..length]);
     }
 }

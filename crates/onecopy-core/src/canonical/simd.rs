@@ -1,68 +1,28 @@
-//! `unsafe`, the core's other being `hamming/simd.rs`: 64 characters classified at once with AVX2, where the
-//! machine has it, and 32 functions of a shingle.
+//! `unsafe`: a block of text cut into words with AVX2, and 32 functions of a shingle.
 //!
-//! `classify` and `least` are the plain versions, tested equal. Instructions are chosen at run time, so that one program
-//! is fast on every machine and gives the same answer on all.
+//! `block` and `least` have the scalar versions, and tests hold them equal.
 #![allow(unsafe_code)]
 
-use super::fold::{BLOCK, COPY};
+use super::block;
+use super::fold::Taker;
+#[cfg(target_arch = "x86_64")]
+use super::wide;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Instructions;
+use crate::simd::Level;
 
-/// A block of text: lower-cased and padded for copying, and a bit for each of its characters that is in a word, is not
-/// ASCII, or is a backslash.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Classified {
-    pub folded: [u8; BLOCK + COPY],
-    pub words: u64,
-    pub other: u64,
-    pub escapes: u64,
-}
-
-impl Default for Classified {
-    fn default() -> Classified {
-        Classified { folded: [0; BLOCK + COPY], words: 0, other: 0, escapes: 0 }
-    }
-}
-
-impl Classified {
-    /// Takes escapes of one letter for separators, which is what they stand for. Those of a number, and one that is cut
-    /// off by the end of the block, are put among the characters that are not ASCII.
-    pub(super) fn skip_escapes(&mut self, block: &[u8]) {
-        let mut escapes = self.escapes;
-        while escapes != 0 {
-            let at = escapes.trailing_zeros() as usize;
-            if matches!(block.get(at + 1), None | Some(b'u')) {
-                self.other |= 1 << at;
-                return;
-            }
-            let letter = 1 << (at + 1);
-            self.words &= !letter;
-            escapes &= !letter & (escapes - 1);
-        }
-    }
-}
-
-/// How blocks are classified on this machine.
-pub(super) type Classifier = fn(&[u8; BLOCK], &mut Classified);
-
-/// The fastest way that this machine has.
-pub(super) fn classifier() -> Classifier {
+/// How ASCII characters are taken at this level.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+pub(super) fn taker(level: Level) -> Taker {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all that the function asks for.
-        return |block, out| unsafe { x86::classify_avx2(block, out) };
+    match level.instructions() {
+        // SAFETY: a level says that the machine has its instructions.
+        Instructions::Avx512 => return |cursor, bytes, out| unsafe { wide::ascii(cursor, bytes, out) },
+        // SAFETY: as above.
+        Instructions::Avx2 => return |cursor, bytes, out| unsafe { x86::ascii(cursor, bytes, out) },
+        Instructions::Scalar => {}
     }
-    classify
-}
-
-/// Classifies a block, on any machine.
-pub(super) fn classify(block: &[u8; BLOCK], out: &mut Classified) {
-    (out.words, out.other, out.escapes) = (0, 0, 0);
-    for (i, &byte) in block.iter().enumerate() {
-        out.folded[i] = byte.to_ascii_lowercase();
-        out.words |= u64::from(byte.is_ascii_alphanumeric() || byte == b'_') << i;
-        out.other |= u64::from(byte >= 0x80) << i;
-        out.escapes |= u64::from(byte == b'\\') << i;
-    }
+    block::ascii
 }
 
 /// Functions of 64-bit values that are worked out side by side: `(low ^ flip) * times ^ high`, by the halves of the
@@ -78,11 +38,12 @@ impl Functions {
     pub(crate) const COUNT: usize = 32;
 
     /// The least that each function is of any of `values`.
-    pub(crate) fn least(&self, values: &[u64]) -> [u32; Functions::COUNT] {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+    pub(crate) fn least(&self, level: Level, values: &[u64]) -> [u32; Functions::COUNT] {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has AVX2, which is all that the function asks for.
-            return unsafe { x86::least_avx2(self, values) };
+        if level.instructions() >= Instructions::Avx2 {
+            // SAFETY: a level says that the machine has its instructions.
+            return unsafe { x86::least(self, values) };
         }
         least(self, values)
     }
@@ -106,17 +67,31 @@ fn least(functions: &Functions, values: &[u64]) -> [u32; Functions::COUNT] {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{BLOCK, Classified, Functions, least};
+    use super::Functions;
+    use crate::canonical::Canonical;
+    use crate::canonical::block::{BLOCK, Folded, Masks, Place, Way};
+    use crate::canonical::fold::Cursor;
 
     /// The plain loop; the compiler knows how to put it into wider registers once it may.
     #[target_feature(enable = "avx2")]
-    pub(super) fn least_avx2(functions: &Functions, values: &[u64]) -> [u32; Functions::COUNT] {
-        least(functions, values)
+    pub(super) fn least(functions: &Functions, values: &[u64]) -> [u32; Functions::COUNT] {
+        super::least(functions, values)
+    }
+
+    /// Takes the ASCII characters at the front of `bytes`; says how many.
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
+        let way = Way {
+            classify: |block: &[u8; BLOCK], folded: &mut Folded| classify(block, folded),
+            pack: |folded: &Folded, place: Place, out: &mut Canonical| pack(folded, place, out),
+        };
+        way.take(cursor, bytes, out)
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn classify_avx2(block: &[u8; BLOCK], out: &mut Classified) {
-        (out.words, out.other, out.escapes) = (0, 0, 0);
+    #[inline]
+    fn classify(block: &[u8; BLOCK], folded: &mut Folded) -> Masks {
+        let mut masks = Masks { words: 0, other: 0, backslashes: 0 };
         for half in 0..2 {
             // SAFETY: both halves are 32 bytes inside the block.
             let text = unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * half).cast()) };
@@ -126,43 +101,84 @@ mod x86 {
             let digit = between(text, b'0', b'9');
             let underscore = _mm256_cmpeq_epi8(text, _mm256_set1_epi8(b'_' as i8));
             let word = _mm256_or_si256(_mm256_or_si256(letter, digit), underscore);
+            let spaced = _mm256_blendv_epi8(_mm256_set1_epi8(b' ' as i8), lower, word);
             // SAFETY: `folded` is longer than the block.
-            unsafe { _mm256_storeu_si256(out.folded.as_mut_ptr().add(32 * half).cast(), lower) };
-            let escape = _mm256_cmpeq_epi8(text, _mm256_set1_epi8(b'\\' as i8));
+            unsafe { _mm256_storeu_si256(folded.as_mut_ptr().add(32 * half).cast(), spaced) };
+            let backslash = _mm256_cmpeq_epi8(text, _mm256_set1_epi8(b'\\' as i8));
             let bits = |bytes: __m256i| u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * half);
-            out.words |= bits(word);
-            out.other |= bits(text);
-            out.escapes |= bits(escape);
+            masks.words |= bits(word);
+            masks.other |= bits(text);
+            masks.backslashes |= bits(backslash);
         }
+        masks
     }
 
     /// All ones where a byte is from `low` to `high`. Both are ASCII, so bytes above, negative here, are not.
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn between(text: __m256i, low: u8, high: u8) -> __m256i {
         let above = _mm256_cmpgt_epi8(text, _mm256_set1_epi8(low as i8 - 1));
         let below = _mm256_cmpgt_epi8(_mm256_set1_epi8(high as i8 + 1), text);
         _mm256_and_si256(above, below)
     }
+
+    /// Writes the characters that are kept one behind the other, eight at a time, and where words end.
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    #[inline]
+    fn pack(folded: &Folded, Place { kept, mut ends, length, count }: Place, out: &mut Canonical) {
+        let text: &mut [u8; BLOCK] = out.bytes[length..].first_chunk_mut().expect("room for a block");
+        let mut at = 0;
+        for (part, kept) in folded.as_chunks::<16>().0.iter().zip(kept.to_le_bytes().as_chunks::<2>().0) {
+            // SAFETY: sixteen bytes.
+            let part = unsafe { _mm_loadu_si128(part.as_ptr().cast()) };
+            let order = kept.map(|kept| PACKED[usize::from(kept)]);
+            // The second eight come from the second half.
+            let order = _mm_set_epi64x((order[1] | u64::from_le_bytes([8; 8])) as i64, order[0] as i64);
+            let packed = _mm_shuffle_epi8(part, order);
+            let eights = [_mm_cvtsi128_si64(packed), _mm_extract_epi64::<1>(packed)];
+            for (eight, kept) in eights.iter().zip(kept) {
+                text[at..at + 8].copy_from_slice(&eight.to_le_bytes());
+                at += kept.count_ones() as usize;
+            }
+        }
+        let places: &mut [u32; BLOCK] =
+            out.ends[count..].first_chunk_mut().expect("room for a block's words");
+        // Before the first kept character; counting those up to an end makes up for it.
+        let before = (length as u32).wrapping_sub(1);
+        for eight in places.as_chunks_mut::<8>().0.iter_mut().take(ends.count_ones().div_ceil(8) as usize) {
+            for place in eight {
+                let up_to = ends ^ ends.wrapping_sub(1);
+                *place = before.wrapping_add((kept & up_to).count_ones());
+                ends &= ends.wrapping_sub(1);
+            }
+        }
+    }
+
+    /// For each choice of eight bytes, where the chosen ones are, one behind the other.
+    static PACKED: [u64; 256] = {
+        let (mut orders, mut choice) = ([0; 256], 0);
+        while choice < 256 {
+            let (mut byte, mut shift) = (0, 0);
+            while byte < 8 {
+                if choice >> byte & 1 == 1 {
+                    orders[choice] |= byte << shift;
+                    shift += 8;
+                }
+                byte += 1;
+            }
+            choice += 1;
+        }
+        orders
+    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_level;
 
     #[test]
-    fn the_fast_way_equals_the_plain_one() {
-        let fast = classifier();
-        for shift in 0..=255u8 {
-            let block: [u8; BLOCK] = std::array::from_fn(|i| (i as u8).wrapping_mul(37).wrapping_add(shift));
-            let (mut a, mut b) = (Classified::default(), Classified::default());
-            fast(&block, &mut a);
-            classify(&block, &mut b);
-            assert_eq!(a, b, "{block:?}");
-        }
-    }
-
-    #[test]
-    fn the_least_are_the_same_on_all_machines() {
+    fn the_least_are_the_same_at_every_level() {
         let mixed = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ n << 17;
         let functions = Functions {
             flip: std::array::from_fn(|i| mixed(i as u64) as u32),
@@ -170,7 +186,12 @@ mod tests {
         };
         for count in [0, 1, 7, 100] {
             let values: Vec<u64> = (0..count).map(|n| mixed(n + 1_000)).collect();
-            assert_eq!(functions.least(&values), least(&functions, &values));
+            let of = |value: u64, i: usize| {
+                (value as u32 ^ functions.flip[i]).wrapping_mul(functions.times[i]) ^ (value >> 32) as u32
+            };
+            let by_hand =
+                std::array::from_fn(|i| values.iter().map(|&value| of(value, i)).min().unwrap_or(u32::MAX));
+            each_level(|level| assert_eq!(functions.least(level, &values), by_hand, "{level:?}"));
         }
     }
 }

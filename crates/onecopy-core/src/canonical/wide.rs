@@ -1,155 +1,125 @@
-//! `unsafe`, beside `simd`: a block of text cut into words at once with AVX-512, where the machine has it.
+//! `unsafe`, beside `simd`: a block of text cut into words at once with AVX-512.
 //!
-//! Packing takes all words of a block together, wherever they end, in place of a copy a word. On machines without it
-//! words are copied (`fold`), and tests hold the two equal.
+//! One instruction packs all words of a block together, wherever they end.
 #![allow(unsafe_code)]
 
-use super::fold::Taker;
+use std::arch::x86_64::*;
 
-/// How ASCII characters are taken with AVX-512, if this machine has it.
-pub(super) fn wide() -> Option<Taker> {
-    #[cfg(target_arch = "x86_64")]
+use super::Canonical;
+use super::block::{BLOCK, Place};
+use super::fold::{Cursor, Written};
+use super::json::escaped;
+
+/// Takes the ASCII characters at the front of `bytes`; says how many. No branch depends on where words are.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
+pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
+    let json = cursor.written == Written::Json;
+    let (mut length, mut count, mut in_word) = (cursor.length, cursor.count, cursor.in_word as u64);
+    let mut taken = 0;
+    loop {
+        let rest = &bytes[taken..];
+        let room = rest.len().min(BLOCK);
+        // SAFETY: as many bytes as there are, and no more than a block.
+        let text = unsafe { _mm512_maskz_loadu_epi8(first(room), rest.as_ptr().cast()) };
+        let (folded, mut words) = classify(text);
+        let mut other = _mm512_movepi8_mask(text);
+        if json {
+            let (letters, stray) = escapes(text, room);
+            words &= !letters;
+            other |= stray;
+        }
+        let ascii = room.min(other.trailing_zeros() as usize);
+        let inside = first(ascii);
+        words &= inside;
+        // A separator is kept if it ends a word.
+        let ends = !words & inside & (words << 1 | in_word);
+        let place = Place { kept: words | ends, ends, length, count };
+        pack(folded, place, out);
+        length += place.kept.count_ones() as usize;
+        count += ends.count_ones() as usize;
+        // As the last character says, if one was taken.
+        in_word = if ascii == BLOCK { words >> (BLOCK - 1) } else { (words << 1 | in_word) >> ascii & 1 };
+        taken += ascii;
+        if ascii < BLOCK || taken == bytes.len() {
+            break;
+        }
+    }
+    (cursor.length, cursor.count, cursor.in_word) = (length, count, in_word as usize);
+    taken
+}
+
+/// The first so many of 64 bits.
+#[target_feature(enable = "bmi2")]
+#[inline]
+fn first(many: usize) -> u64 {
+    _bzhi_u64(u64::MAX, many as u32)
+}
+
+/// The text in lower case, and which of its characters are in words.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn classify(text: __m512i) -> (__m512i, u64) {
+    let upper = between(text, b'A', b'Z');
+    let lower = _mm512_mask_add_epi8(text, upper, text, _mm512_set1_epi8(0x20));
+    let underscore = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'_' as i8));
+    (lower, between(lower, b'a', b'z') | between(text, b'0', b'9') | underscore)
+}
+
+/// A bit for each byte that is from `low` to `high`.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn between(text: __m512i, low: u8, high: u8) -> u64 {
+    let above = _mm512_sub_epi8(text, _mm512_set1_epi8(low as i8));
+    _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low) as i8))
+}
+
+/// The letters of escapes, which stand for separators, and the backslashes of others: of those that stand for a
+/// character by its number, and of one that is cut off by the end of the block.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn escapes(text: __m512i, room: usize) -> (u64, u64) {
+    let backslashes = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'\\' as i8));
+    let (letters, _) = escaped(backslashes, false);
+    let numbered = letters & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'u' as i8));
+    let cut_off = backslashes & !letters & 1 << (room - 1);
+    (letters, numbered >> 1 | cut_off)
+}
+
+/// Writes the characters that are kept one behind the other, those that end a word as a space, and where those are.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
+#[inline]
+fn pack(folded: __m512i, Place { kept, ends, length, count }: Place, out: &mut Canonical) {
+    let text: &mut [u8; BLOCK] = out.bytes[length..].first_chunk_mut().expect("room for a block");
+    let places: &mut [u32; BLOCK] = out.ends[count..].first_chunk_mut().expect("room for a block's words");
+    let spaced = _mm512_mask_blend_epi8(ends, folded, _mm512_set1_epi8(b' ' as i8));
+    let packed = _mm512_maskz_compress_epi8(kept, spaced);
+    // SAFETY: the text has room for a block.
+    unsafe { _mm512_storeu_si512(text.as_mut_ptr().cast(), packed) };
+    // SAFETY: there are as many numbers as a block has characters.
+    let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
+    let moved = _pext_u64(ends, kept);
+    let spaces = _mm512_maskz_compress_epi8(moved, numbers);
+    let groups: [__m128i; 4] = [
+        _mm512_castsi512_si128(spaces),
+        _mm512_extracti32x4_epi32::<1>(spaces),
+        _mm512_extracti32x4_epi32::<2>(spaces),
+        _mm512_extracti32x4_epi32::<3>(spaces),
+    ];
+    // Few blocks have more words than the first group.
+    for (group, to) in
+        groups.iter().zip(places.chunks_exact_mut(16)).take(moved.count_ones().div_ceil(16) as usize)
     {
-        use std::arch::is_x86_feature_detected as has;
-        let bits = has!("bmi1") && has!("bmi2") && has!("popcnt");
-        if bits && has!("avx512f") && has!("avx512bw") && has!("avx512vbmi2") {
-            // SAFETY: the machine has all that the function asks for.
-            return Some(|cursor, bytes, out| unsafe { x86::ascii(cursor, bytes, out) });
-        }
+        let sum = _mm512_add_epi32(_mm512_cvtepu8_epi32(*group), _mm512_set1_epi32(length as i32));
+        // SAFETY: sixteen numbers of four bytes.
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), sum) };
     }
-    None
 }
 
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use std::arch::x86_64::*;
-
-    use crate::canonical::Canonical;
-    use crate::canonical::fold::{BLOCK, Cursor, Written};
-    use crate::canonical::json::escaped;
-
-    /// Takes the ASCII characters at the front of `bytes`; says how many. No branch depends on where words are.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
-    pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
-        let json = cursor.written == Written::Json;
-        let (mut length, mut count, mut in_word) = (cursor.length, cursor.count, cursor.in_word as u64);
-        let mut taken = 0;
-        loop {
-            let rest = &bytes[taken..];
-            let room = rest.len().min(BLOCK);
-            // SAFETY: as many bytes as there are, and no more than a block.
-            let text = unsafe { _mm512_maskz_loadu_epi8(first(room), rest.as_ptr().cast()) };
-            let (folded, mut words) = classify(text);
-            let mut other = _mm512_movepi8_mask(text);
-            if json {
-                let (letters, stray) = escapes(text, room);
-                words &= !letters;
-                other |= stray;
-            }
-            let ascii = room.min(other.trailing_zeros() as usize);
-            let inside = first(ascii);
-            words &= inside;
-            // A separator is kept if it ends a word.
-            let ends = !words & inside & (words << 1 | in_word);
-            let place = Place { kept: words | ends, ends, length, count };
-            pack(folded, place, out);
-            length += place.kept.count_ones() as usize;
-            count += ends.count_ones() as usize;
-            // As the last character says, if one was taken.
-            in_word = if ascii == BLOCK { words >> (BLOCK - 1) } else { (words << 1 | in_word) >> ascii & 1 };
-            taken += ascii;
-            if ascii < BLOCK || taken == bytes.len() {
-                break;
-            }
-        }
-        (cursor.length, cursor.count, cursor.in_word) = (length, count, in_word as usize);
-        taken
+const NUMBERS: [u8; BLOCK] = {
+    let (mut numbers, mut n) = ([0; BLOCK], 0);
+    while n < BLOCK {
+        numbers[n] = n as u8;
+        n += 1;
     }
-
-    /// The first so many of 64 bits.
-    #[target_feature(enable = "bmi2")]
-    #[inline]
-    fn first(many: usize) -> u64 {
-        _bzhi_u64(u64::MAX, many as u32)
-    }
-
-    /// The text in lower case, and which of its characters are in words.
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn classify(text: __m512i) -> (__m512i, u64) {
-        let upper = between(text, b'A', b'Z');
-        let lower = _mm512_mask_add_epi8(text, upper, text, _mm512_set1_epi8(0x20));
-        let underscore = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'_' as i8));
-        (lower, between(lower, b'a', b'z') | between(text, b'0', b'9') | underscore)
-    }
-
-    /// A bit for each byte that is from `low` to `high`.
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn between(text: __m512i, low: u8, high: u8) -> u64 {
-        let above = _mm512_sub_epi8(text, _mm512_set1_epi8(low as i8));
-        _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low) as i8))
-    }
-
-    /// The letters of escapes, which stand for separators, and the backslashes of others: of those that stand for a
-    /// character by its number, and of one that is cut off by the end of the block.
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn escapes(text: __m512i, room: usize) -> (u64, u64) {
-        let backslashes = _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'\\' as i8));
-        let (letters, _) = escaped(backslashes, false);
-        let numbered = letters & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(b'u' as i8));
-        let cut_off = backslashes & !letters & 1 << (room - 1);
-        (letters, numbered >> 1 | cut_off)
-    }
-
-    /// What to keep of a block, a bit for each character, and where it goes.
-    #[derive(Clone, Copy)]
-    struct Place {
-        kept: u64,
-        /// The separators among them: one behind each word that ends in the block.
-        ends: u64,
-        length: usize,
-        count: usize,
-    }
-
-    /// Writes the characters that are kept one behind the other, those that end a word as a space, and where those are.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
-    #[inline]
-    fn pack(folded: __m512i, Place { kept, ends, length, count }: Place, out: &mut Canonical) {
-        let text: &mut [u8; BLOCK] = out.bytes[length..].first_chunk_mut().expect("room for a block");
-        let places: &mut [u32; BLOCK] =
-            out.ends[count..].first_chunk_mut().expect("room for a block's words");
-        let spaced = _mm512_mask_blend_epi8(ends, folded, _mm512_set1_epi8(b' ' as i8));
-        let packed = _mm512_maskz_compress_epi8(kept, spaced);
-        // SAFETY: the text has room for a block.
-        unsafe { _mm512_storeu_si512(text.as_mut_ptr().cast(), packed) };
-        // SAFETY: there are as many numbers as a block has characters.
-        let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
-        let moved = _pext_u64(ends, kept);
-        let spaces = _mm512_maskz_compress_epi8(moved, numbers);
-        let groups: [__m128i; 4] = [
-            _mm512_castsi512_si128(spaces),
-            _mm512_extracti32x4_epi32::<1>(spaces),
-            _mm512_extracti32x4_epi32::<2>(spaces),
-            _mm512_extracti32x4_epi32::<3>(spaces),
-        ];
-        // Few blocks have more words than the first group.
-        for (group, to) in
-            groups.iter().zip(places.chunks_exact_mut(16)).take(moved.count_ones().div_ceil(16) as usize)
-        {
-            let sum = _mm512_add_epi32(_mm512_cvtepu8_epi32(*group), _mm512_set1_epi32(length as i32));
-            // SAFETY: sixteen numbers of four bytes.
-            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), sum) };
-        }
-    }
-
-    const NUMBERS: [u8; BLOCK] = {
-        let (mut numbers, mut n) = ([0; BLOCK], 0);
-        while n < BLOCK {
-            numbers[n] = n as u8;
-            n += 1;
-        }
-        numbers
-    };
-}
+    numbers
+};

@@ -1,6 +1,7 @@
 //! By rotation: sketches sorted anew with other bits leading, and neighbours compared. Some pairs can be missed.
 
 use super::{Near, Sketches, distance, simd};
+use crate::simd::level;
 
 /// The pairs that differ in at most `most` bits among those that come at most `window` places apart when the first words of
 /// all sketches are sorted, rotated by every multiple of `step` bits. In order.
@@ -11,7 +12,7 @@ pub fn near_by_rotation(sketches: Sketches, most: u32, step: u32, window: usize)
     for rotation in 0..64 {
         if rotation % step.max(1) == 0 {
             for gap in 1..=window.min(order.ids.len()) {
-                simd::neighbours(&order.values, gap, most, &mut found);
+                simd::neighbours(level(), &order.values, gap, most, &mut found);
                 let ids =
                     found.drain(..).map(|place| (order.ids[place as usize], order.ids[place as usize + gap]));
                 pairs.extend(ids.filter_map(|(a, b)| pair(sketches, a.min(b), a.max(b), most)));

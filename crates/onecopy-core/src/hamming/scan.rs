@@ -1,10 +1,11 @@
 //! The plain way: every sketch is looked at.
 
 use super::{Near, Sketches, distance, simd};
+use crate::simd::level;
 
 /// Appends the sketches that differ from `query` in at most `most` bits to `out`, with the bits in which they do.
 pub fn near(sketches: Sketches, query: &[u64], most: u32, out: &mut Vec<(u32, u32)>) {
-    simd::near(sketches, query, most, out);
+    simd::near(level(), sketches, query, most, out);
 }
 
 /// All pairs that differ in at most `most` bits, in order. For few sketches: it takes time by the square of their number.

@@ -18,6 +18,7 @@ use crate::config::{Config, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
 use crate::measure::containment;
 use crate::rabin::{POLYNOMIAL, Rabin, WordWindow};
 use crate::shingle::token_hashes;
+use crate::simd::level;
 use crate::verify::part_needed;
 
 pub(super) const ABOUT: &str = "agreeing supershingles of min-values (Alg. B)";
@@ -98,7 +99,7 @@ impl Method for ShinglesB {
         if shingles.is_empty() {
             return;
         }
-        let least: Vec<_> = self.functions.iter().map(|some| some.least(shingles)).collect();
+        let least: Vec<_> = self.functions.iter().map(|some| some.least(level(), shingles)).collect();
         let groups = least.as_flattened().chunks_exact(self.group).take(self.supershingles);
         out.extend(groups.map(|group| fingerprint(&self.rabin, group.iter().map(|&value| u64::from(value)))));
     }

@@ -1,16 +1,20 @@
 //! Hashes → the same ascending, each once.
 //!
-//! They are uniform, so a hash's leading bits say about where it goes, and a table of such places sorts in linear time:
-//! twice as fast as a comparison sort, four times with wide instructions. Whatever is not uniform is compared.
+//! They are uniform, so a hash's leading bits say about where it goes, and sorting by those takes linear time: two to
+//! three times as fast as a comparison sort, four times with wide instructions. Whatever is not uniform is compared.
 
 use super::wide;
+use crate::simd::{Level, level};
 
 /// Where hashes are sorted. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
+    /// Values on their way.
     pub slots: Vec<u64>,
+    #[cfg(target_arch = "x86_64")]
     /// For each column, the slot that its next value goes to.
     pub next: Vec<u32>,
+    #[cfg(target_arch = "x86_64")]
     /// Values that found their column full.
     pub left: Vec<u64>,
 }
@@ -20,76 +24,95 @@ pub(super) const MOST: usize = 1 << 16;
 
 /// Sorts the hashes from number `start` on, and leaves each of them once.
 pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table) {
-    if !(wide::sort_unique(values, start, table) || sort_unique_plain(values, start, &mut table.slots)) {
-        let mut these = values.split_off(start);
-        these.sort_unstable();
-        these.dedup();
-        values.append(&mut these);
+    sort_unique_by(level(), values, start, table);
+}
+
+/// As [`sort_unique`], with the instructions of `level`.
+fn sort_unique_by(level: Level, values: &mut Vec<u64>, start: usize, table: &mut Table) {
+    if !wide::sort_unique(level, values, start, table) {
+        let these = &mut values[start..];
+        let length = if by_digits(these, &mut table.slots) { unique(these) } else { compared(these) };
+        values.truncate(start + length);
     }
 }
 
-/// As [`sort_unique`], on any machine: each value is put into the table behind the smaller ones, which finds copies on
-/// the way, and the table is read off. False, and `values` as they were, where comparing is better.
-fn sort_unique_plain(values: &mut Vec<u64>, start: usize, table: &mut Vec<u64>) -> bool {
+/// Sorts by comparing, and leaves each value once at the front; says how many.
+fn compared(values: &mut [u64]) -> usize {
+    values.sort_unstable();
+    let mut kept = 0;
+    for at in 0..values.len() {
+        values[kept] = values[at];
+        kept += usize::from(values.get(at + 1) != Some(&values[at]));
+    }
+    kept
+}
+
+/// Sorts by the first sixteen bits, the last eight of them first, so that hardly any value is out of place. False, and
+/// `values` as they were, where comparing is better.
+fn by_digits(values: &mut [u64], other: &mut Vec<u64>) -> bool {
     /// Fewer are sorted as quickly by comparison.
-    const FEWEST: usize = 33;
-    if !(FEWEST..=MOST).contains(&(values.len() - start)) {
+    const FEWEST: usize = 65;
+    if !(FEWEST..=MOST).contains(&values.len()) {
         return false;
     }
-    let Some(used) = fill(&values[start..], table) else { return false };
-    let length = read_off(&table[..used], &mut values[start..]);
-    values.truncate(start + length);
+    if other.len() < values.len() {
+        other.resize(values.len(), 0);
+    }
+    let other = &mut other[..values.len()];
+    let digits = |value: u64| ((value >> 56) as usize, (value >> 48) as usize % 256);
+    let (mut first, mut second) = ([0u32; 256], [0u32; 256]);
+    for &value in &*values {
+        let digits = digits(value);
+        first[digits.0] += 1;
+        second[digits.1] += 1;
+    }
+    let mut before = (0, 0);
+    for (first, second) in first.iter_mut().zip(&mut second) {
+        (before.0, *first) = (before.0 + *first, before.0);
+        (before.1, *second) = (before.1 + *second, before.1);
+    }
+    let place = |next: &mut u32| {
+        *next += 1;
+        *next as usize - 1
+    };
+    for &value in &*values {
+        other[place(&mut second[digits(value).1])] = value;
+    }
+    for &value in &*other {
+        values[place(&mut first[digits(value).0])] = value;
+    }
     true
 }
 
-/// A slot of the table that holds no value.
-const EMPTY: u64 = u64::MAX;
-
-/// Puts `values` into the table in order; says how many slots are in use or before one that is. Gives up on values that
-/// are not uniform, which would take quadratic time, and on one that looks like an empty slot.
-fn fill(values: &[u64], table: &mut Vec<u64>) -> Option<usize> {
-    let bits = values.len().ilog2() + 2;
-    let slots = (1usize << bits) + values.len();
-    table.clear();
-    table.resize(slots, EMPTY);
-    let (mut moves, mut used, limit) = (0, 0, 32 * values.len());
-    for &value in values {
-        let mut slot = (value >> (64 - bits)) as usize;
-        let first = slot;
-        while table[slot] < value {
-            slot += 1;
-        }
-        if table[slot] == value {
-            if value == EMPTY {
-                return None;
-            }
+/// Puts the few values that are out of place where they belong, and leaves each once at the front; says how many. Values
+/// that are not uniform are compared: moving them would take quadratic time.
+fn unique(values: &mut [u64]) -> usize {
+    let (mut kept, mut moves, limit) = (1, 0, 32 * values.len());
+    let mut last = values[0];
+    for next in 1..values.len() {
+        let value = values[next];
+        if value >= last {
+            values[kept] = value;
+            kept += usize::from(value != last);
+            last = value;
             continue;
         }
-        let mut held = std::mem::replace(&mut table[slot], value);
-        while held != EMPTY {
-            slot += 1;
-            held = std::mem::replace(&mut table[slot], held);
+        // Hardly ever more than a few places back.
+        let at = values[..kept].iter().rposition(|&smaller| smaller < value).map_or(0, |before| before + 1);
+        if values[at] != value {
+            values.copy_within(at..kept, at + 1);
+            values[at] = value;
+            kept += 1;
         }
-        used = used.max(slot + 1);
-        moves += slot - first;
+        moves += kept - at;
         if moves > limit {
-            return None;
+            let rest = next + 1..values.len();
+            let all = kept + rest.len();
+            values.copy_within(rest, kept);
+            return compared(&mut values[..all]);
         }
     }
-    Some(used)
-}
-
-/// Writes the values of `table` that are not empty to the front of `out`, in order; says how many there are.
-fn read_off(table: &[u64], out: &mut [u64]) -> usize {
-    let mut length = 0;
-    for &value in table {
-        if length == out.len() {
-            break;
-        }
-        out[length] = value;
-        length += usize::from(value != EMPTY);
-    }
-    length
+    kept
 }
 
 #[cfg(test)]
@@ -97,6 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::simd::{Instructions, each_level};
 
     /// Each way of sorting equals the standard one, or leaves the values alone.
     fn check(values: &[u64]) {
@@ -105,16 +129,15 @@ mod tests {
         expected.dedup();
         // Behind those of other pages.
         let behind = |values: &[u64]| [&[9, 3, 3][..], values].concat();
-        let (mut table, mut sorted) = (Table::default(), behind(values));
-        sort_unique(&mut sorted, 3, &mut table);
-        assert_eq!(sorted, behind(&expected));
-        // The buffers are full of another page's values now.
-        let mut plain = behind(values);
-        let done = sort_unique_plain(&mut plain, 3, &mut table.slots);
-        assert_eq!(plain, behind(if done { &expected } else { values }));
-        let mut wide = behind(values);
-        let done = wide::sort_unique(&mut wide, 3, &mut table);
-        assert_eq!(wide, behind(if done { &expected } else { values }));
+        let mut table = Table::default();
+        // The second time the buffers are full of another page's values.
+        for _ in 0..2 {
+            each_level(|level| {
+                let mut sorted = behind(values);
+                sort_unique_by(level, &mut sorted, 3, &mut table);
+                assert_eq!(sorted, behind(&expected), "{level:?}");
+            });
+        }
     }
 
     fn hashes(count: usize) -> impl Iterator<Item = u64> + Clone {
@@ -151,10 +174,11 @@ mod tests {
         for values in
             [hashes(600).collect::<Vec<_>>(), copies().collect(), copies().chain(hashes(600)).collect()]
         {
-            assert!(sort_unique_plain(&mut values.clone(), 0, &mut Vec::new()));
-            if wide::supported() {
-                assert!(wide::sort_unique(&mut values.clone(), 0, &mut Table::default()));
-            }
+            assert!(by_digits(&mut values.clone(), &mut Vec::new()));
+            each_level(|level| {
+                let done = wide::sort_unique(level, &mut values.clone(), 0, &mut Table::default());
+                assert_eq!(done, level.instructions() == Instructions::Avx512);
+            });
         }
     }
 

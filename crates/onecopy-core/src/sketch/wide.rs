@@ -1,37 +1,29 @@
-//! `unsafe`: hashes sorted and shingles made eight at once with AVX-512, where the machine has it.
+//! `unsafe`: hashes sorted and shingles made eight at once with AVX-512.
 //!
 //! What other machines do is in `sort` and `shingle`, and tests hold the two equal.
 #![allow(unsafe_code)]
 
 use super::sort::Table;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Instructions;
+use crate::simd::Level;
 
 /// Values that a wide instruction takes at once.
 #[cfg(target_arch = "x86_64")]
 pub(super) const LANES: usize = 8;
 
-/// Whether this machine has all that is asked for here.
-pub(super) fn supported() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::is_x86_feature_detected as has;
-        has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("popcnt")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    false
-}
-
 /// Sorts the hashes from number `start` on, and leaves each of them once. False, and `values` as they were, where another
 /// way is better.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
-pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table) -> bool {
+pub(super) fn sort_unique(level: Level, values: &mut Vec<u64>, start: usize, table: &mut Table) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if supported()
+    if level.instructions() == Instructions::Avx512
         && let Some(bits) = super::columns::fill(&values[start..], table)
     {
         // The last values are written eight at a time too.
         values.resize(values.len() + LANES, 0);
         let these = &mut values[start..];
-        // SAFETY: the machine has all that the function asks for.
+        // SAFETY: a level says that the machine has its instructions.
         let length = unsafe { x86::read_off(&table.slots, &table.next, bits, these) };
         let length = super::columns::merge(&mut table.left, these, length);
         // SAFETY: as above.
@@ -44,10 +36,10 @@ pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table
 
 /// Appends a hash for each window of `length` tokens. False where another way is better.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
-pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) -> bool {
+pub(crate) fn windows(level: Level, tokens: &[u64], length: usize, out: &mut Vec<u64>) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if supported() {
-        // SAFETY: the machine has all that the function asks for.
+    if level.instructions() == Instructions::Avx512 {
+        // SAFETY: a level says that the machine has its instructions.
         return unsafe { x86::windows(tokens, length, out) };
     }
     false

@@ -1,7 +1,9 @@
-//! Tests of onecopy-core on data from outside.
+//! Tests of onecopy-core from outside.
 //!
 //! - `main_content`: F1 on pages whose main content people marked
+//! - `simd`: the level of instructions of a process
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod main_content;
+mod simd;

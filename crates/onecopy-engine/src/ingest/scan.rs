@@ -6,7 +6,8 @@
 
 mod wide;
 
-use memchr::memchr2;
+use onecopy_core::escaped;
+use onecopy_core::simd::{level, mask};
 
 /// Calls `each` with the name and the value of every field of a JSON object, as they stand there. Says whether all of it
 /// was read; what was found until then does not count if not.
@@ -59,21 +60,73 @@ fn number(bytes: &[u8]) -> Option<usize> {
 /// The length of the string at the front, with its quotes. None if it holds a control character, which no string may.
 fn string(bytes: &[u8]) -> Option<usize> {
     let inside = bytes.strip_prefix(b"\"")?;
-    let length = wide::inside(inside).unwrap_or_else(|| inside_plain(inside))?;
-    Some(length + 2)
+    Some(wide::inside(level(), inside)? + 2)
 }
 
-/// How many bytes there are before the quote that ends a string.
-fn inside_plain(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += memchr2(b'"', b'\\', &bytes[at..])?;
-        if bytes[at] == b'"' {
-            let control = bytes[..at].iter().fold(false, |found, &byte| found | (byte < b' '));
-            return (!control).then_some(at);
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
+/// What the bytes of a block are, a bit for each.
+#[derive(Default)]
+struct Masks {
+    quotes: u64,
+    backslashes: u64,
+    controls: u64,
+    /// The letter `n`, which makes a line end of a backslash. Most escapes are this one, or of a quote.
+    line_ends: u64,
+}
+
+/// How many bytes there are before the quote that ends a string, for any way to find the `masks` of a block.
+#[inline(always)]
+fn inside_by(bytes: &[u8], masks: impl Fn(&[u8; BLOCK]) -> Masks) -> Option<usize> {
+    let (blocks, rest) = bytes.as_chunks();
+    let mut last = [b' '; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    // Whether the first byte of the block belongs to an escape.
+    let mut first = false;
+    for (at, block) in (0..).step_by(BLOCK).zip(blocks.iter().chain([&last])) {
+        let Masks { quotes, backslashes, controls, line_ends } = masks(block);
+        let mut letters = 0;
+        if first || backslashes != 0 {
+            (letters, first) = escaped(backslashes, first);
         }
-        at += escape(&bytes[at + 1..])?;
+        let ends = quotes & !letters;
+        let before = ends.wrapping_sub(1) & !ends;
+        let rare = letters & before & !(line_ends | quotes | backslashes);
+        if controls & before != 0 || !valid(rare, &bytes[at..]) {
+            return None;
+        }
+        if ends != 0 {
+            return Some(at + ends.trailing_zeros() as usize);
+        }
     }
+    None
+}
+
+/// The masks of a block, on any machine. Most blocks have none of these bytes.
+fn masks(block: &[u8; BLOCK]) -> Masks {
+    let marks = |byte: u8| byte == b'"' || byte == b'\\' || byte < b' ';
+    if !block.iter().fold(false, |any, &byte| any | marks(byte)) {
+        return Masks::default();
+    }
+    Masks {
+        quotes: mask(block, |byte| byte == b'"'),
+        backslashes: mask(block, |byte| byte == b'\\'),
+        controls: mask(block, |byte| byte < b' '),
+        line_ends: mask(block, |byte| byte == b'n'),
+    }
+}
+
+/// Whether the `letters`, of the block at the front of `bytes`, make an escape of the backslash before them.
+#[inline]
+fn valid(mut letters: u64, bytes: &[u8]) -> bool {
+    while letters != 0 {
+        if escape(&bytes[letters.trailing_zeros() as usize..]).is_none() {
+            return false;
+        }
+        letters &= letters - 1;
+    }
+    true
 }
 
 /// The length of an escape with its backslash, behind which are `bytes`. None if it is none.
@@ -90,6 +143,7 @@ fn escape(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use onecopy_core::simd::Level;
     use proptest::prelude::*;
     use serde_json::value::RawValue;
 
@@ -139,6 +193,27 @@ mod tests {
         }
     }
 
+    /// As it is defined: byte by byte.
+    fn one_by_one(bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            match bytes.get(at)? {
+                b'"' => return Some(at),
+                b'\\' => at += escape(&bytes[at + 1..])?,
+                0..b' ' => return None,
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// Levels that this machine lacks are reported by the tests of `onecopy_core::simd`.
+    fn check_every_level(text: &str) {
+        for level in Level::all() {
+            let found = wide::inside(level, text.as_bytes());
+            assert_eq!(found, one_by_one(text.as_bytes()), "{level:?}: {text}");
+        }
+    }
+
     #[test]
     fn strings_end_where_they_end_wherever_that_is() {
         for before in 0..140 {
@@ -158,8 +233,7 @@ mod tests {
             ] {
                 for behind in [0, 1, 70] {
                     let text = format!("{}{end}{}", "a".repeat(before), "\"".repeat(behind));
-                    let plain = inside_plain(text.as_bytes());
-                    assert_eq!(wide::inside(text.as_bytes()).unwrap_or(plain), plain, "{text}");
+                    check_every_level(&text);
                 }
             }
         }
@@ -173,9 +247,7 @@ mod tests {
                 0..60,
             )
         ) {
-            let text = pieces.concat();
-            let plain = inside_plain(text.as_bytes());
-            prop_assert_eq!(wide::inside(text.as_bytes()).unwrap_or(plain), plain);
+            check_every_level(&pieces.concat());
         }
 
         #[test]

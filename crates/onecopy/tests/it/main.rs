@@ -33,5 +33,6 @@ mod oracle; //    on real pages, the answer is the one that comparing all pairs 
 mod readers; //   other people's readers of WARC and Parquet find in kept files what they should
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod serve; //     `serve`: every route, what it refuses, and how it ends
+mod simd; //      every level of instructions gives the same answer
 mod stores; //    object stores and web servers give the answer that local files give, or a clear error
 mod tidy; //      the rules of style that a machine can check

@@ -95,7 +95,8 @@ fn min_values_agree_as_often_as_pages_are_alike() {
         let shingle = |n: u64| mixed(1_000 * (trial + 1) + n);
         let a: Vec<u64> = (0..count - 20).map(shingle).collect();
         let b: Vec<u64> = (20..count).map(shingle).collect();
-        let pairs = blocks.iter().flat_map(|some| some.least(&a).into_iter().zip(some.least(&b)));
+        let pairs =
+            blocks.iter().flat_map(|some| some.least(level(), &a).into_iter().zip(some.least(level(), &b)));
         agreeing.push(pairs.filter(|(x, y)| x == y).count() as f64);
     }
     let functions = 96.0;
