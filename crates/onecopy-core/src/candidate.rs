@@ -5,44 +5,13 @@
 //! are the keys. Ordering by plain hash value would be as correct and a hundred times slower: boilerplate that
 //! thousands of pages share would be everybody's key.
 
+mod rarity;
 mod wide;
 
 use crate::simd::{Level, level};
 use crate::verify::overlap_within;
 
-/// How often shingles occur, roughly: a fixed table of saturating counters, indexed by the leading bits of a shingle.
-///
-/// Two shingles may share a counter. That makes a shingle look more common than it is, never rarer, and costs speed
-/// only.
-#[derive(Clone, Debug)]
-pub struct Rarity {
-    counters: Vec<u8>,
-    shift: u32,
-}
-
-impl Rarity {
-    /// A table from its counters, of which there must be a power of two.
-    pub fn new(counters: Vec<u8>) -> Rarity {
-        assert!(counters.len().is_power_of_two(), "counters are indexed by leading bits");
-        Rarity { shift: 64 - counters.len().ilog2(), counters }
-    }
-
-    /// About how many pages hold `shingle`: 1 means exactly one, 255 means that many or more.
-    #[inline]
-    pub fn of(&self, shingle: u64) -> u8 {
-        // A table of one counter would shift by 64 bits, which is zero here and undefined elsewhere.
-        self.counters[shingle.checked_shr(self.shift).unwrap_or(0) as usize]
-    }
-}
-
-/// Counts each of `shingles` once in `counters`, which hold the counters from number `first` of a table of
-/// `1 << bits`. Tables are counted piece by piece, so that threads need not share one.
-pub fn count(shingles: &[u64], bits: u32, first: usize, counters: &mut [u8]) {
-    for shingle in shingles {
-        let slot = shingle.checked_shr(64 - bits).unwrap_or(0) as usize - first;
-        counters[slot] = counters[slot].saturating_add(1);
-    }
-}
+pub use rarity::{Rarity, RarityError, count};
 
 /// Appends the keys of `sketch` to `out`, each with how many of the page's shingles come behind it in the order. Keys
 /// that no other page holds are left out: nobody can share them.
