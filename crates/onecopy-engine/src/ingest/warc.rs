@@ -55,7 +55,7 @@ pub(crate) struct WarcChunks<R> {
     /// Bytes read after the last chunk.
     carry: Vec<u8>,
     next: u32,
-    /// What to do before the next chunk.
+    /// The action before the next chunk.
     pending: Pending,
     /// The stream has ended.
     whole: bool,
