@@ -1,28 +1,28 @@
-//! `unsafe`: fresh memory asked for in pieces, where the system can.
+//! `unsafe`: prefaults fresh memory in large pieces, on systems that support it.
 //!
-//! Otherwise it gives memory a page at a time, when that is first written, and stops the program for each.
+//! Otherwise the system maps each page on its first write, at the cost of a page fault.
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
 
-/// Vectors with less room may be in memory that was used before.
+/// Smaller vectors may be in memory that was used before.
 const WORTH_IT: usize = 1 << 19;
-/// Bytes that are asked for at least.
+/// The least number of bytes to prefault.
 const STEP: usize = 1 << 16;
 
-/// How far the memory of a vector was asked for.
+/// Tracks how much of a vector's memory is prefaulted.
 #[derive(Default)]
 pub(crate) struct Fresh {
-    /// Where the vector is: it may be another, or have moved. One in the place of another looks like it, which costs nothing
-    /// but time.
+    /// The address of the vector, since it may be replaced or moved. A new vector at the same address is not noticed,
+    /// which only costs time.
     address: usize,
-    /// Values, from the first.
+    /// The number of prefaulted values, from the first.
     ready: usize,
 }
 
 impl Fresh {
-    /// Gets the memory for `more` values of a vector, as far as it has room. What it has beyond that is address space only
-    /// until it is written.
+    /// Prefaults memory for `more` values of a vector, within its capacity. Capacity beyond that takes no memory until
+    /// it is written.
     pub(crate) fn ahead<T>(&mut self, values: &mut Vec<T>, more: usize) {
         let (address, length) = (values.as_ptr().addr(), values.len());
         if self.address != address || self.ready > values.capacity() {
@@ -39,21 +39,21 @@ impl Fresh {
     }
 }
 
-/// Gets the memory of all whole pages; says where the last ends, in values.
+/// Prefaults all whole pages. Returns where the last one ends, in values.
 #[cfg(target_os = "linux")]
 fn populate<T>(room: &mut [MaybeUninit<T>]) -> usize {
     use std::ptr::NonNull;
 
     use nix::sys::mman::{MmapAdvise, madvise};
 
-    /// These are whole pages of most systems. Others give memory as it is used.
+    /// A multiple of the page size on most systems. With larger pages, memory is mapped on first use.
     const PAGES: usize = 1 << 14;
     let skipped = room.as_ptr().align_offset(PAGES).min(room.len());
     let whole = &mut room[skipped..];
     let bytes = size_of_val(whole) / PAGES * PAGES;
     let start = NonNull::from(&mut *whole).cast();
-    // SAFETY: the range is within memory that is borrowed here and holds no value yet; the call writes nothing but the zeros
-    // that a first use would find, and where pages have been used it leaves them as they are.
+    // SAFETY: the range is within memory that is borrowed here and holds no value yet. The call only maps zeroed pages,
+    // as a first write would, and leaves pages that are already mapped unchanged.
     let _ = unsafe { madvise(start, bytes, MmapAdvise::MADV_POPULATE_WRITE) };
     skipped + bytes / size_of::<T>()
 }
