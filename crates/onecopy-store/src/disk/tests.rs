@@ -1,4 +1,4 @@
-//! Checks that the real disk stays in its folder, and that [`Volatile`] forgets exactly what was not synced.
+//! Checks that the real disk stays in its folder, and that [`Volatile`] forgets only unsynced data.
 
 use std::io::ErrorKind;
 
