@@ -1,11 +1,11 @@
-//! E3: how far the service's groups are from those of one batch run over the same pages (TIERS, Table 1).
+//! E3: measures how the service's groups differ from those of one batch run over the same pages (TIERS, Table 1).
 //!
-//! REP is the share of pairs in one group by the service that are in none by the batch run, RER the reverse.
+//! REP is the share of pairs grouped by the service but not by the batch run; RER is the reverse.
 //!
-//! The approximate routing loses pairs in two ways: pages of different languages never meet, whatever rho is, and pages
-//! whose lengths differ too much do not. So it is also counted how many of the losers that it missed are in another
-//! language than their winner, and how many partitions a page visited, which rho does change. On made-up words a
-//! language is a guess, so that generated pages lose more to it than real ones.
+//! The approximate routing loses pairs in two ways: pages of different languages never meet, whatever rho is, and
+//! neither do pages of very different lengths. So this also counts missed losers whose winner has another language, and
+//! the partitions that a page visited, which rho does affect. In generated words the detected language is a guess, so
+//! generated pages lose more to it than real ones.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -21,9 +21,9 @@ use super::{Program, emptied, shared_data};
 use crate::jsonl;
 use crate::table::{Table, count};
 
-/// What was published: the largest of 18 figures each.
+/// The published errors: the largest of 18 figures each.
 const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
-/// How pages are routed to partitions: what is said of it, and what is typed.
+/// The routings of pages to partitions: description and argument.
 const ROUTINGS: [(&str, &str); 5] = [
     ("lossless", "lossless"),
     ("approximate, rho 1.0", "approximate:1.0"),
@@ -32,7 +32,7 @@ const ROUTINGS: [(&str, &str); 5] = [
     ("approximate, rho sampled", "approximate"),
 ];
 
-/// Pairs that are in one group.
+/// Numbers of pairs in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pairs {
     /// By the service.
@@ -55,12 +55,12 @@ impl Pairs {
     }
 }
 
-/// The errors of one way of routing on one set of pages.
+/// The errors of one routing on one set of pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct Errors {
     /// The pages.
     pub pages: String,
-    /// How pages were routed to partitions.
+    /// The routing of pages to partitions.
     pub routing: &'static str,
     /// Pairs in one group.
     pub pairs: Pairs,
@@ -68,30 +68,30 @@ pub struct Errors {
     pub rep: f64,
     /// See [`Pairs::rer`].
     pub rer: f64,
-    /// Partitions that a page visited on average.
+    /// The average number of partitions that a page visited.
     pub visited: f64,
-    /// Losers of the batch run that are none of the service.
+    /// Losers of the batch run that are not losers in the service.
     pub missed: u64,
-    /// Those of them whose winner is in another language; to be in none that can be told is one.
+    /// Missed losers whose winner has another language; an undetected language counts as one.
     pub missed_across_languages: u64,
 }
 
-/// What a batch run says.
+/// The results of a batch run.
 struct Batch {
     groups: Groups,
-    /// Page and winner.
+    /// Each removed page and its winner.
     losers: Vec<(String, String)>,
     languages: HashMap<String, Option<String>>,
 }
 
-/// What the service says.
+/// The results of the service.
 struct Served {
     groups: Groups,
     losers: HashSet<String>,
     visited: f64,
 }
 
-/// Measures all routings on generated pages and, where they are, on real ones.
+/// Measures all routings on generated pages and, if available, on real ones.
 pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
     let generated = program.work.join("errors.jsonl");
     Stream::new(seed, pages).write(0..pages, &generated)?;
@@ -126,7 +126,7 @@ fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Vec<Errors>> {
     Ok(found)
 }
 
-/// The group of each page that is in one.
+/// The group of each grouped page.
 type Groups = HashMap<String, u64>;
 
 impl Batch {
@@ -161,11 +161,11 @@ impl Batch {
     }
 }
 
-/// Losers that the service has not, and those of them that are in another language than their winner.
+/// The number of losers that the service missed, and of those with another language than their winner.
 fn missed(served: &HashSet<String>, batch: &Batch) -> [u64; 2] {
     let language = |page: &str| batch.languages.get(page).and_then(Option::as_deref);
     let missed = batch.losers.iter().filter(|(page, _)| !served.contains(page));
-    // Two pages whose language nobody can tell do meet.
+    // Two pages without a detected language do meet.
     let across = |(page, winner): &&(String, String)| language(page) != language(winner);
     [missed.clone().count() as u64, missed.filter(across).count() as u64]
 }
@@ -212,7 +212,7 @@ fn each_line<T: for<'a> Deserialize<'a>>(path: &Path, mut each: impl FnMut(T)) -
     Ok(())
 }
 
-/// Counts pairs without listing them: pages that share both groups are pairs by both.
+/// Counts pairs without listing them: pages that share both groups form pairs of both.
 fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     let of = |sizes: HashMap<(u64, u64), u64>| sizes.into_values().map(|size| size * (size - 1) / 2).sum();
     let mut sizes = [HashMap::new(), HashMap::new(), HashMap::new()];
@@ -229,7 +229,7 @@ fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     Pairs { service, batch, both }
 }
 
-/// Fails if the lossless routing made an error: there, none is allowed.
+/// Fails if the lossless routing made an error: it must make none.
 pub fn check(found: &[Errors]) -> Result<()> {
     for errors in found.iter().filter(|errors| errors.routing == ROUTINGS[0].0) {
         let Errors { pages, rep, rer, .. } = errors;
@@ -238,7 +238,7 @@ pub fn check(found: &[Errors]) -> Result<()> {
     Ok(())
 }
 
-/// The errors beside those that were published.
+/// The errors next to the published ones.
 pub fn table(found: &[Errors]) -> Table {
     let mut table = Table::new(&[
         "pages",
