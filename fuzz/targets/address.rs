@@ -1,4 +1,4 @@
-//! Any text as rules for addresses, and any as addresses. What stands before a blank line is rules.
+//! Fuzzes address rules and addresses with any text. The part before a blank line is rules.
 
 #![no_main]
 
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Each line is an address, and a link on the page at the line before it.
+/// Each line is an address, and a link on the page at the previous line.
 fn check(text: &str, rules: &AddressRules) {
     let mut base = "http://site.example/";
     for address in text.split('\n') {

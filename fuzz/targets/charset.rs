@@ -1,4 +1,4 @@
-//! Any bytes in any charset. The first line is what the server named.
+//! Decodes any bytes in any charset. The first line is the charset that the server named.
 
 #![no_main]
 

@@ -56,7 +56,7 @@ fn quoted_length(rest: &[char], quote: char) -> usize {
     at + 1
 }
 
-/// Zero for `r#name`, which is not a string.
+/// The length of a raw string. Zero for `r#name`, which is not a string.
 fn raw_length(rest: &[char], prefix: usize) -> usize {
     let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
     let start = prefix + hashes;
@@ -81,7 +81,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The first line after `start` that closes what `start` opened.
+/// The first line after `start` that closes the block opened at `start`.
 fn block_end(lines: &[&str], start: usize) -> usize {
     let closes = |line: &&str| line.trim_start().starts_with('}') && indent(line) == indent(lines[start]);
     lines[start + 1..].iter().position(closes).map_or(lines.len() - 1, |offset| start + 1 + offset)
