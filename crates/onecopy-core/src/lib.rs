@@ -9,7 +9,7 @@
 //! group         pairs        → Groups      the one place that merges
 //! rank          Contender    → bytes       smaller is better: who wins
 //! ```
-//! What is slow and obviously right is in [`reference`]; what is fast must equal it.
+//! What is slow and obviously right is in [`mod@reference`]; what is fast must equal it.
 //!
 //! ```
 //! use onecopy_core::{Canonical, Config, Sketch, canonicalise, resemblance, sketch, verify};
@@ -87,3 +87,8 @@ pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, in_market, rank};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
