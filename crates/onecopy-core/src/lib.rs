@@ -62,7 +62,7 @@
 //! assert_eq!([groups.of(0), groups.of(1), groups.of(2)], [0, 0, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! The slow, obviously right answer is [`reference`]; everything fast must equal it.
+//! The slow, obviously right answer is [`mod@reference`]; everything fast must equal it.
 
 mod address;
 mod appraise;
@@ -140,3 +140,8 @@ pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, in_market, rank};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

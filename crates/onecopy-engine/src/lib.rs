@@ -50,3 +50,8 @@ pub use service::{
     ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Routing, Service, ServiceOptions,
     Stats, Status, StatusKind, import, plan_import, settle,
 };
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
