@@ -132,7 +132,7 @@ pub use method::{
 };
 pub use order::{best_first, ranks};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
-pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT, sample_rho};
+pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
 pub use record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates};

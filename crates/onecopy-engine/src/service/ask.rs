@@ -116,7 +116,7 @@ fn likenesses(
         let contents = shared.contents.read();
         let contents =
             contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
-        contents.candidates(sketch, version.language, method)?
+        contents.candidates(sketch, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
     for slot in slots {
