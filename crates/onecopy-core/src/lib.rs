@@ -109,8 +109,8 @@ pub use candidate::{Rarity, RarityError, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use charset::decode;
 pub use config::{
-    CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
-    SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
+    CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation,
+    Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use connect::connect;
 pub use dedup::{Decisions, dedup};
