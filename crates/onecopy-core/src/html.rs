@@ -89,7 +89,7 @@ pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
     runs.map(|run| start + text(run[0]).start..start + text(run[run.len() - 1]).end).collect()
 }
 
-/// Visits each block of `html` with its text and the numbers that the model is trained on. The sum in [`Judged`] is
+/// Visits each block of `html` with its text and the numbers that the model is trained on. The sum in `Judged` is
 /// not known yet.
 #[doc(hidden)]
 pub fn describe_blocks(html: &str, mut visit: impl FnMut(&str, &[i32], Judged)) {
