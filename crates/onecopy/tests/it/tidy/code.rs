@@ -20,7 +20,6 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/hamming/simd.rs",
     "crates/onecopy-core/src/outline/simd.rs",
     "crates/onecopy-core/src/sketch/wide.rs",
-    "crates/onecopy-engine/src/batch/fresh.rs",
     "crates/onecopy-engine/src/ingest/scan/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];
