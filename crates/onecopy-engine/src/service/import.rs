@@ -87,7 +87,7 @@ pub fn import(
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
         turns.begin(&reading.inputs.refused)?;
-        read(&service.shared.preparation, reading, plan, &turns, progress)?;
+        read(&service.collection.preparation, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
 }
@@ -95,14 +95,14 @@ pub fn import(
 /// Waits until nothing waits to be settled.
 pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     // Not by its stats: those count groups, and remember for a while how many there were.
-    let waiting = || service.shared.queue.gauge().waiting;
+    let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
     progress.begin(Stage::Settle, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        if let Some(Refusal::Broken(why)) = service.shared.queue.refusal() {
+        if let Some(Refusal::Broken(why)) = service.collection.queue.refusal() {
             return Err(Error::NotFound(why));
         }
         let waiting = waiting();
