@@ -114,8 +114,8 @@ fn likenesses(
     let method = shared.method();
     let slots = {
         let contents = shared.contents.read();
-        let contents =
-            contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
+        let reason = "the collection is being repaired: try again";
+        let contents = contents.map_err(|_| Error::Broken { reason: reason.into() })?;
         contents.candidates(sketch, version.language, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
@@ -156,7 +156,7 @@ pub(super) fn pages(shared: &Shared, each: &mut dyn FnMut(PageView) -> Result<()
 fn record(shared: &Shared, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
     if !row.dead {
         let version = read_version(&shared.reader, row.at, buffer)?;
-        let whole = shared.preparation.whole(&version).map_err(Error::NotFound)?;
+        let whole = shared.preparation.whole(&version).map_err(|reason| Error::Broken { reason })?;
         let line = whole.and_then(|line| String::from_utf8(line).ok());
         if let Some(line) =
             line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok())

@@ -399,5 +399,5 @@ fn open_postings(folder: &Arc<dyn Folder>) -> Result<Postings> {
 }
 
 fn stopped() -> Error {
-    Error::NotFound("the merge of postings ended in a panic: start the service again".into())
+    Error::Broken { reason: "the merge of postings panicked: restart the service".into() }
 }

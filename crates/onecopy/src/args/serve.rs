@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
-use onecopy_engine::{Error, Limits, ServiceOptions};
+use onecopy_engine::{Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
 use super::routing::RoutingArg;
 use super::text::{TextArgs, read_text};
+use crate::commands::WrongCall;
 use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
 use crate::size::Size;
 
@@ -182,5 +183,5 @@ impl ServeArgs {
 }
 
 fn wrong<T>(reason: String) -> anyhow::Result<T> {
-    Err(Error::Config(reason).into())
+    Err(WrongCall(reason).into())
 }

@@ -39,7 +39,7 @@ pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'
 
 /// The reason for which a page that is too long is rejected.
 pub(super) fn overlong(limits: &Limits) -> String {
-    format!("longer than the limit of {} bytes a page (raise --max-page to take it)", limits.page_bytes)
+    format!("longer than the limit of {} bytes per page", limits.page_bytes)
 }
 
 /// Joins the chunks of a chunked body. One that is not chunked is taken as it is.
