@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use crate::appraise::{Appraised, Appraiser};
-use crate::candidate::{Rarity, count};
+use crate::candidate::Rarity;
 use crate::config::{Config, ConfigError};
 use crate::connect::connect;
 use crate::group::Groups;
@@ -201,14 +201,14 @@ impl Contents<'_> {
     }
 
     fn rarity(&self) -> Rarity {
+        if !self.method.asks_rarity() {
+            return Rarity::empty(0);
+        }
         let words: usize = self.sketches.iter().map(|sketch| sketch.len()).sum();
         // About eight shingles a counter: common ones still stand out.
-        let bits = if self.method.asks_rarity() { (words / 8).max(1 << 10).ilog2().min(24) } else { 0 };
-        let mut counters = vec![0; 1 << bits];
-        if bits > 0 {
-            self.sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
-        }
-        Rarity::new(counters)
+        let mut rarity = Rarity::empty((words / 8).max(1 << 10).ilog2().min(24));
+        self.sketches.iter().for_each(|sketch| rarity.count(sketch));
+        rarity
     }
 
     fn decision(&self, page: PageId, settled: &Settled) -> Decision {

@@ -5,7 +5,7 @@
 //! cut into slices, and a combination of slices is a partition. A page has one home; pages that are alike have vectors
 //! that are close, so a page visits only the partitions that such a vector can be in. The paper counts the words of
 //! sub-dictionaries and bounds by an estimate; here the shingles themselves are counted, which allows a bound that
-//! misses nothing ([`Partitions::reached`]). The paper's is there too ([`Partitions::reached_approximately`]).
+//! misses nothing ([`Partitions::reached`]).
 //!
 //! Shingles fall into classes evenly, more so than words into dictionaries: a vector is seldom far from a third of the
 //! page in each dimension, and more dimensions then separate little. So there may be fewer, down to the length of the
@@ -23,8 +23,6 @@ pub const DIMENSIONS: usize = 3;
 pub const SLICES_LIMIT: usize = 40;
 /// What bounds give way for rounding, in shingles. A page has fewer than 2³² of them.
 const ROOM: f64 = 1e-5;
-/// The largest factor that the paper tried.
-const RHO_LIMIT: f64 = 1.3;
 
 /// How many shingles a page has of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,19 +114,6 @@ impl Partitions {
         self.visit(0, 0, room, &cost, out);
     }
 
-    /// Appends the partitions that intersect (L·τ/ρ, L·ρ/τ) in every dimension, for a page of length L there, ascending.
-    /// Pages that are `tau` alike may be elsewhere. `rho` is 1 or more; higher: more is found.
-    pub fn reached_approximately(&self, vector: &LengthVector, tau: f64, rho: f64, out: &mut Vec<u16>) {
-        let vector = folded(vector, self.cuts.len());
-        let cost = |dimension: usize, (first, last): (u32, u32)| {
-            let length = vector[dimension];
-            let (low, high) = (f64::from(length) * tau / rho, f64::from(length) * rho / tau);
-            let home = (first..=last).contains(&length);
-            if home || (f64::from(first) < high && f64::from(last) > low) { 0.0 } else { f64::INFINITY }
-        };
-        self.visit(0, 0, 0.0, &cost, out);
-    }
-
     /// Appends the partitions whose slices, from `dimension` on, cost no more than `room` together.
     fn visit(
         &self,
@@ -193,22 +178,4 @@ fn slices_of(cuts: &[u32]) -> u16 {
 
 fn slice_of(cuts: &[u32], length: u32) -> usize {
     cuts.partition_point(|&cut| cut <= length)
-}
-
-/// The factor ρ = (1+δ)(1+ε)/((1−δ)(1−ε)) of the paper's bound, sampled: `part` of all lengths L_i of the sample are
-/// within δ, |L/(N·L_i) − 1| ≤ δ. `part` is in [0, 1]; higher: more partitions are reached, and more is found. The paper's
-/// worst cases ask for more than is needed; it tried 1 to 1.3, and more than that is never given.
-///
-/// ε is for shingles being more or fewer than the words that the paper counts in sub-dictionaries. Here shingles
-/// themselves are counted by class, so it is 0.
-pub fn sample_rho(sample: &[LengthVector], part: f64) -> f64 {
-    let uneven = |vector: &LengthVector| {
-        let mean = vector.total() as f64 / DIMENSIONS as f64;
-        vector.0.map(|length| if mean == 0.0 { 0.0 } else { (mean / f64::from(length) - 1.0).abs() })
-    };
-    let mut deltas: Vec<f64> = sample.iter().flat_map(uneven).collect();
-    deltas.sort_unstable_by(f64::total_cmp);
-    let place = (part.clamp(0.0, 1.0) * deltas.len().saturating_sub(1) as f64) as usize;
-    let delta = deltas.get(place).copied().unwrap_or(0.0).min(0.5);
-    ((1.0 + delta) / (1.0 - delta)).min(RHO_LIMIT)
 }

@@ -59,8 +59,6 @@ pub struct ServiceOptions {
     pub limits: Limits,
     /// Whether pages are kept whole, compressed, so that they can be exported.
     pub keep_pages: bool,
-    /// How a page is routed to partitions.
-    pub routing: Routing,
     /// Changes that may wait for Tier 2, in bytes. More are refused until some are settled.
     pub queue_bytes: u64,
     /// The share of a group's checks that may fail before it is repaired. In (0, 1].
@@ -70,20 +68,6 @@ pub struct ServiceOptions {
     /// Whether the tables are read whole and their checksums checked before they are used. [`Service::check`] cannot do
     /// that while others look at them.
     pub check_tables: bool,
-}
-
-/// Which partitions a page is compared in.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Routing {
-    /// All that a similar page can be in: nothing is missed.
-    #[default]
-    Lossless,
-    /// Those of the page's language that are within the published bound, with `rho` sampled unless it is given. Some
-    /// pairs are missed.
-    Approximate {
-        /// The factor by which intervals are enlarged.
-        rho: Option<f64>,
-    },
 }
 
 /// What is to be changed.
@@ -112,7 +96,6 @@ impl ServiceOptions {
             fields: Fields::default(),
             limits: Limits::default(),
             keep_pages: true,
-            routing: Routing::default(),
             queue_bytes: 64 << 20,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),

@@ -11,7 +11,6 @@ mod groups;
 mod import;
 mod input;
 mod man;
-mod routing;
 mod serve;
 mod status;
 mod text;

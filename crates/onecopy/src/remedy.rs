@@ -6,6 +6,9 @@ use std::io::ErrorKind;
 
 use onecopy_engine::{ConfigError, Error, Note, Setting};
 
+/// What to do about records that were rejected because of a limit.
+pub const LIMITS: &str = "--max-page and --max-expansion change the limits";
+
 /// The error in a sentence, with its remedy if there is one.
 pub fn explained(error: &anyhow::Error) -> String {
     match error.downcast_ref::<Error>().and_then(of_error) {

@@ -1,4 +1,4 @@
-//! URL identity: pairs that are the same, pairs that are not, and what holds for all strings.
+//! URL identity: pairs that are the same, pairs that are not, and properties of all strings.
 
 use proptest::prelude::*;
 
@@ -191,7 +191,7 @@ fn hosts_are_found() {
     }
 }
 
-/// Addresses that look like addresses, with everything that the rules are about.
+/// Strings that look like addresses, with everything that the rules are about.
 fn addresses() -> impl Strategy<Value = String> {
     let host = "(www\\.|m\\.)?[a-zA-Z]{1,8}\\.(com|co\\.uk|example|youtube\\.com)\\.?(:(80|443|8080))?";
     let segment = "([a-zA-Z0-9._~-]|%[0-9a-fA-F]{2}|;jsessionid=1|;|\\.\\.?/|index\\.html/|[é '\"%]){0,4}";

@@ -1,4 +1,4 @@
-//! What of a page becomes text, under each choice of content.
+//! Which text a page becomes, under each choice of content.
 
 use std::collections::HashMap;
 
@@ -73,7 +73,7 @@ fn depth_and_length_do_no_harm() {
     check(&format!("{}x{}y", "<div>".repeat(100_000), "</div>".repeat(100_000)), "x y");
 }
 
-/// A page of news as sites build them, with `body` as the article.
+/// A news page as sites build them, with `body` as the article.
 fn news(body: &str) -> String {
     format!(
         "<html><head><title>Bridge opens after nine years - The Daily Lantern</title></head><body>
@@ -130,7 +130,7 @@ fn words(text: &str) -> HashMap<&str, i32> {
     words
 }
 
-/// Pages put together from pieces that matter to the scanner and the tree.
+/// Pages made of pieces that matter to the scanner and the tree.
 fn pages() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "<p>",

@@ -1,9 +1,9 @@
-//! Leaves out what is never shown: the insides of templates, drawings and embedded objects.
+//! Drops tokens that are never shown: the contents of templates, drawings and embedded objects.
 
 use super::scan::{Open, Scanner, Token};
 use super::tag::Tag;
 
-/// The tokens that a reader can see something of.
+/// The tokens that a reader can see.
 pub struct Visible<'a> {
     tokens: Scanner<'a>,
 }
@@ -13,7 +13,7 @@ impl<'a> Visible<'a> {
         Visible { tokens: Scanner::new(html) }
     }
 
-    /// Steps over everything up to the end tag of `tag`, or to the end of the page.
+    /// Skips everything up to the end tag of `tag`, or to the end of the page.
     fn step_over(&mut self, tag: Tag) {
         let mut depth = 1;
         for token in self.tokens.by_ref() {

@@ -116,7 +116,7 @@ fn likenesses(
         let contents = shared.contents.read();
         let reason = "the collection is being repaired: try again";
         let contents = contents.map_err(|_| Error::Broken { reason: reason.into() })?;
-        contents.candidates(sketch, version.language, method)?
+        contents.candidates(sketch, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
     for slot in slots {

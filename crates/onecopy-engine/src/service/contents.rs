@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 use onecopy_core::{Desk, Method};
 use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot};
 
-use super::Routing;
 use super::generation::{Generations, may_be_of};
 use super::search::{Among, Comparing, Found, Known, Scratch, Search, Wanted};
 use super::sketches::{Sketches, is_damage};
@@ -23,7 +22,6 @@ pub(super) struct Entry {
     pub generation: u32,
     pages: u32,
     pub partition: u16,
-    pub language: u8,
 }
 
 impl Entry {
@@ -34,7 +32,6 @@ impl Entry {
             generation: row.generation,
             pages: row.pages,
             partition: row.partition,
-            language: row.language,
         }
     }
 }
@@ -90,7 +87,7 @@ impl Contents {
         folder: &Arc<dyn Folder>,
         tables: &Snapshot,
         reader: LogReader,
-        (method, routing): (&dyn Method, Routing),
+        method: &dyn Method,
         heads: (u64, u32),
     ) -> Result<Contents> {
         let postings = open_postings(folder)?;
@@ -115,7 +112,7 @@ impl Contents {
         }
         let (last_group, generations) = heads;
         graph.restored(last_group);
-        let generations = Generations::open(&**folder, (method, routing), generations, count)?;
+        let generations = Generations::open(&**folder, method, generations, count)?;
         let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
         let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
@@ -240,7 +237,7 @@ impl Contents {
         }
         let wanted = |(slot, sketch, entry): &(Slot, Arc<[u64]>, Entry)| {
             let ahead = self.ahead.get(&entry.at).map(Vec::as_slice);
-            Wanted { name: *slot, sketch: sketch.clone(), language: entry.language, ahead }
+            Wanted { name: *slot, sketch: sketch.clone(), ahead }
         };
         let wanted: Vec<Wanted<Slot>> = sketches.iter().map(wanted).collect();
         let (found, read) = self.search(method).look_for(&wanted, &self.known(), threads)?;
@@ -295,10 +292,10 @@ impl Contents {
     }
 
     /// The contents that may be alike to a sketch, of whatever content.
-    pub(super) fn candidates(&self, sketch: &[u64], language: u8, method: &dyn Method) -> Result<Vec<Slot>> {
+    pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
         let (search, known) = (self.search(method), self.known());
         let mut scratch = Scratch::default();
-        let mut found = search.candidates((sketch, language), Among::All, Some(&known), &mut scratch)?;
+        let mut found = search.candidates(sketch, Among::All, Some(&known), &mut scratch)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }

@@ -6,10 +6,8 @@
 //! newest, a few with every batch, and a page is looked up in every generation that has contents, each time with the keys
 //! that it has there. As a rule that is one. The partitions are frozen with the order, for the same reason.
 
-use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity, sample_rho};
+use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
-
-use super::Routing;
 
 /// A collection that has grown by this factor begins a generation.
 const GROWTH: u64 = if cfg!(test) { 2 } else { 8 };
@@ -28,23 +26,18 @@ const LIVE_FILE: &str = "counts";
 const SAMPLE: usize = 4_096;
 /// Slices of each dimension.
 const SLICES: [usize; 3] = [3; 3];
-/// The part of the sampled lengths that the factor of the approximate routing is right for.
-const RHO_PART: f64 = 0.95;
 
 /// What is frozen.
 #[derive(Debug)]
 struct Generation {
     order: Rarity,
     partitions: Partitions,
-    /// The factor of the approximate routing, as it was sampled.
-    rho: f64,
 }
 
 /// All generations, and what the next will be made of.
 #[derive(Debug)]
 pub(super) struct Generations {
     frozen: Vec<Generation>,
-    routing: Routing,
     /// Some of the vectors of contents that came.
     sample: Vec<LengthVector>,
     /// How many contents hold each shingle, about.
@@ -59,12 +52,12 @@ impl Generations {
     /// For a method; `count` generations are on disk, and `contents` in the collection.
     pub(super) fn open(
         folder: &dyn Folder,
-        (method, routing): (&dyn Method, Routing),
+        method: &dyn Method,
         count: u32,
         contents: u64,
     ) -> Result<Generations> {
         let order = Rarity::new(vec![UNSEEN]);
-        let mut frozen = vec![Generation { order, partitions: Partitions::whole(), rho: 1.0 }];
+        let mut frozen = vec![Generation { order, partitions: Partitions::whole() }];
         for number in 1..count {
             let name = order_file(number);
             let bytes = read_whole(folder, &name)?;
@@ -83,7 +76,7 @@ impl Generations {
                 .filter(|live| live.len() == 1 << LIVE_BITS)
                 .unwrap_or_default(),
         };
-        Ok(Generations { frozen, routing, sample: Vec::new(), live, counted: contents, due })
+        Ok(Generations { frozen, sample: Vec::new(), live, counted: contents, due })
     }
 
     /// The number of generations.
@@ -115,9 +108,8 @@ impl Generations {
             return Ok(false);
         }
         let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
-        let rho = sample_rho(&self.sample, RHO_PART);
         let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, LIVE_BITS);
-        let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions, rho);
+        let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions);
         write_whole(folder, &order_file(self.len()), &bytes)?;
         self.frozen.extend(Generation::from_bytes(&bytes));
         self.due = self.due.saturating_mul(GROWTH);
@@ -158,37 +150,21 @@ impl Generations {
         self.frozen.last().map_or(1, |generation| generation.partitions.count() as u64)
     }
 
-    /// The partitions of a generation that pages alike to `lengths` can be in, or are looked for in; ascending. Nothing
-    /// if all are.
-    pub(super) fn reached(
-        &self,
-        generation: u32,
-        lengths: Option<&Lengths>,
-        threshold: f64,
-    ) -> Option<Vec<u16>> {
-        let Generation { partitions, rho, .. } = &self.frozen[generation as usize];
+    /// The partitions of a generation that pages alike to `lengths` can be in, ascending. `None` if they can be in all.
+    pub(super) fn reached(&self, generation: u32, lengths: Option<&Lengths>) -> Option<Vec<u16>> {
+        let partitions = &self.frozen[generation as usize].partitions;
         let lengths = lengths.filter(|_| partitions.count() > 1)?;
         let mut reached = Vec::new();
-        match self.routing {
-            Routing::Lossless => partitions.reached(lengths, &mut reached),
-            Routing::Approximate { rho: given } => {
-                let rho = given.unwrap_or(*rho);
-                partitions.reached_approximately(&lengths.vector, threshold, rho, &mut reached);
-            }
-        }
+        partitions.reached(lengths, &mut reached);
         Some(reached)
-    }
-
-    /// Whether pages of two languages are compared. Zero is a language that is not known, which may be any.
-    pub(super) fn may_meet(&self, a: u8, b: u8) -> bool {
-        a == b || a == 0 || b == 0 || self.routing == Routing::Lossless
     }
 }
 
 impl Generation {
-    fn to_bytes(counters: &[u8], partitions: &Partitions, rho: f64) -> Vec<u8> {
+    /// The first eight bytes are unused: version 0.1 had a factor there.
+    fn to_bytes(counters: &[u8], partitions: &Partitions) -> Vec<u8> {
         let numbers = partitions.to_numbers();
-        let mut bytes = rho.to_le_bytes().to_vec();
+        let mut bytes = vec![0; 8];
         bytes.extend((numbers.len() as u32).to_le_bytes());
         numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         bytes.extend(counters);
@@ -196,14 +172,14 @@ impl Generation {
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Generation> {
-        let (rho, rest) = bytes.split_first_chunk::<8>()?;
+        let (_, rest) = bytes.split_first_chunk::<8>()?;
         let (count, rest) = rest.split_first_chunk::<4>()?;
         let (numbers, counters) = rest.split_at_checked(u32::from_le_bytes(*count) as usize * 4)?;
         let (numbers, _) = numbers.as_chunks::<4>();
         let numbers: Vec<u32> = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
         let partitions = Partitions::from_numbers(&numbers)?;
         let order = counters.len().is_power_of_two().then(|| Rarity::new(counters.to_vec()))?;
-        Some(Generation { order, partitions, rho: f64::from_le_bytes(*rho) })
+        Some(Generation { order, partitions })
     }
 }
 

@@ -182,7 +182,6 @@ impl Queue {
             upcoming.extend(waiting.map(|(place, version)| Wanted {
                 name: *place,
                 sketch: version.sketch[..].into(),
-                language: version.language,
                 ahead: None,
             }));
         }

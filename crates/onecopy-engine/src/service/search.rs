@@ -57,7 +57,6 @@ pub(super) struct Scratch {
 pub(super) struct Wanted<'a, N> {
     pub name: N,
     pub sketch: Arc<[u64]>,
-    pub language: u8,
     /// What was found ahead of time. All that came since is in no part of the postings yet.
     pub ahead: Option<&'a [Slot]>,
 }
@@ -75,9 +74,9 @@ impl Search<'_> {
     ) -> Result<Found<N>> {
         let all = Mutex::new((HashMap::new(), HashMap::new()));
         for_each(threads, wanted.len(), Scratch::default, |scratch, i| {
-            let Wanted { name, sketch, language, ahead } = &wanted[i];
+            let Wanted { name, sketch, ahead } = &wanted[i];
             let among = if ahead.is_some() { Among::Latest } else { Among::All };
-            let mut found = self.candidates((sketch, *language), among, Some(known), scratch)?;
+            let mut found = self.candidates(sketch, among, Some(known), scratch)?;
             found.extend(ahead.iter().copied().flatten());
             found.sort_unstable();
             found.dedup();
@@ -93,7 +92,7 @@ impl Search<'_> {
     /// asked for their keys, which spares reading.
     pub(super) fn candidates(
         &self,
-        (sketch, language): (&[u64], u8),
+        sketch: &[u64],
         among: Among,
         known: Option<&Known>,
         scratch: &mut Scratch,
@@ -102,7 +101,7 @@ impl Search<'_> {
         let mut found = Vec::new();
         let (mut own, mut keys) = (std::mem::take(&mut scratch.own), std::mem::take(&mut scratch.keys));
         for generation in self.oldest..self.generations.len() {
-            let reached = self.generations.reached(generation, lengths.as_ref(), self.method.threshold());
+            let reached = self.generations.reached(generation, lengths.as_ref());
             if generation + 1 == self.generations.len() {
                 self.visited.0.fetch_add(reached.as_ref().map_or(1, Vec::len) as u64, Ordering::Relaxed);
                 self.visited.1.fetch_add(1, Ordering::Relaxed);
@@ -113,8 +112,7 @@ impl Search<'_> {
             keys.extend(own.iter().map(|(key, _)| *key));
             let size = sketch.len() as u32;
             let (search, own) = (self, &own[..]);
-            let mut sought =
-                Sought { search, generation, reached, own, size, language, known, scratch, found };
+            let mut sought = Sought { search, generation, reached, own, size, known, scratch, found };
             match among {
                 Among::All => self.postings.find(&keys, &mut sought)?,
                 Among::Latest => self.postings.find_latest(&keys, &mut sought),
@@ -135,7 +133,6 @@ struct Sought<'a> {
     reached: Option<Vec<u16>>,
     own: &'a [(u64, u32)],
     size: u32,
-    language: u8,
     known: Option<&'a Known<'a>>,
     scratch: &'a mut Scratch,
     found: Vec<Slot>,
@@ -143,13 +140,12 @@ struct Sought<'a> {
 
 impl Seeker for Sought<'_> {
     fn found(&mut self, at: usize, slot: u32, rest: u32) {
-        let Search { entries, generations, method, .. } = self.search;
+        let Search { entries, method, .. } = self.search;
         let Some(entry) = entries.get(slot as usize) else { return };
         let own = Held { size: self.size, rest: self.own[at].1 };
         let other = Held { size: entry.size, rest };
         let is_there = entry.generation == self.generation
-            && self.reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok())
-            && generations.may_meet(entry.language, self.language);
+            && self.reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok());
         if is_there && method.may(own, other) && self.found.last() != Some(&slot) {
             self.found.push(slot);
         }
@@ -203,10 +199,8 @@ impl Lookup for Comparing<'_> {
             return Ok(found.clone());
         }
         let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
-        let language = self.search.entries[slot as usize].language;
         // The graph is being changed, so nobody can be asked.
-        let mut found =
-            self.search.candidates((&sketch, language), Among::All, None, &mut Scratch::default())?;
+        let mut found = self.search.candidates(&sketch, Among::All, None, &mut Scratch::default())?;
         found.retain(|&other| other != slot);
         self.found.insert(slot, found.clone());
         Ok(found)

@@ -98,8 +98,7 @@ impl Shared {
         let log = Log::open_after(folder.clone(), SEGMENT, from)?;
         let reader = log.reader();
         let position = (heads.last_group, heads.generations.max(1));
-        let contents =
-            Contents::open(&folder, &snapshot, reader.clone(), (&*method, options.routing), position)?;
+        let contents = Contents::open(&folder, &snapshot, reader.clone(), &*method, position)?;
         let shared = Shared {
             preparation: Preparation::new(config, method, &options),
             queue: Queue::new(options.queue_bytes, heads.clone()),
@@ -297,13 +296,7 @@ impl Shared {
         let snapshot = self.mend_tables()?;
         let heads = snapshot.heads()?;
         let position = (heads.last_group, heads.generations.max(1));
-        let fresh = Contents::open(
-            &self.folder,
-            &snapshot,
-            self.reader.clone(),
-            (self.method(), self.options.routing),
-            position,
-        )?;
+        let fresh = Contents::open(&self.folder, &snapshot, self.reader.clone(), self.method(), position)?;
         *self.write_contents()? = fresh;
         *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
         Ok(())
