@@ -45,6 +45,7 @@ use collection::Collection;
 
 /// Where a collection is, and how it is served.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ServiceOptions {
     /// The collection's folder.
     pub data: PathBuf,
@@ -174,8 +175,8 @@ impl Service {
     /// Changes of status with a number above `after`, at most `limit`, by number.
     pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
         let read = |(sequence, bytes): (u64, Vec<u8>)| {
-            let status: Status = serde_json::from_slice(&bytes).map_err(|error| {
-                Error::NotFound(format!("number {sequence} of the feed cannot be read: {error}"))
+            let status: Status = serde_json::from_slice(&bytes).map_err(|error| Error::Broken {
+                reason: format!("change {sequence} of the feed cannot be read: {error}"),
             })?;
             Ok(Change { sequence, status })
         };

@@ -229,10 +229,7 @@ impl<'a> PageReader<'a> {
     }
 
     fn overlong(&self) -> String {
-        format!(
-            "longer than the limit of {} bytes a page (raise --max-page to take it)",
-            self.shared.job.limits.page_bytes
-        )
+        format!("longer than the limit of {} bytes per page", self.shared.job.limits.page_bytes)
     }
 
     fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {

@@ -115,8 +115,8 @@ fn likenesses(
     let method = collection.method();
     let slots = {
         let contents = collection.contents.read();
-        let contents =
-            contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
+        let reason = "the collection is being repaired: try again";
+        let contents = contents.map_err(|_| Error::Broken { reason: reason.into() })?;
         contents.candidates(sketch, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
@@ -157,7 +157,7 @@ pub(super) fn pages(collection: &Collection, each: &mut dyn FnMut(PageView) -> R
 fn record(collection: &Collection, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
     if !row.dead {
         let version = read_version(&collection.reader, row.at, buffer)?;
-        let whole = collection.preparation.whole(&version).map_err(Error::NotFound)?;
+        let whole = collection.preparation.whole(&version).map_err(|reason| Error::Broken { reason })?;
         let line = whole.and_then(|line| String::from_utf8(line).ok());
         if let Some(line) =
             line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok())

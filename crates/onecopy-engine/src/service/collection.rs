@@ -70,7 +70,7 @@ impl Collection {
         let tables = open_tables(&*folder, &options)?;
         upgrade(&*folder, &tables)?;
         let config = config(&tables, &options)?;
-        let method = method(&config).map_err(Error::Config)?;
+        let method = method(&config)?;
         check_method(&config, &*method)?;
         let snapshot = tables.snapshot()?;
         let heads = snapshot.heads()?;
@@ -221,5 +221,5 @@ impl Collection {
 
 /// A panic in Tier 2 left a lock poisoned.
 pub(super) fn stale() -> Error {
-    Error::NotFound("Tier 2 failed in the middle of a batch: start the service again".into())
+    Error::Broken { reason: "Tier 2 failed in the middle of a batch: restart the service".into() }
 }

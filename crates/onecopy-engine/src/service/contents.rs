@@ -283,5 +283,5 @@ impl Contents {
 }
 
 fn stopped() -> Error {
-    Error::NotFound("the merge of postings ended in a panic: start the service again".into())
+    Error::Broken { reason: "the merge of postings panicked: restart the service".into() }
 }

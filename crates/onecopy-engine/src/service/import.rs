@@ -21,6 +21,7 @@ use self::plan::Reading;
 use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ingest::{Feed, FieldNames, Opener, Stores, lots};
 use crate::job::{Fields, Limits};
@@ -42,13 +43,14 @@ pub struct ImportJob {
     /// What is refused. A finished run has its own.
     pub limits: Limits,
     /// Settings of object stores, as in [`Job::environment`](crate::Job::environment).
-    pub environment: Vec<(String, String)>,
+    pub environment: Environment,
     /// How many threads prepare pages.
     pub threads: usize,
 }
 
 /// What came of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Imported {
     /// Records that were read.
     pub read: u64,
@@ -103,7 +105,7 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
             return Err(Error::Stopped);
         }
         if let Some(Refusal::Broken(why)) = service.collection.queue.refusal() {
-            return Err(Error::NotFound(why));
+            return Err(Error::Broken { reason: why });
         }
         let waiting = waiting();
         progress.advance(left.saturating_sub(waiting));

@@ -10,6 +10,7 @@ use super::choice::ChoiceArgs;
 use super::environment;
 use super::input::{FieldArgs, LimitArgs};
 use super::text::TextArgs;
+use crate::commands::WrongCall;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -88,7 +89,7 @@ impl ImportArgs {
             (Some(_), false) => {
                 let remedy = "omit the options that decide about duplicates";
                 return Err(
-                    Error::Config(format!("a finished run brings its own configuration: {remedy}")).into()
+                    WrongCall(format!("a finished run brings its own configuration: {remedy}")).into()
                 );
             }
             (None, true) => None,
@@ -96,7 +97,7 @@ impl ImportArgs {
         };
         // Check before a folder is created for it.
         if let Some(config) = &options.config {
-            config.check().map_err(Error::Config)?;
+            config.check().map_err(Error::from)?;
         }
         options.limits = self.limits.limits();
         // The limit applies to records of the input; as JSON lines they may be longer.

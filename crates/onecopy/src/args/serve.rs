@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
-use onecopy_engine::{Error, Limits, ServiceOptions};
+use onecopy_engine::{Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
 use super::text::{TextArgs, read_text};
+use crate::commands::WrongCall;
 use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
 use crate::size::Size;
 
@@ -176,5 +177,5 @@ impl ServeArgs {
 }
 
 fn wrong<T>(reason: String) -> anyhow::Result<T> {
-    Err(Error::Config(reason).into())
+    Err(WrongCall(reason).into())
 }

@@ -35,10 +35,7 @@ pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
 /// Why a collection cannot be locked.
 pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::WouldBlock => Error::Collection(
-            options.data.clone(),
-            "it is in use: ask its service over HTTP, or stop that first".into(),
-        ),
+        std::io::ErrorKind::WouldBlock => Error::CollectionInUse { folder: options.data.clone() },
         _ => Error::Io { verb: "lock", path: options.data.clone(), source: error },
     }
 }
@@ -46,22 +43,19 @@ pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
 /// The configuration of a collection: its own, or that of a new one.
 pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
     let snapshot = tables.snapshot()?;
-    let refused = |why: String| Error::Collection(options.data.clone(), why);
+    let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
     let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
     let is_begun = format.is_some();
     if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
-        let number = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        return Err(refused(format!(
-            "the collection has format {number}, and this program reads format {FORMAT}: use the version of onecopy that \
-             wrote it, export its pages there and import them here"
-        )));
+        let found = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        return Err(Error::CollectionFormat { folder: options.data.clone(), found, expected: FORMAT });
     }
     if is_begun && stored.is_none() {
-        return Err(refused("tables.redb has lost the configuration: restore it from a backup".into()));
+        return Err(damaged("it is not there".into()));
     }
     let Some(stored) = stored else {
         let config = options.config.clone().unwrap_or_default();
-        config.check().map_err(Error::Config)?;
+        config.check()?;
         let writing = tables.begin()?;
         let mut batch = writing.batch()?;
         batch.set_meta("format", &FORMAT.to_le_bytes())?;
@@ -71,14 +65,9 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
         writing.commit()?;
         return Ok(config);
     };
-    let stored: Config = serde_json::from_slice(&stored)
-        .map_err(|error| refused(format!("the configuration in tables.redb cannot be read: {error}")))?;
+    let stored: Config = serde_json::from_slice(&stored).map_err(|error| damaged(error.to_string()))?;
     if options.config.as_ref().is_some_and(|asked| *asked != stored) {
-        return Err(refused(
-            "it was begun with other options, and keeps them: leave out what says how pages are compared, or \
-             begin another collection"
-                .into(),
-        ));
+        return Err(Error::CollectionConfig { folder: options.data.clone() });
     }
     Ok(stored)
 }
@@ -86,14 +75,10 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
 /// Refuses what cannot be kept right page by page.
 pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
     if method.search() != Search::Keys {
-        return Err(Error::Config(format!(
-            "method {} looks for candidates among all pages at once, which a collection cannot: take one that finds them \
-             by keys, such as auto or jaccard",
-            config.method
-        )));
+        return Err(Error::CollectionMethod { method: config.method.clone() });
     }
     if config.markets.len() > 1 {
-        return Err(Error::Config("a collection has one market: give one, or none".into()));
+        return Err(Error::CollectionMarkets { count: config.markets.len() });
     }
     Ok(())
 }

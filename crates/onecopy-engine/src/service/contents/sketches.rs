@@ -127,8 +127,9 @@ pub(in crate::service) fn is_damage(error: &Error) -> bool {
 }
 
 fn no_version(at: Place) -> Error {
-    Error::NotFound(format!(
-        "segment {} of the log has no version of a page at byte {}: it was written by another version of onecopy",
+    let reason = format!(
+        "segment {} of the log has no version of a page at byte {}: another version of onecopy wrote it",
         at.segment, at.offset
-    ))
+    );
+    Error::Broken { reason }
 }

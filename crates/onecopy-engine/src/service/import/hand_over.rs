@@ -171,12 +171,7 @@ fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
         }
         Ok(_) => None,
         Err(refusal @ Refusal::Broken(_)) => return Err(broken(refusal)),
-        Err(Refusal::Bad(reason)) => Some(reason),
-        Err(Refusal::TooLarge(limit)) => {
-            Some(format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)"))
-        }
-        Err(Refusal::Unknown(page)) => Some(format!("no page is called `{page}`")),
-        Err(Refusal::Full(_)) => Some("too much waits to be settled".into()),
+        Err(refusal) => Some(refusal.to_string()),
     })
 }
 

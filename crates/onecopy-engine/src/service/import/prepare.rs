@@ -142,7 +142,7 @@ impl Intake<'_> {
 
     fn overlong(&self) -> String {
         let limit = self.opener.limits.page_bytes;
-        format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)")
+        format!("longer than the limit of {limit} bytes per page")
     }
 }
 
@@ -155,10 +155,7 @@ impl Prepared {
 
 /// A collection that cannot be written stops all.
 pub(super) fn broken(refusal: Refusal) -> Error {
-    Error::NotFound(match refusal {
-        Refusal::Broken(why) => why,
-        other => format!("{other:?}"),
-    })
+    Error::Broken { reason: refusal.to_string() }
 }
 
 fn made(version: Result<Version, Refusal>, line: &[u8]) -> Made {

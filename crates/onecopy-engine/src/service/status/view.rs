@@ -129,5 +129,5 @@ pub(in crate::service) fn name_of(name: &str) -> Name {
 }
 
 fn missing(page: PageNumber) -> Error {
-    Error::NotFound(format!("the collection has no row of page {page}: run `onecopy check` on its folder"))
+    Error::NoRow { page }
 }
