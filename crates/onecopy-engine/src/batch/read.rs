@@ -137,12 +137,7 @@ struct PageReader<'a> {
 impl<'a> PageReader<'a> {
     fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader {
-            shared,
-            appraiser,
-            sketches: Vec::new(),
-            ranks: Vec::new(),
-        }
+        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
