@@ -101,6 +101,7 @@ mod shingle;
 pub mod simd;
 mod sketch;
 mod verify;
+mod version;
 mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
@@ -139,6 +140,7 @@ pub use search::{Sets, candidates};
 pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
+pub use version::ANSWER_VERSION;
 pub use winner::{Contender, in_market, rank};
 
 /// Runs the example of the README as a test.
