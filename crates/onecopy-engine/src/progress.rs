@@ -1,33 +1,33 @@
-//! How a run tells what it is doing, and is told to stop. The engine itself never touches a terminal.
+//! Lets a run report its progress and be stopped. The engine itself never uses a terminal.
 
-/// The stages of a run, in order; then those of an evaluation that a run has not.
+/// The stages of a run, in order, followed by the extra stages of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Reading pages and sketching them. Counted in bytes of input.
+    /// Reads and sketches pages. Progress counts input bytes.
     Read,
-    /// Putting pages in the order of the winner rules. Counted in pages.
+    /// Sorts pages by the winner rules. Progress counts pages.
     Rank,
-    /// Finding the keys that pages share. Counted in pages.
+    /// Finds the keys that pages share. Progress counts pages.
     Keys,
-    /// Deciding which pages stay. Counted in pages.
+    /// Decides which pages to keep. Progress counts pages.
     Settle,
-    /// Connecting the groups. Counted in shared keys.
+    /// Connects the groups. Progress counts shared keys.
     Connect,
-    /// Writing the results. Counted in bytes of input.
+    /// Writes the results. Progress counts input bytes.
     Write,
-    /// Sketching the pages of a labelled set. Counted in pages.
+    /// Sketches the pages of a labelled set. Progress counts pages.
     Sketch,
-    /// Comparing all pairs of a labelled set. Counted in pairs.
+    /// Compares all pairs of a labelled set. Progress counts pairs.
     Compare,
 }
 
 impl Stage {
-    /// Those of a run, in order.
+    /// The stages of a run, in order.
     pub const ALL: [Stage; 6] =
         [Stage::Read, Stage::Rank, Stage::Keys, Stage::Settle, Stage::Connect, Stage::Write];
 
-    /// The word for it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Read => "read",
@@ -41,7 +41,7 @@ impl Stage {
         }
     }
 
-    /// Whether progress counts bytes; else it counts things.
+    /// Whether progress counts bytes rather than items.
     pub fn counts_bytes(self) -> bool {
         matches!(self, Stage::Read | Stage::Write)
     }
@@ -82,9 +82,9 @@ pub enum Note {
 
 /// Is told what a run does. Called from many threads.
 pub trait Progress: Sync {
-    /// A stage begins, of `total` steps.
+    /// A stage of `total` steps begins.
     fn begin(&self, _stage: Stage, _total: u64) {}
-    /// `steps` more of the current stage are done.
+    /// `steps` more steps of the current stage are done.
     fn advance(&self, _steps: u64) {}
     /// Something that a person should know.
     fn note(&self, _note: &Note) {}
@@ -94,7 +94,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// Tells nobody.
+/// Ignores all progress.
 pub struct Silent;
 
 impl Progress for Silent {}

@@ -163,7 +163,7 @@ impl Watch {
     }
 }
 
-/// Of this thread; zero where the system does not say.
+/// CPU time of this thread; zero if the system does not report it.
 fn processor_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = text.split(' ').next().and_then(|number| number.parse().ok());

@@ -1,4 +1,4 @@
-//! `pages.jsonl` of a finished run → a tree, and again → names.
+//! Reads `pages.jsonl` of a finished run: once for the tree, and again for names.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,10 +11,10 @@ use super::address::Address;
 use super::tree::{Planter, Tree};
 use crate::error::{At, Error, Result};
 
-/// No line of ours is longer: a page's name and address are parts of a record, which has a limit too.
+/// The longest line. A name and a URL are parts of a record, and records have a limit too.
 const LINE_BYTES: u64 = 64 << 20;
 
-/// What is read of a line.
+/// The fields of a line.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -32,7 +32,7 @@ pub(super) fn tree(dir: &Path) -> Result<Tree> {
     Ok(planter.grow())
 }
 
-/// Calls `each` with every page that has an address, and its group, in the order of the input, until it says stop.
+/// Calls `each` with the address and group of every page that has an address, in input order, until it returns false.
 pub(super) fn each_address(
     dir: &Path,
     mut each: impl FnMut(Address, Option<u32>) -> Result<bool>,

@@ -1,4 +1,4 @@
-//! Tables keep what they are given, whole transactions at a time.
+//! Checks that tables keep their data, in whole transactions.
 
 use redb::backends::InMemoryBackend;
 
