@@ -1,15 +1,15 @@
-//! What a method is told: `name:parameter=value:parameter=value`.
+//! The parameters of a method: `name:parameter=value:parameter=value`.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A method's name and its parameters, which are taken out one by one.
+/// A method's name and its parameters, which the method takes out one by one.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     name: String,
     given: Vec<(String, String)>,
-    /// What was asked for, and the usual value of each.
+    /// The parameters that the method asked for, and the default value of each.
     known: Vec<(&'static str, String)>,
 }
 
@@ -36,7 +36,7 @@ impl Parameters {
         &self.name
     }
 
-    /// A number of things, in `range`.
+    /// A count in `range`.
     pub(crate) fn count(
         &mut self,
         key: &'static str,
@@ -46,7 +46,7 @@ impl Parameters {
         self.number(key, usual, range)
     }
 
-    /// A number of things in `range`, if there is one. `such_as` is for those who give another.
+    /// A count in `range`, if it is given. The error message suggests `such_as`.
     pub(crate) fn count_if_given(
         &mut self,
         key: &'static str,
@@ -97,7 +97,7 @@ impl Parameters {
         Err(format!("{name}:{key}={value} makes no sense: give a value from {from} to {to}, such as {usual}"))
     }
 
-    /// One of some words; the first is the usual one.
+    /// One of some words; the first is the default.
     pub(crate) fn word(&mut self, key: &'static str, words: &[&'static str]) -> Result<&'static str, String> {
         let value: String = self.value(key, words[0].to_owned())?;
         let found = words.iter().find(|word| **word == value);
@@ -113,7 +113,7 @@ impl Parameters {
         value.parse().map_err(|_| format!("{}:{key}={value} is not a number", self.name))
     }
 
-    /// Refuses what no one took; says what could have been given, with the usual values.
+    /// Refuses parameters that the method did not take. Returns those that it knows, with their default values.
     pub(crate) fn finish(self) -> Result<Vec<(&'static str, String)>, String> {
         let Some((key, _)) = self.given.first() else { return Ok(self.known) };
         let known: Vec<&str> = self.known.iter().map(|known| known.0).collect();
