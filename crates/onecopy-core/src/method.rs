@@ -87,7 +87,7 @@ pub trait Method: Debug + Send + Sync {
         false
     }
 
-    /// Writes the outline of a sketch, a summary for [`Method::deny`], into all words of `_out`.
+    /// Writes the outline of a sketch, a summary for [`Method::deny`], into the given words.
     fn outline(&self, _sketch: &[u64], _desk: &mut Desk, _out: &mut [u64]) {}
 
     /// Whether two outlines of the same length prove that their pages are not alike.

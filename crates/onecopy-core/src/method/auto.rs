@@ -95,7 +95,7 @@ impl Method for Auto {
         }
         let least = self.least_main(a.rest & b.rest & PACKED != 0);
         let (a, b) = (unpacked(a), unpacked(b));
-        // Rounding may have made the larger size smaller by up to [`SIZE_ROUNDING`].
+        // Rounding may have made the larger size smaller by up to `SIZE_ROUNDING`.
         rests_allow((a.rest, b.rest), (a.size, b.size), least)
             && sizes_allow(a.size as usize, b.size as usize, least * (1.0 - SIZE_ROUNDING))
     }

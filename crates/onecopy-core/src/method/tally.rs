@@ -13,7 +13,7 @@ const LOW: usize = 3;
 /// The sums of rows. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    /// How many words a row has.
+    /// The length of a row in words.
     width: usize,
     /// The rows that wait to be added.
     rows: Vec<u64>,
