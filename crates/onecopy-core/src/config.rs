@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::address::AddressRules;
 use crate::method::{METHODS, method, usual_parameters};
 
-/// What counts as a duplicate and which copy is kept. Two runs with the same `Config` over the same pages give the
+/// Decides which pages are duplicates and which copy is kept. Two runs with the same `Config` over the same pages give the
 /// same answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -105,7 +105,7 @@ pub const MARKETS_LIMIT: usize = 16;
 /// The longest accepted shingle, in tokens.
 pub const SHINGLE_LENGTH_LIMIT: usize = 64;
 
-/// What counts as a mirror, and how much of the evidence is shown.
+/// Decides which hosts are mirrors, and how much of the evidence is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MirrorRules {
@@ -150,7 +150,7 @@ pub struct CanonicalRules {
     pub punctuation: Punctuation,
     /// Whether bullets and numbering such as `a.1` at the start of a line stay.
     pub numbering: Numbering,
-    /// What a word is in scripts that put no spaces between words.
+    /// How words are found in scripts without spaces between words.
     pub words: Words,
     /// Words that are left out, given in the case that [`CanonicalRules::case`] leaves them in.
     pub stop_words: Vec<String>,
@@ -202,7 +202,8 @@ pub enum Numbering {
     Drop,
 }
 
-/// What a word is in scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Other text is not touched.
+/// How words are found in scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Other text is
+/// unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Words {

@@ -157,7 +157,7 @@ impl Graph {
         settle::settle(self, edit, lookup)
     }
 
-    /// Gives the group of the best of `slots` back a number that it had before, unless another group has it now.
+    /// Gives the group of the best of `slots` the number `group` back, which it had before and no group has now.
     pub fn keep_number(&mut self, slots: &[Slot], group: u64, effect: &mut Effect) {
         let there = slots.iter().copied().filter(|&slot| self.get(slot).is_some());
         let best = there.min_by(|&a, &b| self.node(a).rank.cmp(&self.node(b).rank));

@@ -66,7 +66,7 @@ pub struct PageEnd {
     pub revisit: bool,
 }
 
-/// What is at the address that a page points to. A page with content comes before one that points on, and the exact
+/// The target at the address that a page points to. A page with content comes before one that points on, and the exact
 /// address before its identity.
 pub fn target(claim: &Claim, at: &dyn Standing) -> Target {
     let other = |page: &PageId| *page != claim.page;
@@ -123,8 +123,8 @@ fn without(redirects: Vec<Redirect>, stays: &HashSet<PageId>) -> Vec<Redirect> {
     .collect()
 }
 
-/// Pages and the page that each names as its own, to be compared before the link counts. Both stand for themselves
-/// by `ends`. They are in the order of `claims`.
+/// Pages and the page that each names as its own, to be compared before the link counts. The claiming pages stand
+/// for themselves by `ends`, and are in the order of `claims`.
 pub fn canonical_targets(claims: &[Claim], ends: &[PageEnd], at: &dyn Standing) -> Vec<(PageId, PageId)> {
     let canonical = claims.iter().filter(|claim| claim.kind == LinkKind::Canonical);
     let named = canonical.filter_map(|claim| {
