@@ -23,7 +23,7 @@ pub struct Contender<'a> {
     pub digest: u64,
 }
 
-/// Appends the page's place in the order of preference. Of two pages, the one with the smaller bytes is kept.
+/// Appends the page's place in the order of preference. The page with the smaller bytes is kept.
 pub fn rank(page: &Contender, rules: &[WinnerRule], out: &mut Vec<u8>) {
     for &rule in rules {
         out.extend_from_slice(&place(page, rule).to_be_bytes());
