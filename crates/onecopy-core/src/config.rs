@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::address::AddressRules;
 use crate::method::{METHODS, method, usual_parameters};
 
-/// Decides which pages are duplicates and which copy is kept. Two runs with the same `Config` over the same pages give the
-/// same answer.
+/// Decides which pages are duplicates and which copy is kept. Two runs with the same `Config` over the same pages
+/// give the same answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {

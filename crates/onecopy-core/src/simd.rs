@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Instructions {
-    /// Plain Rust, on any machine. The compiler uses what every machine of the kind has: SSE2 on x86-64, NEON on aarch64.
+    /// Plain Rust, on any machine. The compiler uses the baseline of the architecture: SSE2 on x86-64, NEON on aarch64.
     Scalar = 1,
     /// AVX2, BMI1, BMI2 and POPCNT: x86-64 processors since about 2013.
     Avx2 = 2,

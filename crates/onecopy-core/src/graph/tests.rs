@@ -75,7 +75,7 @@ fn rank(place: u8, slot: Slot) -> Box<[u8]> {
     rank.into()
 }
 
-/// Makes a graph again from what is stored of it.
+/// Makes a graph again from its stored form.
 fn restored(graph: &Graph) -> Graph {
     let mut copy = Graph::default();
     for slot in graph.slots() {

@@ -27,7 +27,7 @@ pub(super) fn exactly(hits: usize, trials: usize, p: f64) -> f64 {
     (ways + log(p, hits) + log(1.0 - p, trials - hits)).exp()
 }
 
-/// The exact method behind bits of which at least `agreement` agree. `None` if there is no such method.
+/// The exact method that stands behind a share of `agreement` agreeing bits. `None` if there is no such method.
 pub(super) fn exact(agreement: f64, config: &Config) -> Option<Box<dyn Method>> {
     let choice = format!("cosine:threshold={}", cosine(agreement).clamp(f64::MIN_POSITIVE, 1.0));
     method(&Config { method: choice, threshold: None, ..config.clone() }).ok()
