@@ -85,7 +85,7 @@ pub struct Args {
     /// Draw the growth into this SVG file
     #[arg(long, value_name = "FILE", requires = "growth")]
     plot: Option<PathBuf>,
-    /// How far the groups are from a batch run's, by routing
+    /// How far the groups are from a batch run's
     #[arg(long)]
     errors: bool,
     /// Seed of the pages

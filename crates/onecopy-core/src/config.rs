@@ -3,10 +3,14 @@
 //! Help texts, documents and tests read them from here. Settings that only change speed, such as threads and memory,
 //! belong to the engine. No engine may ignore anything in this file.
 
+mod error;
+
 use serde::{Deserialize, Serialize};
 
 use crate::address::AddressRules;
 use crate::method::{METHODS, method, usual_parameters};
+
+pub use error::ConfigError;
 
 /// Decides which pages are duplicates and which copy is kept. Two runs with the same `Config` over the same pages
 /// give the same answer.
@@ -56,13 +60,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Says what is wrong with the configuration and how to fix it, before any page is read.
-    pub fn check(&self) -> Result<(), String> {
+    /// Refuses a configuration that cannot be used, before any page is read.
+    pub fn check(&self) -> Result<(), ConfigError> {
         if self.shingles.length == 0 || self.shingles.length > SHINGLE_LENGTH_LIMIT {
-            return Err(format!(
-                "a shingle of {} tokens makes no sense: give a length from 1 to {SHINGLE_LENGTH_LIMIT}, such as 5",
-                self.shingles.length
-            ));
+            return Err(ConfigError::ShingleLength { length: self.shingles.length });
         }
         let is_suffix = |market: &String| {
             let label =
@@ -70,15 +71,10 @@ impl Config {
             market.strip_prefix('.').unwrap_or(market).split('.').all(label)
         };
         if let Some(market) = self.markets.iter().find(|market| !is_suffix(market)) {
-            return Err(format!(
-                "market {market:?} is not the end of a host name: give one such as uk, gov.uk or com"
-            ));
+            return Err(ConfigError::Market { market: market.clone() });
         }
         if self.markets.len() > MARKETS_LIMIT {
-            return Err(format!(
-                "{} markets are more than one run takes: give at most {MARKETS_LIMIT}",
-                self.markets.len()
-            ));
+            return Err(ConfigError::Markets { count: self.markets.len() });
         }
         method(self)?;
         self.check_shingles_are_used()
@@ -87,16 +83,14 @@ impl Config {
 
 impl Config {
     /// Refuses a shingle length that the method would ignore.
-    fn check_shingles_are_used(&self) -> Result<(), String> {
+    fn check_shingles_are_used(&self) -> Result<(), ConfigError> {
         let (name, length) = (self.method.split(':').next().unwrap_or_default(), self.shingles.length);
         let is_used = ["auto", "jaccard", "containment"].contains(&name);
         if is_used || length == ShingleRules::default().length {
             return Ok(());
         }
-        Err(match usual_parameters(name).iter().any(|(parameter, _)| *parameter == "k") {
-            true => format!("method {name} has a length of shingles of its own: give {name}:k={length}"),
-            false => format!("method {name} compares no shingles: leave their length out"),
-        })
+        let has_own = usual_parameters(name).iter().any(|(parameter, _)| *parameter == "k");
+        Err(ConfigError::UnusedShingleLength { method: name.into(), length, has_own })
     }
 }
 
@@ -124,16 +118,13 @@ impl Default for MirrorRules {
 }
 
 impl MirrorRules {
-    /// Says what is wrong with the rules and how to fix it.
-    pub fn check(&self) -> Result<(), String> {
+    /// Refuses rules that cannot be used.
+    pub fn check(&self) -> Result<(), ConfigError> {
         if !(0.0..=1.0).contains(&self.score) {
-            return Err(format!(
-                "score {} is out of range: give a value from 0 to 1, such as 0.5",
-                self.score
-            ));
+            return Err(ConfigError::MirrorScore { score: self.score });
         }
         if self.least_paths == 0 {
-            return Err("mirrors of no paths make no sense: give at least 1 path, such as 5".into());
+            return Err(ConfigError::MirrorPaths);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 
 use crate::appraise::{Appraised, Appraiser};
 use crate::candidate::Rarity;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::connect::connect;
 use crate::group::Groups;
 use crate::link::{AddressBook, Claim, Links};
@@ -31,7 +31,7 @@ pub struct Decisions {
 }
 
 /// Decides which pages stay. Fails only on a configuration that [`Config::check`] refuses.
-pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, String> {
+pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, ConfigError> {
     config.check()?;
     let method = method(config)?;
     let pages = Pages::appraise(pages, config, &*method);

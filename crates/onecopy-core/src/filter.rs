@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::canonical::Canonical;
 use crate::chunk::{CHUNK_BYTES_MAX, chunk_hashes};
+use crate::config::ConfigError;
 use crate::hash;
 
 /// How to make the filter of a page.
@@ -33,23 +34,23 @@ pub(crate) const BITS: RangeInclusive<usize> = 64..=1 << 20;
 pub(crate) const HASHES: RangeInclusive<usize> = 1..=16;
 
 impl FilterRules {
-    /// Says what is wrong with the rules and how to fix it.
-    pub fn check(&self) -> Result<(), String> {
+    /// Refuses rules that cannot be used.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let usual = FilterRules::default();
         let parts = [("chunk", self.chunk, CHUNK, usual.chunk), ("bits", self.bits, BITS, usual.bits)];
-        for (name, value, range, usual) in parts {
+        for (rule, value, range, usual) in parts {
             if !range.contains(&value) || !value.is_power_of_two() {
                 let (from, to) = range.into_inner();
-                return Err(format!(
-                    "{name}={value} makes no sense: give a power of two from {from} to {to}, such as {usual}"
-                ));
+                let allowed = format!("a power of two from {from} to {to}, such as {usual}");
+                return Err(ConfigError::Filter { rule, value, allowed });
             }
         }
         if HASHES.contains(&self.hashes) {
             return Ok(());
         }
         let (value, (from, to), usual) = (self.hashes, HASHES.into_inner(), usual.hashes);
-        Err(format!("hashes={value} makes no sense: give a number from {from} to {to}, such as {usual}"))
+        let allowed = format!("a number from {from} to {to}, such as {usual}");
+        Err(ConfigError::Filter { rule: "hashes", value, allowed })
     }
 
     /// The bits that an element with this hash sets. The same bit may occur twice.
@@ -143,7 +144,7 @@ mod tests {
             FilterRules { bits: 1000, ..usual },
             FilterRules { hashes: 0, ..usual },
         ] {
-            assert!(rules.check().unwrap_err().contains("give a"));
+            assert!(rules.check().unwrap_err().to_string().contains("give a"));
         }
     }
 }

@@ -109,8 +109,8 @@ pub use candidate::{Rarity, RarityError, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use charset::decode;
 pub use config::{
-    CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
-    SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
+    CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation,
+    Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use connect::connect;
 pub use dedup::{Decisions, dedup};
@@ -132,7 +132,7 @@ pub use method::{
 };
 pub use order::{best_first, ranks};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
-pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT, sample_rho};
+pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
 pub use record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates};
@@ -140,3 +140,8 @@ pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use winner::{Contender, in_market, rank};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

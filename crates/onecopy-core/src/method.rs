@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
-use crate::config::{Config, ShingleRules, Unit};
+use crate::config::{Config, ConfigError, ShingleRules, Unit};
 use crate::partition::Lengths;
 use crate::sketch::{Sketch, Split};
 
@@ -218,8 +218,8 @@ pub struct MethodEntry {
     make: Make,
 }
 
-/// Makes a method from its parameters, or says what is wrong with them.
-type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, String>;
+/// Makes a method from its parameters, or refuses them.
+type Make = fn(&mut Parameters, &Config) -> Result<Box<dyn Method>, ConfigError>;
 
 /// All methods, the default first.
 pub const METHODS: &[MethodEntry] = &[
@@ -238,7 +238,7 @@ pub const METHODS: &[MethodEntry] = &[
 ];
 
 /// Makes the method that `config` chooses, or says what is wrong with the choice.
-pub fn method(config: &Config) -> Result<Box<dyn Method>, String> {
+pub fn method(config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     Ok(made(config)?.0)
 }
 
@@ -251,15 +251,11 @@ pub fn usual_parameters(name: &str) -> Vec<(&'static str, String)> {
 /// A method, and all its parameters with their default values.
 type Made = (Box<dyn Method>, Vec<(&'static str, String)>);
 
-fn made(config: &Config) -> Result<Made, String> {
+fn made(config: &Config) -> Result<Made, ConfigError> {
     let mut parameters = Parameters::parse(&config.method)?;
     let Some(entry) = METHODS.iter().find(|entry| entry.name == parameters.name()) else {
-        let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
-        return Err(format!(
-            "there is no method {:?}: choose one of {}",
-            parameters.name(),
-            names.join(", ")
-        ));
+        let known = METHODS.iter().map(|entry| entry.name).collect();
+        return Err(ConfigError::UnknownMethod { name: parameters.name().into(), known });
     };
     let method = (entry.make)(&mut parameters, config)?;
     Ok((method, parameters.finish()?))

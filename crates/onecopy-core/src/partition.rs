@@ -5,8 +5,7 @@
 //! Dimensions are cut into slices, and a combination of slices is a partition. A page has one home. Alike pages have
 //! close vectors, so a page visits only the partitions that such a vector can be in. The paper counts the words of
 //! sub-dictionaries, and its bound is an estimate. Here the shingles themselves are counted, which allows a bound
-//! that misses nothing ([`Partitions::reached`]). The paper's bound is available too
-//! ([`Partitions::reached_approximately`]).
+//! that misses nothing ([`Partitions::reached`]).
 //!
 //! Shingles fall into classes more evenly than words into dictionaries. A vector is seldom far from a third of the
 //! page in each dimension, so that more dimensions separate little. There may therefore be fewer, down to one: the
@@ -24,8 +23,6 @@ pub const DIMENSIONS: usize = 3;
 pub const SLICES_LIMIT: usize = 40;
 /// The tolerance of bounds for rounding, in shingles. A page has fewer than 2³² of them.
 const ROOM: f64 = 1e-5;
-/// The largest factor that the paper tried.
-const RHO_LIMIT: f64 = 1.3;
 
 /// How many shingles a page has of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,19 +114,6 @@ impl Partitions {
         self.visit(0, 0, room, &cost, out);
     }
 
-    /// Appends the partitions that intersect (L·τ/ρ, L·ρ/τ) in every dimension, ascending, where L is the page's
-    /// length there. Pages that are `tau` alike may be elsewhere. `rho` is at least 1; higher: more is found.
-    pub fn reached_approximately(&self, vector: &LengthVector, tau: f64, rho: f64, out: &mut Vec<u16>) {
-        let vector = folded(vector, self.cuts.len());
-        let cost = |dimension: usize, (first, last): (u32, u32)| {
-            let length = vector[dimension];
-            let (low, high) = (f64::from(length) * tau / rho, f64::from(length) * rho / tau);
-            let home = (first..=last).contains(&length);
-            if home || (f64::from(first) < high && f64::from(last) > low) { 0.0 } else { f64::INFINITY }
-        };
-        self.visit(0, 0, 0.0, &cost, out);
-    }
-
     /// Appends the partitions whose slices, from `dimension` on, cost at most `room` together.
     fn visit(
         &self,
@@ -194,23 +178,4 @@ fn slices_of(cuts: &[u32]) -> u16 {
 
 fn slice_of(cuts: &[u32], length: u32) -> usize {
     cuts.partition_point(|&cut| cut <= length)
-}
-
-/// The factor ρ = (1+δ)(1+ε)/((1−δ)(1−ε)) of the paper's bound, from a sample. A share `part` of all lengths L_i of
-/// the sample are within δ: |L/(N·L_i) − 1| ≤ δ. `part` is in [0, 1]; higher: more partitions are reached, and more
-/// is found. The paper's worst cases ask for more than is needed. It tried 1 to 1.3, and the result is never above
-/// that.
-///
-/// In the paper, ε accounts for the difference between shingles and the words of sub-dictionaries. Here shingles
-/// themselves are counted by class, so it is 0.
-pub fn sample_rho(sample: &[LengthVector], part: f64) -> f64 {
-    let uneven = |vector: &LengthVector| {
-        let mean = vector.total() as f64 / DIMENSIONS as f64;
-        vector.0.map(|length| if mean == 0.0 { 0.0 } else { (mean / f64::from(length) - 1.0).abs() })
-    };
-    let mut deltas: Vec<f64> = sample.iter().flat_map(uneven).collect();
-    deltas.sort_unstable_by(f64::total_cmp);
-    let place = (part.clamp(0.0, 1.0) * deltas.len().saturating_sub(1) as f64) as usize;
-    let delta = deltas.get(place).copied().unwrap_or(0.0).min(0.5);
-    ((1.0 + delta) / (1.0 - delta)).min(RHO_LIMIT)
 }

@@ -20,7 +20,7 @@ mod warc;
 pub(crate) use chunks::{Chunk, Chunks, Copied, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
-pub(crate) use format::{Format, of_page};
+pub(crate) use format::{Format, NotOnePage, of_page};
 pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use line::to_line;
 pub(crate) use opener::Opener;

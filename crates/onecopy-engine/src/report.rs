@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a run did. `kept + removed + rejected = read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Records that were read, whatever became of them.
     pub read: u64,

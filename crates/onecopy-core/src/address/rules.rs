@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::parts::is_plain_host;
+use crate::config::ConfigError;
 
 /// The rules for which addresses name the same page. They are read from a file; the shipped one is the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,8 +25,8 @@ impl AddressRules {
     pub const SHIPPED: &str = include_str!("../../rules/addresses.toml");
 
     /// Reads rules from the text of a file. Missing keys are as in [`AddressRules::SHIPPED`].
-    pub fn parse(text: &str) -> Result<AddressRules, String> {
-        let explain = |error: toml::de::Error| format!("address rules: {}", error.to_string().trim_end());
+    pub fn parse(text: &str) -> Result<AddressRules, ConfigError> {
+        let explain = |error: toml::de::Error| refused(error.to_string().trim_end());
         let mut all: toml::Table = AddressRules::SHIPPED.parse().map_err(explain)?;
         all.extend(text.parse::<toml::Table>().map_err(explain)?);
         let written: Written = all.try_into().map_err(explain)?;
@@ -84,9 +85,9 @@ impl From<AddressRules> for Written {
 }
 
 impl TryFrom<Written> for AddressRules {
-    type Error = String;
+    type Error = ConfigError;
 
-    fn try_from(written: Written) -> Result<AddressRules, String> {
+    fn try_from(written: Written) -> Result<AddressRules, ConfigError> {
         let compiled = Compiled::of(&written)?;
         Ok(AddressRules { written, compiled })
     }
@@ -115,7 +116,7 @@ pub(super) struct CompiledHost {
 }
 
 impl Compiled {
-    fn of(written: &Written) -> Result<Compiled, String> {
+    fn of(written: &Written) -> Result<Compiled, ConfigError> {
         let mut compiled = Compiled {
             prefixes: written.host_prefixes.iter().map(|prefix| lower(prefix)).collect(),
             aliases: Hosts::default(),
@@ -126,7 +127,7 @@ impl Compiled {
             hosts: Hosts::default(),
         };
         if compiled.prefixes.iter().any(|prefix| prefix.is_empty()) {
-            return Err("address rules: host_prefixes has an empty entry: leave it out".into());
+            return Err(refused("host_prefixes has an empty entry: leave it out"));
         }
         for (from, to) in &written.host_aliases {
             let to = compiled.end_of_aliases(to, written)?;
@@ -143,7 +144,7 @@ impl Compiled {
     }
 
     /// The host that `host` finally means; an alias can lead to another alias.
-    fn end_of_aliases(&self, host: &str, written: &Written) -> Result<Box<[u8]>, String> {
+    fn end_of_aliases(&self, host: &str, written: &Written) -> Result<Box<[u8]>, ConfigError> {
         let mut end = self.host(host)?;
         for _ in 0..=written.host_aliases.len() {
             let mut next = None;
@@ -157,15 +158,16 @@ impl Compiled {
                 None => return Ok(end),
             }
         }
-        Err(format!("address rules: host_aliases lead from {host:?} back to it: remove one of them"))
+        Err(refused(&format!("host_aliases lead from {host:?} back to it: remove one of them")))
     }
 
     /// A host of the rules in the form that lookups use.
-    fn host(&self, host: &str) -> Result<Box<[u8]>, String> {
+    fn host(&self, host: &str) -> Result<Box<[u8]>, ConfigError> {
         let url = Url::parse(&format!("http://{host}/")).ok();
         let ascii = url.as_ref().and_then(Url::host_str).filter(|ascii| is_plain_host(ascii, false));
-        let ascii =
-            ascii.ok_or(format!("address rules: {host:?} is no host: give a name such as site.example"))?;
+        let Some(ascii) = ascii else {
+            return Err(refused(&format!("{host:?} is not a host: give a name such as site.example")));
+        };
         let mut host = ascii.trim_end_matches('.').as_bytes();
         while let Some(prefix) = self.host_prefix(host) {
             host = &host[prefix..];
@@ -222,7 +224,11 @@ impl Compiled {
     }
 }
 
-/// Values for some hosts, by name.
+fn refused(reason: &str) -> ConfigError {
+    ConfigError::AddressRules { reason: reason.into() }
+}
+
+/// What is known of some hosts.
 #[derive(Clone, Debug, PartialEq)]
 struct Hosts<T> {
     by_name: HashMap<Box<[u8]>, T>,

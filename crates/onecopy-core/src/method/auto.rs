@@ -9,7 +9,7 @@
 use super::parameters::Parameters;
 use super::{Desk, Held, LooksAt, Method, Subject, billionths, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::{CanonicalRules, Config, ShingleRules};
+use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules};
 use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
 use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
@@ -37,7 +37,7 @@ struct Auto {
     shingles: ShingleRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
     let (canonical, shingles) = (config.canonical.clone(), config.shingles.clone());
     Ok(Box::new(Auto { threshold, canonical, shingles }))

@@ -4,6 +4,7 @@
 use super::parameters::Parameters;
 use super::{Desk, Held, LooksAt, Method, Subject};
 use crate::candidate::{Rarity, keys};
+use crate::config::ConfigError;
 use crate::filter::{BITS, FilterRules, HASHES};
 use crate::measure::containment;
 use crate::verify::{overlap, overlap_at_least, overlap_within};
@@ -73,12 +74,16 @@ impl Method for Filters {
 }
 
 /// Reads the number of bits of a filter from the parameter called `key`.
-pub(super) fn bits(parameters: &mut Parameters, key: &'static str, usual: usize) -> Result<usize, String> {
+pub(super) fn bits(
+    parameters: &mut Parameters,
+    key: &'static str,
+    usual: usize,
+) -> Result<usize, ConfigError> {
     parameters.power(key, usual, BITS)
 }
 
 /// Reads how many bits an element sets.
-pub(super) fn hashes(parameters: &mut Parameters) -> Result<usize, String> {
+pub(super) fn hashes(parameters: &mut Parameters) -> Result<usize, ConfigError> {
     parameters.count("hashes", FilterRules::default().hashes, HASHES)
 }
 

@@ -8,13 +8,13 @@ use super::bits::Filters;
 use super::parameters::Parameters;
 use super::{Desk, LooksAt, Method, Subject, bits};
 use crate::chunk::chunk_hashes;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::filter::{CHUNK, FilterRules};
 use crate::hash::digest;
 
 pub(super) const ABOUT: &str = "shared bits of Bloom filters of chunks";
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     Ok(Box::new(Filters {
         threshold: parameters.threshold(config.threshold, 0.7)?,
         rules: text_rules(parameters)?,
@@ -25,7 +25,7 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
 }
 
 /// Reads the rules of text filters.
-pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, String> {
+pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, ConfigError> {
     let usual = FilterRules::default();
     let chunk = parameters.power("chunk", usual.chunk, CHUNK)?;
     let bits = bits::bits(parameters, "bits", usual.bits)?;

@@ -11,7 +11,7 @@ use super::projection_c::{agree, agreeing, bits, project};
 use super::shingles_b::ShinglesB;
 use super::{Desk, Method, Subject, angle};
 use crate::candidate::Rarity;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 
 pub(super) const ABOUT: &str = "agreeing bits of Alg. C, of pages that Alg. B finds";
 
@@ -23,7 +23,7 @@ struct Combined {
     agree: usize,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let b = ShinglesB::read(parameters, config, |parameters, supershingles| {
         parameters.count("super-agree", 2.min(supershingles), 1..=supershingles)
     })?;

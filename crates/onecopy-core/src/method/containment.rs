@@ -3,7 +3,7 @@
 use super::parameters::Parameters;
 use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, first_keys};
-use crate::config::{Config, ShingleRules};
+use crate::config::{Config, ConfigError, ShingleRules};
 use crate::measure::containment;
 use crate::sketch::append_sketch;
 use crate::verify::{overlap, overlap_at_least, part_needed};
@@ -17,7 +17,7 @@ struct Containment {
     shingles: ShingleRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.9)?;
     Ok(Box::new(Containment { threshold, shingles: config.shingles.clone() }))
 }

@@ -8,7 +8,7 @@ use crate::partition::{LengthVector, Lengths, Partitions};
 
 /// Why the method that `choice` names is refused.
 pub(super) fn refusal(choice: &str) -> String {
-    method(&Config { method: choice.into(), ..Config::default() }).unwrap_err()
+    method(&Config { method: choice.into(), ..Config::default() }).unwrap_err().to_string()
 }
 
 /// Checks the contract on every pair of `texts`. Returns how many pairs are alike.

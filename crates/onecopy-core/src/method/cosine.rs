@@ -8,7 +8,7 @@
 use super::parameters::Parameters;
 use super::{Desk, Held, Method, Subject};
 use crate::candidate::Rarity;
-use crate::config::{Config, Unit};
+use crate::config::{Config, ConfigError, Unit};
 use crate::measure::angle;
 use crate::shingle::token_hashes;
 
@@ -29,7 +29,7 @@ struct Cosine {
     threshold: f64,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     Ok(Box::new(Cosine { threshold: parameters.threshold(config.threshold, 0.95)? }))
 }
 

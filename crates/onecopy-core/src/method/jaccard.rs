@@ -4,7 +4,7 @@ use super::parameters::Parameters;
 use super::selection;
 use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::{Config, ShingleRules};
+use crate::config::{Config, ConfigError, ShingleRules};
 use crate::measure::resemblance;
 use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
@@ -20,7 +20,7 @@ struct Jaccard {
     shingles: ShingleRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
     if let Some(selection) = selection::parse(parameters)? {
         return Ok(selection::make(selection, threshold, &config.shingles));

@@ -16,7 +16,7 @@ use super::parameters::Parameters;
 use super::{Desk, Held, LooksAt, Method, Search, Subject, billionths};
 use crate::candidate::Rarity;
 use crate::canonical::canonicalise;
-use crate::config::{CanonicalRules, Config, Words};
+use crate::config::{CanonicalRules, Config, ConfigError, Words};
 use crate::hash::digest;
 use crate::sentence::sentences;
 
@@ -39,7 +39,7 @@ struct Lcs {
     search: Search,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.7)?;
     let buckets = parameters.count("m", 7, 1..=BUCKETS_LIMIT)?;
     let smallest = parameters.count("n", 3, 1..=BUCKETS_LIMIT)?;

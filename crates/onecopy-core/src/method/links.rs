@@ -5,7 +5,7 @@
 use super::bits::Filters;
 use super::parameters::Parameters;
 use super::{Desk, LooksAt, Method, Subject, bits};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::filter::FilterRules;
 use crate::hash::digest;
 
@@ -14,7 +14,7 @@ pub(super) const ABOUT: &str = "shared bits of Bloom filters of out-links";
 /// Pages have more links than chunks of text. With as many bits as for text, about 280 links would be too many.
 pub(super) const BITS: usize = 8192;
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.7)?;
     let bits = bits::bits(parameters, "bits", BITS)?;
     Ok(Box::new(Filters {

@@ -10,7 +10,7 @@ use super::links::{BITS, append_links};
 use super::parameters::Parameters;
 use super::{Desk, LooksAt, Method, Subject, billionths, bits};
 use crate::candidate::Rarity;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::filter::FilterRules;
 use crate::verify::overlap;
 
@@ -31,7 +31,7 @@ struct Mix {
     links: FilterRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.7)?;
     let weight = parameters.number("text", 0.7, 0.0..=1.0)?;
     let text = text_rules(parameters)?;

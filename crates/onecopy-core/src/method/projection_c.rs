@@ -13,7 +13,7 @@ use super::parameters::Parameters;
 use super::{Desk, Method, Subject, angle};
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
-use crate::config::{Config, Unit};
+use crate::config::{Config, ConfigError, Unit};
 use crate::hamming::{Choices, distance};
 use crate::hash;
 use crate::shingle::token_hashes;
@@ -39,29 +39,29 @@ struct Projection {
     config: Config,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let bits = bits(parameters)?;
     let agree = agree(parameters, config.threshold, 372.0 / 384.0, bits)?;
     let pieces = bits - agree + 1;
     let most = (bits / LEAST_PIECE).min(MOST_PIECES);
     if pieces > most {
         let least = bits + 1 - most;
-        return Err(format!(
+        return Err(parameters.conflict(format!(
             "{agree} of {bits} bits make {pieces} keys of {} bits, which pages share by chance: give agree={least} \
              or more, or a threshold of {:.3} or more",
             bits / pieces,
             (1000.0 * least as f64 / bits as f64).ceil() / 1000.0
-        ));
+        )));
     }
     let pieces = Choices::new(bits, pieces, bits - agree);
     Ok(Box::new(Projection { bits, agree, pieces, config: config.clone() }))
 }
 
 /// How many bits a sketch has.
-pub(super) fn bits(parameters: &mut Parameters) -> Result<usize, String> {
+pub(super) fn bits(parameters: &mut Parameters) -> Result<usize, ConfigError> {
     let bits = parameters.count("bits", 384, 64..=MOST_BITS)?;
     if !bits.is_multiple_of(64) {
-        return Err(format!("sketches of {bits} bits do not fill words: give a multiple of 64, such as 384"));
+        return Err(parameters.refused("bits", bits, "a multiple of 64, such as 384".into()));
     }
     Ok(bits)
 }
@@ -72,7 +72,7 @@ pub(super) fn agree(
     configured: Option<f64>,
     usual: f64,
     bits: usize,
-) -> Result<usize, String> {
+) -> Result<usize, ConfigError> {
     let threshold = parameters.threshold(configured, usual)?;
     let reached = (1..bits).find(|&agree| agree as f64 / bits as f64 >= threshold);
     parameters.count("agree", reached.unwrap_or(bits), 1..=bits)

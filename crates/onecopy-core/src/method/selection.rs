@@ -7,7 +7,7 @@ use super::binomial::at_least;
 use super::parameters::Parameters;
 use super::{Desk, Held, Method, Subject, jaccard, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::ShingleRules;
+use crate::config::{ConfigError, ShingleRules};
 use crate::measure::{containment, resemblance};
 use crate::partition::{LengthVector, Lengths};
 use crate::sketch::sketch;
@@ -25,11 +25,13 @@ pub(super) enum Selection {
 use Selection::{Min, Mod};
 
 /// The selection that the parameters ask for, if any.
-pub(super) fn parse(parameters: &mut Parameters) -> Result<Option<Selection>, String> {
+pub(super) fn parse(parameters: &mut Parameters) -> Result<Option<Selection>, ConfigError> {
     let modulus = parameters.count_if_given("mod", 16, 1..=1_000_000)?;
     let least = parameters.count_if_given("min", 128, 1..=65_536)?;
     match (modulus, least) {
-        (Some(_), Some(_)) => Err("mod and min are two ways to select shingles: give one of them".into()),
+        (Some(_), Some(_)) => {
+            Err(parameters.conflict("mod and min both select shingles: give one of them".into()))
+        }
         (Some(modulus), None) => Ok(Some(Mod(modulus as u64))),
         (None, least) => Ok(least.map(Min)),
     }

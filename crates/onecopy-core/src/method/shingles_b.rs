@@ -14,7 +14,7 @@ use super::parameters::Parameters;
 use super::{Desk, Method, Subject, jaccard, shingles_called};
 use crate::candidate::Rarity;
 use crate::canonical::Functions;
-use crate::config::{Config, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
+use crate::config::{Config, ConfigError, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
 use crate::measure::containment;
 use crate::rabin::{POLYNOMIAL, Rabin, WordWindow};
 use crate::shingle::token_hashes;
@@ -44,7 +44,7 @@ pub(super) struct ShinglesB {
     choices: Vec<u64>,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let agree = |parameters: &mut Parameters, supershingles| {
         let usual = 2.min(supershingles);
         let threshold = parameters.threshold(config.threshold, usual as f64 / supershingles as f64)?;
@@ -58,19 +58,25 @@ impl ShinglesB {
     pub(super) fn read(
         parameters: &mut Parameters,
         config: &Config,
-        agree: impl FnOnce(&mut Parameters, usize) -> Result<usize, String>,
-    ) -> Result<ShinglesB, String> {
+        agree: impl FnOnce(&mut Parameters, usize) -> Result<usize, ConfigError>,
+    ) -> Result<ShinglesB, ConfigError> {
         let k = parameters.count("k", 10, 1..=SHINGLE_LENGTH_LIMIT)?;
         let min_values = parameters.count("min-values", 84, 1..=1_024)?;
         let supershingles = parameters.count("supershingles", 6, 1..=32)?;
         if min_values % supershingles != 0 {
-            return Err(format!(
-                "{min_values} min-values cannot be shared out to {supershingles} supershingles: \
-             give a multiple of {supershingles}, such as {}",
+            return Err(parameters.conflict(format!(
+                "{min_values} min-values cannot be divided among {supershingles} supershingles: \
+                 give a multiple of {supershingles}, such as {}",
                 supershingles * min_values.div_ceil(supershingles)
-            ));
+            )));
         }
         let agree = agree(parameters, supershingles)?;
+        let Some(choices) = choices(supershingles, agree) else {
+            return Err(parameters.conflict(format!(
+                "{agree} of {supershingles} supershingles make more than {KEYS_LIMIT} megashingles: \
+                 give fewer supershingles, or an agree closer to 1 or {supershingles}"
+            )));
+        };
         Ok(ShinglesB {
             shingles: ShingleRules { length: k, replicas: Replicas::Ignore, ..config.shingles.clone() },
             window: Rabin::new(POLYNOMIAL).words(k),
@@ -79,7 +85,7 @@ impl ShinglesB {
             group: min_values / supershingles,
             supershingles,
             agree,
-            choices: choices(supershingles, agree)?,
+            choices,
         })
     }
 }
@@ -179,16 +185,13 @@ fn mixed(index: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// Every subset of `chosen` out of `of` elements, one bit per element.
-fn choices(of: usize, chosen: usize) -> Result<Vec<u64>, String> {
+/// Every subset of `chosen` out of `of` elements, one bit per element. `None` if there are too many.
+fn choices(of: usize, chosen: usize) -> Option<Vec<u64>> {
     let mut choices = Vec::new();
     let mut choice: u64 = (1 << chosen) - 1;
     while choice >> of == 0 {
         if choices.len() == KEYS_LIMIT {
-            return Err(format!(
-                "{chosen} of {of} supershingles make more than {KEYS_LIMIT} megashingles: \
-                 give fewer supershingles, or an agree closer to 1 or {of}"
-            ));
+            return None;
         }
         choices.push(choice);
         // The next larger number with as many bits: the top bit of the lowest run of ones moves up, the others to
@@ -197,7 +200,7 @@ fn choices(of: usize, chosen: usize) -> Result<Vec<u64>, String> {
         let up = choice + low;
         choice = up | (((up ^ choice) >> 2) / low);
     }
-    Ok(choices)
+    Some(choices)
 }
 
 #[cfg(test)]

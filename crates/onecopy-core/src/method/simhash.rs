@@ -15,7 +15,7 @@ use super::binomial::at_least;
 use super::parameters::Parameters;
 use super::{Desk, Method, Search, Subject, angle};
 use crate::candidate::Rarity;
-use crate::config::{Config, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit};
+use crate::config::{Config, ConfigError, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit};
 use crate::hamming::{Choices, distance};
 use crate::hash;
 use crate::shingle::shingle;
@@ -40,7 +40,7 @@ struct Simhash {
     config: Config,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     parameters.count("bits", BITS, BITS..=BITS)?;
     let length = parameters.count("k", 1, 1..=SHINGLE_LENGTH_LIMIT)?;
     let distance = most_distance(parameters, config)?;
@@ -58,16 +58,16 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
 }
 
 /// How many bits of alike pages may differ: the given number, or as many as the threshold allows.
-fn most_distance(parameters: &mut Parameters, config: &Config) -> Result<usize, String> {
+fn most_distance(parameters: &mut Parameters, config: &Config) -> Result<usize, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 61.0 / 64.0)?;
     let allowed = (0..BITS).rev().find(|&distance| alike(distance) >= threshold);
     let distance = parameters.count("distance", allowed.unwrap_or(0), 0..=BITS)?;
     if distance > MOST_DISTANCE {
-        return Err(format!(
-            "a simhash distance of {distance} bits leaves keys of so few bits that pages share them by chance: give a \
-             distance of up to {MOST_DISTANCE}, or a threshold of at least {}",
+        return Err(parameters.conflict(format!(
+            "a distance of {distance} bits leaves keys so short that pages share them by chance: give a distance of \
+             up to {MOST_DISTANCE}, or a threshold of at least {}",
             alike(MOST_DISTANCE)
-        ));
+        )));
     }
     Ok(distance)
 }

@@ -200,7 +200,8 @@ fn each_method_is_looked_at() {
 #[test]
 fn what_makes_no_sense_is_refused_with_the_remedy() {
     for choice in REFUSED {
-        let said = method(&configured(choice, 5)).err().unwrap_or_else(|| panic!("{choice} was taken"));
+        let said =
+            method(&configured(choice, 5)).err().unwrap_or_else(|| panic!("{choice} was taken")).to_string();
         assert!(["give", "choose", "it has"].iter().any(|remedy| said.contains(remedy)), "{choice}: {said}");
     }
     for threshold in [0.0, -1.0, 1.1, f64::NAN] {

@@ -53,31 +53,6 @@ fn partitions_are_numbered_and_read_back() {
     }
 }
 
-#[test]
-fn approximate_reach_is_an_interval_in_every_dimension() {
-    let partitions = Partitions { cuts: vec![vec![8, 13]; 3] };
-    let reached = |vector: [u32; 3], rho: f64| {
-        let mut out = Vec::new();
-        partitions.reached_approximately(&LengthVector(vector), 0.8, rho, &mut out);
-        out
-    };
-    // The intervals are (8, 12.5), then (7.3, 13.75).
-    assert_eq!(reached([10, 10, 10], 1.0), [13]);
-    assert_eq!(reached([10, 10, 10], 1.1), [13, 14, 16, 17, 22, 23, 25, 26]);
-    assert_eq!(reached([0, 0, 0], 1.1), [0]);
-    assert_eq!(reached([u32::MAX, 0, u32::MAX], 1.3), [20]);
-}
-
-#[test]
-fn rho_says_how_uneven_a_sample_is() {
-    let rho = |vector, part| (sample_rho(&[LengthVector(vector)], part) * 1000.0).round();
-    assert_eq!(rho([7, 7, 7], 1.0), 1000.0);
-    // Deviations of 0, 1/11 and 1/9.
-    assert_eq!((rho([90, 100, 110], 0.0), rho([90, 100, 110], 0.5)), (1000.0, 1200.0));
-    assert_eq!((rho([90, 100, 110], 1.0), rho([0, 1, 1], 1.0)), (1250.0, 1300.0));
-    assert_eq!((sample_rho(&[], 0.5), rho([0, 0, 0], 0.5)), (1.0, 1000.0));
-}
-
 fn any_partitions() -> impl Strategy<Value = Partitions> {
     let cuts = prop::collection::btree_set(1..30u32, 0..5).prop_map(|cuts| cuts.into_iter().collect());
     prop::collection::vec(cuts, 1..=DIMENSIONS).prop_map(|cuts| Partitions { cuts })

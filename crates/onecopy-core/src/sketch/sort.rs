@@ -12,11 +12,11 @@ use crate::simd::{Level, level};
 pub(super) struct Table {
     /// Values on their way.
     pub slots: Vec<u64>,
-    #[cfg(target_arch = "x86_64")]
     /// For each column, the slot that its next value goes to.
-    pub next: Vec<u32>,
     #[cfg(target_arch = "x86_64")]
+    pub next: Vec<u32>,
     /// Values that found their column full.
+    #[cfg(target_arch = "x86_64")]
     pub left: Vec<u64>,
 }
 

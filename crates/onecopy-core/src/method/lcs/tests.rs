@@ -162,7 +162,7 @@ fn what_makes_no_sense_is_refused() {
         "lcs:edge=NaN",
         "lcs:search=x",
     ] {
-        let refused = method(&Config { method: choice.into(), ..Config::default() }).unwrap_err();
+        let refused = method(&Config { method: choice.into(), ..Config::default() }).unwrap_err().to_string();
         assert!(refused.contains("give"), "{refused}");
     }
 }

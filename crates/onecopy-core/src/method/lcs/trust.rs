@@ -19,6 +19,7 @@
 
 use super::super::billionths;
 use super::super::parameters::Parameters;
+use crate::config::ConfigError;
 use crate::myers::Run;
 
 /// Which part of a longest common subsequence counts.
@@ -32,7 +33,7 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    pub(super) fn make(parameters: &mut Parameters) -> Result<Trust, String> {
+    pub(super) fn make(parameters: &mut Parameters) -> Result<Trust, ConfigError> {
         let gap = parameters.count("gap", 3, 0..=1_000_000)?;
         let edge = parameters.number("edge", 0.0, 0.0..=0.45)?;
         Ok(match parameters.word("trust", &["on", "off"])? {
