@@ -123,7 +123,7 @@ pub enum ConfigError {
     /// The rules of addresses cannot be used.
     #[error("address rules: {reason}")]
     AddressRules {
-        /// Where the mistake is, what it is, and how to mend it.
+        /// Where the mistake is, what it is, and how to fix it.
         reason: String,
     },
 }
