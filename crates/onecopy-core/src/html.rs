@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! scan      bytes  → text runs and tags       one pass; broken markup is read as browsers read it
-//! visible   tokens → tokens                   without what is never shown
+//! visible   tokens → tokens                   drops tokens that are never shown
 //! tree      tokens → blocks of text in boxes  no recursion, bounded depth
 //! feature   block  → numbers                  itself, its neighbours, its boxes, its place, its page
-//! model     numbers → likely content or not   learnt from pages that people marked; whole numbers only
-//! context   likely? → numbers                 what was said of the blocks around, to judge again by
-//! choice    likely? → main content            the blocks that make the best text to expect
+//! model     numbers → likely content or not   learnt from pages that people marked; integers only
+//! context   likely? → numbers                 the first judgement of the blocks around, for a second one
+//! choice    likely? → main content            the blocks with the best expected F1
 //! ```
 //! The stages accept any text. Their time is proportional to its length, except for sorting its blocks.
 

@@ -2,7 +2,7 @@
 //!
 //! The life of a page:
 //! ```text
-//! Record        text or HTML → what is compared, and what helps to choose a winner
+//! Record        text or HTML → the text to compare, and the signals that choose a winner
 //! appraise      Record       → Appraised   fingerprint, sketch, language, address, rank
 //! keys          sketch       → keys        pages that share one may be duplicates
 //! verify        two sketches → score?      on the whole sets, never on an estimate

@@ -1,4 +1,4 @@
-//! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
+//! Resemblance of whole sets of shingles, by an exact join. Other methods are measured against it.
 
 use super::parameters::Parameters;
 use super::selection;
@@ -13,7 +13,7 @@ use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
 
-/// Sets of shingles, compared whole.
+/// Whole sets of shingles.
 #[derive(Debug)]
 struct Jaccard {
     threshold: f64,
