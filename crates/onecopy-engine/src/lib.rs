@@ -16,6 +16,7 @@ mod compare;
 mod error;
 mod eval;
 mod explain;
+mod fuzzed;
 mod ingest;
 mod job;
 mod mirrors;
@@ -38,6 +39,8 @@ pub use eval::{
     Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
 };
 pub use explain::{Explanation, Fate, PageFacts, explain};
+#[doc(hidden)]
+pub use fuzzed::{parquet_lines, reread_lines};
 pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords};
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, MirrorRules};
