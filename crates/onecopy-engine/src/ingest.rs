@@ -17,7 +17,7 @@ mod remote;
 mod scan;
 mod warc;
 
-pub(crate) use chunks::{Chunk, Chunks, Copied, Trouble, lines};
+pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use fields::FieldNames;
 pub(crate) use format::{Format, NotOnePage, of_page};
@@ -25,7 +25,7 @@ pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use line::to_line;
 pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
-pub(crate) use parquet::{guarded, open_parquet};
+pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
