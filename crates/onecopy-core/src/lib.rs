@@ -2,7 +2,7 @@
 //!
 //! The life of a page:
 //! ```text
-//! Record        text or HTML → what is compared, and what helps to choose a winner
+//! Record        text or HTML → the text to compare, and the signals that choose a winner
 //! appraise      Record       → Appraised   fingerprint, sketch, language, address, rank
 //! keys          sketch       → keys        pages that share one may be duplicates
 //! verify        two sketches → score?      on the whole sets, never on an estimate
@@ -62,7 +62,7 @@
 //! assert_eq!([groups.of(0), groups.of(1), groups.of(2)], [0, 0, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! The slow, obviously right answer is [`reference`]; everything fast must equal it.
+//! [`reference`] is the slow and obviously right answer; everything fast must equal it.
 
 mod address;
 mod appraise;
@@ -101,6 +101,7 @@ mod shingle;
 pub mod simd;
 mod sketch;
 mod verify;
+mod version;
 mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
@@ -109,8 +110,8 @@ pub use candidate::{Rarity, RarityError, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use charset::decode;
 pub use config::{
-    CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
-    SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
+    CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation,
+    Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use connect::connect;
 pub use dedup::{Decisions, dedup};
@@ -132,11 +133,17 @@ pub use method::{
 };
 pub use order::{best_first, ranks};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
-pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT, sample_rho};
+pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
 pub use record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates};
 pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
+pub use version::ANSWER_VERSION;
 pub use winner::{Contender, in_market, rank};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

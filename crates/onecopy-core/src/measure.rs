@@ -1,4 +1,4 @@
-//! How alike two pages are: each measure a function with a defined value.
+//! How similar two pages are: each measure is a function with a defined value.
 
 mod decision;
 mod edit;

@@ -94,7 +94,7 @@ impl Census {
 
 /// The compression of a file, if it is of the WARC family.
 fn packing_of(path: &Path) -> Result<Packing> {
-    let refused = |reason: &str| Error::Input(path.display().to_string(), reason.into());
+    let refused = |reason: &str| Error::Input { input: path.display().to_string(), reason: reason.into() };
     let mut head = Vec::new();
     File::open(path).and_then(|file| file.take(16).read_to_end(&mut head)).at("read", path)?;
     let packing = sniff(&head).map_err(refused)?;

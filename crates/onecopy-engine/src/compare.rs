@@ -18,7 +18,8 @@ use onecopy_core::{
 };
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::environment::Environment;
+use crate::error::Result;
 use crate::job::Limits;
 use crate::run::Run;
 use onecopy_core::{Needs, TextParts};
@@ -50,11 +51,12 @@ pub struct Comparing {
     /// The limits on input.
     pub limits: Limits,
     /// As in [`Job::environment`](crate::Job::environment).
-    pub environment: Vec<(String, String)>,
+    pub environment: Environment,
 }
 
 /// The result of comparing two pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The first page.
     pub a: Compared,
@@ -140,7 +142,7 @@ struct Chosen {
 
 /// Creates the requested methods, or says what is wrong with one of them.
 fn methods(job: &Comparing, config: &Config, is_run: bool) -> Result<Vec<Chosen>> {
-    config.check().map_err(Error::Config)?;
+    config.check()?;
     let entry = |choice: &str| choice.split(':').next().unwrap_or_default().to_owned();
     let choices = match job.methods.as_slice() {
         [] => METHODS.iter().map(|entry| entry.name.to_owned()).collect(),
@@ -152,7 +154,7 @@ fn methods(job: &Comparing, config: &Config, is_run: bool) -> Result<Vec<Chosen>
         let (name, threshold) = if same { (config.method.clone(), config.threshold) } else { (choice, None) };
         let about = METHODS.iter().find(|known| known.name == entry(&name)).map_or("", |known| known.about);
         let config = Config { method: name.clone(), threshold, ..config.clone() };
-        Ok(Chosen { name, about, method: method(&config).map_err(Error::Config)? })
+        Ok(Chosen { name, about, method: method(&config)? })
     };
     choices.into_iter().map(chosen).collect()
 }

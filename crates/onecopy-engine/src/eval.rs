@@ -21,7 +21,8 @@ use onecopy_core::{Config, METHODS, method};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::job::{Setting, check_threads};
+use crate::progress::{Note, Progress};
 use pairs::Trial;
 pub use score::{Band, Point, Reached, Score};
 use score::{bands, best_f1, curve, reached, score};
@@ -30,6 +31,7 @@ use tally::{Tally, Worst, Wrong};
 
 /// The settings of an evaluation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EvalJob {
     /// Folders of labelled sets.
     pub sets: Vec<PathBuf>,
@@ -60,19 +62,15 @@ impl EvalJob {
 
     /// Checks the job before anything is read. Returns the configuration of each method.
     fn check(&self) -> Result<Vec<Config>> {
-        if self.threads == 0 || self.threads > 1_024 {
-            return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", self.threads)));
-        }
+        check_threads(self.threads)?;
         if self.mistakes > MISTAKES_LIMIT {
-            return Err(Error::Config(format!(
-                "{} mistakes are too many: give up to {MISTAKES_LIMIT}",
-                self.mistakes
-            )));
+            let setting = Setting::Mistakes { limit: MISTAKES_LIMIT };
+            return Err(Error::Setting { setting, value: self.mistakes as u64 });
         }
         self.sets.iter().try_for_each(|folder| set::check(folder))?;
         let config = |name: &String| Config { method: name.clone(), ..self.config.clone() };
         let configs: Vec<Config> = self.methods.iter().map(config).collect();
-        configs.iter().try_for_each(|config| config.check().map_err(Error::Config))?;
+        configs.iter().try_for_each(Config::check)?;
         Ok(configs)
     }
 }
@@ -84,6 +82,7 @@ const MISTAKES_LIMIT: usize = 10_000;
 
 /// The scores of a method on a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The name of the set, which is its folder's name.
     pub set: String,
@@ -163,11 +162,10 @@ pub fn eval(job: &EvalJob, progress: &dyn Progress) -> Result<Vec<Evaluation>> {
     for folder in &job.sets {
         let set = Set::read(folder, &job.config, job.threads, progress)?;
         if job.listed_only && !set.labels.has_list {
-            let reason = "it has no pairs.csv, so no pair is listed: leave --listed-only out";
-            return Err(Error::Input(folder.display().to_string(), reason.into()));
+            return Err(Error::NoListedPairs { set: folder.clone() });
         }
         for config in &configs {
-            let method = method(config).map_err(Error::Config)?;
+            let method = method(config)?;
             evaluations.push(evaluate(&Trial { set: &set, method: &*method, config, job, progress })?);
         }
         for note in notes(&set, job) {
@@ -178,19 +176,17 @@ pub fn eval(job: &EvalJob, progress: &dyn Progress) -> Result<Vec<Evaluation>> {
 }
 
 /// Warnings about a set.
-fn notes(set: &Set, job: &EvalJob) -> Vec<String> {
+fn notes(set: &Set, job: &EvalJob) -> Vec<Note> {
     let mut notes = Vec::new();
     if set.empty_pages > 0 {
-        notes.push(format!(
-            "{}: {} pages have no words and were left out, with {} listed pairs",
-            set.name, set.empty_pages, set.empty_pairs
-        ));
+        notes.push(Note::EmptyPages {
+            set: set.name.clone(),
+            pages: set.empty_pages,
+            pairs: set.empty_pairs,
+        });
     }
     if set.labels.lists_others && !job.listed_only {
-        notes.push(format!(
-            "{}: pairs that are not listed count as no duplicates; if only the listed were judged, give --listed-only",
-            set.name
-        ));
+        notes.push(Note::UnlistedPairs { set: set.name.clone() });
     }
     notes
 }

@@ -11,8 +11,9 @@ use onecopy_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::reread::{check_judged, each_line, plain, reread};
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::reread::{check_judged, each_line, plain, reread, unknown};
 use crate::run::Run;
 use onecopy_core::{Needs, Record, TextParts};
 
@@ -21,6 +22,7 @@ const CHAIN_PAGES: usize = 2_000;
 
 /// The explanation for two pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The first page.
     pub a: PageFacts,
@@ -80,7 +82,7 @@ pub enum Fate {
 
 /// Explains why the pages named `a` and `b` of the finished run in `out` were or were not joined. See
 /// [`Job::environment`](crate::Job::environment) for `environment`.
-pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -> Result<Explanation> {
+pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Result<Explanation> {
     let run = Run::finished(out)?;
     check_judged(out, &[a, b])?;
     let fates = [fate(out, a)?, fate(out, b)?];
@@ -90,11 +92,7 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
     let found = reread(&run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
-    let get = |name: &str| {
-        found
-            .get(name)
-            .ok_or_else(|| Error::NotFound(format!("page `{name}` is not among the pages that were judged")))
-    };
+    let get = |name: &str| found.get(name).ok_or_else(|| unknown(name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
     let exact = first.canonical.as_bytes() == second.canonical.as_bytes();

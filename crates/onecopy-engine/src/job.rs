@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use onecopy_core::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 
 /// All settings of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Job {
     /// Files, folders and glob patterns; `-` is standard input.
     pub inputs: Vec<String>,
@@ -22,10 +24,10 @@ pub struct Job {
     pub limits: Limits,
     /// How to treat removed records in WARC files.
     pub removed_records: RemovedRecords,
-    /// Settings of object stores, named like the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). They are not
-    /// stored with the results.
-    pub environment: Vec<(String, String)>,
-    /// On how many pages to measure the recall of an approximate method after the run; zero for none.
+    /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
+    /// kept with the results.
+    pub environment: Environment,
+    /// How many pages an approximate method is tried on after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,
@@ -45,7 +47,7 @@ impl Job {
             fields: Fields::default(),
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
-            environment: Vec::new(),
+            environment: Environment::default(),
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
@@ -55,28 +57,47 @@ impl Job {
 
     /// Checks the job before anything is read.
     pub(crate) fn check(&self) -> Result<()> {
-        self.config.check().map_err(Error::Config)?;
+        self.config.check()?;
         if self.memory_bytes < LEAST_MEMORY_BYTES {
-            return Err(Error::Config(format!(
-                "a memory limit of {} bytes is too small: give at least 64M",
-                self.memory_bytes
-            )));
+            return Err(Error::Setting { setting: Setting::Memory, value: self.memory_bytes });
         }
-        if self.threads == 0 || self.threads > 1_024 {
-            return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", self.threads)));
-        }
+        check_threads(self.threads)?;
         self.limits.check()?;
-        if self.memory_bytes < 16 * self.limits.page_bytes as u64 {
-            return Err(Error::Config(format!(
-                "pages of up to {} bytes need sixteen times as much memory: give a larger --memory or a smaller --max-page",
-                self.limits.page_bytes
-            )));
-        }
-        Ok(())
+        let (page_bytes, limit) = (self.limits.page_bytes, self.memory_bytes);
+        if limit < 16 * page_bytes as u64 { Err(Error::PageMemory { page_bytes, limit }) } else { Ok(()) }
     }
 }
 
-/// The default number of pages for measuring recall.
+/// A setting that changes no answer, and has limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// How many threads are used.
+    Threads,
+    /// The most memory, in bytes.
+    Memory,
+    /// The longest page, in bytes.
+    PageBytes,
+    /// By which factor a compressed file may grow.
+    Expansion,
+    /// How many mistakes of each kind an evaluation shows.
+    Mistakes {
+        /// The most.
+        limit: usize,
+    },
+}
+
+/// Refuses a number of threads that no machine has.
+pub(crate) fn check_threads(threads: usize) -> Result<()> {
+    if (1..=THREADS_LIMIT).contains(&threads) {
+        return Ok(());
+    }
+    Err(Error::Setting { setting: Setting::Threads, value: threads as u64 })
+}
+
+/// The most threads that are accepted.
+pub(crate) const THREADS_LIMIT: usize = 1_024;
+/// How many pages an approximate method is tried on unless a number is given.
 pub const RECALL_PAGES: usize = 200;
 /// The default memory limit.
 pub const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
@@ -134,13 +155,10 @@ impl Limits {
     /// Checks the limits before anything is read.
     pub(crate) fn check(&self) -> Result<()> {
         if self.page_bytes == 0 || self.page_bytes > PAGE_BYTES_LIMIT {
-            return Err(Error::Config(format!(
-                "a page limit of {} bytes is out of range: give 1 to 1G",
-                self.page_bytes
-            )));
+            return Err(Error::Setting { setting: Setting::PageBytes, value: self.page_bytes as u64 });
         }
         if self.expansion == 0 {
-            return Err(Error::Config("an expansion of 0 would refuse everything: give 1 or more".into()));
+            return Err(Error::Setting { setting: Setting::Expansion, value: 0 });
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use std::path::Path;
 use onecopy_core::MirrorRules;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use candidates::candidates;
 use compare::{Comparison, Found};
 use tree::Tree;
@@ -82,7 +82,7 @@ pub enum ExampleKind {
 
 /// Finds the mirrors among the pages of the finished run in `dir`, highest score first.
 pub fn mirrors(dir: &Path, rules: &MirrorRules) -> Result<Vec<Mirror>> {
-    rules.check().map_err(Error::Config)?;
+    rules.check()?;
     let tree = listing::tree(dir)?;
     let found = find(&tree, rules);
     let mut mirrors = evidence::named(dir, &tree, &found, rules)?;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The numbers of a run. `kept + removed + rejected = read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// All records read.
     pub read: u64,

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::environment::Environment;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
     Chunk, Feed, FieldNames, Format, Opener, Piece, Source, Stores, lines, lots, read_document, read_line,
@@ -29,10 +30,13 @@ pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
     mut each: impl FnMut(T) -> bool,
 ) -> Result<()> {
     let file = File::open(path).at("read", path)?;
-    for line in BufReader::new(file).lines() {
+    for (line, number) in BufReader::new(file).lines().zip(1..) {
         let line = line.at("read", path)?;
-        let parsed = serde_json::from_str(&line)
-            .map_err(|error| Error::NotFound(format!("{} is damaged: {error}", path.display())))?;
+        let parsed = serde_json::from_str(&line).map_err(|error| Error::DamagedResult {
+            path: path.to_owned(),
+            line: number,
+            reason: error.to_string(),
+        })?;
         if !each(parsed) {
             break;
         }
@@ -65,9 +69,7 @@ pub(crate) fn check_judged(out: &Path, names: &[&str]) -> Result<()> {
 
 /// The error for a page that the run does not know.
 pub(crate) fn unknown(name: &str) -> Error {
-    let remedy =
-        "see pages.jsonl for those that were, and rejected.jsonl for the reasons why others were not";
-    Error::NotFound(format!("page `{name}` is not among the pages that were judged: {remedy}"))
+    Error::PageNotJudged { page: name.into() }
 }
 
 /// Reads the inputs of a run again, in order, and converts the pages with these names. If several pages have one name,
@@ -76,13 +78,12 @@ pub(crate) fn reread<T>(
     run: &Run,
     pages: &[String],
     wanted: &Needs,
-    environment: &[(String, String)],
+    environment: &Environment,
     make: impl Fn(&Record) -> T,
 ) -> Result<HashMap<String, T>> {
     let sources = &run.inputs.sources;
     if let Some(gone) = sources.iter().find(|source| source.version.is_none() && !source.path.exists()) {
-        let reason = "the input is no longer there, and it is read again (standard input is not kept)";
-        return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
+        return Err(Error::InputGone { input: gone.name.clone() });
     }
     let lots = lots(sources, run.chunk_bytes as u64);
     let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1), wanted.clone());

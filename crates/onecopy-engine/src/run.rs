@@ -35,7 +35,7 @@ impl Run {
 
     /// How the run compares pages.
     pub(crate) fn method(&self) -> Result<Box<dyn Method>> {
-        method(&self.config).map_err(Error::Config)
+        Ok(method(&self.config)?)
     }
 
     pub(crate) fn equals(&self, other: &Run) -> bool {
@@ -44,12 +44,7 @@ impl Run {
 
     /// The configuration of the finished run in `out`.
     pub(crate) fn finished(out: &Path) -> Result<Run> {
-        read(&out.join("run.json")).ok_or_else(|| {
-            Error::NotFound(format!(
-                "{} holds no finished run: run `onecopy dedup` with --out first",
-                out.display()
-            ))
-        })
+        read(&out.join("run.json")).ok_or_else(|| Error::NotAFinishedRun { folder: out.to_owned() })
     }
 }
 

@@ -22,3 +22,8 @@ pub use rows::{ContentRow, EndRow, Heads, LinkRow, PageNumber, PageRow, Slot};
 pub use tables::{Batch, Look, Role, Snapshot, Tables, Writing};
 pub use version::{Deed, Version};
 pub use whole::{read_whole, write_whole};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

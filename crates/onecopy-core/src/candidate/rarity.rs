@@ -24,7 +24,7 @@ pub enum RarityError {
     Damaged,
 }
 
-/// What the bytes of a table begin with: its name and its version.
+/// The first bytes of a table: its name and its version.
 const MAGIC: [u8; 8] = *b"ocrare\0\x01";
 /// Magic, then the checksum of the counters.
 const HEAD: usize = 16;
@@ -32,7 +32,7 @@ const HEAD: usize = 16;
 const MOST_BITS: u32 = 34;
 
 impl Rarity {
-    /// A table from its counters, of which there must be a power of two.
+    /// A table from its counters. Their number must be a power of two.
     pub fn new(counters: Vec<u8>) -> Rarity {
         assert!(counters.len().is_power_of_two(), "counters are indexed by leading bits");
         Rarity { shift: 64 - counters.len().ilog2(), counters }
@@ -49,7 +49,7 @@ impl Rarity {
         count(sketch, 64 - self.shift, 0, &mut self.counters);
     }
 
-    /// Adds what another table of the same size counted, of other pages.
+    /// Adds the counts of another table of the same size, which counted other pages.
     pub fn merge(&mut self, other: &Rarity) -> Result<(), RarityError> {
         if self.counters.len() != other.counters.len() {
             return Err(RarityError::Sizes(self.counters.len(), other.counters.len()));
@@ -63,7 +63,7 @@ impl Rarity {
     /// About how many pages hold `shingle`: 1 means exactly one, 255 means that many or more.
     #[inline]
     pub fn of(&self, shingle: u64) -> u8 {
-        // A table of one counter would shift by 64 bits, which is zero here and undefined elsewhere.
+        // A table of one counter would shift by 64 bits, which `checked_shr` turns into zero.
         self.counters[shingle.checked_shr(self.shift).unwrap_or(0) as usize]
     }
 
@@ -86,8 +86,8 @@ impl Rarity {
     }
 }
 
-/// Counts each of `shingles` once in `counters`, which hold the counters from number `first` of a table of
-/// `1 << bits`. Tables are counted piece by piece, so that threads need not share one.
+/// Counts each of `shingles` once in `counters`, a piece of a table of `1 << bits` that starts at counter `first`.
+/// Tables are counted piece by piece, so that threads need not share one.
 pub fn count(shingles: &[u64], bits: u32, first: usize, counters: &mut [u8]) {
     for shingle in shingles {
         let slot = shingle.checked_shr(64 - bits).unwrap_or(0) as usize - first;

@@ -1,4 +1,4 @@
-//! Columns give what single pages give.
+//! Columns give the same results as single pages.
 
 use super::*;
 use crate::appraise::Appraiser;

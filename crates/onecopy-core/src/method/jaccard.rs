@@ -1,10 +1,10 @@
-//! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
+//! Resemblance of whole sets of shingles, by an exact join. Other methods are measured against it.
 
 use super::parameters::Parameters;
 use super::selection;
 use super::{Desk, Held, Method, Subject, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::{Config, ShingleRules};
+use crate::config::{Config, ConfigError, ShingleRules};
 use crate::measure::resemblance;
 use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
@@ -13,14 +13,14 @@ use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
 
-/// Sets of shingles, compared whole.
+/// Whole sets of shingles.
 #[derive(Debug)]
 struct Jaccard {
     threshold: f64,
     shingles: ShingleRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
     if let Some(selection) = selection::parse(parameters)? {
         return Ok(selection::make(selection, threshold, &config.shingles));

@@ -79,10 +79,11 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
     if inputs.sources.is_empty() && inputs.refused.is_empty() {
-        return Err(Error::Input(job.inputs.join(" "), "there is nothing to read".into()));
+        let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
+        return Err(Error::Input { input, reason });
     }
     let budget = Budget::of(job, &inputs.sources, &stores)?;
-    let threshold = method(&job.config).map_err(Error::Config)?.threshold();
+    let threshold = method(&job.config)?.threshold();
     let run = Run {
         version: env!("CARGO_PKG_VERSION").into(),
         config: Config { threshold: Some(threshold), ..job.config.clone() },
@@ -101,9 +102,7 @@ fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result
             }
             return Ok(Found::Finished(Box::new(report)));
         }
-        let reason =
-            "it holds the results of another run; give another folder, or --overwrite to replace them";
-        return Err(Error::Output(out.clone(), reason.into()));
+        return Err(Error::OutputHoldsAnotherRun { folder: out.clone() });
     }
     let (run, continued) = continue_or_begin(run, folder)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
@@ -137,10 +136,7 @@ fn refuse_foreign(out: &Path) -> Result<()> {
     if names.is_empty() || ours(".onecopy") || (ours("report.json") && ours("run.json")) {
         return Ok(());
     }
-    Err(Error::Output(
-        out.to_owned(),
-        "it is not empty and onecopy did not make it; give an empty or a new folder".into(),
-    ))
+    Err(Error::OutputNotOurs { folder: out.to_owned() })
 }
 
 fn lock(folder: &Path, out: &Path) -> Result<File> {
@@ -148,9 +144,7 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
     let file = File::create(&path).at("create", &path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::Output(out.to_owned(), "another run is writing to it".into()))
-        }
+        Err(TryLockError::WouldBlock) => Err(Error::OutputInUse { folder: out.to_owned() }),
         Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
     }
 }

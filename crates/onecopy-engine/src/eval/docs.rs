@@ -115,7 +115,7 @@ pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dy
             found.push((number, page));
             if found.len() > PAGES_LIMIT {
                 let reason = format!("more than {PAGES_LIMIT} pages: all pairs are compared, so give fewer");
-                return Err(Error::Input(path.display().to_string(), reason));
+                return Err(Error::Input { input: path.display().to_string(), reason });
             }
         }
         Ok(())
@@ -127,9 +127,9 @@ pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dy
 fn find(folder: &Path) -> Result<PathBuf> {
     let found = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
     found.ok_or_else(|| {
-        let reason = "no docs.jsonl, docs.jsonl.zst or docs.jsonl.gz is in it: give a folder with a line a page, \
-                      with `id` and `html` or `text`";
-        Error::Input(folder.display().to_string(), reason.into())
+        let reason = "no docs.jsonl, docs.jsonl.zst or docs.jsonl.gz is in it: give a folder with one line per \
+                      page, with `id` and `html` or `text`";
+        Error::Input { input: folder.display().to_string(), reason: reason.into() }
     })
 }
 
@@ -162,14 +162,14 @@ fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<D
     }
     if docs.pages.is_empty() {
         let reason = "no page has words: a line needs `id` and `html` or `text`";
-        return Err(Error::Input(path.display().to_string(), reason.into()));
+        return Err(Error::Input { input: path.display().to_string(), reason: reason.into() });
     }
     Ok(docs)
 }
 
 /// An error at a line of a file.
 pub(super) fn in_line(path: &Path, number: u64, reason: &str) -> Error {
-    Error::Input(format!("{}, line {number}", path.display()), reason.into())
+    Error::Input { input: format!("{}, line {number}", path.display()), reason: reason.into() }
 }
 
 /// The lines of a file, in order.
@@ -187,8 +187,8 @@ impl Lines {
         let file = File::open(path).at("read", path)?;
         progress.begin(Stage::Read, file.metadata().at("read", path)?.len());
         file.take(16).read_to_end(&mut head).at("read", path)?;
-        let packing =
-            sniff(&head).map_err(|reason| Error::Input(path.display().to_string(), reason.into()))?;
+        let packing = sniff(&head)
+            .map_err(|reason| Error::Input { input: path.display().to_string(), reason: reason.into() })?;
         let (reader, taken) = open(path, packing, Limits::default().expansion).at("read", path)?;
         Ok(Lines { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
     }

@@ -102,7 +102,7 @@ pub(super) fn labels(folder: &Path, docs: &Docs, clusters: Option<&[u32]>) -> Re
         (None, None) => {
             let reason = "neither pairs.csv nor clusters.csv is in it: give pairs as id1,id2,label \
                           (1 duplicates, 0 not, -1 not scored), or clusters as id,cluster";
-            return Err(Error::Input(folder.display().to_string(), reason.into()));
+            return Err(Error::Input { input: folder.display().to_string(), reason: reason.into() });
         }
     };
     labels.lists_others = labels.has_list && labels.listed.iter().any(|pair| pair.label == Label::Other);
@@ -156,7 +156,7 @@ fn parse_label(cell: &str) -> Result<Label, String> {
         "0" => Ok(Label::Other),
         "-1" => Ok(Label::Unscored),
         other => {
-            Err(format!("{other:?} is no label: write 1 for duplicates, 0 for others, -1 for not scored"))
+            Err(format!("{other:?} is not a label: write 1 for duplicates, 0 for others, -1 for not scored"))
         }
     }
 }
@@ -202,7 +202,7 @@ fn of_clusters(clusters: &[u32], folder: &Path) -> Result<Labels> {
 
 fn too_many(path: &Path) -> Error {
     let reason = format!("more than {PAIRS_LIMIT} pairs: give a smaller set");
-    Error::Input(path.display().to_string(), reason)
+    Error::Input { input: path.display().to_string(), reason }
 }
 
 /// Computes the similarity of whole texts for duplicates, if the set does not state it.

@@ -56,7 +56,8 @@ pub(super) fn check(folder: &Path) -> Result<()> {
     }
     let reason = if folder.exists() { "not a folder" } else { "there is no such folder" };
     let remedy = "give the folder of a labelled set, with docs.jsonl and pairs.csv or clusters.csv";
-    Err(Error::Input(folder.display().to_string(), format!("{reason}: {remedy}")))
+    let (input, reason) = (folder.display().to_string(), format!("{reason}: {remedy}"));
+    Err(Error::Input { input, reason })
 }
 
 /// The name of a set, which is its folder's name.

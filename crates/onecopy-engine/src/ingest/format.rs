@@ -88,17 +88,25 @@ pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'st
     })
 }
 
+/// Why a file is not one page.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotOnePage {
+    Many,
+    /// Why it cannot be read.
+    Unreadable(&'static str),
+}
+
 /// The format of a file that must be one page: HTML or text. Returns the reason if it is not one page.
-pub(crate) fn of_page(name: &str, bytes: &[u8]) -> std::result::Result<Format, &'static str> {
-    const MANY: &str = "a file of many pages: run `onecopy dedup` on it, then compare its pages with --run and the output folder";
+pub(crate) fn of_page(name: &str, bytes: &[u8]) -> std::result::Result<Format, NotOnePage> {
     let named = by_name(name);
     match named {
         Some(format) if format.is_document() => return Ok(format),
         None if !bytes.starts_with(b"PAR1") && !is_warc(bytes) => {}
-        _ => return Err(MANY),
+        _ => return Err(NotOnePage::Many),
     }
-    if sniff(bytes)? != Packing::Plain {
-        return Err("compressed: unpack it first, or give - and pipe it in unpacked");
+    if sniff(bytes).map_err(NotOnePage::Unreadable)? != Packing::Plain {
+        let reason = "compressed: unpack it first, or give - and pipe it in unpacked";
+        return Err(NotOnePage::Unreadable(reason));
     }
     Ok(if first_byte(bytes) == Some(b'<') { Format::Html } else { Format::Text })
 }

@@ -93,8 +93,8 @@ impl Finder {
             return self.file(path, file_name(path), Asked::ByName);
         }
         let mut matched = false;
-        let pattern = glob::glob(input)
-            .map_err(|error| Error::Input(input.into(), format!("not a pattern: {error}")))?;
+        let pattern =
+            glob::glob(input).map_err(|error| refused(input, &format!("not a pattern: {error}")))?;
         for path in pattern.flatten() {
             matched = true;
             if path.is_dir() {
@@ -109,7 +109,7 @@ impl Finder {
         } else {
             "no such file or folder"
         };
-        if matched { Ok(()) } else { Err(Error::Input(input.into(), reason.into())) }
+        if matched { Ok(()) } else { Err(refused(input, reason)) }
     }
 
     fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
@@ -144,7 +144,7 @@ impl Finder {
         let full = fs::canonicalize(path).at("read", path)?;
         if !full.is_file() {
             let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
-            return Err(Error::Input(path.display().to_string(), reason.into()));
+            return Err(refused(&path.display().to_string(), reason));
         }
         if !self.seen.insert(full.clone()) {
             return Ok(());
@@ -157,7 +157,7 @@ impl Finder {
         let format = match (format, asked) {
             (Ok(format), _) => format,
             (Err(reason), Asked::ByName) => {
-                return Err(Error::Input(path.display().to_string(), reason.into()));
+                return Err(refused(&path.display().to_string(), reason));
             }
             (Err(reason), Asked::ByFolder) => {
                 self.found.refused.push((name, reason.into()));
@@ -180,7 +180,7 @@ impl Finder {
     /// Adds the files behind an object store address. Their formats are detected by name only.
     fn remote(&mut self, input: &str, files: Vec<RemoteFile>) -> Result<()> {
         if files.is_empty() {
-            return Err(Error::Input(input.into(), "there is nothing at this address".into()));
+            return Err(refused(input, "there is nothing at this address"));
         }
         let alone = files.len() == 1;
         for RemoteFile { address, bytes, version } in files {
@@ -188,7 +188,7 @@ impl Finder {
             // A web address ends its path at `?`; in an object key `?` is an ordinary character.
             let told = if is_web(&address) { name.split('?').next().unwrap_or_default() } else { &name };
             match by_name(told) {
-                None if alone => return Err(Error::Input(address, UNKNOWN.into())),
+                None if alone => return Err(refused(&address, UNKNOWN)),
                 None => self.found.refused.push((name, UNKNOWN.into())),
                 Some(format) => {
                     let (path, version) = (PathBuf::from(address), Some(version));
@@ -225,6 +225,10 @@ const UNKNOWN: &str = "not a kind of file that onecopy reads (.jsonl, .ndjson, .
 
 fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| "input".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn refused(input: &str, reason: &str) -> Error {
+    Error::Input { input: input.into(), reason: reason.into() }
 }
 
 /// Lengthens clashing names by more parts of their paths, until all names differ.

@@ -258,7 +258,7 @@ impl<R> Guarded<R> {
         let allowed = self.packed.load(Ordering::Relaxed).saturating_mul(self.expansion);
         if self.unpacked > HARMLESS_BYTES && self.unpacked > allowed {
             return Err(io::Error::other(format!(
-                "it grows more than {} times when unpacked: refused as a decompression bomb (raise --max-expansion if it is right)",
+                "it grows more than {} times when unpacked: refused as a decompression bomb",
                 self.expansion
             )));
         }

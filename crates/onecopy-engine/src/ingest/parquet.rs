@@ -166,10 +166,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
     /// Limits the total output: repeated rows take almost no space in a file, so a small file could expand without end.
     fn spend(&mut self, bytes: u64) -> Result<(), ParquetError> {
         self.allowed = self.allowed.checked_sub(bytes).ok_or_else(|| {
-            ParquetError::General(
-                "it grows too much when unpacked: refused as a decompression bomb (raise --max-expansion if it is right)"
-                    .into(),
-            )
+            ParquetError::General("it grows too much when unpacked: refused as a decompression bomb".into())
         })?;
         Ok(())
     }

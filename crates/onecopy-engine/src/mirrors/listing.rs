@@ -27,12 +27,7 @@ pub(super) fn tree(dir: &Path) -> Result<Tree> {
     let mut planter = Planter::default();
     each_address(dir, |address, group| planter.add(&address, group))?;
     if planter.is_empty() {
-        let remedy =
-            "mirrors are found by addresses; give the field that has them to `onecopy dedup` as --url-field";
-        return Err(Error::NotFound(format!(
-            "no page of the run in {} has an address: {remedy}",
-            dir.display()
-        )));
+        return Err(Error::NoAddresses { folder: dir.to_owned() });
     }
     Ok(planter.grow())
 }
@@ -51,9 +46,10 @@ pub(super) fn each_address(
         if reader.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).at("read", &path)? == 0 {
             return Ok(());
         }
-        let parsed: Line = serde_json::from_slice(&line).map_err(|error| {
-            let remedy = "run `onecopy dedup` with --overwrite again";
-            Error::NotFound(format!("{} is damaged in line {number} ({error}): {remedy}", path.display()))
+        let parsed: Line = serde_json::from_slice(&line).map_err(|error| Error::DamagedResult {
+            path: path.clone(),
+            line: number,
+            reason: error.to_string(),
         })?;
         let address = parsed.url.as_deref().and_then(Address::new);
         if let Some(address) = address
@@ -66,13 +62,10 @@ pub(super) fn each_address(
 
 fn open(dir: &Path, path: &Path) -> Result<File> {
     if !dir.join("report.json").exists() {
-        let remedy = "run `onecopy dedup` with --out first";
-        return Err(Error::NotFound(format!("{} holds no finished run: {remedy}", dir.display())));
+        return Err(Error::NotAFinishedRun { folder: dir.to_owned() });
     }
     if !path.exists() {
-        let remedy = "run the same `onecopy dedup` with --overwrite again";
-        let reason = "was made by an older version, which wrote no pages.jsonl";
-        return Err(Error::NotFound(format!("the run in {} {reason}: {remedy}", dir.display())));
+        return Err(Error::NoPageList { folder: dir.to_owned() });
     }
     File::open(path).at("read", path)
 }

@@ -200,9 +200,9 @@ fn what_is_missing_is_named() {
     let said = || mirrors(folder.path(), &MirrorRules::default()).unwrap_err().to_string();
     assert!(said().contains("no finished run"), "{}", said());
     fs::write(folder.path().join("report.json"), "{}").unwrap();
-    assert!(said().contains("older version") && said().contains("--overwrite"), "{}", said());
+    assert!(said().contains("older version"), "{}", said());
     fs::write(folder.path().join("pages.jsonl"), "{\"page\":1}\n").unwrap();
-    assert!(said().contains("has an address") && said().contains("--url-field"), "{}", said());
+    assert!(said().contains("has an address"), "{}", said());
     fs::write(folder.path().join("pages.jsonl"), "{\"page\":1}\n{\"page\":").unwrap();
     assert!(said().contains("damaged in line 2"), "{}", said());
     let wrong = MirrorRules { score: 2.0, ..MirrorRules::default() };

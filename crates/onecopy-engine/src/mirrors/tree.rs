@@ -83,7 +83,7 @@ impl Planter {
             if next >= NONE as usize {
                 let reason =
                     format!("more than {NONE} hosts, folders and pages; look at fewer pages at a time");
-                return Err(Error::Input("pages.jsonl".into(), reason));
+                return Err(Error::Input { input: "pages.jsonl".into(), reason });
             }
             self.keys.push(key);
             self.segments.push(segment);

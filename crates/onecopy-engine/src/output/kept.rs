@@ -238,6 +238,6 @@ fn check_unchanged(source: &Source) -> Result<()> {
 }
 
 fn changed(source: &Source) -> Error {
-    let reason = "it changed while it was being worked on; run the command again";
-    Error::Input(source.path.display().to_string(), reason.into())
+    let reason = "it changed during the run: run again".into();
+    Error::Input { input: source.path.display().to_string(), reason }
 }

@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 
 use onecopy_store::{Deed, Heads, Place, Version};
 
-use super::search::Wanted;
+use super::contents::Query;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
 
-/// The most changes of a batch: more at once cost less each, and make those that come after them wait.
-const BATCH: usize = if cfg!(test) { 8 } else { 4_096 };
 /// Changes that are copied while nobody else can reach the queue.
 const LOCKED: usize = 64;
 /// Changes that are worth a batch at once.
@@ -19,7 +17,7 @@ const ENOUGH: usize = 1_024;
 /// What a refused client is told to wait.
 const RETRY_SECONDS: u64 = 1;
 
-/// The queue, shared.
+/// The queue, collection.
 #[derive(Debug)]
 pub(super) struct Queue {
     inside: Mutex<Inside>,
@@ -28,6 +26,8 @@ pub(super) struct Queue {
     /// Tier 2 has done some.
     changed: Condvar,
     limit_bytes: u64,
+    /// The most changes of a batch.
+    batch_changes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -91,9 +91,10 @@ pub(super) struct Gauge {
 }
 
 impl Queue {
-    pub(super) fn new(limit_bytes: u64, heads: Heads) -> Queue {
+    pub(super) fn new(limit_bytes: u64, batch_changes: usize, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
-        Queue { inside: Mutex::new(inside), arrived: Condvar::new(), changed: Condvar::new(), limit_bytes }
+        let (arrived, changed) = (Condvar::new(), Condvar::new());
+        Queue { inside: Mutex::new(inside), arrived, changed, limit_bytes, batch_changes }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -119,7 +120,7 @@ impl Queue {
     pub(super) fn push(&self, changes: Vec<(Logged, Status)>) {
         let mut inside = self.lock();
         for (logged, status) in changes {
-            let (place, version) = &logged;
+            let Logged { place, version } = &logged;
             inside.accepted = version.accepted;
             inside.bytes += u64::from(place.length);
             let pending = Pending { accepted: version.accepted, deed: version.deed, status };
@@ -157,7 +158,7 @@ impl Queue {
         if inside.stopping {
             return None;
         }
-        let count = inside.waiting.len().min(BATCH);
+        let count = inside.waiting.len().min(self.batch_changes);
         inside.settling = count as u64;
         let versions = inside.waiting.drain(..count).collect();
         Some(Work {
@@ -169,20 +170,20 @@ impl Queue {
 
     /// The pages that will be in the next batch as far as they wait already, but for those with a text that `is_known`.
     /// Only Tier 2 may ask, who alone takes them out: so they stay where they are meanwhile.
-    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Wanted<'static, Place>> {
+    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<'static, Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
-        let texts = |(_, version): &Logged| is_put(version).then_some(version.fingerprint);
-        let texts: Vec<Option<u128>> = self.lock().waiting.iter().take(BATCH).map(texts).collect();
+        let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);
+        let texts: Vec<Option<u128>> =
+            self.lock().waiting.iter().take(self.batch_changes).map(text).collect();
         let mut places: Vec<usize> = (0..texts.len()).collect();
         places.retain(|at| texts[*at].is_some_and(|fingerprint| !is_known(fingerprint)));
         let mut upcoming = Vec::with_capacity(places.len());
         for some in places.chunks(LOCKED) {
             let inside = self.lock();
             let waiting = some.iter().filter_map(|at| inside.waiting.get(*at));
-            upcoming.extend(waiting.map(|(place, version)| Wanted {
-                name: *place,
-                sketch: version.sketch[..].into(),
-                language: version.language,
+            upcoming.extend(waiting.map(|logged| Query {
+                name: logged.place,
+                sketch: logged.version.sketch[..].into(),
                 ahead: None,
             }));
         }
@@ -198,7 +199,7 @@ impl Queue {
         add: impl FnOnce(&mut Numbers),
     ) {
         let mut inside = self.lock();
-        for (place, version) in &work.versions {
+        for Logged { place, version } in &work.versions {
             inside.bytes -= u64::from(place.length);
             if inside.pending.get(&version.name).is_some_and(|pending| pending.accepted <= version.accepted) {
                 inside.pending.remove(&version.name);

@@ -34,6 +34,11 @@ impl Cursor {
         Ok(Some(posting))
     }
 
+    /// The number of the block that the last posting begins; `None` if it is inside one.
+    pub(super) fn begun(&self) -> Option<usize> {
+        (self.at == 1).then(|| self.next_block - 1)
+    }
+
     /// Moves to the next block; returns false at the end.
     fn advance(&mut self) -> Result<bool> {
         self.block += BLOCK_BYTES;

@@ -115,7 +115,8 @@ impl Part {
         let (mut cursor, mut count, mut last) = (Cursor::new(self.clone()), 0, None);
         while let Some(posting) = cursor.next()? {
             let known = self.filter.sift(&[posting.key], &mut [0; BATCH]) == 1;
-            if !known || last > Some(posting) {
+            let fenced = cursor.begun().is_none_or(|block| self.fence[block] == posting.key);
+            if !known || !fenced || last > Some(posting) {
                 let offset = count / BLOCK_POSTINGS as u64 * BLOCK_BYTES as u64;
                 return Err(damaged(&self.name, offset, "a posting is where it is not looked for"));
             }

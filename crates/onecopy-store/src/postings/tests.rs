@@ -407,3 +407,18 @@ fn a_key_that_many_hold_is_found_over_many_blocks() {
         sealed.seal(1).unwrap();
     }
 }
+
+#[test]
+fn first_keys_that_are_not_those_of_the_blocks_are_found() {
+    let disk = Volatile::default();
+    let mut sealed = open(&disk).unwrap();
+    sealed.add(&postings(1, 200));
+    sealed.seal(1).unwrap();
+    for block in 0..3 {
+        let mut part = Part::open(&disk, sealed.parts[0].number).unwrap();
+        assert!(part.fence.len() > block);
+        part.fence[block] += 1;
+        let part = Arc::new(part);
+        assert!(part.check().is_err(), "block {block}");
+    }
+}

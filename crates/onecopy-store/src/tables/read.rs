@@ -188,7 +188,7 @@ macro_rules! look {
                 let mut found = Vec::new();
                 for entry in self.copies.range(&from[..]..).map_err(broken)? {
                     let (key, page) = entry.map_err(broken)?;
-                    if key.value()[..4] != from[..4] {
+                    if key.value().get(..4) != from.get(..4) {
                         break;
                     }
                     found.push(page.value());

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use onecopy_engine::{Comparison, Error, Passage, PassageKind, Stretch, compare};
+use onecopy_engine::{Comparison, Passage, PassageKind, Stretch, compare};
 
 use crate::args::CompareArgs;
-use crate::commands::print;
+use crate::commands::{WrongCall, print};
 use crate::paint::{COLUMNS, Paint, Tone, columns, head_end, plain, tail_start, wrap};
 use crate::size::count;
 
@@ -54,7 +54,7 @@ fn spare_pages(args: &CompareArgs, path: &Path) -> Result<()> {
     let same = |page: &String| full(path).is_some_and(|html| full(Path::new(page)) == Some(html));
     if [&args.a, &args.b].into_iter().any(same) {
         let reason = format!("--html {} would overwrite a compared page", path.display());
-        return Err(Error::Config(reason + ": choose another file").into());
+        return Err(WrongCall(reason + ": choose another file").into());
     }
     Ok(())
 }

@@ -234,5 +234,8 @@ fn nobody_begins_a_collection_by_mistake() {
     import(folder.path(), &input).args("-j 0").fail(2).says(&["threads"]);
     assert!(!folder.path().join("pages").exists());
     import(folder.path(), &input).succeed();
-    import(folder.path(), &input).args("--threshold 0.9").fail(2).says(&["begun with other options"]);
+    import(folder.path(), &input)
+        .args("--threshold 0.9")
+        .fail(2)
+        .says(&["begun with another configuration", "leave out the options"]);
 }

@@ -188,7 +188,7 @@ fn bad_sets_are_named_with_the_remedy() {
         (&docs, "", &["no column `id1`", "id1,id2,label"]),
         (&docs, "id1,id2,label\na,zz,1\n", &["pairs.csv, line 2", "no page of the set has the id \"zz\""]),
         (&docs, "id1,id2,label\na,b,1\na,b\n", &["pairs.csv, line 3", "no cell 3"]),
-        (&docs, "id1,id2,label\na,b,yes\n", &["pairs.csv, line 2", "\"yes\" is no label", "-1"]),
+        (&docs, "id1,id2,label\na,b,yes\n", &["pairs.csv, line 2", "\"yes\" is not a label", "-1"]),
         (&docs, "id1,id2,label\na,a,1\n", &["paired with itself"]),
         (&docs, "id1,id2,label\na,b,1\nb,a,0\n", &["pairs.csv, line 3", "another label"]),
         (&docs, "id1,id2,label\n\"a,b,1\n", &["quotation mark"]),
@@ -218,7 +218,7 @@ fn bad_calls_end_before_anything_is_read() {
     for (flags, word) in [
         ("--method abacus", "abacus"),
         ("--threshold 2", "threshold 2"),
-        ("-k 0", "shingle of 0"),
+        ("-k 0", "shingle length 0"),
         ("-j 0", "0 threads"),
         ("--mistakes 99999999", "99999999 mistakes"),
     ] {

@@ -140,7 +140,6 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("eval set --mistakes many", "many"),
         ("import in.jsonl", "--data"),
         ("import --data x", "<INPUT>"),
-        ("import --data x in.jsonl --routing near", "near"),
         ("export --data x --status best", "best"),
         ("status --data x --verify", "<PAGE>"),
         ("groups --data x 3 --least 5", "--least"),

@@ -38,7 +38,7 @@ fn a_line_of_100_megabytes_takes_no_memory() {
     assert_eq!(kept_ids(&out, "long.jsonl").into_iter().collect::<Vec<_>>(), ["first", "last"]);
     let found = rejected(&out, "long.jsonl");
     assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [Some(2), Some(4)]);
-    assert!(found.iter().all(|(_, reason)| reason.contains("--max-page")), "{found:?}");
+    assert!(found.iter().all(|(_, reason)| reason.contains("longer than the limit of")), "{found:?}");
     assert_memory_within(&out, LIMIT);
 }
 
@@ -114,10 +114,7 @@ fn decompression_bombs_are_refused_and_the_other_files_read() {
         dedup(&site, &out).args("--memory 128M").args(flags).succeed();
         let found = rejected(&out, name);
         let reason = &found[found.len() - 1].1;
-        assert!(
-            reason.contains("decompression bomb") && reason.contains("--max-expansion"),
-            "{name}: {reason}"
-        );
+        assert!(reason.contains("decompression bomb"), "{name}: {reason}");
         assert_eq!((kept_ids(&out, "a.jsonl").len(), kept_ids(&out, "z.jsonl").len()), (1, 1), "{name}");
         assert_memory_within(&out, LIMIT);
     }

@@ -105,8 +105,8 @@ fn parameters_that_make_no_sense_are_refused_before_the_run() {
         ("--method lcs:m=0", "give a value from 1"),
         ("--method lcs:colour=red", "it has threshold, m, n"),
         ("--method bloom:bits=1000", "power of two"),
-        ("--method shingles-b -k 7", "give shingles-b:k=7"),
-        ("--method lcs -k 7", "compares no shingles"),
+        ("--method shingles-b -k 7", "--method shingles-b:k=7"),
+        ("--method lcs -k 7", "does not use shingles"),
         ("--method lcs --threshold 0", "above 0 and up to 1"),
     ] {
         dedup(&input, &out).args(flags).fail(2).says(&[remedy]);

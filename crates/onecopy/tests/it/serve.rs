@@ -375,7 +375,6 @@ fn other_machines_are_answered_only_with_a_good_token() {
     serve("--listen nowhere").fail(2).says(&["`nowhere`", "127.0.0.1:7171"]);
     serve("--token-file token").fail(2).says(&["token", "16"]);
     serve("--token-file none").fail(1).says(&["none"]);
-    serve("--routing fast").fail(2).says(&["fast", "lossless"]);
     assert!(!folder.path().join("pages").exists(), "a collection was begun");
 }
 

@@ -65,7 +65,7 @@ fn mixed_text(base: u64, own: u64) -> String {
     let mut text = String::new();
     for place in 0..150 + base * 7 % 100 {
         let (word, length) = (random.below(5_000), random.below(12) as usize);
-        text.push_str(&format!("Wort{word:01$}", length));
+        text.push_str(&format!("Wort{word:0length$}"));
         text.push_str(PIECES[random.below(40).min(11) as usize]);
         text.push_str(if place % 60 == own % 60 { " changed " } else { " " });
     }

@@ -1,4 +1,4 @@
-//! Pages told apart, compared by hand and by the contract.
+//! Pages with separate main content, compared by hand and by the contract.
 
 use proptest::prelude::*;
 
@@ -118,7 +118,7 @@ fn pages() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    /// Whatever is alike shares a key, of the first of which `may` says yes.
+    /// Alike pages share a key, and `may` allows the first one.
     #[test]
     fn nothing_alike_is_missed(pages in pages(), threshold in 0.2f64..=1.0, bits in 4u32..16, length in 1usize..4) {
         let config = Config { method: "auto".into(), threshold: Some(threshold), ..Config::default() };

@@ -1,4 +1,4 @@
-//! Simhash beside a slow computation by the book, and the chance of rotation beside trying it.
+//! Simhash against a slow, plain computation, and the chance of rotation against trials.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::super::tests::{made, sketch_of};
 use super::*;
 use crate::hamming::{Sketches, near_by_rotation};
 
-/// The steps of the lectures: a number for each bit, plus one or minus one by each feature.
+/// The steps of the lectures: a number for each bit, to which each feature adds plus or minus one.
 fn by_the_book(text: &str, k: usize) -> u64 {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let hash = |token: &&str| {
@@ -132,7 +132,7 @@ fn parameters_that_make_no_sense_are_refused() {
     }
 }
 
-/// This value is on people's disks. If it changes, the format has changed.
+/// This value is in stored files. If it changes, the format has changed.
 #[test]
 fn golden_vector() {
     let sketch = sketch_of(&*made("simhash"), "one two three four five six seven eight nine ten");

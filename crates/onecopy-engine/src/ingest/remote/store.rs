@@ -44,7 +44,7 @@ impl Stores {
 
     /// The files behind an address, sorted by address: one object, all below a `/`, or those that match a pattern.
     pub(crate) fn list(&self, input: &str) -> Result<Vec<RemoteFile>> {
-        let wrong = |what: String| Error::Input(input.into(), what);
+        let wrong = |reason: String| Error::Input { input: input.into(), reason };
         let address = parse(input).map_err(wrong)?;
         let store = self.store(&address).map_err(|error| wrong(setting(address.scheme, &error)))?;
         let asked = address.clone();

@@ -39,7 +39,7 @@ pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'
 
 /// The reason for rejecting an overlong page.
 pub(super) fn overlong(limits: &Limits) -> String {
-    format!("longer than the limit of {} bytes a page (raise --max-page to take it)", limits.page_bytes)
+    format!("longer than the limit of {} bytes per page", limits.page_bytes)
 }
 
 /// Joins the chunks of a chunked body. A body that is not chunked is returned unchanged.

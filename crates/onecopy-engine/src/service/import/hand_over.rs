@@ -117,8 +117,8 @@ impl Clerk<'_> {
     /// A page without a name has that of its place.
     fn named(&self, text: &[u8], source: &str, line: Option<u64>) -> Result<Version, Refusal> {
         let name = line.map_or(source.to_owned(), |line| format!("{source}:{line}"));
-        let preparation = &self.service.shared.preparation;
-        preparation.put(&with_name(text, &name), &mut preparation.desk()?)
+        let preparation = &self.service.collection.preparation;
+        preparation.put(&with_name(text, &name), &mut preparation.buffers()?)
     }
 
     /// Has changes accepted, some at a time; takes down which were refused, and why.
@@ -131,7 +131,9 @@ impl Clerk<'_> {
         while rest.peek().is_some() {
             self.wait()?;
             let (numbers, versions): (Vec<usize>, Vec<_>) = rest.by_ref().take(GROUP).unzip();
-            for (number, answer) in numbers.into_iter().zip(accept_versions(&self.service.shared, versions)) {
+            for (number, answer) in
+                numbers.into_iter().zip(accept_versions(&self.service.collection, versions))
+            {
                 match judged(answer)? {
                     None => self.imported.accepted += 1,
                     Some(reason) => reasons.push((number, reason)),
@@ -147,7 +149,7 @@ impl Clerk<'_> {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
-            match self.service.shared.queue.refusal() {
+            match self.service.collection.queue.refusal() {
                 None => return Ok(()),
                 Some(Refusal::Full(_)) => self.service.drain(PATIENCE),
                 Some(refusal) => return judged(Err(refusal)).map(drop),
@@ -169,12 +171,7 @@ fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
         }
         Ok(_) => None,
         Err(refusal @ Refusal::Broken(_)) => return Err(broken(refusal)),
-        Err(Refusal::Bad(reason)) => Some(reason),
-        Err(Refusal::TooLarge(limit)) => {
-            Some(format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)"))
-        }
-        Err(Refusal::Unknown(page)) => Some(format!("no page is called `{page}`")),
-        Err(Refusal::Full(_)) => Some("too much waits to be settled".into()),
+        Err(refusal) => Some(refusal.to_string()),
     })
 }
 
@@ -188,10 +185,10 @@ mod tests {
     use crate::service::ServiceOptions;
 
     fn prepared(service: &Service, lines: &[&str]) -> Prepared {
-        let preparation = &service.shared.preparation;
-        let mut desk = preparation.desk().unwrap();
+        let preparation = &service.collection.preparation;
+        let mut buffers = preparation.buffers().unwrap();
         let mut made =
-            |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut desk).unwrap()));
+            |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut buffers).unwrap()));
         let items = (0..).zip(lines).map(|(place, line)| Item { place: Ok(place), made: made(line) });
         Prepared { name: "in".into(), records: lines.len() as u32, items: items.collect(), source: 0 }
     }

@@ -12,7 +12,7 @@ use crate::ingest::{
 };
 use crate::job::Fields;
 use crate::service::Refusal;
-use crate::service::prepare::{Desk, NAMELESS, Preparation};
+use crate::service::prepare::{NAMELESS, Preparation, PreparationBuffers};
 use onecopy_core::Record;
 
 /// What all threads prepare with.
@@ -60,14 +60,14 @@ impl Intake<'_> {
     /// Prepares the records of a piece.
     pub(super) fn prepare(&self, piece: &Piece) -> Result<Prepared> {
         let sources = &self.reading.inputs.sources;
-        let mut desk = self.preparation.desk().map_err(broken)?;
+        let mut buffers = self.preparation.buffers().map_err(broken)?;
         match piece {
             Piece::Chunk { source, chunk, .. } => {
                 let from = &sources[*source as usize];
                 let mut out = Prepared { source: *source, name: from.name.clone(), ..Prepared::default() };
                 match from.format {
-                    Format::Records(_) => self.records(chunk, &mut desk, &mut out),
-                    _ => self.lines(chunk, &mut desk, &mut out),
+                    Format::Records(_) => self.records(chunk, &mut buffers, &mut out),
+                    _ => self.lines(chunk, &mut buffers, &mut out),
                 }
                 if let Some(trouble) = &chunk.trouble {
                     out.push(Made::Rejected(self.reason(trouble)));
@@ -75,12 +75,12 @@ impl Intake<'_> {
                 Ok(out)
             }
             Piece::Documents { sources: range, .. } => {
-                self.documents(&sources[range.start as usize..range.end as usize], &mut desk)
+                self.documents(&sources[range.start as usize..range.end as usize], &mut buffers)
             }
         }
     }
 
-    fn lines(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
+    fn lines(&self, chunk: &Chunk, buffers: &mut PreparationBuffers, out: &mut Prepared) {
         let usual = self.reading.fields == Fields::default();
         for (_, line) in lines(&chunk.bytes) {
             if line.iter().all(u8::is_ascii_whitespace) {
@@ -89,32 +89,32 @@ impl Intake<'_> {
                 out.push(Made::Rejected(self.overlong()));
             } else if usual {
                 // A record under the usual names stays as it is, with all that we do not know of.
-                out.push(made(self.preparation.put(line, desk), line));
+                out.push(made(self.preparation.put(line, buffers), line));
             } else {
                 let record = read_line(line, self.names, &self.opener.needs);
-                out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, desk)));
+                out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, buffers)));
             }
         }
     }
 
-    fn records(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
+    fn records(&self, chunk: &Chunk, buffers: &mut PreparationBuffers, out: &mut Prepared) {
         let Opener { limits, needs, .. } = self.opener;
         for item in records(&chunk.bytes) {
             let page = item.record.and_then(|record| read_record(&record, limits, needs));
             match page {
-                Ok(Some(record)) => out.push(self.record(&record, desk)),
+                Ok(Some(record)) => out.push(self.record(&record, buffers)),
                 Ok(None) => out.records += 1,
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
         }
     }
 
-    fn documents(&self, sources: &[Source], desk: &mut Desk) -> Result<Prepared> {
+    fn documents(&self, sources: &[Source], buffers: &mut PreparationBuffers) -> Result<Prepared> {
         let mut bytes = Vec::new();
         let mut out = Prepared::default();
         for source in sources {
             let record = read_document(source, self.opener, &mut bytes).at("read", &source.path)?;
-            let made = record.map_or_else(Made::Rejected, |record| self.record(&record, desk));
+            let made = record.map_or_else(Made::Rejected, |record| self.record(&record, buffers));
             out.items.push(Item { place: Err(source.name.clone()), made });
             out.records += 1;
         }
@@ -122,14 +122,14 @@ impl Intake<'_> {
     }
 
     /// A record of any format, kept as the line that it comes to.
-    fn record(&self, record: &Record, desk: &mut Desk) -> Made {
+    fn record(&self, record: &Record, buffers: &mut PreparationBuffers) -> Made {
         let own =
             |link: &(LinkKind, String)| link.0 == LinkKind::Revisit && record.url.as_deref() == Some(&link.1);
         if record.links.iter().any(own) {
             return Made::Unchanged;
         }
         let line = crate::ingest::to_line(&record);
-        made(self.preparation.page(record, line.as_bytes(), desk), line.as_bytes())
+        made(self.preparation.page(record, line.as_bytes(), buffers), line.as_bytes())
     }
 
     fn reason(&self, trouble: &Trouble) -> String {
@@ -142,7 +142,7 @@ impl Intake<'_> {
 
     fn overlong(&self) -> String {
         let limit = self.opener.limits.page_bytes;
-        format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)")
+        format!("longer than the limit of {limit} bytes per page")
     }
 }
 
@@ -155,10 +155,7 @@ impl Prepared {
 
 /// A collection that cannot be written stops all.
 pub(super) fn broken(refusal: Refusal) -> Error {
-    Error::NotFound(match refusal {
-        Refusal::Broken(why) => why,
-        other => format!("{other:?}"),
-    })
+    Error::Broken { reason: refusal.to_string() }
 }
 
 fn made(version: Result<Version, Refusal>, line: &[u8]) -> Made {

@@ -27,12 +27,12 @@ fn with_groups(pages: usize) -> (Volatile, Lines) {
 }
 
 /// One of several versions of a page. Those with the same remainder of three are alike.
-fn version(page: usize, number: usize) -> Made {
+fn version(page: usize, number: usize) -> Draft {
     let edits = vec![(page * 5 + number * 7) % 30];
-    Made { page, base: page % 3, drift: number % 3, edits, signal: page % 4, link: Link::None, shape: 5 }
+    Draft { page, base: page % 3, drift: number % 3, edits, signal: page % 4, link: PageLink::None, shape: 5 }
 }
 
-fn put(service: &Service, lines: &mut Lines, made: Made) -> std::result::Result<(), Refusal> {
+fn put(service: &Service, lines: &mut Lines, made: Draft) -> std::result::Result<(), Refusal> {
     let line = line(&made);
     service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0)?;
     lines.insert(made.page, line);
@@ -40,7 +40,7 @@ fn put(service: &Service, lines: &mut Lines, made: Made) -> std::result::Result<
 }
 
 /// Puts a page, again while Tier 2 mends something.
-fn put_when_ready(service: &Service, lines: &mut Lines, made: Made) {
+fn put_when_ready(service: &Service, lines: &mut Lines, made: Draft) {
     let begun = Instant::now();
     while let Err(refusal) = put(service, lines, made.clone()) {
         assert!(begun.elapsed() < WAIT, "{refusal:?}");
@@ -50,7 +50,7 @@ fn put_when_ready(service: &Service, lines: &mut Lines, made: Made) {
 
 /// The service over this disk, or why there is none.
 fn try_open(disk: &Volatile) -> Result<Service> {
-    Service::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory"))
+    Service::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory"), Tuning::small())
 }
 
 fn assert_as_batch(service: &Service, lines: &Lines) {
@@ -206,8 +206,13 @@ fn a_format_of_another_version_is_refused_with_the_remedy() {
 }
 
 fn set_format(disk: &Volatile, number: u32) {
-    let shared = shared::Shared::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory")).unwrap();
-    let writing = shared.begin().unwrap();
+    let collection = collection::Collection::open_in(
+        Arc::new(disk.clone()),
+        ServiceOptions::new("memory"),
+        Tuning::small(),
+    )
+    .unwrap();
+    let writing = collection.begin().unwrap();
     writing.batch().unwrap().set_meta("format", &number.to_le_bytes()).unwrap();
     writing.commit().unwrap();
 }
@@ -347,7 +352,7 @@ fn damaged_names_of_tables_are_found_before_anything_is_written() {
         let disk = whole.power_loss(0);
         damage(&disk, "tables.redb", offset as u64);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
-        match Service::open_in(Arc::new(disk), options) {
+        match Service::open_in(Arc::new(disk), options, Tuning::small()) {
             // Bytes of an earlier moment, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => assert!(error.to_string().contains("tables.redb is damaged"), "{error}"),
@@ -368,7 +373,7 @@ fn damaged_tables_are_named_and_nothing_panics() {
         let disk = whole.power_loss(0);
         damage(&disk, "tables.redb", offset);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
-        match Service::open_in(Arc::new(disk.power_loss(0)), options) {
+        match Service::open_in(Arc::new(disk.power_loss(0)), options, Tuning::small()) {
             // Bytes of an earlier moment, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => {

@@ -1,0 +1,84 @@
+//! Opens a collection's tables: which format, which configuration, and what this program refuses.
+
+use onecopy_core::{Config, Method, Search};
+use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
+
+use crate::error::{Error, Result};
+use crate::service::ServiceOptions;
+
+/// The version of everything that a collection's folder holds.
+const FORMAT: u32 = 2;
+/// Memory for the tables' page cache.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Opens the tables, and creates them for a new collection.
+pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> {
+    let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
+        verb: "open",
+        path: options.data.join("tables.redb"),
+        source,
+    })?;
+    Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
+}
+
+/// Upgrades a collection of format 1. It had other postings. They hold nothing that is not elsewhere, and are made anew.
+pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
+    if tables.snapshot()?.meta("format")? != Some(1_u32.to_le_bytes().to_vec()) {
+        return Ok(());
+    }
+    Postings::remove_all(folder)?;
+    let writing = tables.begin()?;
+    writing.batch()?.set_meta("format", &FORMAT.to_le_bytes())?;
+    Ok(writing.commit()?)
+}
+
+/// Why a collection cannot be locked.
+pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::WouldBlock => Error::CollectionInUse { folder: options.data.clone() },
+        _ => Error::Io { verb: "lock", path: options.data.clone(), source: error },
+    }
+}
+
+/// The configuration of a collection: its own, or that of a new one.
+pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
+    let snapshot = tables.snapshot()?;
+    let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
+    let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
+    let is_begun = format.is_some();
+    if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
+        let found = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        return Err(Error::CollectionFormat { folder: options.data.clone(), found, expected: FORMAT });
+    }
+    if is_begun && stored.is_none() {
+        return Err(damaged("it is not there".into()));
+    }
+    let Some(stored) = stored else {
+        let config = options.config.clone().unwrap_or_default();
+        config.check()?;
+        let writing = tables.begin()?;
+        let mut batch = writing.batch()?;
+        batch.set_meta("format", &FORMAT.to_le_bytes())?;
+        batch.set_meta("config", &serde_json::to_vec(&config).expect("a configuration is JSON"))?;
+        batch.set_heads(&Heads { generations: 1, ..Heads::default() })?;
+        drop(batch);
+        writing.commit()?;
+        return Ok(config);
+    };
+    let stored: Config = serde_json::from_slice(&stored).map_err(|error| damaged(error.to_string()))?;
+    if options.config.as_ref().is_some_and(|asked| *asked != stored) {
+        return Err(Error::CollectionConfig { folder: options.data.clone() });
+    }
+    Ok(stored)
+}
+
+/// Refuses what cannot be kept right page by page.
+pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
+    if method.search() != Search::Keys {
+        return Err(Error::CollectionMethod { method: config.method.clone() });
+    }
+    if config.markets.len() > 1 {
+        return Err(Error::CollectionMarkets { count: config.markets.len() });
+    }
+    Ok(())
+}
