@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// A run and a collection keep their rules as JSON.
+/// Checks that rules survive JSON, the format in which runs and collections store them.
 fn check_rules(rules: &AddressRules) {
     let json = serde_json::to_string(rules).expect("rules are JSON");
     assert_eq!(serde_json::from_str::<AddressRules>(&json).ok().as_ref(), Some(rules), "{json}");

@@ -1,11 +1,6 @@
 //! E3: measures how the service's groups differ from those of one batch run over the same pages (TIERS, Table 1).
 //!
 //! REP is the share of pairs grouped by the service but not by the batch run; RER is the reverse.
-//!
-//! The approximate routing loses pairs in two ways: pages of different languages never meet, whatever rho is, and
-//! neither do pages of very different lengths. So this also counts missed losers whose winner has another language, and
-//! the partitions that a page visited, which rho does affect. In generated words the detected language is a guess, so
-//! generated pages lose more to it than real ones.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -23,7 +18,6 @@ use crate::table::{Table, count};
 
 /// The published errors: the largest of 18 figures each.
 const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
-/// The routings of pages to partitions: description and argument.
 
 /// Numbers of pairs in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,12 +42,11 @@ impl Pairs {
     }
 }
 
-/// The errors of one routing on one set of pages.
+/// The errors on one set of pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct Errors {
     /// The pages.
     pub pages: String,
-    /// The routing of pages to partitions.
     /// Pairs in one group.
     pub pairs: Pairs,
     /// See [`Pairs::rep`].
@@ -69,7 +62,7 @@ pub struct Errors {
 /// The results of a batch run.
 struct Batch {
     groups: Groups,
-    /// Each removed page and its winner.
+    /// The removed pages.
     losers: Vec<String>,
 }
 
@@ -80,7 +73,7 @@ struct Served {
     visited: f64,
 }
 
-/// Measures all routings on generated pages and, if available, on real ones.
+/// Measures generated pages and, if available, real ones.
 pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
     let generated = program.work.join("errors.jsonl");
     Stream::new(seed, pages).write(0..pages, &generated)?;
@@ -195,7 +188,7 @@ fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     Pairs { service, batch, both }
 }
 
-/// Fails if the lossless routing made an error: it must make none.
+/// Fails if the service made an error: none is allowed.
 pub fn check(found: &[Errors]) -> Result<()> {
     for Errors { pages, rep, rer, .. } in found {
         ensure!(*rep == 0.0 && *rer == 0.0, "{pages}: the service has REP {rep} and RER {rer}, not 0");

@@ -10,7 +10,8 @@ pub fn literals_only(text: &str) -> String {
     kept(text, |is_code, first| !is_code && first != '/')
 }
 
-/// The text, line for line, blanked out but for the pieces to `keep`: by whether they are code, and their first character.
+/// The text with everything blanked out except the pieces to `keep`, line for line. `keep` gets whether a piece is
+/// code, and its first character.
 fn kept(text: &str, keep: impl Fn(bool, char) -> bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
