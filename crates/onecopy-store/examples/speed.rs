@@ -1,8 +1,8 @@
 //! Measures the speed of log and postings on this disk:
 //! `cargo run --release -p onecopy-store --example speed -- FOLDER 100`, with the number of postings in millions.
 //!
-//! The folder is created and kept. If it already has postings, they are only searched. The output shows wall time and, if
-//! the system reports it, CPU time. They differ if the machine is busy or waits for the disk.
+//! The folder is created and kept. If it already has postings, they are only searched. The output shows wall time and,
+//! if the system reports it, CPU time. They differ if the machine is busy or waits for the disk.
 
 use std::error::Error;
 use std::path::Path;
