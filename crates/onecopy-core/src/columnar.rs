@@ -10,7 +10,7 @@ use crate::candidate::Rarity;
 use crate::canonical::Canonical;
 use crate::config::Config;
 use crate::hash::Fingerprint;
-use crate::method::{Desk, Method, Subject};
+use crate::method::{Method, Scratch, Subject};
 use crate::record::{Needs, Record, Text, TextParts};
 
 /// An Arrow offset: `i32` for usual columns, `i64` for large ones.
@@ -145,7 +145,7 @@ pub fn sketch_column<O: Offset>(
     method: &dyn Method,
 ) -> SketchColumn {
     let needs = Needs::of(config, method);
-    let (mut canonical, mut desk) = (Canonical::default(), Desk::default());
+    let (mut canonical, mut scratch) = (Canonical::default(), Scratch::default());
     let mut out = SketchColumn::default();
     for text in texts.rows().map(String::from_utf8_lossy) {
         let record = record(text, markup, &needs);
@@ -155,7 +155,7 @@ pub fn sketch_column<O: Offset>(
             let text = if method.looks_at().text { record.text.plain() } else { "".into() };
             let parts = record.parts.as_ref().map(TextParts::parts);
             let subject = Subject { canonical: &canonical, text: &text, links: &record.out_links, parts };
-            method.sketch(&subject, &mut desk, &mut out.sketches.values);
+            method.sketch(&subject, &mut scratch, &mut out.sketches.values);
         }
         out.sketches.end_row();
     }
@@ -182,11 +182,11 @@ pub struct KeyColumn {
 
 /// Finds the keys of sketches. Rows that are alike share a key if all of them use equal counts of rarity.
 pub fn key_column<O: Offset>(sketches: &Column<u64, O>, rarity: &Rarity, method: &dyn Method) -> KeyColumn {
-    let (mut desk, mut keys, mut out) = (Desk::default(), Vec::new(), KeyColumn::default());
+    let (mut scratch, mut keys, mut out) = (Scratch::default(), Vec::new(), KeyColumn::default());
     for sketch in sketches.rows() {
         keys.clear();
         if !sketch.is_empty() {
-            method.keys(sketch, rarity, &mut desk, &mut keys);
+            method.keys(sketch, rarity, &mut scratch, &mut keys);
         }
         out.keys.values.extend(keys.iter().map(|(key, _)| key));
         out.rests.extend(keys.iter().map(|(_, rest)| rest));

@@ -13,7 +13,7 @@ use crate::config::{Config, ConfigError};
 use crate::connect::connect;
 use crate::group::Groups;
 use crate::link::{AddressBook, Claim, Links};
-use crate::method::{Desk, Method, Search, method};
+use crate::method::{Method, Scratch, Search, method};
 use crate::order::{best_first, ranks};
 use crate::page::{Decision, Kind, PageId};
 use crate::record::Record;
@@ -186,10 +186,10 @@ impl Contents<'_> {
             return lists;
         }
         let mut held: Vec<(u64, Holder)> = Vec::new();
-        let (rarity, mut desk, mut keys) = (self.rarity(), Desk::default(), Vec::new());
+        let (rarity, mut scratch, mut keys) = (self.rarity(), Scratch::default(), Vec::new());
         for (content, sketch) in (0..).zip(&self.sketches) {
             keys.clear();
-            self.method.keys(sketch, &rarity, &mut desk, &mut keys);
+            self.method.keys(sketch, &rarity, &mut scratch, &mut keys);
             held.extend(keys.iter().map(|&(key, rest)| (key, [content, rest])));
         }
         held.sort_unstable();

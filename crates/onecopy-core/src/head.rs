@@ -40,8 +40,8 @@ pub(crate) fn base<'a>(html: &str, address: &'a str) -> Cow<'a, str> {
     given.map_or(Cow::Borrowed(address), Cow::Owned)
 }
 
-fn read(html: &str) -> Found {
-    let mut found = Found::default();
+fn read(html: &str) -> HeadFields {
+    let mut found = HeadFields::default();
     let mut tags = Tags::new(&html.as_bytes()[..html.len().min(HEAD_BYTES)]);
     while let Some(tag) = tags.next() {
         match tag.name() {
@@ -59,14 +59,14 @@ fn read(html: &str) -> Found {
 
 /// The facts in the head, as written.
 #[derive(Default)]
-struct Found {
+struct HeadFields {
     base: Option<String>,
     canonical: Option<String>,
     refresh: Option<String>,
     language: Option<String>,
 }
 
-impl Found {
+impl HeadFields {
     fn html(&mut self, tag: &Tag) {
         let language = tag.value(b"lang").or_else(|| tag.value(b"xml:lang"));
         let language = language.map(|language| language.trim().to_owned());

@@ -7,7 +7,7 @@ mod hamming;
 mod jaccard;
 mod shown;
 
-pub(crate) use decision::{MAIN_PART, Shared, agreement};
+pub(crate) use decision::{MAIN_PART, SharedShingles, agreement};
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;
 pub use frequency::{cosine, euclidean, frequencies};

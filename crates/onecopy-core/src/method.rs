@@ -51,7 +51,7 @@ pub trait Method: Debug + Send + Sync {
     }
 
     /// Appends the sketch of a page to `out`: at least one word for a page with tokens.
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>);
 
     /// Whether [`Method::keys`] needs to know how rare the words of sketches are. If so, the leading bits of a word
     /// identify it, and a sketch has each word once.
@@ -62,7 +62,7 @@ pub trait Method: Debug + Send + Sync {
     /// Appends the keys of a sketch to `out`, each once. Keys are hashes, and similar pages share at least one.
     /// Beside each key is a number for [`Method::may`]. Over the keys of a page this number falls in one order that
     /// all pages share.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>);
 
     /// Whether two pages can be alike, given the first key in the order that they share. Larger numbers beside the
     /// keys never turn a yes into a no.
@@ -88,7 +88,7 @@ pub trait Method: Debug + Send + Sync {
     }
 
     /// Writes the outline of a sketch, a summary for [`Method::deny`], into the given words.
-    fn outline(&self, _sketch: &[u64], _desk: &mut Desk, _out: &mut [u64]) {}
+    fn outline(&self, _sketch: &[u64], _desk: &mut Scratch, _out: &mut [u64]) {}
 
     /// Whether two outlines of the same length prove that their pages are not alike.
     fn deny(&self, _a: &[u64], _b: &[u64]) -> bool {
@@ -198,7 +198,7 @@ pub enum Search {
 
 /// Buffers that a thread reuses between pages.
 #[derive(Clone, Debug, Default)]
-pub struct Desk {
+pub struct Scratch {
     pub(crate) sketch: Sketch,
     pub(crate) split: Split,
     pub(crate) counts: Vec<u8>,

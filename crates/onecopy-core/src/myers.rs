@@ -6,7 +6,7 @@
 
 /// The gapless runs of a longest common subsequence of `a` and `b`, in order, with their places in both. `None` if
 /// the two are more than `most` edits apart. The choice among several longest ones depends only on `a` and `b`.
-pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<Run>> {
+pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<CommonRun>> {
     let mut reach = Reach::default();
     let mut runs = Vec::new();
     reach.common(a, b, (0, 0), most, &mut runs).then_some(runs)
@@ -14,7 +14,7 @@ pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<Run>> {
 
 /// Elements that two sequences share without a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct CommonRun {
     /// Where they begin in the first.
     pub a: usize,
     /// Where they begin in the second.
@@ -25,7 +25,7 @@ pub(crate) struct Run {
 
 /// Where the paths from both ends meet: a run in the middle of a shortest script, and the length of that script.
 struct Middle {
-    run: Run,
+    run: CommonRun,
     edits: usize,
 }
 
@@ -87,11 +87,11 @@ impl Reach {
         b: &[u32],
         offset: (usize, usize),
         most: usize,
-        runs: &mut Vec<Run>,
+        runs: &mut Vec<CommonRun>,
     ) -> bool {
         let head = shared(a.iter().zip(b));
         let (a, b, offset) = (&a[head..], &b[head..], (offset.0 + head, offset.1 + head));
-        push(runs, Run { a: offset.0 - head, b: offset.1 - head, length: head });
+        push(runs, CommonRun { a: offset.0 - head, b: offset.1 - head, length: head });
         let tail = shared(a.iter().rev().zip(b.iter().rev()));
         let (a, b) = (&a[..a.len() - tail], &b[..b.len() - tail]);
         if a.is_empty() || b.is_empty() {
@@ -104,11 +104,11 @@ impl Reach {
             let Some(Middle { run, edits }) = self.middle(a, b, most) else { return false };
             let half = edits.div_ceil(2);
             self.common(&a[..run.a], &b[..run.b], offset, half, runs);
-            push(runs, Run { a: offset.0 + run.a, b: offset.1 + run.b, length: run.length });
+            push(runs, CommonRun { a: offset.0 + run.a, b: offset.1 + run.b, length: run.length });
             let (x, y) = (run.a + run.length, run.b + run.length);
             self.common(&a[x..], &b[y..], (offset.0 + x, offset.1 + y), half, runs);
         }
-        push(runs, Run { a: offset.0 + a.len(), b: offset.1 + b.len(), length: tail });
+        push(runs, CommonRun { a: offset.0 + a.len(), b: offset.1 + b.len(), length: tail });
         true
     }
 
@@ -145,7 +145,10 @@ impl Reach {
             self.front.set(diagonal, reached);
             let other = delta - diagonal;
             if delta % 2 != 0 && other.abs() < round && reached + self.back.at(other) >= a.len() as i32 {
-                return Some(Middle { run: Run { a: x, b: y, length }, edits: (2 * round - 1) as usize });
+                return Some(Middle {
+                    run: CommonRun { a: x, b: y, length },
+                    edits: (2 * round - 1) as usize,
+                });
             }
         }
         None
@@ -165,7 +168,7 @@ impl Reach {
             self.back.set(diagonal, reached);
             let other = delta - diagonal;
             if delta % 2 == 0 && other.abs() <= round && reached + self.front.at(other) >= a.len() as i32 {
-                let run = Run { a: left.len() - length, b: right.len() - length, length };
+                let run = CommonRun { a: left.len() - length, b: right.len() - length, length };
                 return Some(Middle { run, edits: (2 * round) as usize });
             }
         }
@@ -187,7 +190,7 @@ fn shared<'a>(pairs: impl Iterator<Item = (&'a u32, &'a u32)>) -> usize {
 }
 
 /// Appends a run. A run that continues the last one extends it.
-pub(crate) fn push(runs: &mut Vec<Run>, run: Run) {
+pub(crate) fn push(runs: &mut Vec<CommonRun>, run: CommonRun) {
     match runs.last_mut() {
         _ if run.length == 0 => {}
         Some(last) if last.a + last.length == run.a && last.b + last.length == run.b => {
@@ -248,7 +251,7 @@ mod tests {
         let all: Vec<u32> = (0..100_000).collect();
         let back: Vec<u32> = (0..100_000).rev().collect();
         assert_eq!(common(&all, &back, 1_000), None);
-        let run = Run { a: 0, b: 0, length: 900_000 };
+        let run = CommonRun { a: 0, b: 0, length: 900_000 };
         assert_eq!(common(&vec![7; 1_000_000], &vec![7; 900_000], 100_000), Some(vec![run]));
         assert_eq!(common(&all, &all[1..99_999], 10).map(|runs| runs.len()), Some(1));
     }

@@ -3,7 +3,7 @@
 use crate::candidate::{Rarity, count};
 use crate::group::Groups;
 use crate::hamming::{Sketches, near_by_rotation};
-use crate::method::{Desk, Method, Search};
+use crate::method::{Method, Scratch, Search};
 
 /// Perhaps-similar sets. Pages that share a key are in one set, and sets that share a page are merged up to a limit.
 /// They are transitive only in part, so that a sentence of thousands of pages cannot merge them all.
@@ -83,10 +83,10 @@ fn shared_keys(method: &dyn Method, sketches: &[&[u64]]) -> Vec<(u64, u32)> {
         sketches.iter().for_each(|sketch| count(sketch, BITS, 0, &mut counters));
     }
     let rarity = Rarity::new(counters);
-    let (mut desk, mut keys, mut all) = (Desk::default(), Vec::new(), Vec::new());
+    let (mut scratch, mut keys, mut all) = (Scratch::default(), Vec::new(), Vec::new());
     for (page, sketch) in sketches.iter().enumerate() {
         keys.clear();
-        method.keys(sketch, &rarity, &mut desk, &mut keys);
+        method.keys(sketch, &rarity, &mut scratch, &mut keys);
         all.extend(keys.iter().map(|&(key, _)| (key, page as u32)));
     }
     all.sort_unstable();

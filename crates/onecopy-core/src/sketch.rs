@@ -12,7 +12,7 @@ use crate::hash;
 use crate::shingle::shingle;
 use sort::{Table, sort_unique};
 
-pub(crate) use split::{Split, split};
+pub(crate) use split::{Split, SplitRules, split};
 
 /// A page's distinct shingles, ascending. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
@@ -38,20 +38,20 @@ pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
     out.shingles = shingles;
 }
 
-/// Appends the sketch of `canonical` to `out`. It uses the other buffers of `desk`.
+/// Appends the sketch of `canonical` to `out`. It uses the other buffers of `scratch`.
 pub(crate) fn append_sketch(
     canonical: &Canonical,
     rules: &ShingleRules,
-    desk: &mut Sketch,
+    scratch: &mut Sketch,
     out: &mut Vec<u64>,
 ) {
     let start = out.len();
-    shingle(canonical, rules, &mut desk.tokens, out);
+    shingle(canonical, rules, &mut scratch.tokens, out);
     if rules.replicas == Replicas::Count {
         out[start..].sort_unstable();
         number_replicas(&mut out[start..]);
     }
-    sort_unique(out, start, &mut desk.table);
+    sort_unique(out, start, &mut scratch.table);
 }
 
 /// Replaces the second, third, … of equal neighbours by distinct values, so that a set counts them.

@@ -4,6 +4,7 @@
 //! hopeless comparison early. They are computed from that definition, so that rounding cannot make them disagree.
 
 use crate::measure::{containment, resemblance};
+use crate::method::Held;
 
 /// How many shingles two sketches share, if they are at least `threshold` alike.
 pub fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
@@ -30,17 +31,17 @@ pub fn sizes_allow(a: usize, b: usize, threshold: f64) -> bool {
 /// `rests` are how many shingles of each come after the key (Xiao, Wang, Lin and Yu 2008). The first key that two
 /// alike sets share always allows it; others need not.
 #[inline]
-pub fn rests_allow(rests: (u32, u32), sizes: (u32, u32), threshold: f64) -> bool {
-    let most = f64::from(1 + rests.0.min(rests.1));
+pub fn rests_allow(a: Held, b: Held, threshold: f64) -> bool {
+    let most = f64::from(1 + a.rest.min(b.rest));
     // overlap >= threshold / (1 + threshold) * (a + b), with room for rounding.
-    (most + 1.0) * (1.0 + threshold) >= threshold * (f64::from(sizes.0) + f64::from(sizes.1))
+    (most + 1.0) * (1.0 + threshold) >= threshold * (f64::from(a.size) + f64::from(b.size))
 }
 
 /// How many shingles of a page of `size` must come after a key for it to be `threshold` alike to a page of its size.
 /// If two pages both have fewer, [`rests_allow`] denies them: the smaller one would be denied even with a page like
 /// itself.
 pub(crate) fn least_rest(size: u32, threshold: f64) -> u32 {
-    let allowed = |rest: u32| rests_allow((rest, rest), (size, size), threshold);
+    let allowed = |rest: u32| rests_allow(Held { size, rest }, Held { size, rest }, threshold);
     let mut rest = ((2.0 * threshold / (1.0 + threshold)) * f64::from(size)) as u32;
     while rest > 0 && allowed(rest - 1) {
         rest -= 1;
@@ -153,11 +154,13 @@ mod tests {
             prop_assert!(needed == 0 || resemblance(needed - 1, a, b) < threshold);
             prop_assert!(needed > a.min(b) || resemblance(needed, a, b) >= threshold);
             prop_assert_eq!(sizes_allow(a, b, threshold), needed <= a.min(b));
-            prop_assert!(needed > a.min(b) || rests_allow((needed as u32 - 1, b as u32), (a as u32, b as u32), threshold));
+            let held = |size: usize, rest: u32| Held { size: size as u32, rest };
+            let (first, second) = (held(a, needed as u32 - 1), held(b, b as u32));
+            prop_assert!(needed > a.min(b) || rests_allow(first, second, threshold));
             let (few, fewer) = (least_rest(a as u32, threshold), least_rest(b as u32, threshold));
             if few > 0 && fewer > 0 {
-                let rests = (few - 1, fewer - 1);
-                prop_assert!(!rests_allow(rests, (a as u32, b as u32), threshold), "two that are weak");
+                let (first, second) = (held(a, few - 1), held(b, fewer - 1));
+                prop_assert!(!rests_allow(first, second, threshold), "two that are weak");
             }
             let part = part_needed(a, threshold);
             prop_assert!(containment(part, a) >= threshold && containment(part - 1, a) < threshold);

@@ -71,10 +71,12 @@ const SIGN: u64 = 1 << 63;
 /// Bits that sort like the numbers. Not-a-number sorts first, as the least popular.
 fn ordered(value: f64) -> u64 {
     let bits = value.to_bits();
-    match () {
-        () if value.is_nan() => 0,
-        () if value.is_sign_negative() => !bits,
-        () => bits | SIGN,
+    if value.is_nan() {
+        0
+    } else if value.is_sign_negative() {
+        !bits
+    } else {
+        bits | SIGN
     }
 }
 

@@ -13,7 +13,7 @@ mod words;
 use std::path::PathBuf;
 
 use onecopy_core::{
-    Canonical, Config, Content, Desk, LooksAt, METHODS, Method, Sketch, Subject, Unit, canonicalise,
+    Canonical, Config, Content, LooksAt, METHODS, Method, Scratch, Sketch, Subject, Unit, canonicalise,
     language, method, overlap, sketch, token_hashes,
 };
 use serde::Serialize;
@@ -210,7 +210,7 @@ impl Prepared {
             parts: self.reading.parts.as_ref().filter(|_| parts).map(TextParts::parts),
         };
         let mut out = Vec::new();
-        method.sketch(&subject, &mut Desk::default(), &mut out);
+        method.sketch(&subject, &mut Scratch::default(), &mut out);
         out
     }
 

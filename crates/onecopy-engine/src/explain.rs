@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 
 use onecopy_core::{
-    Canonical, Config, Desk, Method, Sketch, Subject, containment, overlap, sketch, unshared,
+    Canonical, Config, Method, Scratch, Sketch, Subject, containment, overlap, sketch, unshared,
 };
 use serde::{Deserialize, Serialize};
 
@@ -132,7 +132,7 @@ impl Again {
         let parts = page.parts.as_ref().map(TextParts::parts);
         let subject =
             Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links, parts };
-        method.sketch(&subject, &mut Desk::default(), &mut own);
+        method.sketch(&subject, &mut Scratch::default(), &mut own);
         Again { canonical, shingles, sketch: own }
     }
 

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use candidates::candidates;
-use compare::{Comparison, Found};
+use compare::{MirrorPair, PrefixComparison};
 use tree::Tree;
 
 /// Two prefixes with the same pages below them, and the evidence.
@@ -95,10 +95,10 @@ pub fn mirrors(dir: &Path, rules: &MirrorRules) -> Result<Vec<Mirror>> {
 }
 
 /// The mirrors of a tree, in arbitrary order.
-fn find(tree: &Tree, rules: &MirrorRules) -> Vec<Found> {
+fn find(tree: &Tree, rules: &MirrorRules) -> Vec<MirrorPair> {
     let mut found = Vec::new();
     for (left, right) in candidates(tree, rules) {
-        found.append(&mut Comparison::new(tree, rules, left, right).run());
+        found.append(&mut PrefixComparison::new(tree, rules, left, right).run());
     }
     found
 }

@@ -171,14 +171,14 @@ impl<L: Lookup> Settling<'_, L> {
             if is_open {
                 self.first_alike.insert(other, (slot, score));
             } else {
-                self.lose(other, (slot, score));
+                self.lose(other, slot, score);
             }
         }
         Ok(())
     }
 
     /// Makes a settled content lose to one that is better than its winner.
-    fn lose(&mut self, slot: Slot, (winner, score): (Slot, u32)) {
+    fn lose(&mut self, slot: Slot, winner: Slot, score: u32) {
         let before = self.graph.node(slot).winner;
         self.shaken.insert(self.graph.node(slot).group);
         if before == slot {

@@ -26,8 +26,7 @@ pub fn near_by_tables(sketches: Sketches, most: u32) -> Vec<Near> {
         sorter.sort(key.bits);
         for run in sorter.entries.chunk_by(|a, b| a >> 32 == b >> 32) {
             for (place, &a) in run.iter().enumerate() {
-                let found =
-                    run[place + 1..].iter().filter_map(|&b| pair(sketches, (a as u32, b as u32), most));
+                let found = run[place + 1..].iter().filter_map(|&b| pair(sketches, a as u32, b as u32, most));
                 pairs.extend(
                     found.filter(|near| choices.is_first(sketches.get(near.a), sketches.get(near.b), number)),
                 );
@@ -38,7 +37,7 @@ pub fn near_by_tables(sketches: Sketches, most: u32) -> Vec<Near> {
     pairs
 }
 
-fn pair(sketches: Sketches, (a, b): (u32, u32), most: u32) -> Option<Near> {
+fn pair(sketches: Sketches, a: u32, b: u32, most: u32) -> Option<Near> {
     let distance = distance(sketches.get(a), sketches.get(b));
     (distance <= most).then_some(Near { a, b, distance })
 }

@@ -27,7 +27,7 @@ pub(crate) const MAIN_PART: f64 = 0.625;
 
 /// The shingles that two pages share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shared {
+pub(crate) struct SharedShingles {
     /// Shingles that are main content on both.
     pub both: usize,
     /// Shingles that are main content on the first page and elsewhere on the second.
@@ -37,8 +37,8 @@ pub(crate) struct Shared {
 }
 
 /// The similarity of pages that have `a` and `b` shingles of main content and share `shared`.
-pub(crate) fn agreement(shared: Shared, a: usize, b: usize) -> f64 {
-    let Shared { both, first, second } = shared;
+pub(crate) fn agreement(shared: SharedShingles, a: usize, b: usize) -> f64 {
+    let SharedShingles { both, first, second } = shared;
     let main = resemblance(both, a, b);
     if first == 0 && second == 0 {
         return main;
@@ -58,7 +58,10 @@ mod tests {
     #[test]
     fn where_all_is_main_content_it_is_resemblance() {
         for (both, a, b) in [(4, 4, 5), (0, 3, 4), (0, 0, 0), (7, 11, 13), (1, 1, 1_000_003)] {
-            assert_eq!(agreement(Shared { both, ..Shared::default() }, a, b), resemblance(both, a, b));
+            assert_eq!(
+                agreement(SharedShingles { both, ..SharedShingles::default() }, a, b),
+                resemblance(both, a, b)
+            );
         }
     }
 
@@ -67,8 +70,8 @@ mod tests {
         let shares = [(0, 0, 0), (3, 1, 0), (2, 2, 3), (5, 0, 0), (1, 4, 4)];
         for (both, first, second) in shares {
             for (a, b) in [(5, 5), (6, 9), (40, 7)] {
-                let there = agreement(Shared { both, first, second }, a, b);
-                let back = agreement(Shared { both, first: second, second: first }, b, a);
+                let there = agreement(SharedShingles { both, first, second }, a, b);
+                let back = agreement(SharedShingles { both, first: second, second: first }, b, a);
                 assert_eq!(there, back);
                 assert!((0.0..=1.0).contains(&there));
                 assert!(resemblance(both, a, b) >= MAIN_PART * there - 1e-12);

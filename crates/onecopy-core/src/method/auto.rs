@@ -7,13 +7,13 @@
 //! keys.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, LooksAt, Method, Subject, billionths, shingles_called};
+use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules};
-use crate::measure::{MAIN_PART, Shared, agreement, resemblance};
+use crate::measure::{MAIN_PART, SharedShingles, agreement, resemblance};
 use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
-use crate::sketch::{append_sketch, split};
+use crate::sketch::{SplitRules, append_sketch, split};
 use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
@@ -56,14 +56,15 @@ impl Method for Auto {
         LooksAt { parts: true, ..LooksAt::default() }
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let Some(parts) = page.parts else {
             let start = out.len();
-            append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
+            append_sketch(page.canonical, &self.shingles, &mut scratch.sketch, out);
             return out[start..].iter_mut().for_each(|shingle| *shingle &= !REST);
         };
-        split(parts.text, parts.main, (&self.canonical, &self.shingles), &mut desk.split);
-        let ((main, rest), start) = (desk.split.halves(), out.len());
+        let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
+        split(parts.text, parts.main, rules, &mut scratch.split);
+        let ((main, rest), start) = (scratch.split.halves(), out.len());
         out.extend(main.iter().map(|shingle| shingle & !REST));
         out.extend(rest.iter().map(|shingle| shingle | REST));
         out[start..].sort_unstable();
@@ -76,27 +77,27 @@ impl Method for Auto {
         true
     }
 
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if !is_told(sketch) {
-            return keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+            return keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
         }
         let start = out.len();
-        desk.words.clear();
-        desk.words.extend(sketch.iter().filter(|word| *word & REST == 0));
-        keys(&desk.words, self.least_main(true), rarity, &mut desk.counts, out);
-        let size = desk.words.len() as u32;
+        scratch.words.clear();
+        scratch.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        keys(&scratch.words, self.least_main(true), rarity, &mut scratch.counts, out);
+        let size = scratch.words.len() as u32;
         out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(size, *rest));
     }
 
     fn may(&self, a: Held, b: Held) -> bool {
         if (a.rest | b.rest) & PACKED == 0 {
-            return rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold)
+            return rests_allow(a, b, self.threshold)
                 && sizes_allow(a.size as usize, b.size as usize, self.threshold);
         }
         let least = self.least_main(a.rest & b.rest & PACKED != 0);
         let (a, b) = (unpacked(a), unpacked(b));
         // Rounding may have made the larger size smaller by up to `SIZE_ROUNDING`.
-        rests_allow((a.rest, b.rest), (a.size, b.size), least)
+        rests_allow(a, b, least)
             && sizes_allow(a.size as usize, b.size as usize, least * (1.0 - SIZE_ROUNDING))
     }
 
@@ -118,13 +119,13 @@ impl Method for Auto {
     }
 
     /// The outline of main content, which is all of a plain text.
-    fn outline(&self, sketch: &[u64], desk: &mut Desk, out: &mut [u64]) {
+    fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
         if !is_told(sketch) {
             return draw(sketch, sketch.len() as u64, out);
         }
-        desk.words.clear();
-        desk.words.extend(sketch.iter().filter(|word| *word & REST == 0));
-        draw(&desk.words, desk.words.len() as u64 | OUTLINE_TOLD, out);
+        scratch.words.clear();
+        scratch.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        draw(&scratch.words, scratch.words.len() as u64 | OUTLINE_TOLD, out);
     }
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {
@@ -189,7 +190,7 @@ fn main_size(sketch: &[u64]) -> usize {
 }
 
 /// The shingles that two pages share, by the page on which they are main content.
-fn shared(a: &[u64], b: &[u64]) -> Shared {
+fn shared(a: &[u64], b: &[u64]) -> SharedShingles {
     let (mut i, mut j, mut counts) = (0, 0, [0; 4]);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i] | REST, b[j] | REST);
@@ -198,7 +199,7 @@ fn shared(a: &[u64], b: &[u64]) -> Shared {
         i += usize::from(x <= y);
         j += usize::from(y <= x);
     }
-    Shared { both: counts[0], second: counts[1], first: counts[2] }
+    SharedShingles { both: counts[0], second: counts[1], first: counts[2] }
 }
 
 /// Marks the number beside a key of a separated page.

@@ -2,7 +2,7 @@
 //! shingles.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, LooksAt, Method, Subject};
+use super::{Held, LooksAt, Method, Scratch, Subject};
 use crate::candidate::{Rarity, keys};
 use crate::config::ConfigError;
 use crate::filter::{BITS, FilterRules, HASHES};
@@ -17,7 +17,7 @@ pub(super) struct Filters {
     pub measures: &'static str,
     pub looks_at: LooksAt,
     /// Appends the bits of a page's filter.
-    pub append: fn(&Subject, &FilterRules, &mut Desk, &mut Vec<u64>),
+    pub append: fn(&Subject, &FilterRules, &mut Scratch, &mut Vec<u64>),
 }
 
 impl Method for Filters {
@@ -33,16 +33,16 @@ impl Method for Filters {
         self.looks_at
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        (self.append)(page, &self.rules, desk, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        (self.append)(page, &self.rules, scratch, out);
     }
 
     fn asks_rarity(&self) -> bool {
         true
     }
 
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        append_keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        append_keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
     }
 
     /// Whether filters can be alike if they share this key and none before it.

@@ -6,7 +6,7 @@
 
 use super::bits::Filters;
 use super::parameters::Parameters;
-use super::{Desk, LooksAt, Method, Subject, bits};
+use super::{LooksAt, Method, Scratch, Subject, bits};
 use crate::chunk::chunk_hashes;
 use crate::config::{Config, ConfigError};
 use crate::filter::{CHUNK, FilterRules};
@@ -33,8 +33,8 @@ pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, Con
 }
 
 /// Appends the bits of the filter of a page's text.
-pub(super) fn append_text(page: &Subject, rules: &FilterRules, desk: &mut Desk, out: &mut Vec<u64>) {
+pub(super) fn append_text(page: &Subject, rules: &FilterRules, scratch: &mut Scratch, out: &mut Vec<u64>) {
     let text = page.canonical.as_bytes();
-    chunk_hashes(text, rules.chunk, &mut desk.words);
-    bits::append_bits(&desk.words, rules, digest(text), out);
+    chunk_hashes(text, rules.chunk, &mut scratch.words);
+    bits::append_bits(&scratch.words, rules, digest(text), out);
 }

@@ -9,7 +9,7 @@ use super::binomial::at_least;
 use super::parameters::Parameters;
 use super::projection_c::{agree, agreeing, bits, project};
 use super::shingles_b::ShinglesB;
-use super::{Desk, Method, Subject, angle};
+use super::{Method, Scratch, Subject, angle};
 use crate::candidate::Rarity;
 use crate::config::{Config, ConfigError};
 
@@ -49,13 +49,13 @@ impl Method for Combined {
         "agreeing bits of projections, where supershingles agree".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        self.b.sketch(page, desk, out);
-        project(page.canonical, self.bits, desk, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        self.b.sketch(page, scratch, out);
+        project(page.canonical, self.bits, scratch, out);
     }
 
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        self.b.keys(self.split(sketch).0, rarity, desk, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        self.b.keys(self.split(sketch).0, rarity, scratch, out);
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -1,7 +1,7 @@
 //! How much of the smaller page's shingles the larger page contains, by an exact join: finds pages inside pages.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject, shingles_called};
+use super::{Held, Method, Scratch, Subject, shingles_called};
 use crate::candidate::{Rarity, first_keys};
 use crate::config::{Config, ConfigError, ShingleRules};
 use crate::measure::containment;
@@ -31,8 +31,8 @@ impl Method for Containment {
         format!("containment of {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        append_sketch(page.canonical, &self.shingles, &mut scratch.sketch, out);
     }
 
     fn asks_rarity(&self) -> bool {
@@ -41,8 +41,8 @@ impl Method for Containment {
 
     /// Every shingle that another page has is a key. The few rarest would do for the smaller page of a pair. But
     /// each page is the larger one of some pair, and any of its shingles may be the first that the small page has.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        first_keys(sketch, sketch.len(), rarity, &mut desk.counts, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        first_keys(sketch, sketch.len(), rarity, &mut scratch.counts, out);
     }
 
     /// They can share at most the first shared key and the shingles after it.

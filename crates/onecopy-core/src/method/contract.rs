@@ -1,7 +1,7 @@
 //! Checks the contract of [`Method`] on texts that are often nearly the same, for methods that find little else.
 
 use super::tests::sketch_of;
-use super::{Desk, Held, Method, Search, method};
+use super::{Held, Method, Scratch, Search, method};
 use crate::candidate::Rarity;
 use crate::config::Config;
 use crate::partition::{LengthVector, Lengths, Partitions};
@@ -64,7 +64,7 @@ pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[
 /// The outline of a sketch, if the method has outlines.
 pub(super) fn outline(method: &dyn Method, sketch: &[u64]) -> [u64; 4] {
     let mut outline = [0; 4];
-    method.outline(sketch, &mut Desk::default(), &mut outline);
+    method.outline(sketch, &mut Scratch::default(), &mut outline);
     assert!(method.has_outlines() || outline == [0; 4]);
     outline
 }
@@ -73,7 +73,7 @@ pub(super) fn outline(method: &dyn Method, sketch: &[u64]) -> [u64; 4] {
 fn keys(method: &dyn Method, sketch: &[u64]) -> Vec<(u64, u32)> {
     let mut keys = Vec::new();
     if !sketch.is_empty() {
-        method.keys(sketch, &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+        method.keys(sketch, &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
     }
     keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
     let mut unique: Vec<u64> = keys.iter().map(|key| key.0).collect();

@@ -6,7 +6,7 @@
 //! there on is less than the threshold as a share of the page's whole norm.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject};
+use super::{Held, Method, Scratch, Subject};
 use crate::candidate::Rarity;
 use crate::config::{Config, ConfigError, Unit};
 use crate::measure::angle;
@@ -42,10 +42,10 @@ impl Method for Cosine {
         "cosine of word frequencies".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        token_hashes(page.canonical, Unit::Words, &mut desk.words);
-        desk.words.sort_unstable();
-        let runs = desk.words.chunk_by(|a, b| token(*a) == token(*b));
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        token_hashes(page.canonical, Unit::Words, &mut scratch.words);
+        scratch.words.sort_unstable();
+        let runs = scratch.words.chunk_by(|a, b| token(*a) == token(*b));
         out.extend(runs.map(|run| token(run[0]) | (run.len() as u64).min(MOST)));
     }
 
@@ -54,7 +54,7 @@ impl Method for Cosine {
     }
 
     /// The number beside a key is the norm from there on.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         let mut before = [0; 256];
         for &word in sketch {
             before[rarity.of(word) as usize] += square(word);

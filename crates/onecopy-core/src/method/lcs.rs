@@ -13,7 +13,7 @@ mod align;
 mod trust;
 
 use super::parameters::Parameters;
-use super::{Desk, Held, LooksAt, Method, Search, Subject, billionths};
+use super::{Held, LooksAt, Method, Scratch, Search, Subject, billionths};
 use crate::candidate::Rarity;
 use crate::canonical::canonicalise;
 use crate::config::{CanonicalRules, Config, ConfigError, Words};
@@ -76,12 +76,12 @@ impl Method for Lcs {
     }
 
     /// A hash for each sentence with words, in page order. A page without sentences counts as one.
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let before = out.len();
         for sentence in sentences(page.text) {
-            canonicalise(sentence, &self.canonical, &mut desk.part);
-            if desk.part.token_count() > 0 {
-                out.push(digest(desk.part.as_bytes()));
+            canonicalise(sentence, &self.canonical, &mut scratch.part);
+            if scratch.part.token_count() > 0 {
+                out.push(digest(scratch.part.as_bytes()));
             }
         }
         if out.len() == before && page.canonical.token_count() > 0 {
@@ -89,8 +89,8 @@ impl Method for Lcs {
         }
     }
 
-    fn keys(&self, sketch: &[u64], _: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        let hashes = &mut desk.words;
+    fn keys(&self, sketch: &[u64], _: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        let hashes = &mut scratch.words;
         hashes.clear();
         hashes.extend_from_slice(sketch);
         match self.search {

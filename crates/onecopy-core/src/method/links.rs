@@ -4,7 +4,7 @@
 
 use super::bits::Filters;
 use super::parameters::Parameters;
-use super::{Desk, LooksAt, Method, Subject, bits};
+use super::{LooksAt, Method, Scratch, Subject, bits};
 use crate::config::{Config, ConfigError};
 use crate::filter::FilterRules;
 use crate::hash::digest;
@@ -32,7 +32,7 @@ pub(super) fn append_links(page: &Subject, rules: &FilterRules, out: &mut Vec<u6
 }
 
 /// Like [`append_links`], but a page without links gets a word of its own.
-fn append_own(page: &Subject, rules: &FilterRules, _: &mut Desk, out: &mut Vec<u64>) {
+fn append_own(page: &Subject, rules: &FilterRules, _: &mut Scratch, out: &mut Vec<u64>) {
     append_links(page, rules, out);
     if page.links.is_empty() && page.canonical.token_count() > 0 {
         bits::append_lone(digest(page.canonical.as_bytes()), out);

@@ -8,7 +8,7 @@
 use super::bloom::{append_text, text_rules};
 use super::links::{BITS, append_links};
 use super::parameters::Parameters;
-use super::{Desk, LooksAt, Method, Subject, billionths, bits};
+use super::{LooksAt, Method, Scratch, Subject, billionths, bits};
 use crate::candidate::Rarity;
 use crate::config::{Config, ConfigError};
 use crate::filter::FilterRules;
@@ -61,9 +61,9 @@ impl Method for Mix {
         LooksAt { links: true, ..LooksAt::default() }
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let start = out.len();
-        append_text(page, &self.text, desk, out);
+        append_text(page, &self.text, scratch, out);
         let middle = out.len();
         append_links(page, &self.links, out);
         out[start..].iter_mut().for_each(|word| *word >>= 1);
@@ -76,13 +76,13 @@ impl Method for Mix {
 
     /// If the mix reaches the threshold, so does one of its parts. The keys are those of both parts at the
     /// threshold.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         let (text, links) = parts(sketch);
         let threshold = (self.threshold - ROUNDING).max(f64::MIN_POSITIVE);
         let start = out.len();
-        bits::append_keys(text, threshold, rarity, &mut desk.counts, out);
+        bits::append_keys(text, threshold, rarity, &mut scratch.counts, out);
         out[start..].iter_mut().for_each(|(_, rest)| *rest += links.len() as u32);
-        bits::append_keys(links, threshold, rarity, &mut desk.counts, out);
+        bits::append_keys(links, threshold, rarity, &mut scratch.counts, out);
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -10,7 +10,7 @@
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Method, Subject, angle};
+use super::{Method, Scratch, Subject, angle};
 use crate::candidate::Rarity;
 use crate::canonical::Canonical;
 use crate::config::{Config, ConfigError, Unit};
@@ -79,17 +79,17 @@ pub(super) fn agree(
 }
 
 /// Appends the sketch of a page, of `bits` bits, to `out`.
-pub(super) fn project(page: &Canonical, bits: usize, desk: &mut Desk, out: &mut Vec<u64>) {
-    token_hashes(page, Unit::Words, &mut desk.words);
-    if desk.words.is_empty() {
+pub(super) fn project(page: &Canonical, bits: usize, scratch: &mut Scratch, out: &mut Vec<u64>) {
+    token_hashes(page, Unit::Words, &mut scratch.words);
+    if scratch.words.is_empty() {
         return;
     }
-    desk.words.sort_unstable();
-    desk.tally.start(PLANES * bits / 64);
-    desk.tally.add_sorted(&desk.words, |token, row| {
+    scratch.words.sort_unstable();
+    scratch.tally.start(PLANES * bits / 64);
+    scratch.tally.add_sorted(&scratch.words, |token, row| {
         row.iter_mut().enumerate().for_each(|(number, word)| *word = hash::draw(token, number));
     });
-    desk.tally.signs(PLANES, out);
+    scratch.tally.signs(PLANES, out);
 }
 
 /// How many of `bits` bits agree; zero if one of the pages has no tokens.
@@ -106,11 +106,11 @@ impl Method for Projection {
         "agreeing bits of projections".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        project(page.canonical, self.bits, desk, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        project(page.canonical, self.bits, scratch, out);
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if !sketch.is_empty() {
             let hashes = (0..self.pieces.count()).map(|number| self.pieces.hash(sketch, number));
             out.extend(hashes.zip((0..self.pieces.count() as u32).rev()));

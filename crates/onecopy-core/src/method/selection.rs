@@ -5,7 +5,7 @@
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject, jaccard, shingles_called};
+use super::{Held, Method, Scratch, Subject, jaccard, shingles_called};
 use crate::candidate::{Rarity, keys};
 use crate::config::{ConfigError, ShingleRules};
 use crate::measure::{containment, resemblance};
@@ -58,9 +58,9 @@ impl Method for Selected {
         format!("resemblance of selected {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        sketch(page.canonical, &self.shingles, &mut desk.sketch);
-        let shingles = desk.sketch.shingles();
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        sketch(page.canonical, &self.shingles, &mut scratch.sketch);
+        let shingles = scratch.sketch.shingles();
         let before = out.len();
         match self.selection {
             Mod(modulus) => out.extend(shingles.iter().filter(|&shingle| shingle % modulus == 0)),
@@ -80,13 +80,13 @@ impl Method for Selected {
     /// page that is among the s smallest of the union is also among the s smallest of the page. Therefore u is at
     /// least the size n of either sketch, and both sketches contain all x. They share at least ⌈τn⌉, which is all
     /// that keys need.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
     }
 
     fn may(&self, a: Held, b: Held) -> bool {
         let rests = match self.selection {
-            Mod(_) => rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold),
+            Mod(_) => rests_allow(a, b, self.threshold),
             // They share at least τu, and u is at least the larger size: see `keys`.
             Min(_) => {
                 let most = 1 + a.rest.min(b.rest) as usize;

@@ -11,7 +11,7 @@
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Method, Subject, jaccard, shingles_called};
+use super::{Method, Scratch, Subject, jaccard, shingles_called};
 use crate::candidate::Rarity;
 use crate::canonical::Functions;
 use crate::config::{Config, ConfigError, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
@@ -99,9 +99,9 @@ impl Method for ShinglesB {
         format!("agreeing supershingles of {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        token_hashes(page.canonical, self.shingles.unit, &mut desk.words);
-        let shingles = roll(&self.window, self.shingles.length, &mut desk.words);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        token_hashes(page.canonical, self.shingles.unit, &mut scratch.words);
+        let shingles = roll(&self.window, self.shingles.length, &mut scratch.words);
         if shingles.is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ impl Method for ShinglesB {
         out.extend(groups.map(|group| fingerprint(&self.rabin, group.iter().map(|&value| u64::from(value)))));
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if sketch.is_empty() {
             return;
         }

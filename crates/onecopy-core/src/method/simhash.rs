@@ -13,7 +13,7 @@ mod rotation;
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Method, Search, Subject, angle};
+use super::{Method, Scratch, Search, Subject, angle};
 use crate::candidate::Rarity;
 use crate::config::{Config, ConfigError, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit};
 use crate::hamming::{Choices, distance};
@@ -86,17 +86,17 @@ impl Method for Simhash {
         "agreeing bits of simhash".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let start = out.len();
-        shingle(page.canonical, &self.features, &mut desk.words, out);
+        shingle(page.canonical, &self.features, &mut scratch.words, out);
         if out.len() > start {
-            desk.tally.start(1);
-            out.drain(start..).for_each(|feature| desk.tally.add(|row| row[0] = hash::draw(feature, 0)));
-            desk.tally.signs(1, out);
+            scratch.tally.start(1);
+            out.drain(start..).for_each(|feature| scratch.tally.add(|row| row[0] = hash::draw(feature, 0)));
+            scratch.tally.signs(1, out);
         }
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if self.search == Search::Keys && !sketch.is_empty() {
             let hashes = (0..self.choices.count()).map(|number| self.choices.hash(sketch, number));
             out.extend(hashes.zip((0..self.choices.count() as u32).rev()));

@@ -134,7 +134,7 @@ pub(super) fn sketch_of(method: &dyn Method, text: &str) -> Vec<u64> {
     let mut out = Vec::new();
     method.sketch(
         &Subject { canonical: &canonical, text, links: &[], parts: None },
-        &mut Desk::default(),
+        &mut Scratch::default(),
         &mut out,
     );
     out
@@ -222,7 +222,7 @@ fn pages_without_text_are_no_reason_to_panic() {
         assert_eq!((similarity(&empty, &page), similarity(&page, &page)), (0.0, 1.0), "{choice}");
         assert_eq!((method.verify(&empty, &page), method.verify(&page, &empty)), (None, None), "{choice}");
         let mut keys = Vec::new();
-        method.keys(&empty, &Rarity::new(vec![9]), &mut Desk::default(), &mut keys);
+        method.keys(&empty, &Rarity::new(vec![9]), &mut Scratch::default(), &mut keys);
         assert!(keys.is_empty(), "{choice}");
     }
 }
@@ -262,10 +262,10 @@ fn join(choice: &str, length: usize, pages: &[Vec<String>], bits: u32) -> Joined
     let sketches: Vec<Vec<u64>> = pages.iter().map(|page| sketch_of(&*method, &page.join(" "))).collect();
     let mut counters = vec![0; 1 << bits];
     sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
-    let (rarity, mut desk) = (Rarity::new(counters), Desk::default());
+    let (rarity, mut scratch) = (Rarity::new(counters), Scratch::default());
     let keys = |sketch: &Vec<u64>| {
         let mut out = Vec::new();
-        method.keys(sketch, &rarity, &mut desk, &mut out);
+        method.keys(sketch, &rarity, &mut scratch, &mut out);
         out
     };
     Joined { keys: sketches.iter().map(keys).collect(), sketches, method }

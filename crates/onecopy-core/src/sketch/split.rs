@@ -31,15 +31,17 @@ impl Split {
     }
 }
 
+/// The rules that a text is split by.
+#[derive(Clone, Copy)]
+pub(crate) struct SplitRules<'a> {
+    pub canonical: &'a CanonicalRules,
+    pub shingles: &'a ShingleRules,
+}
+
 /// Writes the shingles of `text` into `out`, replacing its contents. `main` are its parts that are main content, in
 /// order. If they hold no shingle, all of the text counts as main content.
-pub(crate) fn split(
-    text: &str,
-    main: &[Range<usize>],
-    rules: (&CanonicalRules, &ShingleRules),
-    out: &mut Split,
-) {
-    let (canonical_rules, rules) = rules;
+pub(crate) fn split(text: &str, main: &[Range<usize>], rules: SplitRules, out: &mut Split) {
+    let SplitRules { canonical: canonical_rules, shingles: rules } = rules;
     out.tokens.clear();
     out.marked.clear();
     let mut at = 0;
@@ -123,7 +125,7 @@ mod tests {
         let part = |part: &&str| text.find(part).map(|at| at..at + part.len()).unwrap();
         let main: Vec<Range<usize>> = main.iter().map(part).collect();
         let mut out = Split::default();
-        split(text, &main, (&CanonicalRules::default(), rules), &mut out);
+        split(text, &main, SplitRules { canonical: &CanonicalRules::default(), shingles: rules }, &mut out);
         (out.main, out.rest)
     }
 

@@ -33,7 +33,7 @@ pub(super) const PAGES_LIMIT: usize = 100_000;
 
 /// A page of a set.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct EvalPage {
     pub id: String,
     pub url: Option<String>,
     /// The number of its site. `None` if the site is unknown.
@@ -52,7 +52,7 @@ pub(super) struct Page {
 /// The pages of a set, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Docs {
-    pub pages: Vec<Page>,
+    pub pages: Vec<EvalPage>,
     /// The number of each page by its id. `None` if the page has no words and cannot be compared.
     pub numbers: HashMap<String, Option<u32>>,
 }
@@ -66,7 +66,7 @@ impl Docs {
 
 /// The fields of a line. Values stay raw, since half a surrogate pair in a text must not make the set unreadable.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct DocsLine<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -82,7 +82,7 @@ struct Line<'a> {
 }
 
 /// A parsed line.
-struct Found {
+struct ReadLine {
     id: String,
     url: Option<String>,
     site: Option<String>,
@@ -96,11 +96,11 @@ struct Found {
 /// Reads the pages of the set in `folder`.
 pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dyn Progress) -> Result<Docs> {
     let path = find(folder)?;
-    let lines = Mutex::new(Lines::open(&path, progress)?);
+    let lines = Mutex::new(LineReader::open(&path, progress)?);
     let found = Mutex::new(Vec::new());
     let broken = AtomicBool::new(false);
     on_each(threads, |_| {
-        let (mut desk, mut line) = (Desk::default(), Vec::new());
+        let (mut buffers, mut line) = (EvalBuffers::default(), Vec::new());
         // Lines are handed out in order and each is fully parsed. So the first broken line is always among those found,
         // whatever the thread timing.
         while !broken.load(Ordering::Relaxed) {
@@ -109,7 +109,7 @@ pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dy
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            let page = desk.page(&line, config);
+            let page = buffers.page(&line, config);
             broken.fetch_or(page.is_err(), Ordering::Relaxed);
             let mut found = found.lock().expect("no thread panics with this lock");
             found.push((number, page));
@@ -134,7 +134,7 @@ fn find(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Numbers the pages in the order of their lines.
-fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<Docs> {
+fn gather(mut found: Vec<(u64, Result<ReadLine, String>)>, path: &Path) -> Result<Docs> {
     found.sort_unstable_by_key(|(number, _)| *number);
     let mut docs = Docs::default();
     let mut sites: HashMap<String, u32> = HashMap::new();
@@ -149,7 +149,7 @@ fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<D
         let Some((text, fingerprint)) = page.text else { continue };
         let next = sites.len() as u32;
         let site = page.site.map(|site| *sites.entry(site).or_insert(next));
-        docs.pages.push(Page {
+        docs.pages.push(EvalPage {
             id: page.id,
             url: page.url,
             site,
@@ -173,7 +173,7 @@ pub(super) fn in_line(path: &Path, number: u64, reason: &str) -> Error {
 }
 
 /// The lines of a file, in order.
-struct Lines {
+struct LineReader {
     reader: BufReader<Box<dyn Read + Send>>,
     number: u64,
     /// Bytes read from the file, and how many of them were reported as progress.
@@ -181,8 +181,8 @@ struct Lines {
     told: u64,
 }
 
-impl Lines {
-    fn open(path: &Path, progress: &dyn Progress) -> Result<Lines> {
+impl LineReader {
+    fn open(path: &Path, progress: &dyn Progress) -> Result<LineReader> {
         let mut head = Vec::new();
         let file = File::open(path).at("read", path)?;
         progress.begin(Stage::Read, file.metadata().at("read", path)?.len());
@@ -190,7 +190,7 @@ impl Lines {
         let packing = sniff(&head)
             .map_err(|reason| Error::Input { input: path.display().to_string(), reason: reason.into() })?;
         let (reader, taken) = open(path, packing, Limits::default().expansion).at("read", path)?;
-        Ok(Lines { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
+        Ok(LineReader { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
     }
 
     /// Reads the next non-blank line into `line`. Returns its number.
@@ -225,15 +225,15 @@ impl Lines {
 
 /// Buffers that a thread reuses between pages.
 #[derive(Default)]
-struct Desk {
+struct EvalBuffers {
     canonical: Canonical,
     sketch: Sketch,
 }
 
-impl Desk {
-    fn page(&mut self, line: &[u8], config: &Config) -> Result<Found, String> {
+impl EvalBuffers {
+    fn page(&mut self, line: &[u8], config: &Config) -> Result<ReadLine, String> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let line: Line = serde_json::from_slice(line)
+        let line: DocsLine = serde_json::from_slice(line)
             .map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
         let id = line.id.and_then(name).filter(|id| !id.is_empty());
         let id = id.ok_or("the page has no `id` that is a string or a number")?;
@@ -260,7 +260,7 @@ impl Desk {
         canonicalise(&text, &config.canonical, &mut self.canonical);
         let has_words = self.canonical.token_count() > 0;
         let text = has_words.then(|| (text, self.canonical.fingerprint()));
-        Ok(Found { id, url, site, text, links: out_links, parts, whole: self.sketch.shingles().to_vec() })
+        Ok(ReadLine { id, url, site, text, links: out_links, parts, whole: self.sketch.shingles().to_vec() })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use onecopy_core::{overlap, resemblance};
 
-use super::docs::{Docs, Page, in_line};
+use super::docs::{Docs, EvalPage, in_line};
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::parallel::on_each;
@@ -206,7 +206,7 @@ fn too_many(path: &Path) -> Error {
 }
 
 /// Computes the similarity of whole texts for duplicates, if the set does not state it.
-pub(super) fn compare_whole(labels: &mut Labels, pages: &[Page], threads: usize) -> Result<()> {
+pub(super) fn compare_whole(labels: &mut Labels, pages: &[EvalPage], threads: usize) -> Result<()> {
     let chunks = Mutex::new(labels.listed.chunks_mut(1 << 10));
     on_each(threads, |_| {
         loop {

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use onecopy_core::{Canonical, Config, Desk, Method, Subject, candidates, canonicalise};
+use onecopy_core::{Canonical, Config, Method, Scratch, Subject, candidates, canonicalise};
 
 use super::EvalJob;
 use super::labels::{Label, Listed};
 use super::set::Set;
-use super::shared::Shared;
+use super::shared::SharedShingles;
 use super::tally::{Tally, Verdict};
 use crate::error::{Error, Result};
 use crate::parallel::{for_each, on_each};
@@ -30,14 +30,14 @@ impl Trial<'_> {
         let pages = &self.set.pages;
         self.progress.begin(Stage::Sketch, pages.len() as u64);
         let sketches: Vec<OnceLock<Vec<u64>>> = pages.iter().map(|_| OnceLock::new()).collect();
-        let buffers = || (Canonical::default(), Desk::default());
-        for_each(self.job.threads, pages.len(), buffers, |(canonical, desk), number| {
+        let buffers = || (Canonical::default(), Scratch::default());
+        for_each(self.job.threads, pages.len(), buffers, |(canonical, scratch), number| {
             let page = &pages[number];
             canonicalise(&page.text, &self.config.canonical, canonical);
             let parts = page.parts.as_ref().filter(|_| self.method.looks_at().parts).map(TextParts::parts);
             let subject = Subject { canonical, text: &page.text, links: &page.links, parts };
             let mut sketch = Vec::new();
-            self.method.sketch(&subject, desk, &mut sketch);
+            self.method.sketch(&subject, scratch, &mut sketch);
             sketch.shrink_to_fit();
             let _ = sketches[number].set(sketch);
             self.advance(1)
@@ -51,7 +51,7 @@ impl Trial<'_> {
         let slices: Vec<&[u64]> = sketches.iter().map(Vec::as_slice).collect();
         let candidates = candidates(self.method, &slices);
         let few = self.job.listed_only || candidates.is_some();
-        let shared = if few || !self.method.asks_rarity() { None } else { Shared::new(sketches) };
+        let shared = if few || !self.method.asks_rarity() { None } else { SharedShingles::new(sketches) };
         let pairs = Pairs { set: self.set, method: self.method, sketches, candidates };
         self.progress.begin(Stage::Compare, self.pairs());
         let next = AtomicUsize::new(0);

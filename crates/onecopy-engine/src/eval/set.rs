@@ -4,7 +4,7 @@ use std::path::Path;
 
 use onecopy_core::{Config, group};
 
-use super::docs::{self, Docs, Page};
+use super::docs::{self, Docs, EvalPage};
 use super::labels::{self, Label, Labels};
 use super::tally::Scope;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 /// A labelled set.
 pub(super) struct Set {
     pub name: String,
-    pub pages: Vec<Page>,
+    pub pages: Vec<EvalPage>,
     /// Pages without words, and listed pairs with such a page. They are left out.
     pub empty_pages: usize,
     pub empty_pairs: usize,
@@ -66,7 +66,7 @@ fn name(folder: &Path) -> String {
     whole.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn same_site(pages: &[Page], a: u32, b: u32) -> Option<bool> {
+fn same_site(pages: &[EvalPage], a: u32, b: u32) -> Option<bool> {
     Some(pages[a as usize].site? == pages[b as usize].site?)
 }
 

@@ -7,16 +7,16 @@ const IDENTITY_BITS: u32 = 32;
 const WORDS_LIMIT: usize = 1 << 27;
 
 /// For each page, the later pages that share a word with it.
-pub(super) struct Shared {
+pub(super) struct SharedShingles {
     /// The pages of each word that two or more pages have, ascending, word by word.
     pages: Vec<u32>,
     /// For each page and each shared word, the part of `pages` after this page.
     later: Vec<Vec<(u32, u32)>>,
 }
 
-impl Shared {
+impl SharedShingles {
     /// An index of sketches whose words are identified by their leading bits. `None` if there are too many words.
-    pub(super) fn new(sketches: &[Vec<u64>]) -> Option<Shared> {
+    pub(super) fn new(sketches: &[Vec<u64>]) -> Option<SharedShingles> {
         let words: usize = sketches.iter().map(Vec::len).sum();
         if words > WORDS_LIMIT {
             return None;
@@ -28,7 +28,7 @@ impl Shared {
         }
         holders.sort_unstable();
         holders.dedup();
-        let mut shared = Shared { pages: Vec::new(), later: vec![Vec::new(); sketches.len()] };
+        let mut shared = SharedShingles { pages: Vec::new(), later: vec![Vec::new(); sketches.len()] };
         for run in holders.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
             let end = (shared.pages.len() + run.len()) as u32;
             for &holder in &run[..run.len() - 1] {
@@ -65,7 +65,7 @@ mod tests {
             vec![word(1), word(2) + 1],
             vec![],
         ];
-        let shared = Shared::new(&sketches).unwrap();
+        let shared = SharedShingles::new(&sketches).unwrap();
         let marked = |page: u32| {
             let mut marks = vec![u32::MAX; sketches.len()];
             let marks = shared.mark(page, &mut marks);

@@ -15,7 +15,7 @@ const ADDRESS_BYTES: usize = 8 << 10;
 const HOST_BYTES: usize = 261;
 
 /// The parts of an address that locate a page.
-pub(super) struct Address<'a> {
+pub(super) struct PageAddress<'a> {
     /// In lower case, without the scheme, the user and the default port.
     pub host: Cow<'a, str>,
     /// Everything after the first slash, up to the fragment.
@@ -32,16 +32,16 @@ pub(super) struct Step {
     pub end: usize,
 }
 
-impl<'a> Address<'a> {
+impl<'a> PageAddress<'a> {
     /// Parses `url`; `None` if it is not an address.
-    pub(super) fn new(url: &'a str) -> Option<Address<'a>> {
+    pub(super) fn new(url: &'a str) -> Option<PageAddress<'a>> {
         let url = url.trim();
         let (scheme, rest) = url.split_once("://").filter(|_| url.len() <= ADDRESS_BYTES)?;
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let host = host(scheme, &rest[..end])?;
         let path = &rest[end..];
-        Some(Address { host, path: path.strip_prefix('/').unwrap_or(path) })
+        Some(PageAddress { host, path: path.strip_prefix('/').unwrap_or(path) })
     }
 
     /// The key of the host.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn parts(url: &str) -> Option<(String, Vec<String>)> {
-        let address = Address::new(url)?;
+        let address = PageAddress::new(url)?;
         let mut start = 0;
         let mut segments = Vec::new();
         for step in address.steps() {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn keys_depend_on_all_before_them() {
-        let keys = |url| Address::new(url).unwrap().steps().map(|step| step.key).collect::<Vec<_>>();
+        let keys = |url| PageAddress::new(url).unwrap().steps().map(|step| step.key).collect::<Vec<_>>();
         let (a, b, c) = (keys("http://h/a/x"), keys("https://H:443/a/y"), keys("http://h/b/x"));
         assert_eq!(a[0], b[0]);
         assert!(a[1] != b[1] && a[1] != c[1] && a[0] != c[0]);

@@ -19,7 +19,7 @@ const COVERAGE: f64 = 0.4;
 
 /// Two prefixes that qualify, and their counts.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct MirrorPair {
     pub left: Node,
     pub right: Node,
     pub score: f64,
@@ -33,16 +33,16 @@ pub(super) struct Found {
 
 /// The counts below two nodes.
 #[derive(Default)]
-struct Tally {
+struct MirrorTally {
     matched: u32,
     mismatched: u32,
     evidence: f64,
     absent: [u32; 2],
-    found: Vec<Found>,
+    found: Vec<MirrorPair>,
 }
 
-impl Tally {
-    fn add(&mut self, other: Tally) {
+impl MirrorTally {
+    fn add(&mut self, other: MirrorTally) {
         self.matched += other.matched;
         self.mismatched += other.mismatched;
         self.evidence += other.evidence;
@@ -54,7 +54,7 @@ impl Tally {
 }
 
 /// A comparison of two prefixes.
-pub(super) struct Comparison<'a> {
+pub(super) struct PrefixComparison<'a> {
     tree: &'a Tree,
     rules: &'a MirrorRules,
     left: Node,
@@ -66,9 +66,14 @@ pub(super) struct Comparison<'a> {
     copies_a_host: f64,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> PrefixComparison<'a> {
     /// A comparison of two prefixes. The right may be below the left, but not the left below the right.
-    pub(super) fn new(tree: &'a Tree, rules: &'a MirrorRules, left: Node, right: Node) -> Comparison<'a> {
+    pub(super) fn new(
+        tree: &'a Tree,
+        rules: &'a MirrorRules,
+        left: Node,
+        right: Node,
+    ) -> PrefixComparison<'a> {
         let copies_a_host = if tree.host(left) == tree.host(right) { 2.0 } else { 1.0 };
         let mut nest = vec![right];
         let mut at = right;
@@ -79,11 +84,11 @@ impl<'a> Comparison<'a> {
         if at != left {
             nest.clear();
         }
-        Comparison { tree, rules, left, right, nest, copies_a_host }
+        PrefixComparison { tree, rules, left, right, nest, copies_a_host }
     }
 
     /// The prefixes that qualify: the two themselves, or else folders below them.
-    pub(super) fn run(&self) -> Vec<Found> {
+    pub(super) fn run(&self) -> Vec<MirrorPair> {
         self.walk(self.left, self.right).found
     }
 
@@ -111,8 +116,8 @@ impl<'a> Comparison<'a> {
         self.nest.first() == Some(&left)
     }
 
-    fn walk(&self, left: Node, right: Node) -> Tally {
-        let (mut tally, mut below) = (Tally::default(), Tally::default());
+    fn walk(&self, left: Node, right: Node) -> MirrorTally {
+        let (mut tally, mut below) = (MirrorTally::default(), MirrorTally::default());
         let (mut common, mut common_bulk) = (0, [0, 0]);
         for (l, r) in self.common(left, right) {
             if self.tree.has_page(l) && self.tree.has_page(r) {
@@ -156,12 +161,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// Replaces the pairs below by this one, if it qualifies and not only because of a single folder.
-    fn settle(&self, left: Node, right: Node, tally: &mut Tally) {
+    fn settle(&self, left: Node, right: Node, tally: &mut MirrorTally) {
         if tally.matched < self.rules.least_paths {
             return;
         }
         let below = [self.below_left(left), self.tree.below(right)];
-        let whole = Found {
+        let whole = MirrorPair {
             left,
             right,
             score: score(tally, below),
@@ -185,7 +190,7 @@ fn bulk(pages: u32) -> u32 {
 }
 
 /// The share of paths outside `folder` that contradict `whole`.
-fn outside(whole: &Found, folder: &Found) -> f64 {
+fn outside(whole: &MirrorPair, folder: &MirrorPair) -> f64 {
     let mismatched = share(whole.mismatched - folder.mismatched, whole.matched + whole.mismatched);
     let absent = |side: usize| share(whole.absent[side] - folder.absent[side], whole.below[side]);
     mismatched.max(absent(0)).max(absent(1))
@@ -200,7 +205,7 @@ fn outside(whole: &Found, folder: &Found) -> f64 {
 /// - the share of pages outside folders that the other side lacks;
 /// - a root of the share of the smaller side that both have: crawls are incomplete, so a path that one side lacks says
 ///   little.
-fn score(tally: &Tally, below: [u32; 2]) -> f64 {
+fn score(tally: &MirrorTally, below: [u32; 2]) -> f64 {
     let both = tally.matched + tally.mismatched;
     let sample = tally.evidence * f64::from(both) / f64::from(tally.matched.max(1));
     let present = [below[0] - tally.absent[0], below[1] - tally.absent[1]];

@@ -5,14 +5,19 @@ use std::path::Path;
 
 use onecopy_core::MirrorRules;
 
-use super::compare::{Comparison, Found};
+use super::compare::{MirrorPair, PrefixComparison};
 use super::listing::each_address;
 use super::tree::{Node, Tree};
 use super::{Example, ExampleKind, Mirror, Prefix};
 use crate::error::Result;
 
 /// The mirrors with their names.
-pub(super) fn named(dir: &Path, tree: &Tree, found: &[Found], rules: &MirrorRules) -> Result<Vec<Mirror>> {
+pub(super) fn named(
+    dir: &Path,
+    tree: &Tree,
+    found: &[MirrorPair],
+    rules: &MirrorRules,
+) -> Result<Vec<Mirror>> {
     let examples: Vec<Examples> = found.iter().map(|found| Examples::of(tree, found, rules)).collect();
     let mut names = Names::default();
     for (found, examples) in found.iter().zip(&examples) {
@@ -27,7 +32,7 @@ pub(super) fn named(dir: &Path, tree: &Tree, found: &[Found], rules: &MirrorRule
 
 /// A few paths of each kind, the first in tree order, which is hash order.
 struct Examples<'a> {
-    comparison: Comparison<'a>,
+    comparison: PrefixComparison<'a>,
     tree: &'a Tree,
     limit: usize,
     picked: Vec<(ExampleKind, Node)>,
@@ -35,8 +40,8 @@ struct Examples<'a> {
 }
 
 impl<'a> Examples<'a> {
-    fn of(tree: &'a Tree, found: &Found, rules: &'a MirrorRules) -> Examples<'a> {
-        let comparison = Comparison::new(tree, rules, found.left, found.right);
+    fn of(tree: &'a Tree, found: &MirrorPair, rules: &'a MirrorRules) -> Examples<'a> {
+        let comparison = PrefixComparison::new(tree, rules, found.left, found.right);
         let mut examples =
             Examples { comparison, tree, limit: rules.examples, picked: Vec::new(), counts: [0; 4] };
         // Without this, a pair without mismatches would be searched to its end.
@@ -109,7 +114,7 @@ impl<'a> Examples<'a> {
     }
 }
 
-fn only(found: &Found) -> [u32; 2] {
+fn only(found: &MirrorPair) -> [u32; 2] {
     found.below.map(|below| below - found.matched - found.mismatched)
 }
 
@@ -159,7 +164,7 @@ impl Names {
     }
 
     /// The mirror with its sides in alphabetical order, independent of the input order.
-    fn mirror(&self, tree: &Tree, found: &Found, examples: &Examples) -> Mirror {
+    fn mirror(&self, tree: &Tree, found: &MirrorPair, examples: &Examples) -> Mirror {
         let (left, right) = (self.prefix(tree, found.left), self.prefix(tree, found.right));
         let example = |&(kind, node): &(ExampleKind, Node)| {
             let cut = if kind == ExampleKind::OnlyRight { right.path.len() } else { left.path.len() };

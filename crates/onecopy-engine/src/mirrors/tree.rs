@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::address::Address;
+use super::address::PageAddress;
 use crate::error::{Error, Result};
 
 /// A node of the tree, by number. A parent has a smaller number than its children.
@@ -63,7 +63,7 @@ pub(super) struct Planter {
 
 impl Planter {
     /// Adds a page. Always returns true, to continue.
-    pub(super) fn add(&mut self, address: &Address, group: Option<u32>) -> Result<bool> {
+    pub(super) fn add(&mut self, address: &PageAddress, group: Option<u32>) -> Result<bool> {
         let mut node = self.node(address.host_key(), 0, NONE)?;
         for step in address.steps() {
             node = self.node(step.key, step.segment, node)?;

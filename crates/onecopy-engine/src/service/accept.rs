@@ -13,7 +13,7 @@ use super::status::{Accepted, Refusal, Status, StatusKind, name_of};
 use super::tier2::Logged;
 use crate::error::{Error, Result};
 
-type Outcome = std::result::Result<Accepted, Refusal>;
+type Acceptance = std::result::Result<Accepted, Refusal>;
 type Answered = std::result::Result<(Version, Status), Refusal>;
 
 /// Changes that are ready to be written, of all threads.
@@ -26,10 +26,10 @@ pub(super) struct Doorway {
 #[derive(Debug)]
 struct Submission {
     changes: Vec<Answered>,
-    outcomes: Arc<OnceLock<Vec<Outcome>>>,
+    outcomes: Arc<OnceLock<Vec<Acceptance>>>,
 }
 
-pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Outcome> {
+pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Acceptance> {
     if let Some(refusal) = collection.queue.refusal() {
         return actions.iter().map(|_| Err(refusal.clone())).collect();
     }
@@ -40,7 +40,7 @@ pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Outcome
 pub(super) fn accept_versions(
     collection: &Collection,
     versions: Vec<Result<Version, Refusal>>,
-) -> Vec<Outcome> {
+) -> Vec<Acceptance> {
     let snapshot = collection.snapshot();
     let answered: Vec<Answered> =
         versions.into_iter().map(|version| answer(collection, &snapshot, version?)).collect();
@@ -92,7 +92,7 @@ pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
 }
 
 /// Makes changes durable, with those of other threads, and hands them to Tier 2 in the order of the log.
-fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Outcome> {
+fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
     let outcomes = Arc::new(OnceLock::new());
     collection.doorway.lock().push(Submission { changes, outcomes: outcomes.clone() });
     let mut log = collection.log.lock().expect("no thread panics with this lock");

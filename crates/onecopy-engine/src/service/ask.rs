@@ -9,7 +9,7 @@ use super::Action;
 use super::accept::names;
 use super::collection::Collection;
 use super::contents::{is_damage, read_sketch, read_version, unless_damaged};
-use super::queue::Pending;
+use super::queue::WaitingChange;
 use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind, View, name_of};
 use crate::error::{Error, Result};
 use onecopy_core::shown;
@@ -30,7 +30,7 @@ pub(super) fn status(collection: &Collection, pages: &[&str], verify: bool) -> R
 fn status_of(
     collection: &Collection,
     snapshot: &Snapshot,
-    names: Vec<(Option<Pending>, String)>,
+    names: Vec<(Option<WaitingChange>, String)>,
     verify: bool,
 ) -> Result<Option<Status>> {
     for (pending, name) in names {

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use onecopy_core::graph::{Edit, Effect, Graph, Slot};
-use onecopy_core::{Desk, Method};
+use onecopy_core::{Method, Scratch};
 use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, Postings};
 
 use super::tuning::Tuning;
 use crate::error::{Error, Result};
 use generation::{Generations, may_be_of};
-use search::{Among, Comparing, Finder, Known, SearchBuffers};
+use search::{Among, GraphLookup, KeySearch, Known, SearchBuffers};
 use sketches::Sketches;
 use totals::Visits;
 
@@ -30,7 +30,7 @@ pub(super) use totals::Totals;
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct ContentEntry {
     pub at: Place,
     pub size: u32,
     pub generation: u32,
@@ -38,9 +38,9 @@ pub(super) struct Entry {
     pub partition: u16,
 }
 
-impl Entry {
-    fn of(row: &ContentRow) -> Entry {
-        Entry {
+impl ContentEntry {
+    fn of(row: &ContentRow) -> ContentEntry {
+        ContentEntry {
             at: row.at,
             size: row.size,
             generation: row.generation,
@@ -54,7 +54,7 @@ impl Entry {
 #[derive(Debug)]
 pub(super) struct Contents {
     pub graph: Graph,
-    entries: Vec<Entry>,
+    entries: Vec<ContentEntry>,
     free: Vec<Slot>,
     postings: Postings,
     generations: Generations,
@@ -83,7 +83,7 @@ impl Contents {
     /// A number for a content that comes.
     pub(super) fn take_slot(&mut self) -> Slot {
         self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Entry::default());
+            self.entries.push(ContentEntry::default());
             self.entries.len() as Slot - 1
         })
     }
@@ -121,7 +121,7 @@ impl Contents {
 
     /// Gives a content keys of the newest generation.
     pub(super) fn rekey(&mut self, slot: Slot, row: &ContentRow, sketch: &[u64], method: &dyn Method) {
-        self.entries[slot as usize] = Entry::of(row);
+        self.entries[slot as usize] = ContentEntry::of(row);
         self.enter(slot, sketch, method);
     }
 
@@ -138,7 +138,7 @@ impl Contents {
         sketch: Option<Arc<[u64]>>,
         method: &dyn Method,
     ) {
-        self.entries[slot as usize] = Entry::of(row);
+        self.entries[slot as usize] = ContentEntry::of(row);
         if let Some(sketch) = sketch {
             self.generations.count(&sketch, method);
             self.sketches.put(slot, sketch.clone());
@@ -150,7 +150,7 @@ impl Contents {
     fn enter(&mut self, slot: Slot, sketch: &[u64], method: &dyn Method) {
         let mut keys = Vec::new();
         let generation = self.entries[slot as usize].generation;
-        self.generations.order(generation).keys(sketch, method, &mut Desk::default(), &mut keys);
+        self.generations.order(generation).keys(sketch, method, &mut Scratch::default(), &mut keys);
         let postings: Vec<Posting> =
             keys.into_iter().map(|(key, rest)| Posting { key, content: slot, rest }).collect();
         self.postings.add(&postings);
@@ -164,17 +164,18 @@ impl Contents {
             let entry = self.entries[*slot as usize];
             sketches.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry)));
         }
-        let query = |(slot, sketch, entry): &(Slot, Arc<[u64]>, Entry)| {
+        let query = |(slot, sketch, entry): &(Slot, Arc<[u64]>, ContentEntry)| {
             let ahead = self.ahead.get(&entry.at).map(Vec::as_slice);
             Query { name: *slot, sketch: sketch.clone(), ahead }
         };
         let queries: Vec<Query<Slot>> = sketches.iter().map(query).collect();
-        let Findings { candidates, read } = self.finder(method).find_all(&queries, &self.known(), threads)?;
+        let Findings { candidates, read } =
+            self.key_search(method).find_all(&queries, &self.known(), threads)?;
         read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
         self.ahead.clear();
         let Contents { graph, entries, postings, generations, oldest, sketches, compared, visits, .. } = self;
-        let finder = Finder { entries, postings, generations, oldest: *oldest, method, visits };
-        graph.apply(edit, &mut Comparing { finder, sketches, compared, candidates })
+        let key_search = KeySearch { entries, postings, generations, oldest: *oldest, method, visits };
+        graph.apply(edit, &mut GraphLookup { key_search, sketches, compared, candidates })
     }
 
     /// Looks ahead of time for contents that versions may become, while what is here is being made durable. Only `apply`
@@ -185,7 +186,7 @@ impl Contents {
         method: &dyn Method,
         threads: usize,
     ) -> Result<Findings<Place>> {
-        self.finder(method).find_all(versions, &self.known(), threads)
+        self.key_search(method).find_all(versions, &self.known(), threads)
     }
 
     /// Takes what was found ahead of time for the next `apply`.
@@ -198,9 +199,9 @@ impl Contents {
         Known { graph: &self.graph, sketches: &self.sketches }
     }
 
-    fn finder<'a>(&'a self, method: &'a dyn Method) -> Finder<'a> {
+    fn key_search<'a>(&'a self, method: &'a dyn Method) -> KeySearch<'a> {
         let Contents { entries, postings, generations, oldest, visits, .. } = self;
-        Finder { entries, postings, generations, oldest: *oldest, method, visits }
+        KeySearch { entries, postings, generations, oldest: *oldest, method, visits }
     }
 
     /// Says where the version of a content is that was moved.
@@ -222,7 +223,7 @@ impl Contents {
     pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
         let mut buffers = SearchBuffers::default();
         let known = self.known();
-        let mut found = self.finder(method).candidates(sketch, Among::All, Some(&known), &mut buffers)?;
+        let mut found = self.key_search(method).candidates(sketch, Among::All, Some(&known), &mut buffers)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }
@@ -253,8 +254,9 @@ impl Contents {
         let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
         if let Some(plan) = plan {
             // What is dead now stays dead: who comes under the same number is entered anew, in a later part.
-            let generation =
-                |(slot, entry): (usize, &Entry)| self.graph.get(slot as Slot).map(|_| entry.generation);
+            let generation = |(slot, entry): (usize, &ContentEntry)| {
+                self.graph.get(slot as Slot).map(|_| entry.generation)
+            };
             let alive: Vec<Option<u32>> = self.entries.iter().enumerate().map(generation).collect();
             let is_alive = move |posting: Posting| {
                 let generation = alive.get(posting.content as usize).copied().flatten();

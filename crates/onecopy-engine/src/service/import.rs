@@ -17,7 +17,7 @@ use serde::Serialize;
 pub use plan::{ImportPlan, plan_import};
 
 use self::hand_over::Turns;
-use self::plan::Reading;
+use self::plan::ImportReading;
 use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};
@@ -123,7 +123,7 @@ const LARGE_PAGES: usize = 2;
 /// Reads sources in their order. Whoever takes a piece also takes its turn, so that pieces are handed over in order.
 fn read(
     preparation: &Preparation,
-    reading: &Reading,
+    reading: &ImportReading,
     plan: &ImportPlan,
     turns: &Turns,
     progress: &dyn Progress,

@@ -36,7 +36,7 @@ struct Inside {
     /// Bytes of what waits or is being settled.
     bytes: u64,
     /// By name: the last change that waits.
-    pending: HashMap<String, Pending>,
+    pending: HashMap<String, WaitingChange>,
     /// Groups that are to be repaired.
     repairs: VecDeque<u64>,
     repaired: HashMap<u64, u64>,
@@ -53,7 +53,7 @@ struct Inside {
 
 /// A change that waits.
 #[derive(Clone, Debug)]
-pub(super) struct Pending {
+pub(super) struct WaitingChange {
     accepted: u64,
     pub deed: Deed,
     /// What Tier 1 said of it.
@@ -74,7 +74,7 @@ pub(super) struct Numbers {
 
 /// Work for Tier 2.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct BatchWork {
     pub versions: Vec<Logged>,
     pub repairs: Vec<u64>,
     pub checks: HashMap<u64, (u64, u64)>,
@@ -123,7 +123,7 @@ impl Queue {
             let Logged { place, version } = &logged;
             inside.accepted = version.accepted;
             inside.bytes += u64::from(place.length);
-            let pending = Pending { accepted: version.accepted, deed: version.deed, status };
+            let pending = WaitingChange { accepted: version.accepted, deed: version.deed, status };
             inside.pending.insert(version.name.clone(), pending);
             inside.waiting.push_back(logged);
         }
@@ -131,12 +131,12 @@ impl Queue {
     }
 
     /// The last change of a page that waits.
-    pub(super) fn pending(&self, name: &str) -> Option<Pending> {
+    pub(super) fn pending(&self, name: &str) -> Option<WaitingChange> {
         self.lock().pending.get(name).cloned()
     }
 
     /// Waits for work, and a little longer for more of it. Nothing once the collection is being closed.
-    pub(super) fn take(&self, linger: Duration) -> Option<Work> {
+    pub(super) fn take(&self, linger: Duration) -> Option<BatchWork> {
         let mut inside = self.lock();
         loop {
             if inside.stopping {
@@ -161,7 +161,7 @@ impl Queue {
         let count = inside.waiting.len().min(self.batch_changes);
         inside.settling = count as u64;
         let versions = inside.waiting.drain(..count).collect();
-        Some(Work {
+        Some(BatchWork {
             versions,
             repairs: inside.repairs.drain(..).collect(),
             checks: std::mem::take(&mut inside.checks),
@@ -193,7 +193,7 @@ impl Queue {
     /// Notes that work is done, and what it came to.
     pub(super) fn done(
         &self,
-        work: Work,
+        work: BatchWork,
         heads: Heads,
         repaired: &[(u64, u64)],
         add: impl FnOnce(&mut Numbers),
@@ -214,7 +214,7 @@ impl Queue {
     }
 
     /// Puts work back that could not be done, says why, and waits a little.
-    pub(super) fn failed(&self, work: Work, why: String, pause: Duration) {
+    pub(super) fn failed(&self, work: BatchWork, why: String, pause: Duration) {
         let mut inside = self.lock();
         for logged in work.versions.into_iter().rev() {
             inside.waiting.push_front(logged);

@@ -6,7 +6,7 @@ use onecopy_core::Kind;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-pub(super) use view::{Facts, View, name_of};
+pub(super) use view::{StatusFacts, View, name_of};
 
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;

@@ -34,7 +34,7 @@ fn sketch_of(method: &dyn Method, page: &str) -> Vec<u64> {
     let parts = Some(Parts { text: &text, main: &main });
     let subject = Subject { canonical: &canonical, text: "", links: &[], parts };
     let mut out = Vec::new();
-    method.sketch(&subject, &mut Desk::default(), &mut out);
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
     out
 }
 
@@ -133,7 +133,7 @@ proptest! {
         let rarity = Rarity::new(counters);
         let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| {
             let mut keys = Vec::new();
-            method.keys(sketch, &rarity, &mut Desk::default(), &mut keys);
+            method.keys(sketch, &rarity, &mut Scratch::default(), &mut keys);
             keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
             keys
         }).collect();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Desk, Method, Subject, method};
+use super::super::{Method, Scratch, Subject, method};
 use super::*;
 use crate::candidate::count;
 use crate::canonical::{Canonical, canonicalise};
@@ -23,7 +23,7 @@ fn canonical_of(text: &str) -> Canonical {
 fn sketch_of(page: &(String, Vec<u64>), method: &dyn Method) -> Vec<u64> {
     let mut out = vec![99];
     let subject = Subject { canonical: &canonical_of(&page.0), text: "", links: &page.1, parts: None };
-    method.sketch(&subject, &mut Desk::default(), &mut out);
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
     out.split_off(1)
 }
 
@@ -81,7 +81,7 @@ fn check_contract(method: &dyn Method, a: &[u64], b: &[u64]) {
     let rarity = Rarity::new(counters);
     let keys = |sketch: &[u64]| {
         let mut out = Vec::new();
-        method.keys(sketch, &rarity, &mut Desk::default(), &mut out);
+        method.keys(sketch, &rarity, &mut Scratch::default(), &mut out);
         out
     };
     let (left, right) = (keys(a), keys(b));

@@ -16,13 +16,13 @@ fn sketch_of(text: &str, method: &dyn Method) -> Vec<u64> {
     let (mut canonical, mut out) = (Canonical::default(), Vec::new());
     canonicalise(text, &CanonicalRules::default(), &mut canonical);
     let subject = Subject { canonical: &canonical, text, links: &[], parts: None };
-    method.sketch(&subject, &mut Desk::default(), &mut out);
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
     out
 }
 
 fn keys_of(sketch: &[u64], method: &dyn Method) -> Vec<(u64, u32)> {
     let mut out = Vec::new();
-    method.keys(sketch, &Rarity::new(vec![0]), &mut Desk::default(), &mut out);
+    method.keys(sketch, &Rarity::new(vec![0]), &mut Scratch::default(), &mut out);
     out
 }
 
@@ -89,7 +89,7 @@ fn a_page_is_its_sentences() {
     let mut out = Vec::new();
     lcs.sketch(
         &Subject { canonical: &canonical, text: "", links: &[], parts: None },
-        &mut Desk::default(),
+        &mut Scratch::default(),
         &mut out,
     );
     assert_eq!(out.len(), 1, "a page with tokens has a sentence");

@@ -20,7 +20,7 @@
 use super::super::billionths;
 use super::super::parameters::Parameters;
 use crate::config::ConfigError;
-use crate::myers::Run;
+use crate::myers::CommonRun;
 
 /// Which part of a longest common subsequence counts.
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ impl Trust {
     }
 
     /// The score of pages of these lengths whose LCS consists of `runs`.
-    pub(super) fn score(&self, runs: &[Run], lengths: (usize, usize)) -> u32 {
-        let common = |runs: &[Run]| runs.iter().map(|run| run.length).sum::<usize>();
+    pub(super) fn score(&self, runs: &[CommonRun], lengths: (usize, usize)) -> u32 {
+        let common = |runs: &[CommonRun]| runs.iter().map(|run| run.length).sum::<usize>();
         let (mut before, mut behind, mut best) = (0, common(runs), 0);
         let stretches = runs.chunk_by(|before, next| {
             let between = (next.a - before.a - before.length, next.b - before.b - before.length);
@@ -66,7 +66,12 @@ impl Trust {
     }
 
     /// The score of a stretch, given how many sentences of the LCS are before, in and after it.
-    fn of_stretch(&self, stretch: &[Run], common: (usize, usize, usize), lengths: (usize, usize)) -> u32 {
+    fn of_stretch(
+        &self,
+        stretch: &[CommonRun],
+        common: (usize, usize, usize),
+        lengths: (usize, usize),
+    ) -> u32 {
         let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { return 0 };
         let (before, inside, behind) = common;
         let counted = |length: usize, start: usize, end: usize| {

@@ -54,7 +54,7 @@ fn the_seed_gives_the_defaults() {
     assert_eq!(method.threshold(), 372.0 / 384.0);
     let page = sketch_of(&*method, "a page of some words");
     let mut keys = Vec::new();
-    method.keys(&page, &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+    method.keys(&page, &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
     assert_eq!((page.len(), keys.len()), (6, 13));
     assert_eq!(keys.iter().map(|key| key.1).collect::<Vec<_>>(), (0..13).rev().collect::<Vec<u32>>());
 }

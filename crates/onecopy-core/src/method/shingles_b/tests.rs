@@ -39,7 +39,7 @@ fn defaults_are_those_of_the_paper() {
     let method = made("shingles-b");
     let sketch = sketch_of(&*method, "one two three four five six seven eight nine ten eleven twelve");
     let mut keys = Vec::new();
-    method.keys(&sketch, &Rarity::new(vec![0]), &mut Desk::default(), &mut keys);
+    method.keys(&sketch, &Rarity::new(vec![0]), &mut Scratch::default(), &mut keys);
     keys.dedup();
     assert_eq!((sketch.len(), keys.len(), method.threshold()), (6, 15, 2.0 / 6.0));
     assert!(sketch_of(&*method, "").is_empty());
@@ -119,7 +119,7 @@ proptest! {
         let method = made(&format!("shingles-b:agree={agree}"));
         let keys = |sketch: &[u64]| {
             let mut out = Vec::new();
-            method.keys(sketch, &Rarity::new(vec![0]), &mut Desk::default(), &mut out);
+            method.keys(sketch, &Rarity::new(vec![0]), &mut Scratch::default(), &mut out);
             out
         };
         let of_b = keys(&b);

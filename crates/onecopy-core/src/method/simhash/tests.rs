@@ -52,7 +52,7 @@ proptest! {
             let method = made(&format!("simhash:distance={distance}"));
             let keys = |sketch: u64| {
                 let mut keys = Vec::new();
-                method.keys(&[sketch], &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+                method.keys(&[sketch], &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
                 keys.into_iter().collect::<BTreeMap<u64, u32>>()
             };
             let (a, b) = (keys(sketch), keys(other));
@@ -72,7 +72,7 @@ fn the_seed_gives_the_defaults() {
     let method = made("simhash");
     assert_eq!((method.threshold(), method.search()), (61.0 / 64.0, Search::Keys));
     let mut keys = Vec::new();
-    method.keys(&[7], &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+    method.keys(&[7], &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
     assert_eq!(keys.len(), 20);
     let rotate = made("simhash:search=rotate:step=8:window=2");
     assert_eq!(rotate.search(), Search::Neighbours { most: 3, step: 8, window: 2 });

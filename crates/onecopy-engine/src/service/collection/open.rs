@@ -1,6 +1,6 @@
 //! Opens a collection's tables: which format, which configuration, and what this program refuses.
 
-use onecopy_core::{Config, Method, Search};
+use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
 use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
 
 use crate::error::{Error, Result};
@@ -50,6 +50,11 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
         let found = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         return Err(Error::CollectionFormat { folder: options.data.clone(), found, expected: FORMAT });
     }
+    let found = answer_version(snapshot.meta("answers")?.as_deref());
+    if is_begun && found != ANSWER_VERSION {
+        let (folder, expected) = (options.data.clone(), ANSWER_VERSION);
+        return Err(Error::CollectionAnswers { folder, found, expected });
+    }
     if is_begun && stored.is_none() {
         return Err(damaged("it is not there".into()));
     }
@@ -59,6 +64,7 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
         let writing = tables.begin()?;
         let mut batch = writing.batch()?;
         batch.set_meta("format", &FORMAT.to_le_bytes())?;
+        batch.set_meta("answers", &ANSWER_VERSION.to_le_bytes())?;
         batch.set_meta("config", &serde_json::to_vec(&config).expect("a configuration is JSON"))?;
         batch.set_heads(&Heads { generations: 1, ..Heads::default() })?;
         drop(batch);
@@ -72,6 +78,12 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
     Ok(stored)
 }
 
+/// The version of a collection's answers. Collections of onecopy 0.1 have no number, and version 1. A number that cannot
+/// be read is no version.
+fn answer_version(stored: Option<&[u8]>) -> u32 {
+    stored.map_or(1, |bytes| bytes.try_into().map_or(0, u32::from_le_bytes))
+}
+
 /// Refuses what cannot be kept right page by page.
 pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
     if method.search() != Search::Keys {
@@ -81,4 +93,16 @@ pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
         return Err(Error::CollectionMarkets { count: config.markets.len() });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_without_a_number_has_answers_of_version_1() {
+        assert_eq!(answer_version(None), 1);
+        assert_eq!(answer_version(Some(&7u32.to_le_bytes())), 7);
+        assert_eq!(answer_version(Some(b"x")), 0);
+    }
 }

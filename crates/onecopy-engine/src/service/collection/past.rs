@@ -6,10 +6,10 @@ use onecopy_store::Snapshot;
 
 /// Snapshots that readers may hold, and the log segments that are kept because of them.
 #[derive(Debug, Default)]
-pub(super) struct Past(Mutex<Kept>);
+pub(super) struct Past(Mutex<Retained>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Retained {
     /// Earlier snapshots.
     snapshots: Vec<Weak<Snapshot>>,
     /// Segments that only readers of an earlier snapshot need.
@@ -19,7 +19,7 @@ struct Kept {
 }
 
 impl Past {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Retained> {
         self.0.lock().expect("no thread panics with this lock")
     }
 

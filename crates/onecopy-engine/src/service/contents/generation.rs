@@ -6,7 +6,7 @@
 //! newest, a few with every batch, and a page is looked up in every generation that has contents, each time with the keys
 //! that it has there. As a rule that is one. The partitions are frozen with the order, for the same reason.
 
-use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity};
+use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
 
 use crate::service::tuning::Tuning;
@@ -163,10 +163,10 @@ impl KeyOrder<'_> {
         &self,
         sketch: &[u64],
         method: &dyn Method,
-        desk: &mut Desk,
+        scratch: &mut Scratch,
         out: &mut Vec<(u64, u32)>,
     ) {
-        method.keys(sketch, self.rarity, desk, out);
+        method.keys(sketch, self.rarity, scratch, out);
         out.iter_mut().for_each(|(key, _)| *key = mixed(*key, self.generation));
         out.sort_unstable();
     }

@@ -10,7 +10,7 @@ use onecopy_store::{Folder, LogReader, Look, Postings, Snapshot};
 use super::generation::Generations;
 use super::sketches::{Sketches, is_damage};
 use super::totals::Visits;
-use super::{Contents, Entry};
+use super::{ContentEntry, Contents};
 use crate::error::{Error, Result};
 use crate::service::tuning::Tuning;
 
@@ -30,9 +30,9 @@ impl Contents {
             let (slot, row) = found?;
             count += 1;
             if entries.len() <= slot as usize {
-                entries.resize(slot as usize + 1, Entry::default());
+                entries.resize(slot as usize + 1, ContentEntry::default());
             }
-            entries[slot as usize] = Entry::of(&row);
+            entries[slot as usize] = ContentEntry::of(&row);
             if row.born > postings.covered() {
                 late.push((row.born, slot));
             }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-use onecopy_core::{Desk, Held, Method};
+use onecopy_core::{Held, Method, Scratch};
 use onecopy_store::{Postings, Seeker};
 
-use super::Entry;
+use super::ContentEntry;
 use super::generation::Generations;
 use super::sketches::Sketches;
 use super::totals::Visits;
@@ -16,8 +16,8 @@ use crate::parallel::for_each;
 use onecopy_core::graph::{Graph, Lookup, Slot};
 
 /// Looks for contents.
-pub(super) struct Finder<'a> {
-    pub entries: &'a [Entry],
+pub(super) struct KeySearch<'a> {
+    pub entries: &'a [ContentEntry],
     pub postings: &'a Postings,
     pub generations: &'a Generations,
     /// The first generation that has contents.
@@ -43,7 +43,7 @@ pub(super) enum Among {
 /// Buffers that a thread reuses between searches.
 #[derive(Default)]
 pub(super) struct SearchBuffers {
-    desk: Desk,
+    scratch: Scratch,
     own: Vec<(u64, u32)>,
     keys: Vec<u64>,
     theirs: Vec<(u64, u32)>,
@@ -68,7 +68,7 @@ pub(in crate::service) struct Findings<N> {
     pub read: HashMap<Slot, Arc<[u64]>>,
 }
 
-impl Finder<'_> {
+impl KeySearch<'_> {
     /// Answers many queries, by several threads.
     pub(super) fn find_all<N: Copy + Eq + Hash + Send + Sync>(
         &self,
@@ -110,12 +110,12 @@ impl Finder<'_> {
                 self.visits.count(reached.as_ref().map_or(1, Vec::len) as u64);
             }
             own.clear();
-            self.generations.order(generation).keys(sketch, self.method, &mut buffers.desk, &mut own);
+            self.generations.order(generation).keys(sketch, self.method, &mut buffers.scratch, &mut own);
             keys.clear();
             keys.extend(own.iter().map(|(key, _)| *key));
             let size = sketch.len() as u32;
-            let (finder, own) = (self, &own[..]);
-            let mut sought = Sought { finder, generation, reached, own, size, known, buffers, found };
+            let (key_search, own) = (self, &own[..]);
+            let mut sought = Sought { key_search, generation, reached, own, size, known, buffers, found };
             match among {
                 Among::All => self.postings.find(&keys, &mut sought)?,
                 Among::Latest => self.postings.find_latest(&keys, &mut sought),
@@ -131,7 +131,7 @@ impl Finder<'_> {
 
 /// A search in one generation.
 struct Sought<'a> {
-    finder: &'a Finder<'a>,
+    key_search: &'a KeySearch<'a>,
     generation: u32,
     reached: Option<Vec<u16>>,
     own: &'a [(u64, u32)],
@@ -143,7 +143,7 @@ struct Sought<'a> {
 
 impl Seeker for Sought<'_> {
     fn found(&mut self, at: usize, slot: u32, rest: u32) {
-        let Finder { entries, method, .. } = self.finder;
+        let KeySearch { entries, method, .. } = self.key_search;
         let Some(entry) = entries.get(slot as usize) else { return };
         let own = Held { size: self.size, rest: self.own[at].1 };
         let other = Held { size: entry.size, rest };
@@ -156,15 +156,15 @@ impl Seeker for Sought<'_> {
 
     fn holds(&mut self, slot: u32, held: &mut Vec<usize>) {
         let Some(known) = self.known.filter(|known| known.graph.get(slot).is_some()) else { return };
-        let entry = &self.finder.entries[slot as usize];
+        let entry = &self.key_search.entries[slot as usize];
         if entry.generation != self.generation {
             return;
         }
         let Some(sketch) = known.sketches.look(slot, entry.at, &mut self.buffers.buffer) else { return };
         let mut theirs = std::mem::take(&mut self.buffers.theirs);
         theirs.clear();
-        let order = self.finder.generations.order(self.generation);
-        order.keys(&sketch, self.finder.method, &mut self.buffers.desk, &mut theirs);
+        let order = self.key_search.generations.order(self.generation);
+        order.keys(&sketch, self.key_search.method, &mut self.buffers.scratch, &mut theirs);
         let mut at = 0;
         for &(key, rest) in &theirs {
             at += self.own[at..].iter().take_while(|(own, _)| *own < key).count();
@@ -180,21 +180,21 @@ impl Seeker for Sought<'_> {
 }
 
 /// Compares contents for the graph.
-pub(super) struct Comparing<'a> {
-    pub finder: Finder<'a>,
+pub(super) struct GraphLookup<'a> {
+    pub key_search: KeySearch<'a>,
     pub sketches: &'a mut Sketches,
     pub compared: &'a mut u64,
     /// What was searched for already.
     pub candidates: HashMap<Slot, Vec<Slot>>,
 }
 
-impl Comparing<'_> {
+impl GraphLookup<'_> {
     fn sketch(&mut self, slot: Slot) -> Result<Option<Arc<[u64]>>> {
-        self.sketches.get(slot, self.finder.entries[slot as usize].at)
+        self.sketches.get(slot, self.key_search.entries[slot as usize].at)
     }
 }
 
-impl Lookup for Comparing<'_> {
+impl Lookup for GraphLookup<'_> {
     type Error = Error;
 
     fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>> {
@@ -203,7 +203,8 @@ impl Lookup for Comparing<'_> {
         }
         let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
         // The graph is being changed, so nobody can be asked.
-        let mut found = self.finder.candidates(&sketch, Among::All, None, &mut SearchBuffers::default())?;
+        let mut found =
+            self.key_search.candidates(&sketch, Among::All, None, &mut SearchBuffers::default())?;
         found.retain(|&other| other != slot);
         self.candidates.insert(slot, found.clone());
         Ok(found)
@@ -212,6 +213,6 @@ impl Lookup for Comparing<'_> {
     fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>> {
         *self.compared += 1;
         let both = self.sketch(a)?.zip(self.sketch(b)?);
-        Ok(both.and_then(|(first, second)| self.finder.method.verify(&first, &second)))
+        Ok(both.and_then(|(first, second)| self.key_search.method.verify(&first, &second)))
     }
 }

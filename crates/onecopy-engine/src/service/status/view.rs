@@ -9,14 +9,14 @@ use crate::service::tier2::{ENDS_AT_A_PAGE, objection};
 use onecopy_core::shown;
 
 /// What a status is made of.
-pub(in crate::service) trait Facts {
+pub(in crate::service) trait StatusFacts {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>>;
     fn content(&self, slot: Slot) -> Result<Option<ContentRow>>;
     fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>>;
     fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>>;
 }
 
-impl Facts for Snapshot {
+impl StatusFacts for Snapshot {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
         Ok(Look::page(self, page)?)
     }
@@ -35,7 +35,7 @@ impl Facts for Snapshot {
 }
 
 /// Says what became of pages.
-pub(in crate::service) struct View<'a, F: Facts> {
+pub(in crate::service) struct View<'a, F: StatusFacts> {
     pub facts: &'a F,
     pub method: &'a dyn Method,
 }
@@ -47,7 +47,7 @@ struct Lost {
     kind: Kind,
 }
 
-impl<F: Facts> View<'_, F> {
+impl<F: StatusFacts> View<'_, F> {
     /// The status of a page.
     pub(in crate::service) fn status(&self, page: PageNumber, row: &PageRow) -> Result<Status> {
         let bare = |kind| Status::bare(name_of(&row.name), kind);

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use onecopy_store::{Folder, Log, Open, Place, Position};
+use onecopy_store::{Folder, Log, Look, Open, Place, Position};
 
 use super::*;
 
@@ -197,7 +197,7 @@ fn a_format_of_another_version_is_refused_with_the_remedy() {
     let (whole, _) = with_groups(PAGES);
     for number in [0u32, 3] {
         let disk = whole.power_loss(0);
-        set_format(&disk, number);
+        set_meta(&disk, "format", number);
         let error = try_open(&disk).unwrap_err().to_string();
         for words in [&*format!("has format {number}"), "export its pages there and import them here"] {
             assert!(error.contains(words), "`{words}` is not in: {error}");
@@ -205,22 +205,38 @@ fn a_format_of_another_version_is_refused_with_the_remedy() {
     }
 }
 
-fn set_format(disk: &Volatile, number: u32) {
-    let collection = collection::Collection::open_in(
-        Arc::new(disk.clone()),
-        ServiceOptions::new("memory"),
-        Tuning::small(),
-    )
-    .unwrap();
+#[test]
+fn answers_of_another_version_are_refused_with_the_remedy() {
+    let (whole, _) = with_groups(PAGES);
+    let own = onecopy_core::ANSWER_VERSION;
+    assert_eq!(open_collection(&whole).snapshot().meta("answers").unwrap(), Some(own.to_le_bytes().to_vec()));
+    for number in [own - 1, own + 1] {
+        let disk = whole.power_loss(0);
+        set_meta(&disk, "answers", number);
+        let error = try_open(&disk).unwrap_err().to_string();
+        let found = format!("answer version {number}, and this version has {own}");
+        for words in [&*found, "export its pages there and import them here"] {
+            assert!(error.contains(words), "`{words}` is not in: {error}");
+        }
+    }
+}
+
+fn open_collection(disk: &Volatile) -> collection::Collection {
+    let options = ServiceOptions::new("memory");
+    collection::Collection::open_in(Arc::new(disk.clone()), options, Tuning::small()).unwrap()
+}
+
+fn set_meta(disk: &Volatile, name: &str, number: u32) {
+    let collection = open_collection(disk);
     let writing = collection.begin().unwrap();
-    writing.batch().unwrap().set_meta("format", &number.to_le_bytes()).unwrap();
+    writing.batch().unwrap().set_meta(name, &number.to_le_bytes()).unwrap();
     writing.commit().unwrap();
 }
 
 #[test]
 fn an_earlier_format_is_upgraded() {
     let (disk, mut lines) = with_groups(PAGES);
-    set_format(&disk, 1);
+    set_meta(&disk, "format", 1);
     // They could not be read.
     damage(&disk, "postings", 3);
     let part = first_name(&disk, "postings-");

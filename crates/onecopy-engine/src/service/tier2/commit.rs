@@ -6,7 +6,7 @@ use super::batch::{BatchOutcome, Settler};
 use crate::error::Result;
 use crate::service::collection::{Collection, stale};
 use crate::service::contents::{Contents, Findings};
-use crate::service::queue::Work;
+use crate::service::queue::BatchWork;
 
 /// A batch that is durable.
 pub(super) struct Committed {
@@ -18,7 +18,7 @@ pub(super) struct Committed {
 }
 
 /// Settles a batch in one transaction.
-pub(super) fn settle(collection: &Collection, work: &Work) -> Result<Committed> {
+pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Committed> {
     let mut contents = collection.write_contents()?;
     let (config, method) = (&collection.preparation.config, collection.method());
     let writing = collection.begin()?;

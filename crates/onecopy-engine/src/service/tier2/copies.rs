@@ -71,7 +71,7 @@ pub(super) struct Planned {
 }
 
 /// A content that stays or comes.
-struct Kept {
+struct KeptContent {
     slot: Slot,
     before: Option<ContentRow>,
     row: ContentRow,
@@ -271,7 +271,7 @@ impl<'a> Copies<'a> {
         for slot in touched {
             let before = self.touched[&slot].row.clone();
             match self.row_of(rows, slot)? {
-                Some(row) => self.keep(rows, Kept { slot, before, row }, heads, &mut planned)?,
+                Some(row) => self.keep(rows, KeptContent { slot, before, row }, heads, &mut planned)?,
                 None => self.drop(rows, slot, before, &mut planned.edit)?,
             }
         }
@@ -302,8 +302,14 @@ impl<'a> Copies<'a> {
         Ok(None)
     }
 
-    fn keep(&mut self, rows: &mut Rows, kept: Kept, heads: &mut Heads, planned: &mut Planned) -> Result<()> {
-        let Kept { slot, before, mut row } = kept;
+    fn keep(
+        &mut self,
+        rows: &mut Rows,
+        kept: KeptContent,
+        heads: &mut Heads,
+        planned: &mut Planned,
+    ) -> Result<()> {
+        let KeptContent { slot, before, mut row } = kept;
         let is_same = before.as_ref().is_some_and(|before| before.sketch == row.sketch);
         if !is_same {
             heads.born += 1;

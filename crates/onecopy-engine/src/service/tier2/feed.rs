@@ -8,7 +8,7 @@ use super::batch::Settler;
 use super::links::ENDS_AT_A_PAGE;
 use super::rows::Rows;
 use crate::error::Result;
-use crate::service::status::{Facts, Status, StatusKind, View, name_of};
+use crate::service::status::{Status, StatusFacts, StatusKind, View, name_of};
 
 /// Tells of the pages that changed, and of all pages of `contents`.
 pub(super) fn tell(
@@ -100,7 +100,7 @@ fn count(heads: &mut Heads, told: u64, change: i64) {
     heads.counts[place] = heads.counts[place].saturating_add_signed(change);
 }
 
-impl Facts for Rows<'_, '_> {
+impl StatusFacts for Rows<'_, '_> {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
         self.peek(page)
     }

@@ -101,7 +101,7 @@ fn end(rows: &Rows, page: PageNumber) -> Result<EndRow> {
     if !points {
         return Ok(EndRow::default());
     }
-    let at = At { batch: rows.batch, failed: RefCell::new(None) };
+    let at = AddressLookup { batch: rows.batch, failed: RefCell::new(None) };
     let mut claims_of = |page: PageNumber| match rows.peek(page) {
         Ok(row) => row.map_or_else(Vec::new, |row| claims(page, &row)),
         Err(error) => {
@@ -157,12 +157,12 @@ fn claims(page: PageNumber, row: &PageRow) -> Vec<Claim> {
 }
 
 /// Who is at an address, by the tables.
-struct At<'a, 't> {
+struct AddressLookup<'a, 't> {
     batch: &'a Batch<'t>,
     failed: RefCell<Option<Error>>,
 }
 
-impl At<'_, '_> {
+impl AddressLookup<'_, '_> {
     fn best(&self, role: Role, hash: u64) -> Option<PageNumber> {
         self.batch.standing(role, hash).unwrap_or_else(|error| {
             *self.failed.borrow_mut() = Some(error.into());
@@ -171,7 +171,7 @@ impl At<'_, '_> {
     }
 }
 
-impl Standing for At<'_, '_> {
+impl Standing for AddressLookup<'_, '_> {
     fn content(&self, identity: u64) -> Option<PageNumber> {
         self.best(Role::Content, identity)
     }
