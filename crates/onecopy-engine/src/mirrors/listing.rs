@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::address::Address;
 use super::tree::{Planter, Tree};
 use crate::error::{At, Error, Result};
+use crate::run::Run;
 
 /// No line of ours is longer: a page's name and address are parts of a record, which has a limit too.
 const LINE_BYTES: u64 = 64 << 20;
@@ -68,6 +69,10 @@ fn open(dir: &Path, path: &Path) -> Result<File> {
     if !dir.join("report.json").exists() {
         let remedy = "run `onecopy dedup` with --out first";
         return Err(Error::NotFound(format!("{} holds no finished run: {remedy}", dir.display())));
+    }
+    // A folder without a run is another's, and its list speaks for itself.
+    if dir.join("run.json").exists() {
+        Run::current(dir)?;
     }
     if !path.exists() {
         let remedy = "run the same `onecopy dedup` with --overwrite again";
