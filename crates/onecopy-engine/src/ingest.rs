@@ -9,6 +9,7 @@ mod fields;
 mod format;
 mod inputs;
 mod line;
+mod names;
 mod opener;
 mod packing;
 mod parquet;
@@ -16,6 +17,7 @@ mod record;
 mod remote;
 mod scan;
 mod warc;
+mod windows;
 
 pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
@@ -24,11 +26,12 @@ pub(crate) use format::{Format, NotOnePage, of_page};
 pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use line::to_line;
 pub(crate) use opener::Opener;
-pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
+pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
+pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 
 use serde::Serialize;
 

@@ -54,6 +54,18 @@ pub enum Note {
     /// The output folder holds a part of this run, which is not repeated.
     #[error("continuing the run that was stopped here")]
     Continued,
+    /// Results of this very run were deleted.
+    #[error("{names} of this run no longer exist: the run is repeated")]
+    ResultsMissing {
+        /// The deleted results.
+        names: String,
+    },
+    /// A version with other answers began this run.
+    #[error("onecopy {version} began a run here, and its answers may differ: the run starts over")]
+    OtherAnswers {
+        /// The version.
+        version: String,
+    },
     /// The method is approximate.
     #[error("an approximate method: of pairs by {of}, it is expected to find {share}")]
     Approximate {
