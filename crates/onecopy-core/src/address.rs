@@ -9,7 +9,7 @@ mod rules;
 
 use url::Url;
 
-use parts::{Parts, has_http_scheme, is_plain_host, split};
+use parts::{AddressParts, has_http_scheme, is_plain_host, split};
 pub use rules::AddressRules;
 use rules::{Compiled, Written};
 
@@ -36,7 +36,7 @@ pub fn identity(url: &str, rules: &AddressRules, out: &mut String) -> bool {
 /// Uses the `url` crate: for international hosts, numbers as hosts, and missing or backward slashes.
 fn identity_of_odd(url: &str, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
-    has_http_scheme(url.as_str()) && Parts::of(&url).is_some_and(|parts| write(&parts, rules, out))
+    has_http_scheme(url.as_str()) && AddressParts::of(&url).is_some_and(|parts| write(&parts, rules, out))
 }
 
 /// The absolute address of `link` on the page at `base`. `None` unless it is http or https.
@@ -53,7 +53,7 @@ pub fn host(url: &str) -> Option<&str> {
     split(url.trim_matches(|c: char| c <= ' ')).map(|parts| parts.host).filter(|host| !host.is_empty())
 }
 
-fn write(parts: &Parts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
+fn write(parts: &AddressParts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
     let (written, compiled) = (&rules.written, &rules.compiled);
     let secure = parts.secure && !written.ignore_scheme;
     out.extend_from_slice(if secure { b"https://" } else { b"http://" });
@@ -106,7 +106,7 @@ fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
 
 /// If schemes are ignored, all share one set of default ports, or the identity of `https://host:80` would change
 /// twice.
-fn write_port(parts: &Parts, written: &Written, out: &mut Vec<u8>) {
+fn write_port(parts: &AddressParts, written: &Written, out: &mut Vec<u8>) {
     let Some(port) = parts.port else { return };
     let is_default = match port {
         80 => written.ignore_scheme || !parts.secure,

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::hash::{Fingerprint, digest};
 use crate::language::{Language, language};
 use crate::link::{Claim, LinkKind};
-use crate::method::{Desk, LooksAt, Method, Subject};
+use crate::method::{LooksAt, Method, Scratch, Subject};
 use crate::page::{PageId, Signals};
 use crate::record::{Record, TextParts};
 use crate::winner::{Contender, in_market, rank};
@@ -87,7 +87,7 @@ pub struct Appraiser<'a> {
     config: &'a Config,
     method: &'a dyn Method,
     canonical: Canonical,
-    desk: Desk,
+    scratch: Scratch,
     /// The identity of the last address.
     identity: String,
 }
@@ -95,8 +95,8 @@ pub struct Appraiser<'a> {
 impl<'a> Appraiser<'a> {
     /// An appraiser for a configuration and the method that it names.
     pub fn new(config: &'a Config, method: &'a dyn Method) -> Appraiser<'a> {
-        let (canonical, desk, identity) = (Canonical::default(), Desk::default(), String::new());
-        Appraiser { config, method, canonical, desk, identity }
+        let (canonical, scratch, identity) = (Canonical::default(), Scratch::default(), String::new());
+        Appraiser { config, method, canonical, scratch, identity }
     }
 
     /// Appraises a page and appends its sketch to `sketch`; `bytes` are the record. If pages with the same canonical
@@ -133,7 +133,7 @@ impl<'a> Appraiser<'a> {
         let text = if self.method.looks_at().text { record.text.plain() } else { "".into() };
         let parts = record.parts.as_ref().map(TextParts::parts);
         let subject = Subject { canonical: &self.canonical, text: &text, links: &record.out_links, parts };
-        self.method.sketch(&subject, &mut self.desk, out);
+        self.method.sketch(&subject, &mut self.scratch, out);
     }
 
     fn address(&mut self, url: Option<&str>) -> Address {

@@ -1,4 +1,4 @@
-//! Keys: the few shingles of a page of which any similar page must share at least one.
+//! Keys: a few shingles of a page. Any similar page must share at least one of them.
 //!
 //! Order all shingles rare first, in one order for all pages. Two sketches that are at least τ alike share one of
 //! the first n − ⌈τn⌉ + 1 shingles of either (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).

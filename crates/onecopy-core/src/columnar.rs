@@ -1,7 +1,7 @@
-//! The stages over whole columns: values and offsets, as Arrow lays out strings and lists.
+//! The stages over whole columns: values and offsets, in the Arrow layout of strings and lists.
 //!
-//! For engines that hold many rows at once, such as a data frame or a Spark executor. Nothing is copied on the way in,
-//! and what comes out can become an Arrow array without a copy.
+//! It is for engines that hold many rows at once, such as a data frame or a Spark executor. Inputs are not copied,
+//! and results can become Arrow arrays without a copy.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -10,12 +10,12 @@ use crate::candidate::Rarity;
 use crate::canonical::Canonical;
 use crate::config::Config;
 use crate::hash::Fingerprint;
-use crate::method::{Desk, Method, Subject};
+use crate::method::{Method, Scratch, Subject};
 use crate::record::{Needs, Record, Text, TextParts};
 
-/// An offset of Arrow: `i32` for usual columns, `i64` for large ones.
+/// An Arrow offset: `i32` for usual columns, `i64` for large ones.
 pub trait Offset: Copy + Debug {
-    /// The offset as a place; `None` if it is negative.
+    /// The offset as an index; `None` if it is negative.
     fn place(self) -> Option<usize>;
 }
 
@@ -31,27 +31,27 @@ impl Offset for i64 {
     }
 }
 
-/// Rows of values, one behind the other: row `i` is `values[offsets[i]..offsets[i + 1]]`.
+/// Rows of values in sequence: row `i` is `values[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a, T, O = i64> {
     values: &'a [T],
     offsets: &'a [O],
 }
 
-/// Why slices are no column.
+/// Why slices are not a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnError {
-    /// A column has one offset more than rows, so at least one.
+    /// A column has one offset more than it has rows, so at least one.
     #[error("a column needs one offset more than it has rows, and there is none")]
     NoOffsets,
     /// Offsets begin at zero or later, never fall, and end within the values.
     #[error("offset {0} of the column is negative, falls, or ends behind the values")]
     Offset(usize),
-    /// A pair names a row that is not there.
+    /// A pair names a row that does not exist.
     #[error("pair {0} names a row that the column does not have")]
     Row(usize),
-    /// The two sides of a list of pairs are not of one length.
+    /// The two sides of a list of pairs have different lengths.
     #[error("the two sides of the pairs have different lengths")]
     Sides,
 }
@@ -108,7 +108,7 @@ impl<T> Default for OwnedColumn<T> {
 }
 
 impl<T> OwnedColumn<T> {
-    /// The column as others take it.
+    /// The column as a borrowed view.
     pub fn view(&self) -> Column<'_, T> {
         Column { values: &self.values, offsets: &self.offsets }
     }
@@ -119,12 +119,12 @@ impl<T> OwnedColumn<T> {
     }
 }
 
-/// What the text of a row is.
+/// The format of the texts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Markup {
     /// Plain text.
     Plain,
-    /// HTML, of which the configuration's `content` is compared.
+    /// HTML; the configuration's `content` says which part is compared.
     Html,
 }
 
@@ -145,7 +145,7 @@ pub fn sketch_column<O: Offset>(
     method: &dyn Method,
 ) -> SketchColumn {
     let needs = Needs::of(config, method);
-    let (mut canonical, mut desk) = (Canonical::default(), Desk::default());
+    let (mut canonical, mut scratch) = (Canonical::default(), Scratch::default());
     let mut out = SketchColumn::default();
     for text in texts.rows().map(String::from_utf8_lossy) {
         let record = record(text, markup, &needs);
@@ -155,7 +155,7 @@ pub fn sketch_column<O: Offset>(
             let text = if method.looks_at().text { record.text.plain() } else { "".into() };
             let parts = record.parts.as_ref().map(TextParts::parts);
             let subject = Subject { canonical: &canonical, text: &text, links: &record.out_links, parts };
-            method.sketch(&subject, &mut desk, &mut out.sketches.values);
+            method.sketch(&subject, &mut scratch, &mut out.sketches.values);
         }
         out.sketches.end_row();
     }
@@ -182,11 +182,11 @@ pub struct KeyColumn {
 
 /// Finds the keys of sketches. Rows that are alike share a key if all of them use equal counts of rarity.
 pub fn key_column<O: Offset>(sketches: &Column<u64, O>, rarity: &Rarity, method: &dyn Method) -> KeyColumn {
-    let (mut desk, mut keys, mut out) = (Desk::default(), Vec::new(), KeyColumn::default());
+    let (mut scratch, mut keys, mut out) = (Scratch::default(), Vec::new(), KeyColumn::default());
     for sketch in sketches.rows() {
         keys.clear();
         if !sketch.is_empty() {
-            method.keys(sketch, rarity, &mut desk, &mut keys);
+            method.keys(sketch, rarity, &mut scratch, &mut keys);
         }
         out.keys.values.extend(keys.iter().map(|(key, _)| key));
         out.rests.extend(keys.iter().map(|(_, rest)| rest));
@@ -210,7 +210,7 @@ pub fn verdicts<O: Offset>(
             return Err(ColumnError::Row(pair));
         }
         let (a, b) = (sketches.row(a as usize), sketches.row(b as usize));
-        // A row without words is like no other.
+        // A row without words is similar to no other.
         let score = if a.is_empty() || b.is_empty() { None } else { method.verify(a, b) };
         Ok(score.map(|score| method.similarity(score, (a.len(), b.len()))))
     };

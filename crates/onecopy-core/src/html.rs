@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! scan      bytes  → text runs and tags       one pass; broken markup is read as browsers read it
-//! visible   tokens → tokens                   without what is never shown
+//! visible   tokens → tokens                   drops tokens that are never shown
 //! tree      tokens → blocks of text in boxes  no recursion, bounded depth
 //! feature   block  → numbers                  itself, its neighbours, its boxes, its place, its page
-//! model     numbers → likely content or not   learnt from pages that people marked; whole numbers only
-//! context   likely? → numbers                 what was said of the blocks around, to judge again by
-//! choice    likely? → main content            the blocks that make the best text to expect
+//! model     numbers → likely content or not   learnt from pages that people marked; integers only
+//! context   likely? → numbers                 the first judgement of the blocks around, for a second one
+//! choice    likely? → main content            the blocks with the best expected F1
 //! ```
 //! The stages accept any text. Their time is proportional to its length, except for sorting its blocks.
 
@@ -37,7 +37,7 @@ use crate::config::Content;
 use context::CONTEXT;
 #[doc(hidden)]
 pub use context::{Judged, context};
-use feature::{FEATURES, Page, ROOM};
+use feature::{FEATURES, PageFeatures, ROOM};
 use lines::{end_line, push_text};
 pub use link::links;
 use scan::Token;
@@ -94,7 +94,7 @@ pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
 #[doc(hidden)]
 pub fn describe_blocks(html: &str, mut visit: impl FnMut(&str, &[i32], Judged)) {
     let tree = tree::grow(html);
-    let page = Page::new(&tree);
+    let page = PageFeatures::new(&tree);
     let mut features = [0; ROOM];
     for index in shown(&tree) {
         page.describe(index, &mut features);
@@ -128,7 +128,7 @@ fn shown(tree: &Tree) -> impl Iterator<Item = usize> {
 
 /// The blocks of the main content, in order.
 fn main_blocks(tree: &Tree) -> Vec<usize> {
-    let page = Page::new(tree);
+    let page = PageFeatures::new(tree);
     let blocks: Vec<usize> = shown(tree).collect();
     let mut features = [0; ROOM];
     let judge = |&index: &usize| {

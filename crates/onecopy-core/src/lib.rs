@@ -2,7 +2,7 @@
 //!
 //! The life of a page:
 //! ```text
-//! Record        text or HTML → what is compared, and what helps to choose a winner
+//! Record        text or HTML → the text to compare, and the signals that choose a winner
 //! appraise      Record       → Appraised   fingerprint, sketch, language, address, rank
 //! keys          sketch       → keys        pages that share one may be duplicates
 //! verify        two sketches → score?      on the whole sets, never on an estimate
@@ -101,6 +101,7 @@ mod shingle;
 pub mod simd;
 mod sketch;
 mod verify;
+mod version;
 mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
@@ -128,7 +129,7 @@ pub use link::{
 };
 pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown};
 pub use method::{
-    Desk, Held, LooksAt, METHODS, Method, MethodEntry, Parts, Search, Subject, method, usual_parameters,
+    Held, LooksAt, METHODS, Method, MethodEntry, Parts, Scratch, Search, Subject, method, usual_parameters,
 };
 pub use order::{best_first, ranks};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
@@ -139,6 +140,7 @@ pub use search::{Sets, candidates};
 pub use shingle::{shingle, token_hashes, unshared};
 pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
+pub use version::ANSWER_VERSION;
 pub use winner::{Contender, in_market, rank};
 
 /// Runs the example of the README as a test.

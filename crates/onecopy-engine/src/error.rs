@@ -183,6 +183,19 @@ pub enum Error {
         /// The number of ours.
         expected: u32,
     },
+    /// The collection's sketches and decisions are those of another version.
+    #[error(
+        "collection {folder}: its pages were compared by answer version {found}, and this version has {expected}: use \
+         the version of onecopy that wrote it, export its pages there and import them here"
+    )]
+    CollectionAnswers {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// The version of its answers.
+        found: u32,
+        /// The version of ours.
+        expected: u32,
+    },
     /// The collection has another configuration than the one that was asked for.
     #[error("collection {folder}: it was begun with another configuration, which it keeps")]
     CollectionConfig {

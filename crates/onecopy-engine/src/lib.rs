@@ -17,6 +17,7 @@ mod environment;
 mod error;
 mod eval;
 mod explain;
+mod fuzzed;
 mod ingest;
 mod io;
 mod job;
@@ -42,6 +43,8 @@ pub use eval::{
     Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
 };
 pub use explain::{Explanation, Fate, PageFacts, explain};
+#[doc(hidden)]
+pub use fuzzed::{parquet_lines, reread_lines};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords, Setting,
 };

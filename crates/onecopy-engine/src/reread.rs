@@ -1,6 +1,6 @@
-//! Pages of a finished run, read again from its inputs.
+//! Reads pages of a finished run again from its inputs.
 //!
-//! A run keeps no texts: whatever is asked about its pages later is answered from the inputs, which must still be there.
+//! A run keeps no texts. Later questions about its pages are answered from the inputs, which must still exist.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,12 +19,12 @@ use crate::parallel::Gate;
 use crate::run::Run;
 use onecopy_core::{Needs, Record};
 
-/// A name in an output, which is a string or a number.
+/// A name from an output, where it is a string or a number.
 pub(crate) fn plain(name: &serde_json::Value) -> String {
     name.as_str().map_or_else(|| name.to_string(), str::to_owned)
 }
 
-/// Hands on the lines of a list until `each` has enough.
+/// Calls `each` with the lines of a list until it returns false.
 pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
     path: &Path,
     mut each: impl FnMut(T) -> bool,
@@ -44,7 +44,7 @@ pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
     Ok(())
 }
 
-/// Which of these names are of no page that the run in `out` judged.
+/// The names that belong to no compared page of the run in `out`.
 pub(crate) fn not_judged<'a>(out: &Path, names: &[&'a str]) -> Result<Vec<&'a str>> {
     #[derive(Deserialize)]
     struct Page {
@@ -59,7 +59,7 @@ pub(crate) fn not_judged<'a>(out: &Path, names: &[&'a str]) -> Result<Vec<&'a st
     Ok(missing)
 }
 
-/// Refuses pages that the run does not know, or that it rejected.
+/// Returns an error if the run does not know a page or rejected it.
 pub(crate) fn check_judged(out: &Path, names: &[&str]) -> Result<()> {
     match not_judged(out, names)?.first() {
         Some(name) => Err(unknown(name)),
@@ -67,13 +67,13 @@ pub(crate) fn check_judged(out: &Path, names: &[&str]) -> Result<()> {
     }
 }
 
-/// The error of a page that the run does not know.
+/// The error for a page that the run does not know.
 pub(crate) fn unknown(name: &str) -> Error {
     Error::PageNotJudged { page: name.into() }
 }
 
-/// Reads the inputs of a run again, in order, for pages with these names, and makes of each what is needed.
-/// Of pages with one name the first counts. `environment` is as in [`Job::environment`](crate::Job::environment).
+/// Reads the inputs of a run again, in order, and converts the pages with these names. If several pages have one name,
+/// the first counts. See [`Job::environment`](crate::Job::environment) for `environment`.
 pub(crate) fn reread<T>(
     run: &Run,
     pages: &[String],
@@ -90,7 +90,7 @@ pub(crate) fn reread<T>(
     let feed = Feed::new(sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
     let mut finder = Finder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };
-    // Pages without a name are known by their line.
+    // Pages without a name are identified by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
         match piece {

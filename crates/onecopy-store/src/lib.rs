@@ -1,6 +1,6 @@
-//! The collection on disk: pages, contents, groups, queue and feed, crash-safe.
+//! The crash-safe collection on disk: pages, contents, groups, queue and feed.
 //!
-//! It keeps what it is given and knows no method: what is alike is for others to find out.
+//! It stores what it is given and knows no method: its callers find duplicates.
 
 mod codec;
 mod disk;

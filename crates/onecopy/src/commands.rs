@@ -60,6 +60,7 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }
             | Error::CollectionFormat { .. }
+            | Error::CollectionAnswers { .. }
             | Error::CollectionConfig { .. }
             | Error::CollectionConfigDamaged { .. }
             | Error::CollectionMethod { .. }

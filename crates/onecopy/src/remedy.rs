@@ -1,12 +1,12 @@
-//! What to do about an error: the option or the command that mends it.
+//! Remedies: the option or the command that mends an error.
 //!
-//! The libraries say what failed and why, and know no command line; every sentence that names an option is here.
+//! The libraries say what failed and why, and know no command line. Every sentence that names an option is here.
 
 use std::io::ErrorKind;
 
 use onecopy_engine::{ConfigError, Error, Note, Setting};
 
-/// What to do about records that were rejected because of a limit.
+/// The remedy for records that exceed a limit.
 pub const LIMITS: &str = "--max-page and --max-expansion change the limits";
 
 /// The error in a sentence, with its remedy if there is one.

@@ -1,6 +1,6 @@
-//! E3: how far the service's groups are from those of one batch run over the same pages (TIERS, Table 1).
+//! E3: measures how the service's groups differ from those of one batch run over the same pages (TIERS, Table 1).
 //!
-//! REP is the share of pairs in one group by the service that are in none by the batch run, RER the reverse.
+//! REP is the share of pairs grouped by the service but not by the batch run; RER is the reverse.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -16,10 +16,10 @@ use super::{Program, emptied, shared_data};
 use crate::jsonl;
 use crate::table::{Table, count};
 
-/// What was published: the largest of 18 figures each.
+/// The published errors: the largest of 18 figures each.
 const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
 
-/// Pairs that are in one group.
+/// Numbers of pairs in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pairs {
     /// By the service.
@@ -53,26 +53,27 @@ pub struct Errors {
     pub rep: f64,
     /// See [`Pairs::rer`].
     pub rer: f64,
-    /// Partitions that a page visited on average.
+    /// The average number of partitions that a page visited.
     pub visited: f64,
     /// Losers of the batch run that the service keeps.
     pub missed: u64,
 }
 
-/// What a batch run says.
+/// The results of a batch run.
 struct Batch {
     groups: Groups,
+    /// The removed pages.
     losers: Vec<String>,
 }
 
-/// What the service says.
+/// The results of the service.
 struct Served {
     groups: Groups,
     losers: HashSet<String>,
     visited: f64,
 }
 
-/// Measures generated pages and, where they are, real ones.
+/// Measures generated pages and, if available, real ones.
 pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
     let generated = program.work.join("errors.jsonl");
     Stream::new(seed, pages).write(0..pages, &generated)?;
@@ -102,7 +103,7 @@ fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Errors> {
     Ok(Errors { pages: pages.to_owned(), pairs, rep, rer, visited, missed })
 }
 
-/// The group of each page that is in one.
+/// The group of each grouped page.
 type Groups = HashMap<String, u64>;
 
 impl Batch {
@@ -170,7 +171,7 @@ fn each_line<T: for<'a> Deserialize<'a>>(path: &Path, mut each: impl FnMut(T)) -
     Ok(())
 }
 
-/// Counts pairs without listing them: pages that share both groups are pairs by both.
+/// Counts pairs without listing them: pages that share both groups form pairs of both.
 fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     let of = |sizes: HashMap<(u64, u64), u64>| sizes.into_values().map(|size| size * (size - 1) / 2).sum();
     let mut sizes = [HashMap::new(), HashMap::new(), HashMap::new()];
@@ -195,7 +196,7 @@ pub fn check(found: &[Errors]) -> Result<()> {
     Ok(())
 }
 
-/// The errors beside those that were published.
+/// The errors next to the published ones.
 pub fn table(found: &[Errors]) -> Table {
     let mut table =
         Table::new(&["pages", "partitions visited", "pairs", "of batch", "REP", "RER", "losers missed"]);

@@ -7,7 +7,7 @@ use url::Url;
 
 /// The parts of an http or https address. `path` is empty or begins with a slash.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Parts<'a> {
+pub(super) struct AddressParts<'a> {
     pub secure: bool,
     pub user: Option<&'a str>,
     pub host: &'a str,
@@ -17,13 +17,13 @@ pub(super) struct Parts<'a> {
     pub fragment: Option<&'a str>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> AddressParts<'a> {
     /// The parts as the `url` crate sees them.
-    pub(super) fn of(url: &'a Url) -> Option<Parts<'a>> {
+    pub(super) fn of(url: &'a Url) -> Option<AddressParts<'a>> {
         let start = url.scheme().len() + "://".len();
         let authority = &url.as_str()[start..];
         let authority = &authority[..authority.find(['/', '?', '#']).unwrap_or(authority.len())];
-        Some(Parts {
+        Some(AddressParts {
             secure: url.scheme() == "https",
             user: authority.rsplit_once('@').map(|(user, _)| user),
             host: url.host_str()?,
@@ -36,7 +36,7 @@ impl<'a> Parts<'a> {
 }
 
 /// Cuts a usual address. `None`: it is not an http or https address, or an odd one.
-pub(super) fn split(url: &str) -> Option<Parts<'_>> {
+pub(super) fn split(url: &str) -> Option<AddressParts<'_>> {
     let (secure, rest) = without_scheme(url)?;
     // The fold does not stop at the first odd byte, so that the compiler vectorises it.
     if url.bytes().fold(false, |odd, byte| odd | (byte < b' ')) {
@@ -54,7 +54,7 @@ pub(super) fn split(url: &str) -> Option<Parts<'_>> {
         None => (None, authority),
     };
     let (host, port) = without_port(host)?;
-    Some(Parts { secure, user, host, port, path, query, fragment })
+    Some(AddressParts { secure, user, host, port, path, query, fragment })
 }
 
 /// Whether the address begins with `http:` or `https:`, ignoring case.

@@ -32,7 +32,7 @@ const HEAD: usize = 16;
 const MOST_BITS: u32 = 34;
 
 impl Rarity {
-    /// A table from its counters, of which there must be a power of two.
+    /// A table from its counters. Their number must be a power of two.
     pub fn new(counters: Vec<u8>) -> Rarity {
         assert!(counters.len().is_power_of_two(), "counters are indexed by leading bits");
         Rarity { shift: 64 - counters.len().ilog2(), counters }

@@ -1,4 +1,4 @@
-//! Columns give what single pages give.
+//! Columns give the same results as single pages.
 
 use super::*;
 use crate::appraise::Appraiser;
@@ -52,7 +52,7 @@ fn keys_and_verdicts_are_those_of_the_method() {
     sketches.rows().for_each(|sketch| rarity.count(sketch));
     let found = key_column(&sketches, &rarity, &*method);
     let mut keys = Vec::new();
-    method.keys(sketches.row(2), &rarity, &mut Desk::default(), &mut keys);
+    method.keys(sketches.row(2), &rarity, &mut Scratch::default(), &mut keys);
     assert!(!keys.is_empty(), "the first and the third share shingles");
     assert_eq!(found.keys.view().row(2), keys.iter().map(|(key, _)| *key).collect::<Vec<_>>());
     let from = found.keys.offsets[2] as usize;

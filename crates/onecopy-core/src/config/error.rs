@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: the setting, its value, and the values that are right.
+//! Errors of a configuration: the setting, its value, and the accepted values.
 //!
 //! A text names settings as [`Config`](crate::Config) does. It knows nothing of the program's options.
 
@@ -123,7 +123,7 @@ pub enum ConfigError {
     /// The rules of addresses cannot be used.
     #[error("address rules: {reason}")]
     AddressRules {
-        /// Where the mistake is, what it is, and how to mend it.
+        /// Where the mistake is, what it is, and how to fix it.
         reason: String,
     },
 }

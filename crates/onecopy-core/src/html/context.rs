@@ -51,13 +51,13 @@ impl Weight {
 
 /// Describes each block by the first judgement of the blocks around it.
 pub fn context(blocks: &[Judged], mut visit: impl FnMut(usize, &[i32; CONTEXT])) {
-    let page = Page::new(blocks);
+    let page = JudgedPage::new(blocks);
     for index in 0..blocks.len() {
         visit(index, &page.numbers(index));
     }
 }
 
-struct Page<'a> {
+struct JudgedPage<'a> {
     blocks: &'a [Judged],
     /// The weight before each block, and of the whole page.
     upto: Vec<Weight>,
@@ -72,8 +72,8 @@ struct Page<'a> {
     ahead: Vec<[i32; 2]>,
 }
 
-impl Page<'_> {
-    fn new(blocks: &[Judged]) -> Page<'_> {
+impl JudgedPage<'_> {
+    fn new(blocks: &[Judged]) -> JudgedPage<'_> {
         let mut upto = vec![Weight::default()];
         let mut all = Weight::default();
         let kind_count =
@@ -89,7 +89,7 @@ impl Page<'_> {
                 kinds[outer].add(weight);
             }
         }
-        Page {
+        JudgedPage {
             blocks,
             upto,
             all,

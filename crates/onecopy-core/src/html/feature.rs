@@ -22,7 +22,7 @@ pub const ROOM: usize = 256;
 pub type Features = [i32; ROOM];
 
 /// Facts about a page, computed before its blocks are described.
-pub struct Page<'a> {
+pub struct PageFeatures<'a> {
     tree: &'a Tree,
     sums: Sums,
     all: Amount,
@@ -44,15 +44,15 @@ pub struct Page<'a> {
 
 const NONE: u32 = u32::MAX;
 
-impl<'a> Page<'a> {
-    pub fn new(tree: &'a Tree) -> Page<'a> {
+impl<'a> PageFeatures<'a> {
+    pub fn new(tree: &'a Tree) -> PageFeatures<'a> {
         let sums = Sums::new(&tree.blocks);
         let all = sums.all();
         let boxes = Boxes::new(tree, &sums);
         let is_h1 = |block: &Block| tree.nodes[block.node as usize].tag == Tag::H1;
         let has = |tag: Tag| tree.nodes.iter().filter(|node| node.tag == tag).count().min(1000) as i32;
         let titled = titled(tree);
-        let mut page = Page {
+        let mut page = PageFeatures {
             tree,
             sums,
             all,

@@ -24,6 +24,8 @@ fn text_is_what_a_reader_sees() {
     check("<td>a</td><td>b</td>&amp;&eacute;&#x4e2d;", "a b &é中");
     check("<!-- no --><template><p>hidden</p></template>seen", "seen");
     check("<svg><title>x</title><svg>y</svg>z</svg>seen<svg/>too", "seen too");
+    // A slash at the end of a value without quotes closes nothing.
+    check("<object data=/a/>hidden</object>seen<svg id='/'/>too<svg id=x />all", "seen too all");
     check("one\n\t two&#10;&nbsp;three", "one two \u{a0}three");
     check("<select><option>a<option>b</select>", "a b");
     assert_eq!(text("<p> a\n b </p>\n<p>c<br>d</p>", Content::All), "a b\nc\nd\n");

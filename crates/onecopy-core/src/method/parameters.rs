@@ -1,4 +1,4 @@
-//! What a method is told: `name:parameter=value:parameter=value`.
+//! The parameters of a method: `name:parameter=value:parameter=value`.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use crate::config::ConfigError;
 
-/// A method's name and its parameters, which are taken out one by one.
+/// A method's name and its parameters, which the method takes out one by one.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     name: String,
     given: Vec<(String, String)>,
-    /// What was asked for, and the usual value of each.
+    /// The parameters that the method asked for, and the default value of each.
     known: Vec<(&'static str, String)>,
 }
 
@@ -36,7 +36,7 @@ impl Parameters {
         &self.name
     }
 
-    /// A number of things, in `range`.
+    /// A count in `range`.
     pub(crate) fn count(
         &mut self,
         key: &'static str,
@@ -46,7 +46,7 @@ impl Parameters {
         self.number(key, usual, range)
     }
 
-    /// A number of things in `range`, if there is one. `such_as` is for those who give another.
+    /// A count in `range`, if it is given. The error message suggests `such_as`.
     pub(crate) fn count_if_given(
         &mut self,
         key: &'static str,
@@ -87,7 +87,7 @@ impl Parameters {
         self.accepted(key, usual, allowed, |value| range.contains(value))
     }
 
-    /// One of some words; the first is the usual one.
+    /// One of some words; the first is the default.
     pub(crate) fn word(
         &mut self,
         key: &'static str,
@@ -98,7 +98,7 @@ impl Parameters {
         found.copied().ok_or_else(|| self.refused(key, value, format!("one of {}", words.join(", "))))
     }
 
-    /// The value that is given, if it is `right`, or the usual one. `allowed` says in words what is right.
+    /// The given value, or the default. It must be `right`; `allowed` says in words which values are.
     fn accepted<T: FromStr + Display>(
         &mut self,
         key: &'static str,
@@ -119,14 +119,14 @@ impl Parameters {
         }
     }
 
-    /// Takes what is given for `key`, if anything is.
+    /// Takes the value given for `key`, if any.
     fn take(&mut self, key: &'static str, usual: impl Display) -> Option<String> {
         self.known.push((key, usual.to_string()));
         let place = self.given.iter().position(|(given, _)| given == key)?;
         Some(self.given.remove(place).1)
     }
 
-    /// The error of a value that is not right. `allowed` says in words what is.
+    /// The error for a refused value. `allowed` says in words which values are accepted.
     pub(crate) fn refused(&self, key: &'static str, value: impl Display, allowed: String) -> ConfigError {
         ConfigError::Parameter {
             method: self.name.clone(),
@@ -136,12 +136,12 @@ impl Parameters {
         }
     }
 
-    /// The error of values that do not go together.
+    /// The error for values that conflict.
     pub(crate) fn conflict(&self, reason: String) -> ConfigError {
         ConfigError::Combination { method: self.name.clone(), reason }
     }
 
-    /// Refuses what no one took; says what could have been given, with the usual values.
+    /// Refuses parameters that the method did not take. Returns those that it knows, with their default values.
     pub(crate) fn finish(self) -> Result<Vec<(&'static str, String)>, ConfigError> {
         let Some((parameter, _)) = self.given.into_iter().next() else { return Ok(self.known) };
         let known = self.known.into_iter().map(|known| known.0).collect();

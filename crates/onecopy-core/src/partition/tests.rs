@@ -1,4 +1,4 @@
-//! The bound against all vectors, one by one, and against sets that are just alike.
+//! The bound against all vectors one by one, and against sets that are barely alike.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::hash::repeated;
 use crate::measure::resemblance;
 
-/// These classes are on people's disks, by way of where pages were put.
+/// Stored pages are placed by these classes, so the classes must never change.
 #[test]
 fn golden_classes() {
     let classes: Vec<usize> = (0..24).map(|n| class(repeated(n, 0))).collect();
@@ -58,13 +58,13 @@ fn any_partitions() -> impl Strategy<Value = Partitions> {
     prop::collection::vec(cuts, 1..=DIMENSIONS).prop_map(|cuts| Partitions { cuts })
 }
 
-/// The homes of all vectors that the counts allow to be alike.
+/// The homes of all vectors that can be alike by their counts.
 fn reached_slowly(partitions: &Partitions, page: &Lengths) -> Vec<u16> {
     let dimensions = partitions.cuts.len();
     let a = folded(&page.vector, dimensions).map(f64::from);
     let mut reached = BTreeSet::new();
     for number in 0..90_u32.pow(dimensions as u32).min(30_u32.pow(3)) {
-        // In one dimension all of a page, in the last of more as much as is left of it.
+        // A single dimension holds the whole page. The last of several holds the remaining classes.
         let vector = LengthVector(match dimensions {
             1 => [number, 0, 0],
             2 => [number % 90, number / 90, 0],
@@ -106,7 +106,7 @@ proptest! {
         let hashes = |kind: u64, count| (0..count).map(move |n| repeated(seed ^ n, kind));
         let vector = |kind, count| LengthVector::of(hashes(0, common).chain(hashes(kind, count)));
         let (a, b) = (vector(1, own.0), vector(2, own.1));
-        // Just alike: what they share is all that is asked for.
+        // Barely alike: the sets share exactly as much as needed.
         let sizes = [own.0, own.1].map(|own| (common + own) as usize);
         let least = resemblance(common as usize, sizes[0], sizes[1]).max(f64::MIN_POSITIVE);
         let others = sample.iter().enumerate().map(|(n, &count)| LengthVector::of(hashes(n as u64 + 3, count)));

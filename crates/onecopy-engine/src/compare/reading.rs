@@ -1,4 +1,4 @@
-//! The pages that are to be compared: a file, standard input, or a page of a finished run.
+//! Reads the pages to compare: a file, standard input, or a page of a finished run.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ pub(super) struct Reading {
     pub text: String,
     /// Hashes of the addresses that it links to.
     pub links: Vec<u64>,
-    /// All of its text, told apart, if it is HTML.
+    /// All of its text, split into parts, if it is HTML.
     pub parts: Option<TextParts>,
 }
 
@@ -33,7 +33,7 @@ impl Reading {
     }
 }
 
-/// Reads both pages. A name is a page of the run if it has one of that name, else a file.
+/// Reads both pages. A name refers to a page of the run if there is one, else to a file.
 pub(super) fn read(job: &Comparing, run: Option<&Run>, needs: &Needs) -> Result<[Reading; 2]> {
     let names = [job.a.as_str(), job.b.as_str()];
     if names == ["-", "-"] {

@@ -43,7 +43,7 @@ pub(crate) struct ParquetChunks<R: ChunkReader + 'static> {
 }
 
 /// The result of reading a row.
-enum Row {
+enum RowOutcome {
     Written,
     Overlong,
     /// There are no more rows.
@@ -93,12 +93,12 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         while chunk.bytes.len() < self.chunk_bytes && chunk.trouble.is_none() && !self.ended {
             let start = chunk.bytes.len();
             match guarded(|| self.row(&mut chunk.bytes)) {
-                Ok(Row::Written) => {}
-                Ok(Row::Overlong) => {
+                Ok(RowOutcome::Written) => {}
+                Ok(RowOutcome::Overlong) => {
                     chunk.bytes.truncate(start);
                     chunk.trouble = Some(Trouble::Overlong);
                 }
-                Ok(Row::End) => self.ended = true,
+                Ok(RowOutcome::End) => self.ended = true,
                 Err(error) => {
                     self.ended = true;
                     if error.raw_os_error().is_some() || is_transport(&error) {
@@ -113,10 +113,10 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
     }
 
     /// Appends the next row as a line.
-    fn row(&mut self, out: &mut Vec<u8>) -> Result<Row, ParquetError> {
+    fn row(&mut self, out: &mut Vec<u8>) -> Result<RowOutcome, ParquetError> {
         while self.rows == 0 {
             if self.group == self.file.num_row_groups() {
-                return Ok(Row::End);
+                return Ok(RowOutcome::End);
             }
             self.open_group()?;
         }
@@ -149,7 +149,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         out.extend_from_slice(b"}\n");
         let length = out.len() - start;
         self.spend(length as u64)?;
-        Ok(if overlong || length - 1 > self.page_bytes { Row::Overlong } else { Row::Written })
+        Ok(if overlong || length - 1 > self.page_bytes { RowOutcome::Overlong } else { RowOutcome::Written })
     }
 
     fn open_group(&mut self) -> Result<(), ParquetError> {

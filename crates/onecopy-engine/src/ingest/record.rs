@@ -23,12 +23,12 @@ pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -
     let text = simdutf8::basic::from_utf8(line)
         .or_else(|_| std::str::from_utf8(line))
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
-    let mut found = Found::default();
+    let mut found = FoundFields::default();
     if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
         return found.record(names, needs);
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    found = Found::default();
+    found = FoundFields::default();
     let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
     found.record(names, needs)
@@ -84,11 +84,11 @@ fn inside(raw: &str) -> Option<&str> {
 
 /// The raw values of a record, each with the rank of the name it was found under.
 #[derive(Default)]
-struct Found<'a> {
+struct FoundFields<'a> {
     values: [Option<(u8, &'a str)>; FIELDS],
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundFields<'a> {
     /// Stores a value whose field name has this meaning.
     fn take(&mut self, meaning: Option<(Field, u8)>, raw: &'a str) {
         let Some((field, place)) = meaning else { return };
@@ -183,7 +183,7 @@ fn time(raw: &str) -> Option<i64> {
 /// Reads the known fields of a record.
 struct RawParts<'n, 'f, 'a> {
     names: &'n FieldNames,
-    found: &'f mut Found<'a>,
+    found: &'f mut FoundFields<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for RawParts<'_, '_, 'a> {
@@ -201,7 +201,7 @@ impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(meaning) = map.next_key_seed(Key(self.names))? {
+        while let Some(meaning) = map.next_key_seed(FieldKey(self.names))? {
             if meaning.is_none() {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -214,16 +214,16 @@ impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
 }
 
 /// Maps a field name to its meaning.
-struct Key<'a>(&'a FieldNames);
+struct FieldKey<'a>(&'a FieldNames);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for FieldKey<'_> {
     type Value = Option<(Field, u8)>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for FieldKey<'_> {
     type Value = Option<(Field, u8)>;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a field name")

@@ -1,4 +1,4 @@
-//! `pages.jsonl` of a finished run → a tree, and again → names.
+//! Reads `pages.jsonl` of a finished run: once for the tree, and again for names.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -7,16 +7,16 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::address::Address;
+use super::address::PageAddress;
 use super::tree::{Planter, Tree};
 use crate::error::{At, Error, Result};
 
-/// No line of ours is longer: a page's name and address are parts of a record, which has a limit too.
+/// The longest line. A name and a URL are parts of a record, and records have a limit too.
 const LINE_BYTES: u64 = 64 << 20;
 
-/// What is read of a line.
+/// The fields of a line.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct ListingLine<'a> {
     #[serde(borrow)]
     url: Option<Cow<'a, str>>,
     group: Option<u32>,
@@ -32,10 +32,10 @@ pub(super) fn tree(dir: &Path) -> Result<Tree> {
     Ok(planter.grow())
 }
 
-/// Calls `each` with every page that has an address, and its group, in the order of the input, until it says stop.
+/// Calls `each` with the address and group of every page that has an address, in input order, until it returns false.
 pub(super) fn each_address(
     dir: &Path,
-    mut each: impl FnMut(Address, Option<u32>) -> Result<bool>,
+    mut each: impl FnMut(PageAddress, Option<u32>) -> Result<bool>,
 ) -> Result<()> {
     let path = dir.join("pages.jsonl");
     let mut reader = BufReader::with_capacity(1 << 18, open(dir, &path)?);
@@ -46,12 +46,12 @@ pub(super) fn each_address(
         if reader.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).at("read", &path)? == 0 {
             return Ok(());
         }
-        let parsed: Line = serde_json::from_slice(&line).map_err(|error| Error::DamagedResult {
+        let parsed: ListingLine = serde_json::from_slice(&line).map_err(|error| Error::DamagedResult {
             path: path.clone(),
             line: number,
             reason: error.to_string(),
         })?;
-        let address = parsed.url.as_deref().and_then(Address::new);
+        let address = parsed.url.as_deref().and_then(PageAddress::new);
         if let Some(address) = address
             && !each(address, parsed.group)?
         {

@@ -17,7 +17,7 @@ use serde::Serialize;
 pub use plan::{ImportPlan, plan_import};
 
 use self::hand_over::Turns;
-use self::plan::Reading;
+use self::plan::ImportReading;
 use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};
@@ -89,7 +89,7 @@ pub fn import(
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
         turns.begin(&reading.inputs.refused)?;
-        read(&service.shared.preparation, reading, plan, &turns, progress)?;
+        read(&service.collection.preparation, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
 }
@@ -97,14 +97,14 @@ pub fn import(
 /// Waits until nothing waits to be settled.
 pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     // Not by its stats: those count groups, and remember for a while how many there were.
-    let waiting = || service.shared.queue.gauge().waiting;
+    let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
     progress.begin(Stage::Settle, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        if let Some(Refusal::Broken(why)) = service.shared.queue.refusal() {
+        if let Some(Refusal::Broken(why)) = service.collection.queue.refusal() {
             return Err(Error::Broken { reason: why });
         }
         let waiting = waiting();
@@ -123,7 +123,7 @@ const LARGE_PAGES: usize = 2;
 /// Reads sources in their order. Whoever takes a piece also takes its turn, so that pieces are handed over in order.
 fn read(
     preparation: &Preparation,
-    reading: &Reading,
+    reading: &ImportReading,
     plan: &ImportPlan,
     turns: &Turns,
     progress: &dyn Progress,

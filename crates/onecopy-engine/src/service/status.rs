@@ -1,8 +1,12 @@
 //! What the service says: of pages, groups, and itself. As JSON the same everywhere, HTTP and command line.
 
+mod view;
+
 use onecopy_core::Kind;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+
+pub(super) use view::{StatusFacts, View, name_of};
 
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;

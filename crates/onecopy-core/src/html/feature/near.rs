@@ -1,10 +1,10 @@
 //! Where a block stands: to the box that most likely holds the article, to boxes made alike, to the headline.
 
-use super::Page;
+use super::PageFeatures;
 use crate::html::context::{AROUND, Judged};
 use crate::html::sums::share;
 
-impl Page<'_> {
+impl PageFeatures<'_> {
     /// The block as the second judgement sees it, with the `sum` of the first.
     pub fn judged(&self, index: usize, sum: i32) -> Judged {
         let block = &self.tree.blocks[index];

@@ -10,7 +10,6 @@ use bytemuck::Pod;
 
 use crate::batch::candidates::sorter::{Sortable, Sorter, make_room};
 use crate::error::{At, Result};
-use crate::io::Fresh;
 use crate::io::{Aligned, BLOCK, Pace, Spill};
 
 /// Words that are written or brought back at once.
@@ -19,7 +18,6 @@ const PIECE: usize = 1 << 17;
 /// Values that are being piled up.
 pub(crate) struct Pile<T> {
     values: Vec<T>,
-    fresh: Fresh,
     /// Most values in memory.
     limit: usize,
     path: PathBuf,
@@ -34,7 +32,7 @@ impl<T: Pod> Pile<T> {
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
         let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
-        Pile { values: Vec::new(), fresh: Fresh::default(), limit, path, pace, file: None, spilled: 0 }
+        Pile { values: Vec::new(), limit, path, pace, file: None, spilled: 0 }
     }
 
     /// Takes values. `buffer` is one to use.
@@ -44,7 +42,6 @@ impl<T: Pod> Pile<T> {
                 self.spill(buffer)?;
             }
             make_room(&mut self.values, part.len(), self.limit);
-            self.fresh.ahead(&mut self.values, part.len());
             self.values.extend_from_slice(part);
         }
         Ok(())

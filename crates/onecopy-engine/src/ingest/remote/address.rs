@@ -42,7 +42,7 @@ impl Scheme {
 
 /// A parsed address.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Address {
+pub(super) struct StoreAddress {
     pub scheme: Scheme,
     /// The bucket or container; for a web address, the whole address.
     pub bucket: String,
@@ -77,7 +77,7 @@ fn split(input: &str) -> Option<(Scheme, &str)> {
 }
 
 /// Parses an address, or says what is wrong with it.
-pub(super) fn parse(input: &str) -> Result<Address, String> {
+pub(super) fn parse(input: &str) -> Result<StoreAddress, String> {
     let (scheme, rest) = split(input).ok_or("it is not an address")?;
     if scheme.is_web() {
         return web(scheme, rest);
@@ -86,16 +86,16 @@ pub(super) fn parse(input: &str) -> Result<Address, String> {
     if bucket.is_empty() || bucket.contains(is_special) {
         return Err(format!("name a bucket, such as {}://bucket/crawl/*.jsonl.gz", scheme.name()));
     }
-    Ok(Address { scheme, bucket: bucket.into(), wanted: wanted(key)? })
+    Ok(StoreAddress { scheme, bucket: bucket.into(), wanted: wanted(key)? })
 }
 
-fn web(scheme: Scheme, rest: &str) -> Result<Address, String> {
+fn web(scheme: Scheme, rest: &str) -> Result<StoreAddress, String> {
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     if path.contains(['*', '[']) || path.ends_with('/') || !path.contains('/') {
         return Err("a web server cannot list its files: give the full address of each".into());
     }
     let whole = format!("{}://{rest}", scheme.name());
-    Ok(Address { scheme, bucket: whole, wanted: Wanted::Object(String::new()) })
+    Ok(StoreAddress { scheme, bucket: whole, wanted: Wanted::Object(String::new()) })
 }
 
 fn wanted(key: &str) -> Result<Wanted, String> {
@@ -119,7 +119,7 @@ const MATCHING: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-impl Address {
+impl StoreAddress {
     /// Whether a listed key is one of the wanted objects.
     pub(super) fn takes(&self, key: &str) -> bool {
         match &self.wanted {

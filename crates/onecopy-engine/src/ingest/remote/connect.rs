@@ -12,7 +12,7 @@ use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientOptions, Error, ObjectStore, Result, RetryConfig};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 
-use super::address::{Address, Scheme};
+use super::address::{Scheme, StoreAddress};
 use super::runtime::begin;
 
 /// The names that Microsoft's tools use. The names of `object_store` itself take precedence.
@@ -22,7 +22,7 @@ const AZURE_NAMES: [(&str, AzureConfigKey); 2] = [
 ];
 
 /// Creates a client. Sends no request yet.
-pub(super) fn connect(address: &Address, settings: &[(String, String)]) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn connect(address: &StoreAddress, settings: &[(String, String)]) -> Result<Arc<dyn ObjectStore>> {
     // Starting the runtime installs the cryptography provider that clients need.
     begin(async {}).map_err(|source| Error::Generic { store: "runtime", source: Box::new(source) })?;
     let bucket = &address.bucket;

@@ -8,7 +8,7 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use super::address::{Address, Wanted, parse};
+use super::address::{StoreAddress, Wanted, parse};
 use super::blocks::RemoteBlocks;
 use super::connect::connect;
 use super::object::{Object, version};
@@ -86,7 +86,7 @@ impl Stores {
     }
 
     /// Parses the address of a listed file. Its key may look like a pattern.
-    fn exact(&self, address: &str) -> Result<(Address, String), String> {
+    fn exact(&self, address: &str) -> Result<(StoreAddress, String), String> {
         let parts = address.splitn(4, '/').collect::<Vec<_>>();
         match parts.as_slice() {
             [scheme, "", bucket, key] if !scheme.starts_with("http") => {
@@ -96,7 +96,7 @@ impl Stores {
         }
     }
 
-    fn store(&self, address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn store(&self, address: &StoreAddress) -> object_store::Result<Arc<dyn ObjectStore>> {
         let name = format!("{:?} {}", address.scheme, address.bucket);
         if let Some(store) = self.known().get(&name) {
             return Ok(store.clone());
@@ -111,7 +111,7 @@ impl Stores {
     }
 }
 
-async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<RemoteFile, String> {
+async fn one(store: &dyn ObjectStore, address: &StoreAddress, key: &str) -> Result<RemoteFile, String> {
     let path = Path::parse(key).map_err(|error| error.to_string())?;
     match store.head(&path).await {
         Ok(meta) => Ok(file(address, key, &meta)),
@@ -128,7 +128,7 @@ async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<Re
 }
 
 /// Why an object is missing: the response to the request for it does not tell.
-async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> String {
+async fn missing(store: &dyn ObjectStore, address: &StoreAddress, path: Path) -> String {
     match store.list(Some(&path)).try_next().await {
         Ok(Some(_)) => "it is a folder: end the address with / to take all objects below it".into(),
         Ok(None) => "there is no such object".into(),
@@ -136,7 +136,11 @@ async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> Stri
     }
 }
 
-async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Result<Vec<RemoteFile>, String> {
+async fn below(
+    store: &dyn ObjectStore,
+    address: &StoreAddress,
+    prefix: &str,
+) -> Result<Vec<RemoteFile>, String> {
     let path = Path::parse(prefix).map_err(|error| error.to_string())?;
     let mut found = store.list(Some(&path));
     let mut files: Vec<RemoteFile> = Vec::new();
@@ -163,6 +167,6 @@ fn is_below(address: &str, folder: &str) -> bool {
     address.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn file(address: &Address, key: &str, meta: &ObjectMeta) -> RemoteFile {
+fn file(address: &StoreAddress, key: &str, meta: &ObjectMeta) -> RemoteFile {
     RemoteFile { address: address.of(key), bytes: meta.size, version: version(meta) }
 }

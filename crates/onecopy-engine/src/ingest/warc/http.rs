@@ -103,8 +103,16 @@ fn add<'a>(encodings: &mut Encodings<'a>, list: &'a [u8]) {
     }
 }
 
+/// A media type such as `text/html; charset=utf-8`.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct MediaType<'a> {
+    /// The type, in lower case.
+    pub name: String,
+    pub charset: Option<Cow<'a, str>>,
+}
+
 /// Parses a media type such as `text/html; charset=utf-8`: the type in lower case, and the charset.
-pub(super) fn media_type(value: &[u8]) -> (String, Option<Cow<'_, str>>) {
+pub(super) fn media_type(value: &[u8]) -> MediaType<'_> {
     let mut parts = value.split(|&byte| byte == b';' || byte == b',');
     let name = String::from_utf8_lossy(parts.next().unwrap_or_default().trim_ascii()).to_ascii_lowercase();
     let charset = parts.find_map(|part| {
@@ -114,7 +122,7 @@ pub(super) fn media_type(value: &[u8]) -> (String, Option<Cow<'_, str>>) {
         let value = value.strip_suffix(b"\"").unwrap_or(value);
         key.trim_ascii().eq_ignore_ascii_case(b"charset").then(|| String::from_utf8_lossy(value))
     });
-    (name, charset)
+    MediaType { name, charset }
 }
 
 #[cfg(test)]
@@ -151,9 +159,9 @@ mod tests {
     fn media_types_have_charsets() {
         assert_eq!(
             media_type(b"Text/HTML; a=b; Charset = \"KOI8-R\""),
-            ("text/html".into(), Some("KOI8-R".into()))
+            MediaType { name: "text/html".into(), charset: Some("KOI8-R".into()) }
         );
-        assert_eq!(media_type(b"text/plain"), ("text/plain".into(), None));
-        assert_eq!(media_type(b""), (String::new(), None));
+        assert_eq!(media_type(b"text/plain"), MediaType { name: "text/plain".into(), charset: None });
+        assert_eq!(media_type(b""), MediaType::default());
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use onecopy_core::parse_time;
 use url::Url;
 
-use super::http::{self, media_type};
+use super::http::{self, MediaType, media_type};
 use super::records::{RecordKind, WarcRecord, bare};
 use super::sniff::{self, Content};
 use super::unpack;
@@ -117,7 +117,7 @@ fn response<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
         _ => return Meaning::Reject(format!("HTTP status {}", response.status)),
     }
     let claimed = response.content_type.map(media_type).unwrap_or_default();
-    if let Err(reason) = sniff::may_be_page(&claimed.0, response.body) {
+    if let Err(reason) = sniff::may_be_page(&claimed.name, response.body) {
         return Meaning::Reject(reason);
     }
     match unpack::body(&response, limits) {
@@ -147,26 +147,22 @@ fn resource<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
     if record.block.len() > limits.page_bytes {
         return Meaning::Reject(unpack::overlong(limits));
     }
-    match sniff::may_be_page(&claimed.0, record.block) {
+    match sniff::may_be_page(&claimed.name, record.block) {
         Ok(()) => page(record, record.block.into(), claimed),
         Err(reason) => Meaning::Reject(reason),
     }
 }
 
-fn page<'a>(
-    record: &WarcRecord<'a>,
-    bytes: Cow<'a, [u8]>,
-    (claimed, charset): (String, Option<Cow<'a, str>>),
-) -> Meaning<'a> {
+fn page<'a>(record: &WarcRecord<'a>, bytes: Cow<'a, [u8]>, claimed: MediaType<'a>) -> Meaning<'a> {
     if bytes.trim_ascii().is_empty() {
         return Meaning::Reject("an empty body".into());
     }
-    let html = match sniff::content(&claimed, &bytes) {
+    let html = match sniff::content(&claimed.name, &bytes) {
         Content::Html => true,
         Content::Text => false,
         Content::Other(what) => return Meaning::Reject(format!("not text: {what}")),
     };
-    Meaning::Page { origin: origin(record), body: Body { bytes, charset, html } }
+    Meaning::Page { origin: origin(record), body: Body { bytes, charset: claimed.charset, html } }
 }
 
 fn scheme(uri: &str) -> &str {

@@ -19,14 +19,14 @@ const CHUNK_BYTES: usize = 2 << 20;
 /// The inputs of an import: found, and not yet read.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
-    pub(super) readings: Vec<Reading>,
+    pub(super) readings: Vec<ImportReading>,
     pub(super) environment: Environment,
     pub(super) threads: usize,
 }
 
 /// Sources that are read alike.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct ImportReading {
     pub inputs: Inputs,
     pub fields: Fields,
     pub limits: Limits,
@@ -55,7 +55,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     check_threads(job.threads)?;
     let stdin = job.inputs.iter().any(|input| input == "-");
     let spooled = if stdin { Some(spool(&job.spool, progress)?) } else { None };
-    let mut readings: Vec<Reading> = Vec::new();
+    let mut readings: Vec<ImportReading> = Vec::new();
     for inputs in job.inputs.chunk_by(|a, b| !is_run(a) && !is_run(b)) {
         readings.push(match inputs {
             [folder] if is_run(folder) => of_run(Path::new(folder))?,
@@ -77,16 +77,16 @@ fn is_run(input: &str) -> bool {
     ["run.json", "report.json"].iter().all(|name| folder.join(name).is_file())
 }
 
-fn of_run(folder: &Path) -> Result<Reading> {
+fn of_run(folder: &Path) -> Result<ImportReading> {
     let Run { config, fields, limits, inputs, chunk_bytes, .. } = Run::finished(folder)?;
     let gone = inputs.sources.iter().find(|source| source.version.is_none() && !source.path.exists());
     if let Some(gone) = gone {
         return Err(Error::InputGone { input: gone.name.clone() });
     }
-    Ok(Reading { inputs, fields, limits, chunk_bytes, config: Some(config) })
+    Ok(ImportReading { inputs, fields, limits, chunk_bytes, config: Some(config) })
 }
 
-fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<Reading> {
+fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<ImportReading> {
     let stores = Stores::new(job.environment.iter().cloned());
     let found = plan(inputs, spooled, &job.data, &stores)?;
     if found.sources.is_empty() && found.refused.is_empty() {
@@ -94,5 +94,5 @@ fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Resul
         return Err(Error::Input { input, reason });
     }
     let (fields, limits) = (job.fields.clone(), job.limits.clone());
-    Ok(Reading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
+    Ok(ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
 }

@@ -6,15 +6,11 @@
 //! newest, a few with every batch, and a page is looked up in every generation that has contents, each time with the keys
 //! that it has there. As a rule that is one. The partitions are frozen with the order, for the same reason.
 
-use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity};
+use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
 
-/// A collection that has grown by this factor begins a generation.
-const GROWTH: u64 = if cfg!(test) { 2 } else { 8 };
-/// The first generation with an order begins after so many contents. In tests few, so that there are generations.
-const FIRST: u64 = if cfg!(test) { 4 } else { 1_000 };
-/// Counters of how many contents hold a shingle: two to this power.
-const LIVE_BITS: u32 = if cfg!(test) { 16 } else { 25 };
+use crate::service::tuning::Tuning;
+
 /// Counters of a frozen order for a content, at least.
 const COUNTERS_A_CONTENT: u64 = 512;
 const LEAST_BITS: u32 = 16;
@@ -46,6 +42,14 @@ pub(super) struct Generations {
     counted: u64,
     /// Contents at which the next generation begins.
     due: u64,
+    tuning: Tuning,
+}
+
+/// The order in which a generation chooses keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyOrder<'a> {
+    generation: u32,
+    rarity: &'a Rarity,
 }
 
 impl Generations {
@@ -55,7 +59,9 @@ impl Generations {
         method: &dyn Method,
         count: u32,
         contents: u64,
+        tuning: Tuning,
     ) -> Result<Generations> {
+        let Tuning { first_generation, growth, live_bits, .. } = tuning;
         let order = Rarity::new(vec![UNSEEN]);
         let mut frozen = vec![Generation { order, partitions: Partitions::whole() }];
         for number in 1..count {
@@ -67,16 +73,17 @@ impl Generations {
                 what: "it is no order of shingles".into(),
             })?);
         }
-        let due = if method.asks_rarity() { FIRST * GROWTH.pow(count.max(1) - 1) } else { u64::MAX };
+        let due =
+            if method.asks_rarity() { first_generation * growth.pow(count.max(1) - 1) } else { u64::MAX };
         let live = match due {
             u64::MAX => Vec::new(),
             // The counters may be of an earlier moment, or lost: they only make the next order better or worse.
             _ => read_whole(folder, LIVE_FILE)
                 .ok()
-                .filter(|live| live.len() == 1 << LIVE_BITS)
+                .filter(|live| live.len() == 1 << live_bits)
                 .unwrap_or_default(),
         };
-        Ok(Generations { frozen, sample: Vec::new(), live, counted: contents, due })
+        Ok(Generations { frozen, sample: Vec::new(), live, counted: contents, due, tuning })
     }
 
     /// The number of generations.
@@ -96,9 +103,9 @@ impl Generations {
             return;
         }
         if self.live.is_empty() {
-            self.live = vec![0; 1 << LIVE_BITS];
+            self.live = vec![0; 1 << self.tuning.live_bits];
         }
-        onecopy_core::count(sketch, LIVE_BITS, 0, &mut self.live);
+        onecopy_core::count(sketch, self.tuning.live_bits, 0, &mut self.live);
         self.counted += 1;
     }
 
@@ -108,11 +115,11 @@ impl Generations {
             return Ok(false);
         }
         let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
-        let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, LIVE_BITS);
+        let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, self.tuning.live_bits);
         let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions);
         write_whole(folder, &order_file(self.len()), &bytes)?;
         self.frozen.extend(Generation::from_bytes(&bytes));
-        self.due = self.due.saturating_mul(GROWTH);
+        self.due = self.due.saturating_mul(self.tuning.growth);
         self.save(folder)?;
         Ok(true)
     }
@@ -122,22 +129,11 @@ impl Generations {
         if self.live.is_empty() { Ok(()) } else { write_whole(folder, LIVE_FILE, &self.live) }
     }
 
-    /// Appends the keys of a sketch in a generation, ascending, with the number beside each. Keys of two generations are
-    /// never the same, unless many others came between them.
-    pub(super) fn keys(
-        &self,
-        generation: u32,
-        sketch: &[u64],
-        (method, desk): (&dyn Method, &mut Desk),
-        out: &mut Vec<(u64, u32)>,
-    ) {
-        method.keys(sketch, &self.frozen[generation as usize].order, desk, out);
-        out.iter_mut().for_each(|(key, _)| *key = mixed(*key, generation));
-        out.sort_unstable();
+    /// The order in which a generation chooses keys.
+    pub(super) fn order(&self, generation: u32) -> KeyOrder<'_> {
+        KeyOrder { generation, rarity: &self.frozen[generation as usize].order }
     }
-}
 
-impl Generations {
     /// The home partition of a sketch in the generation of contents that come now.
     pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
         let partitions = self.frozen.last().map(|generation| &generation.partitions);
@@ -157,6 +153,22 @@ impl Generations {
         let mut reached = Vec::new();
         partitions.reached(lengths, &mut reached);
         Some(reached)
+    }
+}
+
+impl KeyOrder<'_> {
+    /// Appends the keys of a sketch, ascending, with the number beside each. Keys of two generations are never the same,
+    /// unless many others came between them.
+    pub(super) fn keys(
+        &self,
+        sketch: &[u64],
+        method: &dyn Method,
+        scratch: &mut Scratch,
+        out: &mut Vec<(u64, u32)>,
+    ) {
+        method.keys(sketch, self.rarity, scratch, out);
+        out.iter_mut().for_each(|(key, _)| *key = mixed(*key, self.generation));
+        out.sort_unstable();
     }
 }
 
