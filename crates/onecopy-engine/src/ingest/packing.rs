@@ -82,15 +82,17 @@ pub(crate) fn sniff(head: &[u8]) -> Result<Packing, &'static str> {
         [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Packing::Zstd),
         [0x04 | 0x02, 0x22 | 0x21, 0x4d | 0x4c, 0x18, ..] => {
-            Err("compressed by LZ4, which is not read: unpack it first (lz4 -d)")
+            Err("compressed with LZ4, which is not supported: unpack it first (lz4 -d)")
         }
         [b'P', b'K', 3 | 5, 4 | 6, ..] => {
-            Err("a ZIP or WACZ file, which is not read: unpack it and give the files inside")
+            Err("a ZIP or WACZ file, which is not supported: unpack it and give the files inside")
         }
         [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-            Err("compressed by XZ, which is not read: unpack it first (xz -d)")
+            Err("compressed with XZ, which is not supported: unpack it first (xz -d)")
         }
-        [b'B', b'Z', b'h', ..] => Err("compressed by bzip2, which is not read: unpack it first (bzip2 -d)"),
+        [b'B', b'Z', b'h', ..] => {
+            Err("compressed with bzip2, which is not supported: unpack it first (bzip2 -d)")
+        }
         _ => Ok(Packing::Plain),
     }
 }

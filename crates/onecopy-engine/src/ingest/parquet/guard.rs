@@ -26,7 +26,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io::
             Err(invalid(text))
         }
         Ok(Err(error)) => Err(invalid(error.to_string())),
-        Err(_) => Err(invalid("it is not what Parquet looks like inside".into())),
+        Err(_) => Err(invalid("it is damaged: the Parquet reader failed".into())),
     }
 }
 
