@@ -1,4 +1,4 @@
-//! Any text as rules for addresses, and any as addresses. What stands before a blank line is rules.
+//! Fuzzes address rules and addresses with any text. The part before a blank line is rules.
 
 #![no_main]
 
@@ -13,7 +13,10 @@ static SHIPPED: LazyLock<AddressRules> = LazyLock::new(AddressRules::default);
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match text.split_once("\n\n") {
-        Some((rules, text)) => AddressRules::parse(rules).iter().for_each(|rules| check(text, rules)),
+        Some((rules, text)) => AddressRules::parse(rules).iter().for_each(|rules| {
+            check_rules(rules);
+            check(text, rules);
+        }),
         None => check(text, &SHIPPED),
     }
     if let Some(text) = many_times(data).and_then(|data| String::from_utf8(data).ok()) {
@@ -23,7 +26,13 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Each line is an address, and a link on the page at the line before it.
+/// Checks that rules survive JSON, the format in which runs and collections store them.
+fn check_rules(rules: &AddressRules) {
+    let json = serde_json::to_string(rules).expect("rules are JSON");
+    assert_eq!(serde_json::from_str::<AddressRules>(&json).ok().as_ref(), Some(rules), "{json}");
+}
+
+/// Each line is an address, and a link on the page at the previous line.
 fn check(text: &str, rules: &AddressRules) {
     let mut base = "http://site.example/";
     for address in text.split('\n') {

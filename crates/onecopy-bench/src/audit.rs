@@ -17,13 +17,13 @@ use serde::Serialize;
 pub use removed::{Removal, read as read_removed};
 pub use truth::Truth;
 
-/// How far a stated similarity may be from the true one; listed pairs are rounded to five digits.
+/// The tolerance for a stated similarity; listed pairs are rounded to five digits.
 const TOLERANCE: f64 = 1e-4;
 
 /// Counts the pages that a tool removed or kept in error.
 ///
-/// Similarity is the Jaccard of 5-word shingles, words being those of Python's `\w+` on the lower-cased
-/// text; a page of fewer than five words is one shingle.
+/// Similarity is the Jaccard index of 5-word shingles. Words follow Python's `\w+` on the lower-cased text; a page of
+/// fewer than five words is one shingle.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench audit --input pages.jsonl --removed out/removed.jsonl
@@ -32,10 +32,10 @@ pub struct Args {
     /// The pages the tool was given, as JSON Lines (plain or .zst); repeat for several files
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// What it removed: one id a line, or onecopy's removed.jsonl, whose every claim is then checked
+    /// The removed pages: one id per line, or onecopy's removed.jsonl, whose claims are then checked
     #[arg(long, value_name = "FILE")]
     removed: PathBuf,
-    /// The exact pairs, as CSV with the header id1,id2,jaccard (plain or .zst); computed when absent
+    /// The exact pairs, as CSV with the header id1,id2,jaccard (plain or .zst); computed if not given
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// Pairs that the tool itself reported (CSV as above), to compute its pair recall
@@ -52,7 +52,7 @@ pub struct Args {
     strict: bool,
 }
 
-/// What a tool did to a corpus, counted.
+/// The audit of a tool on a corpus.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Audit {
     /// Pages in the input.
@@ -63,13 +63,13 @@ pub struct Audit {
     pub pairs: usize,
     /// Pages beyond the first of each transitive group.
     pub redundant: usize,
-    /// Pages that leave, in input order, until no two that stay are similar.
+    /// Pages to remove, in input order, until no two kept pages are similar.
     pub must_go: usize,
     /// Pages removed.
     pub removed: usize,
     /// Pages not removed.
     pub kept: usize,
-    /// Ids said to be removed that are not in the input, or were removed before.
+    /// Ids reported as removed that are not in the input, or were already removed.
     pub unknown: usize,
     /// Removed although no other page is similar.
     pub wrong: usize,
@@ -77,27 +77,27 @@ pub struct Audit {
     pub orphaned: usize,
     /// Kept, and would still have to go.
     pub residual: usize,
-    /// The tool's own statements, when it made any.
+    /// The tool's own claims, if it made any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<Claims>,
-    /// The share of the similar pairs that the tool reported, when it reported pairs.
+    /// The share of similar pairs that the tool reported, if it reported pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair_recall: Option<f64>,
 }
 
-/// How many statements "removed in favour of this page, this similar" were made, and how many are false.
+/// The number of claims "removed in favour of this page, with this similarity", and of false ones.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Claims {
-    /// Statements made.
+    /// The number of claims.
     pub made: usize,
-    /// Those whose winner was not kept.
+    /// Claims whose winner was not kept.
     pub winner_not_kept: usize,
-    /// Those whose similarity is not the true one.
+    /// Claims with a false similarity.
     pub similarity_false: usize,
 }
 
 impl Audit {
-    /// Errors of every kind.
+    /// The number of errors of all kinds.
     fn errors(&self) -> usize {
         let claims =
             self.claims.as_ref().map_or(0, |claims| claims.winner_not_kept + claims.similarity_false);
@@ -122,7 +122,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Holds `removals` against the truth.
+/// Compares `removals` with the truth.
 pub fn audit(truth: &Truth, removals: &[Removal]) -> Audit {
     let mut gone = vec![false; truth.pages()];
     let mut unknown = 0;

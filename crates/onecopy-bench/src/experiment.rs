@@ -1,11 +1,11 @@
-//! `onecopy-bench experiment`: the experiments of the papers that onecopy builds on, on our data, beside their figures.
+//! `onecopy-bench experiment`: repeats the experiments of the papers behind onecopy on our data.
 
 mod methods;
 
 use anyhow::Result;
 use clap::Subcommand;
 
-/// Repeats the experiments of the papers on our data, beside their figures.
+/// Repeats the experiments of the papers on our data, next to their figures.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]

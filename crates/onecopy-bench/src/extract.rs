@@ -1,7 +1,7 @@
-//! `onecopy-bench extract`: onecopy and its peers turn the same pages into text, side by side in one run.
+//! `onecopy-bench extract`: onecopy and its peers turn the same pages into text in one run.
 //!
-//! What is measured: word-level F1 against the text that people marked, and bytes of HTML by CPU time of extraction
-//! alone, on one core.
+//! It measures word-level F1 against the text that people marked, and bytes of HTML per CPU second of extraction alone,
+//! on one core.
 
 pub mod align;
 pub mod boost;
@@ -96,7 +96,7 @@ fn table(title: &str, sets: &[Set], rows: &[(&Tool, Result<Vec<Outcome>>)], figu
     table
 }
 
-/// Writes the pages of `set` as every tool reads them.
+/// Writes the pages of `set` in the input format of every tool.
 fn write_pages(set: &Set, work: &Path) -> Result<PathBuf> {
     let path = work.join(format!("{}.jsonl", set.name));
     let file = std::fs::File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
@@ -108,7 +108,7 @@ fn write_pages(set: &Set, work: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What the model sees of the pages of `set`, written by onecopy.
+/// Lets onecopy write the features of the pages of `set` for the model.
 pub fn features(set: &Set, work: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(work).with_context(|| format!("cannot create {}", work.display()))?;
     let workshop = Workshop { work: work.canonicalize()?, onecopy: None };
@@ -119,7 +119,7 @@ pub fn features(set: &Set, work: &Path) -> Result<PathBuf> {
     Ok(out)
 }
 
-/// What the model sees of blocks besides, once it has judged them: `said` is a line a page, as onecopy reads it.
+/// Computes the context features of blocks from the first judgement; `said` has one line per page in onecopy's format.
 pub fn contexts(said: &str, work: &Path) -> Result<String> {
     let workshop = Workshop { work: work.canonicalize()?, onecopy: None };
     let input = workshop.work.join("said.jsonl");

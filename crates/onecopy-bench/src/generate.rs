@@ -1,7 +1,7 @@
-//! `onecopy-bench generate`: a corpus of any size whose copies are known in kind and share.
+//! `onecopy-bench generate`: a corpus of any size with known kinds and shares of copies.
 //!
-//! Real corpora end; scaling needs one that does not. Every page is made from its number alone, so memory
-//! stays constant and a copy can refer to any page.
+//! Real corpora are limited in size, but scaling tests need any size. Every page is made from its number alone, so
+//! memory stays constant and a copy can refer to any page.
 
 mod layout;
 mod page;
@@ -22,18 +22,18 @@ use shuffle::Shuffle;
 
 /// Writes a corpus of made-up pages with known kinds of copies.
 ///
-/// Sites with templates, edited copies from half alike to the same, mirrors, exact copies and chains; about
-/// 30 % of the pages are redundant at 0.8, at every size. The same seed gives the same bytes.
+/// It has sites with templates, edited copies from half similar to equal, mirrors, exact copies and chains. About 30 %
+/// of the pages are redundant at 0.8, at every size. The same seed gives the same bytes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench generate --pages 10k --out pages.jsonl
   onecopy-bench generate --pages 1m --seed 7 | zstd > pages.jsonl.zst
   onecopy-bench generate --pages 100k --giant 20k --out with-giant-group.jsonl")]
 pub struct Args {
-    /// How many pages (k, m and g stand for thousand, million and billion)
+    /// Number of pages; the suffixes k, m and g mean 10^3, 10^6 and 10^9
     #[arg(long, value_parser = parse_count)]
     pages: u64,
-    /// Another seed gives another corpus of the same make-up
+    /// Another seed gives another corpus of the same composition
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Adds one group of this many near-identical pages
@@ -44,10 +44,10 @@ pub struct Args {
     out: PathBuf,
 }
 
-/// What a corpus is made from.
+/// The parameters of a corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus {
-    /// Pages, without those of the giant group.
+    /// The number of pages, without the giant group.
     pub pages: u64,
     /// Pages of the giant group.
     pub giant: u64,
@@ -76,7 +76,7 @@ fn write(corpus: Corpus, out: impl Write) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Hands on every page of `corpus`, as a line of JSON.
+/// Calls `take` with every page of `corpus` as a line of JSON.
 fn for_each_page(corpus: Corpus, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let press = Press::new(corpus.seed);
     let total = corpus.pages + corpus.giant;

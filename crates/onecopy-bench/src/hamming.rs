@@ -1,6 +1,6 @@
-//! `onecopy-bench hamming`: how long it takes to find sketches that differ in few bits, on one core.
+//! `onecopy-bench hamming`: measures the search for sketches that differ in few bits, on one core.
 //!
-//! The sketches are random, with near ones planted, so that what was missed is known. Each way runs in a process of its own.
+//! The sketches are random, with planted near ones, so that misses can be counted. Each search runs in its own process.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,10 +17,10 @@ use crate::table::{Table, count, megabytes};
 #[command(after_help = "Example:
   onecopy-bench hamming --markdown")]
 pub struct Args {
-    /// Sketches of 64 bits, which are searched within 3 bits
+    /// Number of 64-bit sketches, which are searched within 3 bits
     #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(1000..))]
     narrow: u32,
-    /// Sketches of 384 bits, which are searched within 12 bits
+    /// Number of 384-bit sketches, which are searched within 12 bits
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..))]
     wide: u32,
     /// Print Markdown
@@ -28,7 +28,7 @@ pub struct Args {
     markdown: bool,
 }
 
-/// A way to search, and what it is.
+/// The search methods and their descriptions.
 const WAYS: [(&str, &str); 8] = [
     ("tables", "64 bits, all pairs, tables"),
     ("rotate", "64 bits, all pairs, 64 rotations, 4 neighbours"),
@@ -40,7 +40,7 @@ const WAYS: [(&str, &str); 8] = [
     ("wide-scan", "384 bits, one query, scan"),
 ];
 
-/// What a way found, and what it cost.
+/// The results and cost of a search method.
 #[derive(Deserialize)]
 struct Outcome {
     planted: u64,

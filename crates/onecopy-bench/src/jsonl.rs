@@ -1,6 +1,6 @@
-//! Opens the files a measurement reads, plain or zstd, and walks the pages of a JSON Lines file.
+//! Opens plain or zstd input files, and iterates over the pages of a JSON Lines file.
 //!
-//! A line that is not a page is counted and skipped, never fatal: the tools under test skip such lines too.
+//! A line that is not a page is counted and skipped: the tools under test skip such lines too.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,21 +10,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// The benchmark corpora are packed with long-distance matching, which zstd refuses to unpack by default.
+/// The benchmark corpora use long-distance matching, which zstd refuses to unpack by default.
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// What the audit reads of a page; other fields are ignored.
+/// The fields of a page that the audit needs.
 #[derive(Deserialize)]
 pub struct Page<'a> {
-    /// The name that tools report the page under.
+    /// The name that tools report.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
-    /// The text that is compared.
+    /// The text to compare.
     #[serde(borrow)]
     pub text: Cow<'a, str>,
 }
 
-/// Opens `path` for reading, unpacking it when its name ends in `.zst`.
+/// Opens `path` for reading, and unpacks it if its name ends in `.zst`.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     if path.extension().is_some_and(|extension| extension == "zst") {
@@ -36,7 +36,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
 }
 
-/// Calls `visit` for every page of `paths` in order and returns how many lines were not pages.
+/// Calls `visit` for every page of `paths` in order. Returns how many lines were not pages.
 pub fn for_each_page(paths: &[PathBuf], mut visit: impl FnMut(Page<'_>)) -> Result<u64> {
     let mut unreadable = 0;
     let mut line = Vec::new();
@@ -58,7 +58,7 @@ pub fn for_each_page(paths: &[PathBuf], mut visit: impl FnMut(Page<'_>)) -> Resu
     Ok(unreadable)
 }
 
-/// The number of lines in `path`, blank ones not counted.
+/// The number of non-blank lines in `path`.
 pub fn count_lines(path: &Path) -> Result<u64> {
     let mut reader = open(path)?;
     let mut line = Vec::new();

@@ -1,7 +1,7 @@
-//! onecopy-bench: generates corpora, audits what a tool removed, and measures onecopy beside its peers.
+//! onecopy-bench: generates corpora, audits what a tool removed, and measures onecopy next to its peers.
 //!
-//! It shares no code with onecopy, so that a mistake there cannot hide itself here: the program is only
-//! ever run as a child process, and its answers are checked by an exact join written separately.
+//! It shares no code with onecopy, so that it cannot repeat a mistake made there. It runs the program only as a child
+//! process and checks the answers with a separate exact join.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test, a panic is the report"))]
 

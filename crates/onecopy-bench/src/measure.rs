@@ -1,4 +1,4 @@
-//! Runs a program and says what it cost: processor time, wall time and peak memory.
+//! Runs a program and measures its cost: CPU time, wall time and peak memory.
 
 pub mod child;
 
@@ -12,34 +12,34 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
 
-/// Where measurements write by default. Git ignores `target/`, so other people's pages stay out of commits.
+/// The default folder for outputs. Git ignores `target/`, so other people's pages stay out of commits.
 pub const WORK: &str = "target/bench-work";
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {
     /// User and system time of the program and all its descendants.
     pub cpu_seconds: f64,
-    /// The part of it that the system took for them: reading, writing, handing out memory.
+    /// The system time within it: reading, writing, allocating memory.
     #[serde(default)]
     pub system_seconds: f64,
     /// From start to end.
     pub wall_seconds: f64,
-    /// The largest resident set that any single one of these processes reached.
+    /// The largest resident set of any one of these processes.
     pub peak_bytes: u64,
 }
 
-/// Runs `command` to its end. What it prints goes to `log`, whose last lines explain a failure.
+/// Runs `command` to its end. Its output goes to `log`, whose last lines explain a failure.
 ///
-/// It runs under a copy of this program (see [`child`]), because only an ancestor of its own can tell one run's
-/// descendants from another's.
+/// The command runs under a copy of this program (see [`child`]): only a common ancestor can separate the descendants
+/// of one run from those of another.
 pub fn run(command: &Command, log: &Path) -> Result<Cost> {
     let name = command.get_program().to_string_lossy();
     wrapped(command, log, None)?
         .with_context(|| format!("{name} ended with exit code {}", child::OUT_OF_TIME))
 }
 
-/// As [`run`], but ends the command after `limit`, and then says nothing of its cost.
+/// Like [`run`], but kills the command after `limit` and then returns `None`.
 pub fn run_within(command: &Command, log: &Path, limit: Duration) -> Result<Option<Cost>> {
     wrapped(command, log, Some(limit))
 }
@@ -79,12 +79,12 @@ fn wrapped(command: &Command, log: &Path, limit: Option<Duration>) -> Result<Opt
     serde_json::from_str(&text).map(Some).context("the cost of a run cannot be read")
 }
 
-/// The run that used the least processor time: on a shared machine the others measure the neighbours.
+/// The run with the least CPU time: on a shared machine the others include disturbances.
 pub fn best(costs: impl IntoIterator<Item = Cost>) -> Option<Cost> {
     costs.into_iter().min_by(|a, b| a.cpu_seconds.total_cmp(&b.cpu_seconds))
 }
 
-/// Processor seconds that this process itself has used, over all its threads.
+/// CPU seconds of this process, over all its threads.
 pub fn own_cpu_seconds() -> Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).context("cannot tell the processor time")?;
     Ok(seconds(usage.user_time()) + seconds(usage.system_time()))

@@ -1,8 +1,8 @@
-//! `onecopy-bench mirrors`: how many planted mirrors onecopy finds, and how many it makes up.
+//! `onecopy-bench mirrors`: counts how many planted mirrors onecopy finds, and how many it reports wrongly.
 //!
-//! Which hosts mirror which is known only where it was planted. So a web is made up: mirrors of many kinds, and hosts
-//! that look like mirrors and are not. By default the whole way is measured, from pages as text to mirrors; with
-//! `--known-groups` the groups are given, which is for sizes where only the last step is of interest.
+//! The true mirrors are known only if they were planted. So it makes up a web with mirrors of many kinds, and hosts
+//! that only look like mirrors. By default it measures everything from page text to mirrors. With `--known-groups` the
+//! groups are given, for sizes where only the last step matters.
 
 mod judge;
 mod press;
@@ -20,9 +20,9 @@ use crate::table::{Table, count, megabytes};
 use judge::Verdict;
 use web::Web;
 
-/// Measures how well onecopy finds mirrors in a made-up web where they are known.
+/// Measures how well onecopy finds mirrors in a made-up web with known mirrors.
 ///
-/// A reported pair is right if both hosts and both path prefixes are those that were planted.
+/// A reported pair is right if both hosts and both path prefixes are as planted.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench mirrors --hosts 300 --seeds 1,2,3
@@ -30,22 +30,22 @@ use web::Web;
   onecopy-bench mirrors --hosts 20000 --known-groups
   onecopy-bench mirrors --hosts 100 --write pages.jsonl")]
 pub struct Args {
-    /// Hosts of the web, about
+    /// Approximate number of hosts
     #[arg(long, default_value_t = 300)]
     hosts: usize,
-    /// A web for each seed
+    /// Seeds; each makes one web
     #[arg(long, alias = "seed", default_value = "1", value_delimiter = ',')]
     seeds: Vec<u64>,
     /// How incomplete crawls are and how much is edited, from 0 to 1
     #[arg(long, default_value_t = 0.5)]
     noise: f64,
-    /// Give the groups that were planted instead of finding them
+    /// Use the planted groups instead of finding them
     #[arg(long)]
     known_groups: bool,
     /// Only write the pages, with the first seed, to this file
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Say which pairs are wrong and which are missing
+    /// List the wrong and the missing pairs
     #[arg(long)]
     verbose: bool,
     /// Print Markdown
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Lets onecopy find the mirrors of `web`; says how good they are and what finding them cost, deduplication aside.
+/// Lets onecopy find the mirrors of `web`. Returns their quality and the cost, without the deduplication.
 fn measure_web(args: &Args, program: &Path, web: &Web, seed: u64) -> Result<(Verdict, Cost)> {
     let out = args.work.join("mirrors-out");
     if out.exists() {

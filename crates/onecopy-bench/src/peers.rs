@@ -1,6 +1,6 @@
-//! `onecopy-bench peers`: onecopy and its peers side by side, in one run, on one machine, on one input.
+//! `onecopy-bench peers`: measures onecopy and its peers in one run, on one machine, on one input.
 //!
-//! Speed without errors means nothing, so every tool is audited. A tool that fails is listed with its reason.
+//! Speed means nothing if the answers are wrong, so every tool is audited. A tool that fails is listed with its reason.
 
 pub mod install;
 pub mod machine;
@@ -24,8 +24,8 @@ pub use roster::{Kind, Peer};
 
 /// Measures onecopy and other tools side by side, and audits each.
 ///
-/// All use 5-word shingles by the same token rule and, where there is a choice, 128 hashes; each script in the
-/// folder `peers` says which bands and why. Reading and writing count. Runs take turns; the cheapest is shown.
+/// All use 5-word shingles by the same token rule, and 128 hashes if there is a choice. Each script in the folder
+/// `peers` says which bands it uses and why. Reading and writing count. Runs take turns; the cheapest is shown.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench peers --input pages.jsonl --pairs oracle.csv
@@ -38,7 +38,7 @@ pub struct Args {
     /// Measure only these tools
     #[arg(long, value_delimiter = ',', value_name = "TOOLS")]
     only: Vec<String>,
-    /// The exact pairs (CSV, see `audit`); computed when absent
+    /// The exact pairs (CSV, see `audit`); computed if not given
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// Similarity from which pages count as near-duplicates
@@ -87,11 +87,11 @@ enum Measured {
     Failed { reason: String },
 }
 
-/// Where a tool left its answer.
+/// The output of a tool.
 struct Answer {
     cost: Cost,
     removed: PathBuf,
-    /// The pages that it did not remove. Those that onecopy rejects are written apart, but not lost.
+    /// The pages that it did not remove. onecopy writes rejected pages to a separate file.
     kept: Vec<PathBuf>,
 }
 
@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<()> {
         ensure!(input.exists(), "there is no input {}", input.display());
     }
     fs::create_dir_all(&args.work).with_context(|| format!("cannot create {}", args.work.display()))?;
-    // Cargo builds a peer from another folder, where a relative path would mean another place.
+    // Cargo builds a peer from another folder, where a relative path would be wrong.
     let work = args.work.canonicalize()?;
     let workshop = Workshop { work, onecopy: args.onecopy.clone() };
     let machine = Machine::this();
@@ -130,7 +130,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Runs every peer once, then every peer again, so that a busy minute of the machine falls on all of them.
+/// Runs every peer once, then every peer again, so that a busy moment of the machine affects all of them.
 fn measure_in_turns(args: &Args, workshop: &Workshop, peers: &[&'static Peer]) -> Vec<Result<Vec<Answer>>> {
     let mut ready = vec![];
     for peer in peers {
@@ -174,7 +174,7 @@ fn run_once(args: &Args, workshop: &Workshop, peer: &Peer, ready: &Ready) -> Res
         let (removed, kept) = (folder.join("removed.txt"), folder.join("kept.jsonl"));
         command.args(&ready.script).args(&args.input);
         command.arg("--kept").arg(&kept).arg("--removed").arg(&removed);
-        // Compiled scripts would be left in the source tree.
+        // Without this, Python leaves compiled scripts in the source tree.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         (removed, vec![kept])
     };
@@ -183,7 +183,7 @@ fn run_once(args: &Args, workshop: &Workshop, peer: &Peer, ready: &Ready) -> Res
     Ok(Answer { cost, removed, kept })
 }
 
-/// Audits the last answer, and takes the cost of the cheapest run.
+/// Audits the last answer, and uses the cost of the cheapest run.
 fn judge(truth: &Truth, answers: Vec<Answer>) -> Result<Measured> {
     let last = answers.last().context("it never ran")?;
     let audit = audit(truth, &read_removed(&last.removed)?);

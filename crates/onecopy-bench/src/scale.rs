@@ -1,7 +1,6 @@
-//! `onecopy-bench scale`: how onecopy's cost grows with the number of pages, at a fixed memory limit.
+//! `onecopy-bench scale`: measures how onecopy's cost grows with the number of pages, at a fixed memory limit.
 //!
-//! Generated corpora have the same share of copies at every size, so growth faster than the input is the
-//! program's own.
+//! Generated corpora have the same share of copies at every size, so superlinear growth comes from the program.
 
 pub mod plot;
 
@@ -20,14 +19,14 @@ use plot::Series;
 
 /// Measures how onecopy's time and memory grow with the corpus.
 ///
-/// For each size: generates a corpus, removes its duplicates, checks that the report and the files agree.
-/// The cheapest of a few runs is shown. A corpus is deleted before the next is made; a million pages take 4 GB.
+/// For each size it generates a corpus, removes its duplicates, and checks that the report and the files agree. The
+/// cheapest of a few runs is shown. A corpus is deleted before the next is made; a million pages take 4 GB.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench scale
   onecopy-bench scale --sizes 10k,100k,1m --memory 512M --plot docs/scale.svg")]
 pub struct Args {
-    /// Numbers of pages, rising
+    /// Numbers of pages, ascending
     #[arg(long, default_value = "10k,100k,1m", value_delimiter = ',', value_parser = parse_count)]
     sizes: Vec<u64>,
     /// How often each size is run
@@ -36,7 +35,7 @@ pub struct Args {
     /// The memory limit given to onecopy
     #[arg(long, default_value = "512M")]
     memory: String,
-    /// Adds one group of this many near-identical pages to every corpus
+    /// Add one group of this many near-identical pages to every corpus
     #[arg(long, default_value = "0", value_parser = parse_count)]
     giant: u64,
     /// Seed of the corpora
@@ -85,7 +84,7 @@ fn measure_size(args: &Args, program: &Path, pages: u64) -> Result<Point> {
     let corpus = Corpus { pages, giant: args.giant, seed: args.seed };
     let (input, out) = (args.work.join("scale.jsonl"), args.work.join("scale-out"));
     write_file(corpus, &input)?;
-    // What is still being written would be measured too.
+    // Otherwise the measurement would include pending writes.
     fs::File::open(&input).and_then(|file| file.sync_all()).context("cannot write the corpus out")?;
     let costs = (0..args.runs).map(|_| dedup(args, program, &input, &out)).collect::<Result<Vec<_>>>()?;
     let cost = measure::best(costs).context("there is no run")?;
@@ -112,7 +111,7 @@ fn dedup(args: &Args, program: &Path, input: &Path, out: &Path) -> Result<Cost> 
     measure::run(&command, &args.work.join("scale.log"))
 }
 
-/// What the report says, and what the files hold.
+/// The counts in the report and in the files.
 #[derive(Clone, Copy)]
 struct Counts {
     read: u64,
@@ -147,7 +146,7 @@ impl Counts {
         })
     }
 
-    /// Every way in which the counts contradict each other or the `pages` that were generated.
+    /// All contradictions among the counts, and with the `pages` that were generated.
     fn problems(self, pages: u64) -> Vec<String> {
         let sum = self.kept + self.removed + self.rejected;
         let checks = [
@@ -192,8 +191,8 @@ fn table(points: &[Point]) -> Table {
     table
 }
 
-/// Processor seconds of the program itself. What the system takes for it depends on the machine: on a virtual one, memory
-/// that was not used for a while may cost ten times as much to get.
+/// User CPU seconds. System time depends on the machine: on a virtual one, memory that was idle for a while may cost
+/// ten times as much to allocate.
 fn own(point: &Point) -> f64 {
     point.cost.cpu_seconds - point.cost.system_seconds
 }

@@ -1,7 +1,7 @@
-//! `onecopy-bench service`: how fast the service takes changes and answers, what a page costs as a collection grows, and
-//! how far its groups are from a batch run's.
+//! `onecopy-bench service`: measures the service's updates, look-ups and growth, and how its groups differ from a batch
+//! run's.
 //!
-//! The service is the program, run as a child and asked over HTTP; clients run on the same machine and share its cores.
+//! The program runs as a child and is queried over HTTP. Clients run on the same machine and share its cores.
 
 mod captures;
 mod changes;
@@ -40,12 +40,13 @@ use updates::{Updates, Way};
 
 /// Measures the incremental service.
 ///
-/// Without more: loads generated pages, then measures updates a second, look-ups a second, the time until a change is
-/// settled, disk and memory. A third of the updates are unchanged, a third slightly edited, a third new pages.
-/// They are made before they are sent, so that clients cost little. A million pages take some 10 GB in the work folder.
+/// By default it loads generated pages. Then it measures updates per second, look-ups per second, the time until a
+/// change is settled, disk and memory. A third of the updates are unchanged pages, a third slightly edited, a third
+/// new. They are made before they are sent, so that clients cost little. A million pages take some 10 GB in the work
+/// folder.
 ///
-/// With --keep, the collection stays for the next run with the same pages and seed. Every run changes it, so the numbers
-/// of the changes go on where those of the last run stopped: a kept collection is never quite the one that was loaded.
+/// With --keep, the collection stays for the next run with the same pages and seed. Every run changes it and continues
+/// the numbers of the changes, so a kept collection is never quite the one that was loaded.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench service --pages 100k --seconds 20
@@ -58,34 +59,34 @@ pub struct Args {
     /// Pages of the collection (k and m stand for thousand and million)
     #[arg(long, default_value = "1m", value_parser = parse_count)]
     pages: u64,
-    /// How long updates are sent, each way; look-ups a sixth of it each
+    /// How long to send updates, each way; each kind of look-up takes a sixth of it
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// Connections, each with one request at a time, or with one stream
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
-    /// How updates are sent: one a request, as streams of lines, or both in turn
+    /// How to send updates: one per request, as streams of lines, or both in turn
     #[arg(long, value_enum, default_value_t = Ways::Both, value_name = "WAY")]
     updates: Ways,
-    /// Lines of a stream that may be unanswered (higher: more of them share a sync, and each waits longer)
+    /// Unanswered lines per stream (higher: more of them share a sync, and each waits longer)
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     in_flight: u16,
-    /// Changes that are sent a second; as many as are taken if it is not given
+    /// Changes per second; by default as many as the service accepts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rate: Option<u64>,
     /// Keep the collection in the work folder, and use the one that an earlier run kept
     #[arg(long, conflicts_with_all = ["growth", "errors"])]
     keep: bool,
-    /// What a page costs as the collection grows, beside all from scratch, and what Tier 1 settles
+    /// Measure the cost per page as the collection grows, compared with a run from scratch, and what Tier 1 settles
     #[arg(long, conflicts_with = "errors")]
     growth: bool,
-    /// Sizes for --growth, rising
+    /// Sizes for --growth, ascending
     #[arg(long, default_value = "10k,30k,100k,300k,1m", value_delimiter = ',', value_parser = parse_count)]
     sizes: Vec<u64>,
     /// Draw the growth into this SVG file
     #[arg(long, value_name = "FILE", requires = "growth")]
     plot: Option<PathBuf>,
-    /// How far the groups are from a batch run's, by routing
+    /// Measure how the groups differ from a batch run's
     #[arg(long)]
     errors: bool,
     /// Seed of the pages
@@ -105,7 +106,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Which ways of sending updates are measured.
+/// Which ways of sending updates to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Ways {
     Requests,
@@ -124,7 +125,7 @@ impl Ways {
     }
 }
 
-/// The program under test, and where it works.
+/// The program under test, and its work folder.
 pub struct Program {
     onecopy: PathBuf,
     work: PathBuf,
@@ -165,7 +166,7 @@ pub fn run(args: &Args) -> Result<()> {
     print(args, &machine, &[found.table(), updates::table(&found.updates)], &found)
 }
 
-/// Prints what was found, as it was asked for.
+/// Prints the results in the requested format.
 fn print(args: &Args, machine: &Machine, tables: &[Table], found: &impl Serialize) -> Result<()> {
     if args.json {
         let all = serde_json::json!({"machine": machine, "service": found});
@@ -179,35 +180,35 @@ fn print(args: &Args, machine: &Machine, tables: &[Table], found: &impl Serializ
     Ok(())
 }
 
-/// What was measured on one collection.
+/// The measurements of one collection.
 #[derive(Serialize)]
 struct Speeds {
     pages: u64,
     connections: u16,
-    /// Lines of a stream that may be unanswered.
+    /// Unanswered lines per stream.
     in_flight: u16,
-    /// Loading the collection, with everything settled; by an earlier run, if it was kept.
+    /// The cost of loading and settling the collection; from an earlier run, if it was kept.
     import: Cost,
-    /// Before the updates; of a kept collection, with those of earlier runs.
+    /// Before the updates; a kept collection includes those of earlier runs.
     disk_bytes: u64,
     /// Before and after the updates.
     memory: [Memory; 2],
-    /// From put to settled, a page at a time on an idle server.
+    /// The time from put to settled, one page at a time on an idle server.
     settled_alone: Latency,
     lookups: Lookups,
     lookups_of_100: Lookups,
-    /// By the way they were sent.
+    /// The results by way of sending.
     updates: Vec<Updates>,
 }
 
-/// Pages that are put alone, one in three of them unchanged and passed over.
+/// The number of pages put one at a time. One in three is unchanged and skipped.
 const ALONE: u64 = 300;
-/// Between two pages that are put one by one, and how many of them there may be in a second at most.
+/// The pause between pages put one at a time, and their highest rate.
 const PAUSE: Duration = Duration::from_millis(20);
 const PROBES_A_SECOND: u64 = 100;
-/// Changes that are made for each second of updates: more than the service has been seen to accept.
+/// Changes prepared for each second of updates: more than the service has been seen to accept.
 const CHANGES_A_SECOND: u64 = 8_000;
-/// How long what waits may take to settle.
+/// How long waiting changes may take to settle.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
 fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
@@ -216,7 +217,7 @@ fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
     let mut collection = Collection::open(program, &stream, &wanted)?;
     let disk_bytes = disk_bytes(&collection.data)?;
     let server = Server::start(&program.onecopy, &collection.data, &[], &program.log())?;
-    // A run that broke off may have left changes to settle.
+    // An aborted run may have left changes to settle.
     server.settle(PATIENCE)?;
     let connections = usize::from(args.connections);
     let bench = Bench {
@@ -257,7 +258,7 @@ fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
     })
 }
 
-/// Sends updates one way, for so many seconds.
+/// Sends updates in one way for `seconds` seconds.
 fn send(
     program: &Program,
     bench: &Bench,
@@ -304,7 +305,7 @@ impl Speeds {
     }
 }
 
-/// A folder with nothing in it; what was there is of an earlier measurement.
+/// An empty folder; the files of an earlier measurement are removed.
 fn emptied(folder: PathBuf) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -312,7 +313,7 @@ fn emptied(folder: PathBuf) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A file of the shared data, if it is there.
+/// A file of the shared data, if it exists.
 fn shared_data(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("ONECOPY_DATA").map_or_else(beside, PathBuf::from).join(name);

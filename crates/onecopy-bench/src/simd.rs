@@ -1,6 +1,6 @@
-//! `onecopy-bench simd`: what onecopy costs at each level of instructions, and whether its answers stay the same.
+//! `onecopy-bench simd`: measures onecopy's cost at each SIMD level, and checks that its answers stay the same.
 //!
-//! The program lowers its level when `ONECOPY_SIMD` says so, and refuses a level that the machine does not have.
+//! `ONECOPY_SIMD` lowers the level of the program, which refuses a level that the machine lacks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::table::{Table, count};
 
 /// Measures onecopy with the instructions of newer and of older processors.
 ///
-/// Runs `onecopy dedup` at each level that this machine has, the levels taking turns, and shows the cheapest run of each.
-/// Libraries that onecopy uses choose their instructions themselves, at every level.
+/// Runs `onecopy dedup` at each level of this machine, in turns, and shows the cheapest run of each. The libraries that
+/// onecopy uses choose their instructions themselves, at every level.
 #[derive(clap::Args)]
 #[command(after_help = "Example:
   onecopy-bench simd --input bench-20k.jsonl --runs 7 --markdown")]
@@ -43,7 +43,7 @@ const VARIABLE: &str = "ONECOPY_SIMD";
 /// All levels, the fastest first.
 const LEVELS: [&str; 3] = ["avx512", "avx2", "scalar"];
 
-/// A level that this machine has, the cost of each run, and what all runs answered.
+/// A level of this machine, the cost of each run, and the answers of all runs.
 struct Measured {
     level: &'static str,
     costs: Vec<Cost>,
@@ -79,13 +79,13 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Whether the program runs at this level.
+/// Whether the program supports this level here.
 fn takes(program: &Path, level: &str) -> Result<bool> {
     let output = Command::new(program).arg("methods").env(VARIABLE, level).output();
     Ok(output.with_context(|| format!("cannot start {}", program.display()))?.status.success())
 }
 
-/// Runs onecopy once, into an empty folder; says what it cost and a hash of its answer.
+/// Runs onecopy once into an empty folder. Returns the cost and a hash of its answer.
 fn dedup(args: &Args, program: &Path, level: &str) -> Result<(Cost, u64)> {
     let out = args.work.join("simd-out");
     if out.exists() {
@@ -102,7 +102,7 @@ fn dedup(args: &Args, program: &Path, level: &str) -> Result<(Cost, u64)> {
     Ok((cost, hash.digest()))
 }
 
-/// Adds the names and the bytes of a file, or of all files below a folder.
+/// Adds the name and bytes of a file, or of all files below a folder, to the hash.
 fn add(path: &Path, hash: &mut Xxh3) -> Result<()> {
     hash.update(path.as_os_str().as_encoded_bytes());
     if !path.is_dir() {
@@ -116,14 +116,14 @@ fn add(path: &Path, hash: &mut Xxh3) -> Result<()> {
     entries.iter().try_for_each(|entry| add(entry, hash))
 }
 
-/// Whether all runs gave one answer.
+/// Whether all runs gave the same answer.
 fn same(measured: &[Measured]) -> bool {
     let mut answers = measured.iter().flat_map(|level| &level.answers);
     let first = answers.next();
     answers.all(|answer| Some(answer) == first)
 }
 
-/// A row for each level. Answers are compared with those of the last, the scalar one.
+/// One row per level. Answers are compared with those of the last level, the scalar one.
 fn table(measured: &[Measured]) -> Option<Table> {
     let costs: Vec<Cost> =
         measured.iter().map(|level| measure::best(level.costs.iter().copied())).collect::<Option<_>>()?;

@@ -1,6 +1,6 @@
 //! Tables for people: aligned for a terminal, or Markdown for a document.
 
-/// Lines of cells; the first line is the header, the first column is text, the others are figures.
+/// Lines of cells. The first line is the header, the first column is text, the others are figures.
 pub struct Table {
     lines: Vec<Vec<String>>,
 }

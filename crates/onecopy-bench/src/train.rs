@@ -1,5 +1,4 @@
-//! `onecopy-bench train`: makes the model that tells main content from the rest, and says how well it does on
-//! pages that it has not seen.
+//! `onecopy-bench train`: trains the model that separates main content from the rest, and tests it on unseen pages.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -32,16 +31,16 @@ pub struct Args {
     /// Trees that judge a block by itself
     #[arg(long, default_value_t = 240)]
     trees: usize,
-    /// Trees that judge it again, by what the first said of the blocks around it
+    /// Trees that judge a block again, given the first results for the blocks around it
     #[arg(long, default_value_t = 160)]
     again: usize,
 }
 
-/// Questions in a tree; onecopy reads the model by it.
+/// The depth of a tree, which onecopy's code assumes.
 const DEPTH: usize = 5;
-/// How much a set counts that is versions of one site: its pages are of few templates.
+/// The weight of a set with versions of one site: its pages use few templates.
 const ONE_SITE_WEIGHT: f64 = 0.3;
-/// What may be taken from every sum before its chance counts; onecopy takes one of them.
+/// Offsets subtracted from every sum before it becomes a probability; onecopy uses one of them.
 const DOUBTS: [i32; 5] = [0, 200, 400, 600, 800];
 
 type Scores = [Score; DOUBTS.len()];
@@ -138,7 +137,7 @@ fn test(judge: &Judge, samples: &[&Sample], work: &Path, scores: &mut [Scores]) 
     Ok(())
 }
 
-/// From which sum on blocks are kept: as onecopy does it (`html/choice.rs`).
+/// The least sum of kept blocks, computed as in onecopy (`html/choice.rs`).
 fn sum_min(sums: &[i32], sizes: &[u32], doubt: i32) -> i32 {
     let chance = |sum: i32| {
         let middle = ((sum - doubt).clamp(-6143, 6143) + 6144) / 64 * 64 - 6144 + 32;
@@ -167,7 +166,7 @@ fn report(what: &str, sets: &[Set], scores: &[Scores]) {
     }
 }
 
-/// The model as Rust.
+/// The model as Rust code.
 fn source(model: &Model) -> String {
     let width = model.width;
     let head = "//! Trees of the model of main content.\n//!\n//! Made by `onecopy-bench train`; not to be edited.\n";
@@ -181,9 +180,9 @@ fn source(model: &Model) -> String {
         model.trees.iter().flat_map(|tree| &tree.leaves).map(|leaf| format!("{leaf},")).collect();
     format!(
         "{head}\n/// How many features the model was trained on.\n#[cfg(test)]\npub const WIDTH: usize = {width};\n\n\
-         /// Of each tree, level by level: which feature must be above which number.\n\
+         /// The questions of each tree, level by level: a feature, and the number that it must exceed.\n\
          #[rustfmt::skip]\npub static QUESTIONS: [(u8, i16); {}] = [\n{}];\n\n\
-         /// Of each tree, a number for each way to answer its questions.\n\
+         /// The leaves of each tree: a number for each combination of answers.\n\
          #[rustfmt::skip]\npub static LEAVES: [i16; {}] = [\n{}];\n",
         questions.len(),
         wrapped(&questions),
@@ -192,7 +191,7 @@ fn source(model: &Model) -> String {
     )
 }
 
-/// Items in lines of at most 110 characters, without spaces: the files are long enough.
+/// Items in lines of at most 110 characters, without spaces to keep the files short.
 fn wrapped(items: &[String]) -> String {
     let mut text = String::new();
     let mut line = 0;

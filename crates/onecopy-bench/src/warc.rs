@@ -1,6 +1,6 @@
-//! `onecopy-bench warc`: how fast WARC files are read, beside the readers that people use.
+//! `onecopy-bench warc`: measures how fast onecopy and other common readers read WARC files.
 //!
-//! Every tool goes through all records with their HTTP headers and bodies, on one thread. Their counts must agree.
+//! Every tool reads all records with their HTTP headers and bodies, on one thread. Their counts must agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::table::{Table, count};
 
 /// Measures how fast WARC files are read.
 ///
-/// Without files, one of generated pages is made, plain and gzip. Runs take turns; the cheapest is shown.
+/// Without files, it generates pages and writes them as plain and gzip files. Runs take turns; the cheapest is shown.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench warc --pages 20k
@@ -51,7 +51,7 @@ const READERS: [Peer; 2] = [
     },
 ];
 
-/// A tool that is ready to be given a file.
+/// A tool ready to read a file.
 struct Reader {
     name: &'static str,
     program: PathBuf,

@@ -1,9 +1,9 @@
 //! Turns the pages of a JSON Lines file into text, for `onecopy-bench extract` and `train`:
 //! `extract INPUT --out FILE --setting all|main|auto|features|context`.
 //!
-//! With `context` the lines are not pages, but what the model said of their blocks.
+//! With `context` each line holds the first judgement of a page's blocks instead of a page.
 //!
-//! It writes what the scripts of the peers write: a line a page, then a line with the CPU time of extraction alone.
+//! It writes the same as the peers' scripts: one line per page, then a line with the CPU time of extraction alone.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
 
@@ -53,7 +53,7 @@ fn answer(html: &str, setting: &str) -> serde_json::Value {
     json!({ "text": text })
 }
 
-/// What the model sees of each block, and where the block is, in numbers: words, kinds of its boxes, ranges of blocks.
+/// The features of each block, and its place as numbers: words, kinds of its boxes, ranges of blocks.
 fn features(html: &str) -> serde_json::Value {
     let (mut texts, mut features, mut places) = (vec![], vec![], vec![]);
     describe_blocks(html, |text, numbers, judged| {
@@ -67,13 +67,13 @@ fn features(html: &str) -> serde_json::Value {
 
 #[derive(Deserialize)]
 struct Said {
-    /// As [`features`] wrote them.
+    /// The places that [`features`] wrote.
     places: Vec<[u32; 13]>,
-    /// What the model said of each block.
+    /// The sum that the model gave to each block.
     sums: Vec<i32>,
 }
 
-/// What the model sees besides, when it judges again.
+/// The additional features of the second judgement.
 fn context_of(line: &str) -> serde_json::Value {
     let said: Said = serde_json::from_str(line).expect("places and sums");
     let judged = said.places.iter().zip(&said.sums).map(|(place, &sum)| Judged {

@@ -1,16 +1,16 @@
 //! Finds sketches that differ in few bits, for `onecopy-bench hamming`: `hamming WAY --count N`.
 //!
-//! Sketches are random, but for one in a hundred, which is an earlier one with up to as many bits turned over as are
-//! searched for. It writes a line with what it found and what that cost on one core; one way a process, so that its memory
-//! is its own.
+//! Sketches are random. One in a hundred is an earlier sketch with at most as many bits flipped as are searched for.
+//! It writes one line: the pairs that it found, and their cost on one core. A process runs one way, so that its
+//! memory is its own.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use onecopy_core::{Index, Near, Sketches, hamming, near, near_by_rotation, near_by_tables};
 use serde_json::{Value, json};
 
-/// One in so many sketches is near to another.
+/// One in this many sketches is near another.
 const PLANTED: usize = 100;
-/// Queries that are asked of an index.
+/// How many queries an index gets.
 const QUERIES: usize = 1000;
 
 fn main() {
@@ -44,7 +44,7 @@ fn main() {
     println!("{answer}");
 }
 
-/// Sketches, and which are near to which.
+/// Sketches, and the pairs that were planted near each other.
 struct Made {
     words: Vec<u64>,
     width: usize,
@@ -75,7 +75,7 @@ impl Made {
     }
 }
 
-/// All pairs at once.
+/// Finds all pairs at once.
 fn pairs(made: &Made, find: impl Fn() -> Vec<Near>) -> Value {
     let started = cpu();
     let found = find();
@@ -84,7 +84,7 @@ fn pairs(made: &Made, find: impl Fn() -> Vec<Near>) -> Value {
     json!({ "find_seconds": seconds, "found": found.len(), "planted": made.planted.len(), "recovered": recovered })
 }
 
-/// One sketch after the other: those that are near to an earlier one.
+/// Queries one sketch after the other: those that are near an earlier one.
 fn queries(made: &Made, count: usize, find: impl Fn(&[u64], &mut Vec<(u32, u32)>)) -> Value {
     let (mut out, mut recovered) = (Vec::new(), 0);
     let asked: Vec<&Near> = made.planted.iter().step_by((made.planted.len() / count).max(1)).collect();
@@ -99,7 +99,7 @@ fn queries(made: &Made, count: usize, find: impl Fn(&[u64], &mut Vec<(u32, u32)>
     json!({ "query_seconds": seconds, "planted": asked.len(), "recovered": recovered })
 }
 
-/// The next of many numbers: splitmix64 (Steele, Lea and Flood 2014).
+/// The next random number: splitmix64 (Steele, Lea and Flood 2014).
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -1,20 +1,20 @@
 //! URL identity: two addresses with the same identity name the same page.
 //!
-//! The rules are data ([`AddressRules`]); this file carries them out. An identity is itself an address, whose identity
-//! is itself. Usual addresses are cut by hand in `parts`, which takes less than half the time; whatever is odd goes
-//! through the `url` crate first. From there on both take the same way.
+//! The rules are data ([`AddressRules`]); this file carries them out. An identity is itself an address, and its own
+//! identity. `parts` cuts usual addresses by hand, in less than half the time. Odd addresses go through the `url`
+//! crate first. From there on both take the same path.
 
 mod parts;
 mod rules;
 
 use url::Url;
 
-use parts::{Parts, has_http_scheme, is_plain_host, split};
+use parts::{AddressParts, has_http_scheme, is_plain_host, split};
 pub use rules::AddressRules;
 use rules::{Compiled, Written};
 
-/// Writes the identity of `url` into `out`, replacing what was there. `false`: it is no http or https address, and its
-/// identity is the string itself.
+/// Writes the identity of `url` into `out`, replacing its contents. `false`: it is not an http or https address, and
+/// its identity is the string itself.
 pub fn identity(url: &str, rules: &AddressRules, out: &mut String) -> bool {
     let trimmed = url.trim_matches(|c: char| c <= ' ');
     let mut bytes = std::mem::take(out).into_bytes();
@@ -33,10 +33,10 @@ pub fn identity(url: &str, rules: &AddressRules, out: &mut String) -> bool {
     known
 }
 
-/// The way through the `url` crate: international hosts, numbers as hosts, missing or backward slashes.
+/// Uses the `url` crate: for international hosts, numbers as hosts, and missing or backward slashes.
 fn identity_of_odd(url: &str, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
-    has_http_scheme(url.as_str()) && Parts::of(&url).is_some_and(|parts| write(&parts, rules, out))
+    has_http_scheme(url.as_str()) && AddressParts::of(&url).is_some_and(|parts| write(&parts, rules, out))
 }
 
 /// The absolute address of `link` on the page at `base`. `None` unless it is http or https.
@@ -48,12 +48,12 @@ pub fn resolve(base: &str, link: &str) -> Option<String> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| url.into())
 }
 
-/// The host of an http or https address as it is written there, without user and port.
+/// The host of an http or https address as written, without user and port.
 pub fn host(url: &str) -> Option<&str> {
     split(url.trim_matches(|c: char| c <= ' ')).map(|parts| parts.host).filter(|host| !host.is_empty())
 }
 
-fn write(parts: &Parts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
+fn write(parts: &AddressParts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
     let (written, compiled) = (&rules.written, &rules.compiled);
     let secure = parts.secure && !written.ignore_scheme;
     out.extend_from_slice(if secure { b"https://" } else { b"http://" });
@@ -81,10 +81,10 @@ fn write(parts: &Parts, rules: &AddressRules, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Writes the host that `host` is another name of. `false`: nothing is left of it.
+/// Writes the host that `host` is an alias of. `false`: no host is left.
 fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    // A host with an empty label is no name, and what is left of it could be another host: `0x7f..` is not 127.
+    // A host with an empty label is not a name, and trimming could make it another host: `0x7f..` is not 127.
     let is_name = !host.contains("..");
     let host = if written.drop_trailing_dot && is_name { host.trim_end_matches('.') } else { host };
     out.extend_from_slice(host.as_bytes());
@@ -104,8 +104,9 @@ fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
     out.len() > start
 }
 
-/// Schemes that are one have one set of default ports, else `https://host:80` would change twice.
-fn write_port(parts: &Parts, written: &Written, out: &mut Vec<u8>) {
+/// If schemes are ignored, all share one set of default ports, or the identity of `https://host:80` would change
+/// twice.
+fn write_port(parts: &AddressParts, written: &Written, out: &mut Vec<u8>) {
     let Some(port) = parts.port else { return };
     let is_default = match port {
         80 => written.ignore_scheme || !parts.secure,
@@ -146,7 +147,7 @@ fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
     end_path(start, ends_in_slash, written, compiled, out);
 }
 
-/// Only once all segments are there: a `..` takes away the empty one before it, as browsers do.
+/// Runs only after all segments are written: a `..` removes the empty segment before it, as in browsers.
 fn merge_slashes(start: usize, out: &mut Vec<u8>) {
     let mut to = start;
     for at in start..out.len() {
@@ -158,7 +159,7 @@ fn merge_slashes(start: usize, out: &mut Vec<u8>) {
     out.truncate(to);
 }
 
-/// Takes index files and slashes off the end, both as often as there are any: one can hide behind the other.
+/// Removes index files and slashes from the end, repeatedly, because one can hide behind the other.
 fn end_path(start: usize, ends_in_slash: bool, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) {
     if ends_in_slash {
         out.push(b'/');
@@ -178,8 +179,8 @@ fn end_path(start: usize, ends_in_slash: bool, written: &Written, compiled: &Com
     }
 }
 
-/// Takes `;jsessionid=...` and its like out of the segment whose slash is at `at`. Not behind dots: what they lead to
-/// was decided with the parameter, and would be another without it.
+/// Removes `;jsessionid=...` and the like from the segment whose slash is at `at`. It leaves `.` and `..` segments
+/// alone: they were resolved with the parameter, and would mean another path without it.
 fn drop_path_parameters(at: usize, compiled: &Compiled, out: &mut Vec<u8>) {
     let Some(first) = memchr::memchr(b';', &out[at..]) else { return };
     if matches!(&out[at + 1..at + first], b"." | b"..") {
@@ -229,7 +230,7 @@ fn write_query(
     }
 }
 
-/// Sorts the parameters from `start` on by name. Values of one name keep their order, since it can matter.
+/// Sorts the parameters from `start` on by name. Values of one name keep their order, which can matter.
 fn sort_parameters(start: usize, out: &mut Vec<u8>) {
     let name = |parameter: &[u8]| memchr::memchr(b'=', parameter).unwrap_or(parameter.len());
     let all = out[start..].to_vec();
@@ -247,7 +248,7 @@ fn sort_parameters(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// What to do with a byte: copy it, encode it, or look at what stands behind the `%`.
+/// How to treat a byte: copy it, encode it, or look at the digits after the `%`.
 #[derive(Clone, Copy, PartialEq)]
 enum Byte {
     Plain,
@@ -261,7 +262,7 @@ type Table = [Byte; 256];
 static PATH: Table = table_of(b"\"<>`{}|^");
 /// For queries, where the `url` crate encodes the apostrophe too.
 static QUERY: Table = table_of(b"\"<>`{}|^'");
-/// For text that is to stay as it is. Spaces and controls are encoded even so, or an identity could end in one.
+/// For text that stays as it is. Spaces and control characters are still encoded, or an identity could end in one.
 static RAW: Table = {
     let mut table = [Byte::Plain; 256];
     let mut byte = 0;
@@ -294,7 +295,7 @@ fn table(written: &Written, normal: &'static Table) -> &'static Table {
     if written.normalise_percent_encoding { normal } else { &RAW }
 }
 
-/// Copies `text`; what must be encoded is, what need not be is decoded, a stray `%` becomes `%25`.
+/// Copies `text`. It encodes where that is needed, decodes where it is not, and turns a stray `%` into `%25`.
 fn encode(text: &[u8], table: &Table, out: &mut Vec<u8>) {
     let mut rest = text;
     while !rest.is_empty() {
@@ -317,7 +318,7 @@ fn encode(text: &[u8], table: &Table, out: &mut Vec<u8>) {
     }
 }
 
-/// The byte that `%XX` at the front of `text` stands for.
+/// The byte that the `%XX` at the front of `text` stands for.
 fn decoded(text: &[u8]) -> Option<u8> {
     let digit = |at: usize| text.get(at).and_then(|&byte| (byte as char).to_digit(16));
     (text.first() == Some(&b'%')).then(|| Some((digit(1)? * 16 + digit(2)?) as u8))?

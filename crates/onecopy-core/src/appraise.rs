@@ -1,6 +1,6 @@
-//! Record → what is known of a page before it is compared.
+//! Record → facts about a page before it is compared.
 //!
-//! A batch run and the service must give one answer, so they ask here, and nowhere else, what a record comes to.
+//! A batch run and the service must give the same answer. Both therefore appraise records here and nowhere else.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::config::Config;
 use crate::hash::{Fingerprint, digest};
 use crate::language::{Language, language};
 use crate::link::{Claim, LinkKind};
-use crate::method::{Desk, LooksAt, Method, Subject};
+use crate::method::{LooksAt, Method, Scratch, Subject};
 use crate::page::{PageId, Signals};
 use crate::record::{Record, TextParts};
 use crate::winner::{Contender, in_market, rank};
 
-/// What is known of a page before it is compared.
+/// The facts about a page before it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Appraised<'a> {
     /// Its name as JSON: its id as given, else its address, else nothing.
@@ -24,24 +24,25 @@ pub struct Appraised<'a> {
     pub fingerprint: Fingerprint,
     /// Whether it has no words.
     pub silent: bool,
-    /// Whether it says that it is elsewhere, by a redirect or a revisit.
+    /// Whether a redirect or a revisit record says that the page is elsewhere.
     pub pointing: bool,
-    /// Whether its sketch is of more than its canonical text, so that a page of the same text may have another.
+    /// Whether its sketch depends on more than its canonical text, so that a page with the same text may have
+    /// another.
     pub own: bool,
     /// Its own address.
     pub address: Address,
-    /// As [`Language::to_u8`] has it; zero if it cannot be told.
+    /// The language as in [`Language::to_u8`]; zero if it is unknown.
     pub language: u8,
-    /// A bit for each of the configured markets that its address is in.
+    /// A bit for each configured market that its address is in.
     pub markets: u16,
     /// Its place in the order of preference: smaller is better.
     pub rank: Vec<u8>,
-    /// Where it says that it is, unless that is where it was found.
+    /// The addresses that it names as its own, except the one where it was found.
     pub links: Vec<NamedLink>,
 }
 
 impl Appraised<'_> {
-    /// Where the page, as number `page` of a run, says that it is.
+    /// The links of the page as claims, with `page` as its number in a run.
     pub fn claims(&self, page: PageId) -> impl Iterator<Item = Claim> + '_ {
         self.links.iter().map(move |link| Claim {
             page,
@@ -54,18 +55,18 @@ impl Appraised<'_> {
         })
     }
 
-    /// Why the page cannot be judged, if so: it has nothing to compare and stands for no other.
+    /// Why the page cannot be judged, if so: it has no words and does not point to another page.
     pub fn objection(&self) -> Option<&'static str> {
         (self.silent && !self.pointing).then_some("no words to compare")
     }
 }
 
-/// The hashes by which an address is looked up; zeros for none.
+/// The hashes that an address is looked up by; zeros if there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Address {
-    /// Of the address as it is written.
+    /// The hash of the address as written.
     pub exact: u64,
-    /// Of what the address rules make of it: addresses of one identity name one page.
+    /// The hash of its identity by the address rules: addresses with the same identity name the same page.
     pub identity: u64,
 }
 
@@ -80,26 +81,26 @@ pub struct NamedLink {
     pub to: String,
 }
 
-/// Appraises pages. Each thread has its own; its buffers are reused.
+/// Appraises pages and reuses its buffers. Each thread has its own.
 #[derive(Debug)]
 pub struct Appraiser<'a> {
     config: &'a Config,
     method: &'a dyn Method,
     canonical: Canonical,
-    desk: Desk,
-    /// What the last address came to.
+    scratch: Scratch,
+    /// The identity of the last address.
     identity: String,
 }
 
 impl<'a> Appraiser<'a> {
-    /// An appraiser by a configuration and the method that it names.
+    /// An appraiser for a configuration and the method that it names.
     pub fn new(config: &'a Config, method: &'a dyn Method) -> Appraiser<'a> {
-        let (canonical, desk, identity) = (Canonical::default(), Desk::default(), String::new());
-        Appraiser { config, method, canonical, desk, identity }
+        let (canonical, scratch, identity) = (Canonical::default(), Scratch::default(), String::new());
+        Appraiser { config, method, canonical, scratch, identity }
     }
 
-    /// Appraises a page, of which `bytes` are the record, and appends its sketch to `sketch`. A page whose sketch is that
-    /// of any page with its canonical text is sketched only if `wanted` says so.
+    /// Appraises a page and appends its sketch to `sketch`; `bytes` are the record. If pages with the same canonical
+    /// text share a sketch, the page is sketched only if `wanted` says so.
     pub fn appraise<'r>(
         &mut self,
         record: &Record<'r>,
@@ -113,8 +114,8 @@ impl<'a> Appraiser<'a> {
         let fingerprint = self.canonical.fingerprint();
         let LooksAt { text, links, .. } = self.method.looks_at();
         let own = record.parts.is_some() || text || links;
-        // A page that turns out to stand for another is not compared, so nobody may count on its sketch.
-        // And where a sketch is more than the canonical text says, the best page's own is wanted.
+        // A page that points to another is not compared, so no page may rely on its sketch. If a sketch depends on
+        // more than the canonical text, the best page needs its own.
         if !silent && (pointing || own || wanted(fingerprint)) {
             self.sketch(record, sketch);
         }
@@ -127,12 +128,12 @@ impl<'a> Appraiser<'a> {
         Appraised { name, fingerprint, silent, pointing, own, address, language, markets, rank, links }
     }
 
-    /// Appends the sketch of the page that was made canonical.
+    /// Appends the sketch of the page that was canonicalised last.
     fn sketch(&mut self, record: &Record, out: &mut Vec<u64>) {
         let text = if self.method.looks_at().text { record.text.plain() } else { "".into() };
         let parts = record.parts.as_ref().map(TextParts::parts);
         let subject = Subject { canonical: &self.canonical, text: &text, links: &record.out_links, parts };
-        self.method.sketch(&subject, &mut self.desk, out);
+        self.method.sketch(&subject, &mut self.scratch, out);
     }
 
     fn address(&mut self, url: Option<&str>) -> Address {
@@ -144,7 +145,7 @@ impl<'a> Appraiser<'a> {
         Address { exact: digest(url.as_bytes()).max(1), identity: digest(self.identity.as_bytes()).max(1) }
     }
 
-    /// Where the page says that it is, unless that is where it was found.
+    /// The addresses that the page names as its own, except the one where it was found.
     fn links(&mut self, record: &Record, own: Address, silent: bool) -> Vec<NamedLink> {
         let named = record.links.iter().map(|(kind, to)| (*kind, self.address(Some(to)), to));
         let elsewhere = named.filter(|(_, address, _)| silent || address.identity != own.identity);

@@ -1,51 +1,20 @@
-//! Keys: the few shingles of a page that any similar page must share one of.
+//! Keys: a few shingles of a page. Any similar page must share at least one of them.
 //!
-//! Order all shingles rare first, in one order for all pages. If two sketches are at least τ alike, they share one of
-//! the first n − ⌈τn⌉ + 1 shingles of either (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). Those
-//! are the keys. Ordering by plain hash value would be as correct and a hundred times slower: boilerplate that
-//! thousands of pages share would be everybody's key.
+//! Order all shingles rare first, in one order for all pages. Two sketches that are at least τ alike share one of
+//! the first n − ⌈τn⌉ + 1 shingles of either (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
+//! Those are the keys. Ordering by plain hash value would be as correct and a hundred times slower: every page would
+//! have boilerplate that thousands of pages share as a key.
 
+mod rarity;
 mod wide;
 
 use crate::simd::{Level, level};
 use crate::verify::overlap_within;
 
-/// How often shingles occur, roughly: a fixed table of saturating counters, indexed by the leading bits of a shingle.
-///
-/// Two shingles may share a counter. That makes a shingle look more common than it is, never rarer, and costs speed
-/// only.
-#[derive(Clone, Debug)]
-pub struct Rarity {
-    counters: Vec<u8>,
-    shift: u32,
-}
+pub use rarity::{Rarity, RarityError, count};
 
-impl Rarity {
-    /// A table from its counters, of which there must be a power of two.
-    pub fn new(counters: Vec<u8>) -> Rarity {
-        assert!(counters.len().is_power_of_two(), "counters are indexed by leading bits");
-        Rarity { shift: 64 - counters.len().ilog2(), counters }
-    }
-
-    /// About how many pages hold `shingle`: 1 means exactly one, 255 means that many or more.
-    #[inline]
-    pub fn of(&self, shingle: u64) -> u8 {
-        // A table of one counter would shift by 64 bits, which is zero here and undefined elsewhere.
-        self.counters[shingle.checked_shr(self.shift).unwrap_or(0) as usize]
-    }
-}
-
-/// Counts each of `shingles` once in `counters`, which hold the counters from number `first` of a table of
-/// `1 << bits`. Tables are counted piece by piece, so that threads need not share one.
-pub fn count(shingles: &[u64], bits: u32, first: usize, counters: &mut [u8]) {
-    for shingle in shingles {
-        let slot = shingle.checked_shr(64 - bits).unwrap_or(0) as usize - first;
-        counters[slot] = counters[slot].saturating_add(1);
-    }
-}
-
-/// Appends the keys of `sketch` to `out`, each with how many of the page's shingles come behind it in the order. Keys
-/// that no other page holds are left out: nobody can share them.
+/// Appends the keys of `sketch` to `out`, each with how many of the page's shingles come after it in the order. Keys
+/// that no other page holds are left out, because no page can share them.
 pub fn keys(
     sketch: &[u64],
     threshold: f64,
@@ -56,7 +25,7 @@ pub fn keys(
     first_keys(sketch, key_count(sketch.len(), threshold), rarity, scratch, out);
 }
 
-/// As [`keys`], from the `wanted` first of the order.
+/// Like [`keys`], from the first `wanted` shingles in the order.
 pub(crate) fn first_keys(
     sketch: &[u64],
     wanted: usize,
@@ -67,7 +36,7 @@ pub(crate) fn first_keys(
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
     let mut places = [0; 256];
-    // Shingles that are more common all come behind the wanted ones.
+    // All more common shingles come after the wanted ones.
     let common = match few_places(level(), scratch, wanted, &mut places) {
         Some(common) => common,
         None => all_places(scratch, wanted, &mut places),
@@ -82,7 +51,7 @@ pub(crate) fn first_keys(
     let mut kept = start;
     for i in start..end {
         let (shingle, count) = out[i];
-        // Among equally common shingles the smaller hash comes first, and sketches are sorted by it.
+        // Equally common shingles are ordered by hash, and sketches are sorted by it.
         let place = &mut places[count as usize];
         *place += 1;
         out[kept] = (shingle, sketch.len() as u32 - *place);
@@ -91,7 +60,7 @@ pub(crate) fn first_keys(
     out.truncate(kept);
 }
 
-/// Counts that are looked at together.
+/// How many counts are looked at together.
 const BLOCK: usize = 64;
 
 /// Appends the shingles whose count is `chosen`, with the count.
@@ -116,8 +85,8 @@ fn key_count(n: usize, threshold: f64) -> usize {
     n + 1 - overlap_within(n, threshold)
 }
 
-/// How many shingles have each count. Neighbours go to tables of their own: most have the same few counts, and adding to
-/// a number that was just written waits for it.
+/// How many shingles have each count. Adjacent shingles use separate tables. Most have the same few counts, and
+/// adding to a counter that was just written would wait for that write.
 fn histogram(counts: &[u8]) -> [u32; 256] {
     let mut tables = [[0u32; 256]; 4];
     for four in counts.chunks(4) {
@@ -128,17 +97,17 @@ fn histogram(counts: &[u8]) -> [u32; 256] {
     std::array::from_fn(|count| tables.iter().map(|table| table[count]).sum())
 }
 
-/// How many of the counts are at most this, on any machine. A sum of one byte is what the compiler makes of many bytes at
-/// once, so there are as many together as a byte can count, and a multiple of any register.
+/// How many of the counts are at most `most`, on any machine. The compiler vectorises a sum of bytes. A chunk is
+/// therefore as long as a byte can count, rounded down to a multiple of any register.
 fn at_most_plain(counts: &[u8], most: u8) -> u32 {
     let sum = |some: &[u8]| some.iter().fold(0, |sum, &count| sum + u8::from(count <= most));
     counts.chunks(3 * BLOCK).map(|some| u32::from(sum(some))).sum()
 }
 
-/// As [`all_places`], but only as far as the count that it says. `None` if that takes too long: most pages have enough rare
-/// shingles, so that few counts need be looked at.
+/// Like [`all_places`], but only up to the count that it returns. `None` if that takes too many passes. Most pages
+/// have enough rare shingles, so that a few passes suffice.
 fn few_places(level: Level, counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> Option<usize> {
-    /// So often all counts are looked at.
+    /// How often all counts are read at most.
     const FEW: usize = 24;
     let mut before = 0;
     for (count, place) in places.iter_mut().enumerate().take(FEW) {
@@ -151,7 +120,7 @@ fn few_places(level: Level, counts: &[u8], wanted: usize, places: &mut [u32; 256
     None
 }
 
-/// Notes where the shingles of each count begin in the order; says which is the first count that begins behind the `wanted`
+/// Notes where the shingles of each count begin in the order. Returns the first count that begins after the `wanted`
 /// shingles.
 fn all_places(counts: &[u8], wanted: usize, places: &mut [u32; 256]) -> usize {
     let (mut sum, of_each) = (0, histogram(counts));

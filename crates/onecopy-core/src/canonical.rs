@@ -1,9 +1,8 @@
-//! Page text → Canonical: the text that we compare.
+//! Page text → Canonical: the text that is compared.
 //!
-//! Any text is accepted. A canonical text is its tokens, one space between them; where each token ends is kept, so
-//! that shingling need not look for words again. What decides whether a character belongs to a word is in
-//! `letters`, the fast pass in `fold`, words of scripts without spaces in `segment`, what happens under the rarer rules
-//! in `tokens`.
+//! It accepts any text. A canonical text is its tokens with one space between them. It keeps where each token ends,
+//! so that shingling need not search for words again. `letters` decides which characters belong to words, and `fold`
+//! is the fast pass. `segment` cuts scripts without spaces into words, and `tokens` applies the rarer rules.
 
 mod block;
 mod fold;
@@ -24,16 +23,16 @@ pub use json::{escaped, unescape};
 use segment::Census;
 pub(crate) use simd::Functions;
 
-/// The text of a page as it is compared. Reuse one for many pages: its buffers only grow.
+/// The text of a page in the form that is compared. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub struct Canonical {
-    /// The canonical text, `length` bytes of it, and whatever an earlier page left behind.
+    /// The first `length` bytes are the canonical text. The rest is left over from earlier pages.
     bytes: Vec<u8>,
     length: usize,
-    /// Where each token ends, `count` of them, and leftovers.
+    /// The first `count` values are where each token ends. The rest is left over.
     ends: Vec<u32>,
     count: usize,
-    /// What the fast pass met of scripts without spaces.
+    /// The letters of scripts without spaces that the fast pass met.
     census: Census,
 }
 
@@ -48,7 +47,7 @@ impl Canonical {
         &self.bytes[..self.length]
     }
 
-    /// The fingerprint of the canonical text: equal for exact duplicates only.
+    /// The fingerprint of the canonical text. Only exact duplicates have equal ones.
     pub fn fingerprint(&self) -> Fingerprint {
         fingerprint(self.as_bytes())
     }
@@ -75,7 +74,7 @@ impl Canonical {
         })
     }
 
-    /// Where the tokens with these numbers begin and end, as far as there are so many.
+    /// Where the tokens with these numbers begin and end, as far as they exist.
     pub(crate) fn spans_of(&self, tokens: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> {
         let ends = &self.ends[..self.count];
         let tokens = tokens.start.min(self.count)..tokens.end.min(self.count);
@@ -87,17 +86,18 @@ impl Canonical {
         })
     }
 
-    /// The canonical text with at least [`TOKEN_PADDING`] readable bytes behind it.
+    /// The canonical text with at least [`TOKEN_PADDING`] readable bytes after it.
     pub(crate) fn padded(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Makes room for the canonical text of `input` bytes of text. Lower-casing makes a character of two bytes
-    /// at most three bytes long, and every separator written stands for at least one byte read. Blocks are written
-    /// whole, whatever of them counts.
+    /// Makes room for the canonical text of `input` bytes of text. Lower-casing turns a character of two bytes into
+    /// at most three bytes, and every written separator stands for at least one input byte. Blocks are written
+    /// whole, even if only part of them counts.
     fn start(&mut self, input: usize) {
         let bytes = input + input / 2 + 2 + TOKEN_PADDING + 2 * BLOCK;
-        // New buffers, not longer ones: memory that was never written takes no room, and these are large estimates.
+        // Allocates new buffers instead of growing: the estimates are large, and untouched zeroed memory takes no
+        // room.
         if self.bytes.len() < bytes {
             self.bytes = vec![0; bytes];
         }
@@ -110,21 +110,21 @@ impl Canonical {
     }
 }
 
-/// Writes the canonical form of `text` into `out`, replacing what was there.
+/// Writes the canonical form of `text` into `out`, replacing its contents.
 pub fn canonicalise(text: &str, rules: &CanonicalRules, out: &mut Canonical) {
     if let Some(words) = first_pass(text, Written::Plain, rules, out) {
         tokens::by_rules(text, rules, words, out);
     }
 }
 
-/// Like [`canonicalise`], of a text that is given as the inside of a JSON string, escapes and all.
+/// Like [`canonicalise`], for text given as the inside of a JSON string with its escapes.
 pub fn canonicalise_json(raw: &str, rules: &CanonicalRules, out: &mut Canonical) {
     if let Some(words) = first_pass(raw, Written::Json, rules, out) {
         tokens::by_rules(&unescape(raw), rules, words, out);
     }
 }
 
-/// The fast pass, where it is of use. What is left to do for the other: nothing, or words by [`Words::Runs`] or
+/// Runs the fast pass if it helps. Returns the work left for `tokens`: none, or words by [`Words::Runs`] or
 /// [`Words::Segmented`].
 fn first_pass(text: &str, written: Written, rules: &CanonicalRules, out: &mut Canonical) -> Option<Words> {
     let plain = is_plain(rules);
@@ -138,7 +138,7 @@ fn first_pass(text: &str, written: Written, rules: &CanonicalRules, out: &mut Ca
     }
 }
 
-/// Whether the fast pass knows the rules, if words are runs.
+/// Whether the fast pass supports the rules, provided that words are runs.
 fn is_plain(rules: &CanonicalRules) -> bool {
     rules.case == Case::Fold
         && rules.punctuation == Punctuation::Drop

@@ -1,7 +1,8 @@
-//! Text → chunks whose boundaries the text itself decides, so that an edit changes the chunks around it and no others.
+//! Text → chunks whose boundaries the text itself decides, so that an edit changes only the chunks around it.
 //!
-//! A boundary is behind every 48 bytes whose Rabin fingerprint ends in a marker (Muthitacharoen, Chen and Mazières 2001;
-//! Jain, Dahlin and Tewari 2005). The bits of the marker that are compared decide how long chunks are.
+//! A boundary follows every 48 bytes whose Rabin fingerprint ends in a marker (Muthitacharoen, Chen and Mazières
+//! 2001; Jain, Dahlin and Tewari 2005). The number of marker bits that are compared decides the average length of a
+//! chunk.
 
 use std::sync::OnceLock;
 
@@ -9,19 +10,19 @@ use crate::hash::digest;
 use crate::rabin::{ByteWindow, POLYNOMIAL, Rabin};
 use crate::sketch::number_replicas;
 
-/// Bytes that decide whether there is a boundary behind them.
+/// How many bytes decide whether a boundary follows them.
 const WINDOW: usize = 48;
 const MARKER: u64 = 0x78;
 /// The longest chunk, in bytes.
 pub(crate) const CHUNK_BYTES_MAX: usize = 64 << 10;
 
-/// The chunks of `text`, in order; some `expected` bytes each on average, which is a power of two.
+/// The chunks of `text`, in order. They have about `expected` bytes on average, which is a power of two.
 pub(crate) fn chunks(text: &[u8], expected: usize) -> Chunks<'_> {
     Chunks { text, start: 0, at: 0, fingerprint: 0, mask: expected as u64 - 1, window: window() }
 }
 
-/// Writes a hash for each chunk of `text` into `out`, replacing what was there. A chunk that occurs again has another
-/// hash each time.
+/// Writes a hash for each chunk of `text` into `out`, replacing its contents. Each repetition of a chunk gets a
+/// different hash.
 pub(crate) fn chunk_hashes(text: &[u8], expected: usize, out: &mut Vec<u64>) {
     out.clear();
     out.extend(chunks(text, expected).map(digest));
@@ -29,12 +30,12 @@ pub(crate) fn chunk_hashes(text: &[u8], expected: usize, out: &mut Vec<u64>) {
     number_replicas(out);
 }
 
-/// The chunks of a text, one after the other.
+/// Iterates over the chunks of a text.
 pub(crate) struct Chunks<'a> {
     text: &'a [u8],
     start: usize,
     at: usize,
-    /// Of the bytes before `at`, as many as the window holds.
+    /// The fingerprint of the last bytes before `at`, as many as the window holds.
     fingerprint: u64,
     mask: u64,
     window: &'static ByteWindow,
@@ -49,7 +50,7 @@ impl<'a> Iterator for Chunks<'a> {
         }
         let limit = self.text.len().min(self.start + CHUNK_BYTES_MAX);
         while self.at < limit {
-            // Nothing leaves a window that is not full.
+            // No byte leaves a window that is not full.
             let leaves = if self.at < WINDOW { 0 } else { self.text[self.at - WINDOW] };
             self.fingerprint = self.window.roll(self.fingerprint, leaves, self.text[self.at]);
             self.at += 1;
@@ -61,7 +62,7 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-/// Made once: its tables take longer to make than a page to cut.
+/// The window, made once: building its tables takes longer than cutting a page.
 fn window() -> &'static ByteWindow {
     static TABLES: OnceLock<ByteWindow> = OnceLock::new();
     TABLES.get_or_init(|| Rabin::new(POLYNOMIAL).bytes(WINDOW))
@@ -79,7 +80,7 @@ mod tests {
         (0..length).map(letter).collect()
     }
 
-    /// By the book: each window by itself.
+    /// The definition: each window by itself.
     fn ends_chunk(window: &[u8], expected: usize) -> bool {
         let rabin = Rabin::new(POLYNOMIAL);
         let fingerprint = window.iter().fold(0, |sum, &byte| rabin.append(sum, byte));

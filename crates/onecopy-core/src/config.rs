@@ -1,22 +1,27 @@
 //! Every threshold, limit and default of the answer, once.
 //!
-//! Help texts, documents and tests read them from here. What only changes speed (threads, memory) belongs
-//! to the engine, not here: nothing in this file may be ignored by any engine.
+//! Help texts, documents and tests read them from here. Settings that only change speed, such as threads and memory,
+//! belong to the engine. No engine may ignore anything in this file.
+
+mod error;
 
 use serde::{Deserialize, Serialize};
 
 use crate::address::AddressRules;
 use crate::method::{METHODS, method, usual_parameters};
 
-/// What counts as a duplicate and which copy is kept. Two runs with the same `Config` over the same pages
+pub use error::ConfigError;
+
+/// Decides which pages are duplicates and which copy is kept. Two runs with the same `Config` over the same pages
 /// give the same answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {
-    /// How pages are compared: a method's name, and its parameters where they are not the usual ones, as in
+    /// How pages are compared: a method's name, and those of its parameters that differ from the default, as in
     /// `simhash:distance=4`.
     pub method: String,
-    /// Pages at least this similar are duplicates. Higher: fewer pages removed. In (0, 1]; the method's own if not given.
+    /// Pages at least this similar are duplicates. Higher: fewer pages removed. In (0, 1]; by default the method's
+    /// own.
     pub threshold: Option<f64>,
     /// Which text of an HTML page is compared.
     pub content: Content,
@@ -26,8 +31,8 @@ pub struct Config {
     pub shingles: ShingleRules,
     /// Which of two duplicates is kept, most important rule first. A tie goes to the smaller name.
     pub winner: Vec<WinnerRule>,
-    /// Markets whose pages are preferred, before any rule: each is the end of its host names, such as `uk`, `gov.uk` or
-    /// `com`. The first decides what is kept; each has its own list of winners.
+    /// Markets whose pages are preferred, before any rule. Each is the end of its host names, such as `uk`, `gov.uk`
+    /// or `com`. The first decides what is kept; each has its own list of winners.
     pub markets: Vec<String>,
     /// Which addresses name the same page.
     pub addresses: AddressRules,
@@ -55,13 +60,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Says what is wrong with the configuration and how to mend it, before any page is read.
-    pub fn check(&self) -> Result<(), String> {
+    /// Refuses a configuration that cannot be used, before any page is read.
+    pub fn check(&self) -> Result<(), ConfigError> {
         if self.shingles.length == 0 || self.shingles.length > SHINGLE_LENGTH_LIMIT {
-            return Err(format!(
-                "a shingle of {} tokens makes no sense: give a length from 1 to {SHINGLE_LENGTH_LIMIT}, such as 5",
-                self.shingles.length
-            ));
+            return Err(ConfigError::ShingleLength { length: self.shingles.length });
         }
         let is_suffix = |market: &String| {
             let label =
@@ -69,15 +71,10 @@ impl Config {
             market.strip_prefix('.').unwrap_or(market).split('.').all(label)
         };
         if let Some(market) = self.markets.iter().find(|market| !is_suffix(market)) {
-            return Err(format!(
-                "market {market:?} is not the end of a host name: give one such as uk, gov.uk or com"
-            ));
+            return Err(ConfigError::Market { market: market.clone() });
         }
         if self.markets.len() > MARKETS_LIMIT {
-            return Err(format!(
-                "{} markets are more than one run takes: give at most {MARKETS_LIMIT}",
-                self.markets.len()
-            ));
+            return Err(ConfigError::Markets { count: self.markets.len() });
         }
         method(self)?;
         self.check_shingles_are_used()
@@ -85,26 +82,24 @@ impl Config {
 }
 
 impl Config {
-    /// Refuses a length of shingles that the method would not look at.
-    fn check_shingles_are_used(&self) -> Result<(), String> {
+    /// Refuses a shingle length that the method would ignore.
+    fn check_shingles_are_used(&self) -> Result<(), ConfigError> {
         let (name, length) = (self.method.split(':').next().unwrap_or_default(), self.shingles.length);
         let is_used = ["auto", "jaccard", "containment"].contains(&name);
         if is_used || length == ShingleRules::default().length {
             return Ok(());
         }
-        Err(match usual_parameters(name).iter().any(|(parameter, _)| *parameter == "k") {
-            true => format!("method {name} has a length of shingles of its own: give {name}:k={length}"),
-            false => format!("method {name} compares no shingles: leave their length out"),
-        })
+        let has_own = usual_parameters(name).iter().any(|(parameter, _)| *parameter == "k");
+        Err(ConfigError::UnusedShingleLength { method: name.into(), length, has_own })
     }
 }
 
-/// The most markets of a run: a bit each is kept for every page.
+/// The most markets of a run. Every page stores one bit per market.
 pub const MARKETS_LIMIT: usize = 16;
-/// The longest shingle that is accepted, in tokens.
+/// The longest accepted shingle, in tokens.
 pub const SHINGLE_LENGTH_LIMIT: usize = 64;
 
-/// What counts as a mirror, and how much of the evidence is shown.
+/// Decides which hosts are mirrors, and how much of the evidence is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MirrorRules {
@@ -112,7 +107,7 @@ pub struct MirrorRules {
     pub least_paths: u32,
     /// Mirrors have at least this score. Higher: fewer mirrors. In [0, 1].
     pub score: f64,
-    /// Paths that are shown of each kind: matched, mismatched, only left, only right.
+    /// How many paths of each kind are shown: matched, mismatched, only left, only right.
     pub examples: usize,
 }
 
@@ -123,23 +118,20 @@ impl Default for MirrorRules {
 }
 
 impl MirrorRules {
-    /// Says what is wrong with the rules and how to mend it.
-    pub fn check(&self) -> Result<(), String> {
+    /// Refuses rules that cannot be used.
+    pub fn check(&self) -> Result<(), ConfigError> {
         if !(0.0..=1.0).contains(&self.score) {
-            return Err(format!(
-                "score {} is out of range: give a value from 0 to 1, such as 0.5",
-                self.score
-            ));
+            return Err(ConfigError::MirrorScore { score: self.score });
         }
         if self.least_paths == 0 {
-            return Err("mirrors of no paths make no sense: give at least 1 path, such as 5".into());
+            return Err(ConfigError::MirrorPaths);
         }
         Ok(())
     }
 }
 
-/// The choices of canonical form. The defaults compare words only: case, punctuation and white space
-/// make no difference.
+/// The rules of canonical form. By default only words are compared: case, punctuation and white space make no
+/// difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CanonicalRules {
@@ -149,7 +141,7 @@ pub struct CanonicalRules {
     pub punctuation: Punctuation,
     /// Whether bullets and numbering such as `a.1` at the start of a line stay.
     pub numbering: Numbering,
-    /// What a word is in scripts that put no spaces between words.
+    /// How words are found in scripts without spaces between words.
     pub words: Words,
     /// Words that are left out, given in the case that [`CanonicalRules::case`] leaves them in.
     pub stop_words: Vec<String>,
@@ -159,11 +151,11 @@ pub struct CanonicalRules {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
-    /// All text that a reader sees, menus and footers too. Pages that share a template look more alike.
+    /// All text that a reader sees, including menus and footers. Pages that share a template look more alike.
     All,
     /// The main content only: without templates, navigation and advertisements.
     Main,
-    /// The main content, or all text where too little main content is found, as in short pages and lists.
+    /// The main content, or all text if too little main content is found, as in short pages and lists.
     #[default]
     Auto,
 }
@@ -183,7 +175,7 @@ pub enum Case {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Punctuation {
-    /// Punctuation separates words and is gone.
+    /// Punctuation separates words and is dropped.
     #[default]
     Drop,
     /// Each mark is a token. Dashes, quotes and colons are still only separators.
@@ -201,15 +193,16 @@ pub enum Numbering {
     Drop,
 }
 
-/// What a word is in scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Other text is not touched.
+/// How words are found in scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Other text is
+/// unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Words {
-    /// A run of letters, digits and underscores, as in other scripts: what stands between two marks.
+    /// A run of letters, digits and underscores, as in other scripts: the text between two marks.
     Runs,
-    /// Runs are cut into words by a dictionary, and marks such as vowel signs belong to the word they stand in.
+    /// A dictionary cuts runs into words. Marks such as vowel signs belong to the word around them.
     Segmented,
-    /// Runs, unless a page has too few of them to be compared: then as [`Words::Segmented`].
+    /// Runs, unless a page has too few of them to be compared: then like [`Words::Segmented`].
     #[default]
     Auto,
 }
@@ -220,7 +213,7 @@ pub enum Words {
 pub struct ShingleRules {
     /// What a token is.
     pub unit: Unit,
-    /// Tokens in a shingle. Higher: edits cost more similarity, so fewer pages are removed.
+    /// How many tokens a shingle has. Higher: edits cost more similarity, so fewer pages are removed.
     pub length: usize,
     /// Whether a shingle that occurs twice in a page counts twice.
     pub replicas: Replicas,
@@ -239,7 +232,7 @@ pub enum Unit {
     /// A run of letters, digits and underscores.
     #[default]
     Words,
-    /// A character of the canonical text, the space between words included.
+    /// A character of the canonical text, including the spaces between words.
     Chars,
 }
 
@@ -254,13 +247,13 @@ pub enum Replicas {
     Count,
 }
 
-/// One rule that prefers a page to another. A page that lacks what the rule looks at comes last in it.
+/// A rule that prefers one page to another. A page that lacks the property comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WinnerRule {
-    /// The more popular page: PageRank, clicks, or any number that grows with worth.
+    /// The more popular page: by PageRank, clicks, or any number that grows with value.
     Popularity,
-    /// A URL without a query before one with.
+    /// A URL without a query before one with a query.
     Static,
     /// The shorter URL.
     ShortUrl,

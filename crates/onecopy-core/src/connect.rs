@@ -1,31 +1,32 @@
 //! Groups: the contents that pairs join, transitively.
 //!
-//! A content that stays and those that lost to it are a star, and a star is in one group. What is left is to find
-//! which stars a pair joins. One of its two contents was removed, for two that stay are never alike; and pairs inside
-//! a group are not looked at. Where one minus the similarity is a metric, the distance between the centres of two stars
-//! bounds the distance between all their contents from below: one comparison spares most of the others.
+//! A content that stays and those that lost to it form a star, and a star is in one group. This stage finds which
+//! stars a pair joins. One of the two contents of such a pair was removed, because two that stay are never alike.
+//! Pairs inside a group are skipped. If one minus the similarity is a metric, the distance between the centres of
+//! two stars bounds the distance between their contents from below. One comparison of centres then saves most of the
+//! others.
 
 use crate::group::Groups;
 use crate::method::Held;
 use crate::settle::{Buffers, Comparer, Holder, KeyLists, Settled};
 
-/// Pairs that are held before they are compared.
+/// How many pairs are collected before they are compared.
 const PAIRS: usize = 1 << 20;
-/// KeyLists between two words about progress.
+/// How many key lists are read between two reports of progress.
 const REPORTED: u64 = 1 << 14;
-/// Pairs of stars that are looked at before it is asked again which are in one group by now.
+/// How many pairs of stars are compared before the groups are checked again.
 const BATCH: usize = 1 << 12;
-/// Pairs between two stars that are worth a comparison of their centres.
+/// From this many pairs between two stars on, a comparison of their centres pays off.
 const WORTH_A_BOUND: usize = 3;
 /// More than the rounding errors of a few additions of numbers up to one.
 const ROUNDING: f64 = 1e-9;
 
-/// A pair that could join two stars: the stars' centres, and the pair. One number, because many are sorted.
+/// A pair that could join two stars: the stars' centres, and the pair. It is one number, because many are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open(u128);
 
 impl Open {
-    /// The pair of two contents and their stars, the same whichever comes first.
+    /// The pair of two contents and their stars. The order of `a` and `b` does not matter.
     fn between(a: u32, b: u32, settled: &Settled) -> Open {
         let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
         let parts = if star_a < star_b { [star_a, star_b, a, b] } else { [star_b, star_a, b, a] };
@@ -42,7 +43,7 @@ impl Open {
     }
 }
 
-/// Joins `members` to groups, each of which is then by its best content.
+/// Joins `members` into groups. The best content of a group stands for it.
 pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
     comparer: &C,
     members: &[u32],
@@ -78,11 +79,11 @@ struct Connector<'a, C> {
     met: Met,
 }
 
-/// Pairs that were taken before, as far as it remembers: most come again and again, once for each key that both hold.
+/// A cache of pairs that were taken before: most pairs recur, once for each key that both hold.
 struct Met(Vec<Open>);
 
 impl Met {
-    /// The logarithm of the pairs that are remembered.
+    /// The logarithm of the number of cached pairs.
     const BITS: u32 = 15;
 
     fn new() -> Met {
@@ -90,7 +91,7 @@ impl Met {
         Met(vec![Open(u128::MAX); 1 << Met::BITS])
     }
 
-    /// Whether a pair was taken before; notes it.
+    /// Whether a pair is cached; adds it.
     fn has(&mut self, open: Open) -> bool {
         let (a, b) = open.pair();
         let mixed = (u64::from(a) << 32 | u64::from(b)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -98,7 +99,7 @@ impl Met {
     }
 }
 
-/// A holder of a key, with all that is asked of it for each of the others.
+/// A holder of a key, with everything that each comparison needs of it.
 struct Member {
     content: u32,
     held: Held,
@@ -107,7 +108,7 @@ struct Member {
 }
 
 impl<C: Comparer> Connector<'_, C> {
-    /// Takes the pairs of a key list that could join two groups.
+    /// Collects the pairs of a key list that could join two groups.
     fn list(&mut self, list: &[Holder]) -> Result<(), C::Error> {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
@@ -129,7 +130,7 @@ impl<C: Comparer> Connector<'_, C> {
         Ok(())
     }
 
-    /// Takes the pairs of a key list with one that was removed, in the list's place `gone`.
+    /// Collects the pairs of a key list with the removed content at position `gone`.
     fn pairs(&mut self, gone: usize, members: &[Member]) {
         let one = &members[gone];
         for (place, other) in members.iter().enumerate() {
@@ -144,7 +145,7 @@ impl<C: Comparer> Connector<'_, C> {
         }
     }
 
-    /// Joins the groups of stars between which a pair is alike.
+    /// Joins the groups of stars that have an alike pair between them.
     fn join_stars(&mut self) -> Result<(), C::Error> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_unstable();
@@ -184,7 +185,8 @@ fn any_alike<C: Comparer>(
     if pairs.len() >= WORTH_A_BOUND {
         let (a, b) = pairs[0].stars();
         let apart = comparer.distance(a, b, buffers)?.unwrap_or(0.0);
-        // What two contents must bridge together: d(a, b) >= d(centres) - d(a, centre) - d(b, centre).
+        // The least distance to their centres that an alike pair has: d(a, centre) + d(b, centre) >= d(centres) -
+        // d(a, b).
         least = apart - (1.0 - method.threshold()) - ROUNDING;
     }
     let distance = |content: u32| settled.distance(content, sizes, method).unwrap_or(1.0);

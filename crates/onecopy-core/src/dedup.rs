@@ -1,18 +1,19 @@
 //! A whole run over pages in memory.
 //!
-//! The same stages as the program's, without files and threads: the program's engine streams its input and calls
-//! [`settle`](crate::settle::settle) and [`connect()`] as this does. The answer equals [`crate::reference::dedup`].
+//! It runs the same stages as the program, without files and threads. The program's engine streams its input and
+//! calls [`settle`](crate::settle::settle) and [`connect()`] in the same way. The answer equals
+//! [`crate::reference::dedup`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 
 use crate::appraise::{Appraised, Appraiser};
-use crate::candidate::{Rarity, count};
-use crate::config::Config;
+use crate::candidate::Rarity;
+use crate::config::{Config, ConfigError};
 use crate::connect::connect;
 use crate::group::Groups;
 use crate::link::{AddressBook, Claim, Links};
-use crate::method::{Desk, Method, Search, method};
+use crate::method::{Method, Scratch, Search, method};
 use crate::order::{best_first, ranks};
 use crate::page::{Decision, Kind, PageId};
 use crate::record::Record;
@@ -20,7 +21,7 @@ use crate::redirect::End;
 use crate::search::candidates;
 use crate::settle::{Buffers, Comparer, Holder, MemoryLists, Settled, settle};
 
-/// What became of each page.
+/// The decisions about all pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decisions {
     /// The decision about each page.
@@ -30,7 +31,7 @@ pub struct Decisions {
 }
 
 /// Decides which pages stay. Fails only on a configuration that [`Config::check`] refuses.
-pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, String> {
+pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, ConfigError> {
     config.check()?;
     let method = method(config)?;
     let pages = Pages::appraise(pages, config, &*method);
@@ -77,7 +78,7 @@ impl<'a> Pages<'a> {
         order
     }
 
-    /// What the pages' links lead to.
+    /// Where the pages' links lead.
     pub fn links(&self, ranks: &[u32]) -> Links {
         let judged = || (0..).zip(&self.appraised).filter(|(_, page)| page.objection().is_none());
         let claims: Vec<Claim> = judged().flat_map(|(number, page)| page.claims(number)).collect();
@@ -88,12 +89,12 @@ impl<'a> Pages<'a> {
         book.links()
     }
 
-    /// Whether a page is of the first market, or there is none.
+    /// Whether a page is in the first market, or no market is configured.
     pub fn is_favoured(&self, page: PageId, config: &Config) -> bool {
         config.markets.is_empty() || self.appraised[page as usize].markets & 1 == 1
     }
 
-    /// The pages whose canonical link names a page that is alike, ascending.
+    /// The pages whose canonical link names an alike page, ascending.
     fn believed(&self, by_rules: &[PageId], links: &Links, method: &dyn Method) -> Vec<PageId> {
         if links.canonical.is_empty() {
             return Vec::new();
@@ -111,7 +112,7 @@ impl<'a> Pages<'a> {
         pages
     }
 
-    /// The contents of pages that are given best first.
+    /// The contents of pages, which are given best first.
     fn contents<'c>(&'c self, order: Vec<PageId>, method: &'c dyn Method) -> Contents<'c> {
         let (mut numbers, mut best_page) = (HashMap::new(), Vec::new());
         let mut of_page = vec![u32::MAX; self.len()];
@@ -128,7 +129,7 @@ impl<'a> Pages<'a> {
         Contents { of_page, best_page, sketches, sizes, method }
     }
 
-    /// Near copies at one address are of a kind of their own.
+    /// Marks near copies at the same address as their own kind.
     pub fn tell_addresses(&self, decisions: &mut Decisions) {
         let identity = |page: usize| self.appraised[page].address.identity;
         for (page, decision) in decisions.of_page.iter_mut().enumerate() {
@@ -155,7 +156,8 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Pages with one canonical text are one content, which its best page stands for. Smaller numbers are better.
+/// Pages with the same canonical text are one content, and the best of them stands for it. Smaller numbers are
+/// better.
 struct Contents<'a> {
     /// The content of each page; `u32::MAX` for pages that are not compared.
     of_page: Vec<u32>,
@@ -184,10 +186,10 @@ impl Contents<'_> {
             return lists;
         }
         let mut held: Vec<(u64, Holder)> = Vec::new();
-        let (rarity, mut desk, mut keys) = (self.rarity(), Desk::default(), Vec::new());
+        let (rarity, mut scratch, mut keys) = (self.rarity(), Scratch::default(), Vec::new());
         for (content, sketch) in (0..).zip(&self.sketches) {
             keys.clear();
-            self.method.keys(sketch, &rarity, &mut desk, &mut keys);
+            self.method.keys(sketch, &rarity, &mut scratch, &mut keys);
             held.extend(keys.iter().map(|&(key, rest)| (key, [content, rest])));
         }
         held.sort_unstable();
@@ -201,14 +203,14 @@ impl Contents<'_> {
     }
 
     fn rarity(&self) -> Rarity {
-        let words: usize = self.sketches.iter().map(|sketch| sketch.len()).sum();
-        // About eight shingles a counter: common ones still stand out.
-        let bits = if self.method.asks_rarity() { (words / 8).max(1 << 10).ilog2().min(24) } else { 0 };
-        let mut counters = vec![0; 1 << bits];
-        if bits > 0 {
-            self.sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
+        if !self.method.asks_rarity() {
+            return Rarity::empty(0);
         }
-        Rarity::new(counters)
+        let words: usize = self.sketches.iter().map(|sketch| sketch.len()).sum();
+        // About eight shingles per counter: common ones still stand out.
+        let mut rarity = Rarity::empty((words / 8).max(1 << 10).ilog2().min(24));
+        self.sketches.iter().for_each(|sketch| rarity.count(sketch));
+        rarity
     }
 
     fn decision(&self, page: PageId, settled: &Settled) -> Decision {

@@ -1,31 +1,32 @@
-//! A page as a Bloom filter of its chunks: a few hundred bytes that are compared by AND (Jain, Dahlin and Tewari 2005).
+//! A page as a Bloom filter of its chunks: a few hundred bytes, compared by AND (Jain, Dahlin and Tewari 2005).
 
 use std::ops::RangeInclusive;
 
 use crate::canonical::Canonical;
 use crate::chunk::{CHUNK_BYTES_MAX, chunk_hashes};
+use crate::config::ConfigError;
 use crate::hash;
 
-/// How a filter is made of a page.
+/// How to make the filter of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterRules {
-    /// Bytes of a chunk on average: a power of two. Higher: fewer chunks, and edits cost more similarity.
+    /// The average bytes of a chunk: a power of two. Higher: fewer chunks, and edits cost more similarity.
     pub chunk: usize,
-    /// Bits of a filter: a power of two. Higher: longer pages can be told apart.
+    /// The bits of a filter: a power of two. Higher: longer pages can be distinguished.
     pub bits: usize,
-    /// Bits that a chunk sets.
+    /// How many bits a chunk sets.
     pub hashes: usize,
 }
 
 impl Default for FilterRules {
-    /// The authors' sizes. For their 8 bits a chunk, 8 ln 2 = 5.5 hashes are best; with 5, the longest page they take,
-    /// of 64 KB, leaves more than half of its filter empty.
+    /// The authors' sizes. For their 8 bits per chunk, 8 ln 2 = 5.5 hashes are best. With 5, the longest page that
+    /// they take, of 64 KB, leaves more than half of its filter empty.
     fn default() -> FilterRules {
         FilterRules { chunk: 256, bits: 2048, hashes: 5 }
     }
 }
 
-/// The fewest and the most bytes of a chunk on average.
+/// The fewest and the most average bytes of a chunk.
 pub(crate) const CHUNK: RangeInclusive<usize> = 16..=CHUNK_BYTES_MAX;
 /// The fewest and the most bits.
 pub(crate) const BITS: RangeInclusive<usize> = 64..=1 << 20;
@@ -33,26 +34,26 @@ pub(crate) const BITS: RangeInclusive<usize> = 64..=1 << 20;
 pub(crate) const HASHES: RangeInclusive<usize> = 1..=16;
 
 impl FilterRules {
-    /// Says what is wrong with the rules and how to mend it.
-    pub fn check(&self) -> Result<(), String> {
+    /// Refuses rules that cannot be used.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let usual = FilterRules::default();
         let parts = [("chunk", self.chunk, CHUNK, usual.chunk), ("bits", self.bits, BITS, usual.bits)];
-        for (name, value, range, usual) in parts {
+        for (rule, value, range, usual) in parts {
             if !range.contains(&value) || !value.is_power_of_two() {
                 let (from, to) = range.into_inner();
-                return Err(format!(
-                    "{name}={value} makes no sense: give a power of two from {from} to {to}, such as {usual}"
-                ));
+                let allowed = format!("a power of two from {from} to {to}, such as {usual}");
+                return Err(ConfigError::Filter { rule, value, allowed });
             }
         }
         if HASHES.contains(&self.hashes) {
             return Ok(());
         }
         let (value, (from, to), usual) = (self.hashes, HASHES.into_inner(), usual.hashes);
-        Err(format!("hashes={value} makes no sense: give a number from {from} to {to}, such as {usual}"))
+        let allowed = format!("a number from {from} to {to}, such as {usual}");
+        Err(ConfigError::Filter { rule: "hashes", value, allowed })
     }
 
-    /// The bits that an element with this hash sets; the same may come twice.
+    /// The bits that an element with this hash sets. The same bit may occur twice.
     pub(crate) fn positions(&self, hash: u64) -> impl Iterator<Item = usize> {
         let shift = 64 - self.bits.ilog2();
         (0..self.hashes as u64).map(move |function| (hash::repeated(hash, function) >> shift) as usize)
@@ -66,7 +67,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The filter of elements with these hashes, by rules that were checked.
+    /// The filter of elements with these hashes, by checked rules.
     pub fn of(elements: &[u64], rules: &FilterRules) -> Filter {
         let mut words = vec![0; rules.bits.div_ceil(64)];
         for position in elements.iter().flat_map(|&element| rules.positions(element)) {
@@ -75,7 +76,7 @@ impl Filter {
         Filter { words }
     }
 
-    /// The filter of the chunks of a page, by rules that were checked.
+    /// The filter of the chunks of a page, by checked rules.
     pub fn of_text(canonical: &Canonical, rules: &FilterRules) -> Filter {
         let mut elements = Vec::new();
         chunk_hashes(canonical.as_bytes(), rules.chunk, &mut elements);
@@ -92,13 +93,13 @@ impl Filter {
         self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
-    /// Whether all bits of this one are set in the other: then its page is very likely contained in the other's.
+    /// Whether the other filter has all bits of this one: then this page very likely is contained in the other.
     pub fn is_within(&self, other: &Filter) -> bool {
         self.shared(other) == self.count()
     }
 
-    /// The part of its bits that the fuller one shares. The authors take the part of either, of pages equally long;
-    /// taking the lesser, both are alike.
+    /// The share of the fuller filter's bits that both have. The authors take the share of either, for pages of
+    /// equal length. The smaller of the two makes the measure symmetric.
     pub fn similarity(&self, other: &Filter) -> f64 {
         crate::measure::containment(self.shared(other), self.count().max(other.count()))
     }
@@ -120,7 +121,7 @@ mod tests {
         let text = |from: u32, to: u32| (from..to).map(|n| format!("word {} ", n * n)).collect::<String>();
         let (part, whole, other) =
             (filter_of(&text(0, 900)), filter_of(&text(0, 1800)), filter_of(&text(5000, 5900)));
-        // The last chunk of the part ends with it, and is another in the whole.
+        // The last chunk of the part ends with the part, and is a different chunk in the whole.
         let shared = part.shared(&whole) as f64 / part.count() as f64;
         assert!(shared > 0.9, "{shared}");
         assert!(part.is_within(&part) && !whole.is_within(&part) && !other.is_within(&whole));
@@ -143,7 +144,7 @@ mod tests {
             FilterRules { bits: 1000, ..usual },
             FilterRules { hashes: 0, ..usual },
         ] {
-            assert!(rules.check().unwrap_err().contains("give a"));
+            assert!(rules.check().unwrap_err().to_string().contains("give a"));
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Contents, who wins over whom, and which are in one group, kept right while contents come and go.
+//! Contents, their winners and their groups, kept correct while contents come and go.
 //!
-//! What holds after every edit is what a batch run finds: a content stays unless it is alike to a better one that
-//! stays, the best of those is its winner, and groups are contents joined by alike pairs, transitively. Whether a
-//! content stays depends on better contents only, so an edit is settled best first, and touches only what it must.
+//! After every edit the graph equals the result of a batch run. A content stays unless it is alike to a better one
+//! that stays, and the best of those is its winner. Groups are contents joined by alike pairs, transitively. Whether
+//! a content stays depends only on better contents. An edit is therefore settled best first, and touches only what
+//! it must.
 //!
-//! A winner and its losers are a star, joined by pairs that are known. Stars of one group are joined by witnesses:
-//! pairs that are known to be alike. Both together are linear in contents, and enough to see whether a group falls
-//! apart when a content goes; only then are pairs looked for.
+//! A winner and its losers form a star of known pairs. Witnesses, pairs known to be alike, join the stars of one
+//! group. Stars and witnesses are linear in contents. They suffice to see whether a group splits when a content
+//! goes, and only then does the graph search for pairs.
 
 mod connect;
 mod settle;
@@ -18,9 +19,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// A content's number.
 pub type Slot = u32;
 
-/// Answers what a graph asks about contents.
+/// Answers a graph's questions about contents.
 pub trait Lookup {
-    /// Why an answer may fail, such as a disk that cannot be read.
+    /// Why an answer may fail, such as an unreadable disk.
     type Error;
 
     /// The contents that may be alike to `slot`, without itself: all that are, and perhaps others.
@@ -33,15 +34,15 @@ pub trait Lookup {
 /// A content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Smaller is better. No two contents have the same.
+    /// Smaller is better. No two contents have the same rank.
     pub rank: Box<[u8]>,
     /// Its winner; itself if it stays.
     pub winner: Slot,
     /// Its score with its winner.
     pub score: u32,
-    /// Its group, alone or not.
+    /// Its group, even if it is alone in it.
     pub group: u64,
-    /// Its place among the members of its group.
+    /// Its position among the members of its group.
     at: u32,
 }
 
@@ -65,35 +66,35 @@ const UNSETTLED: Slot = Slot::MAX;
 #[derive(Debug, Default)]
 pub struct Graph {
     nodes: Vec<Option<Node>>,
-    /// The members of groups with two contents or more.
+    /// The members of groups with at least two contents.
     members: HashMap<u64, Vec<Slot>>,
-    /// Pairs that join stars, from both sides.
+    /// The pairs that join stars, stored from both sides.
     witnesses: HashMap<Slot, BTreeSet<Slot>>,
     last_group: u64,
 }
 
-/// What is to be changed. A content whose rank or sketch changed is in both lists.
+/// A change of contents. A content whose rank or sketch changed is in both lists.
 #[derive(Debug, Default)]
 pub struct Edit {
-    /// Contents that go.
+    /// Contents to remove.
     pub removed: Vec<Slot>,
-    /// Contents that come, each with its rank.
+    /// Contents to insert, each with its rank.
     pub inserted: Vec<(Slot, Box<[u8]>)>,
 }
 
-/// What an edit changed.
+/// The changes that an edit made.
 #[derive(Debug, Default)]
 pub struct Effect {
     /// Contents whose winner, score or group may have changed.
     pub changed: BTreeSet<Slot>,
-    /// Witnesses that came, the smaller content first.
+    /// New witnesses, each with the smaller content first.
     pub witnessed: HashSet<(Slot, Slot)>,
-    /// Witnesses that went.
+    /// Witnesses that are gone.
     pub forgotten: HashSet<(Slot, Slot)>,
 }
 
 impl Graph {
-    /// Puts a content back as it was when the collection was closed.
+    /// Restores a content as it was when the collection was closed.
     pub fn restore(&mut self, slot: Slot, node: Restored) {
         self.make_room(slot);
         let Restored { rank, winner, score, group } = node;
@@ -101,13 +102,14 @@ impl Graph {
         self.last_group = self.last_group.max(group);
     }
 
-    /// Puts a witness back.
+    /// Restores a witness.
     pub fn restore_witness(&mut self, a: Slot, b: Slot) {
         self.witnesses.entry(a).or_default().insert(b);
         self.witnesses.entry(b).or_default().insert(a);
     }
 
-    /// Finds the members of groups once all contents are back. `last_group` is the last number that was given.
+    /// Finds the members of groups once all contents are restored. `last_group` is the last number that was
+    /// assigned.
     pub fn restored(&mut self, last_group: u64) {
         self.last_group = self.last_group.max(last_group);
         let mut by_group: Vec<(u64, Slot)> = self.slots().map(|slot| (self.node(slot).group, slot)).collect();
@@ -118,12 +120,12 @@ impl Graph {
         }
     }
 
-    /// A content, if it is there.
+    /// A content, if it exists.
     pub fn get(&self, slot: Slot) -> Option<&Node> {
         self.nodes.get(slot as usize)?.as_ref()
     }
 
-    /// The contents that are there, ascending.
+    /// The existing contents, ascending.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         let there = |(slot, node): (usize, &Option<Node>)| node.is_some().then_some(slot as Slot);
         self.nodes.iter().enumerate().filter_map(there)
@@ -145,17 +147,17 @@ impl Graph {
         self.get(slot).and_then(|node| self.members.get(&node.group)).map_or(1, Vec::len)
     }
 
-    /// The last number that was given to a group.
+    /// The last number that was assigned to a group.
     pub fn last_group(&self) -> u64 {
         self.last_group
     }
 
-    /// Changes contents, and settles what that changes. After an error nothing here can be relied on.
+    /// Applies an edit and settles its consequences. After an error the graph is unreliable.
     pub fn apply<L: Lookup>(&mut self, edit: Edit, lookup: &mut L) -> Result<Effect, L::Error> {
         settle::settle(self, edit, lookup)
     }
 
-    /// Gives the group of the best of `slots` a number back that it had, and that nobody has now.
+    /// Gives the group of the best of `slots` the number `group` back, which it had before and no group has now.
     pub fn keep_number(&mut self, slots: &[Slot], group: u64, effect: &mut Effect) {
         let there = slots.iter().copied().filter(|&slot| self.get(slot).is_some());
         let best = there.min_by(|&a, &b| self.node(a).rank.cmp(&self.node(b).rank));
@@ -194,7 +196,7 @@ impl Graph {
         self.last_group
     }
 
-    /// Says who is in a group: nobody else is, and they are in no other.
+    /// Sets the members of a group: it has no others, and they are in no other group.
     fn set_members(&mut self, group: u64, members: Vec<Slot>) {
         for (at, &slot) in members.iter().enumerate() {
             let node = self.node_mut(slot);
@@ -207,7 +209,8 @@ impl Graph {
         }
     }
 
-    /// Takes a content out of the members of its group. Who is left alone has no list, and is told.
+    /// Removes a content from the members of its group. Returns the other member if only one is left, which has no
+    /// list.
     fn leave(&mut self, slot: Slot) -> Option<Slot> {
         let (group, at) = (self.node(slot).group, self.node(slot).at as usize);
         let members = self.members.get_mut(&group)?;
@@ -223,7 +226,7 @@ impl Graph {
         left
     }
 
-    /// Those of a content's group that lost to it.
+    /// The losers of a content; they are all in its group.
     fn losers(&self, slot: Slot) -> Vec<Slot> {
         let Some(members) = self.members.get(&self.node(slot).group) else { return Vec::new() };
         let lost = |&&other: &&Slot| other != slot && self.node(other).winner == slot;
@@ -238,7 +241,7 @@ impl Graph {
         }
     }
 
-    /// Forgets the witnesses of a content that goes. Says whether there were any.
+    /// Drops the witnesses of a content that goes. Returns whether there were any.
     fn forget_witnesses(&mut self, slot: Slot, effect: &mut Effect) -> bool {
         let Some(others) = self.witnesses.remove(&slot) else { return false };
         for other in others {

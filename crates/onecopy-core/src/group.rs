@@ -1,6 +1,6 @@
-//! Pairs → groups: the one place that merges.
+//! Pairs → groups: the only place that merges.
 
-/// Groups of members `0..n`, each in exactly one, in four bytes a member.
+/// Groups of members `0..n`, each in exactly one, in four bytes per member.
 ///
 /// The smallest member stands for a group, so that the result does not depend on the order of joining.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// `n` members, each a group of its own.
+    /// `n` members, each in its own group.
     pub fn new(n: usize) -> Groups {
         Groups { parents: (0..n as u32).collect() }
     }
@@ -23,7 +23,7 @@ impl Groups {
         root
     }
 
-    /// The smallest member of the group that `member` is in. Shortens the way for later questions.
+    /// The smallest member of the group that `member` is in. It shortens the path for later calls.
     pub fn find(&mut self, member: u32) -> u32 {
         let root = self.of(member);
         let mut at = member;

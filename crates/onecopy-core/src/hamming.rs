@@ -1,10 +1,10 @@
 //! Which of many sketches differ in few bits?
 //!
-//! Sketches here are of one number of words each, and lie in memory. Comparing all is the plain way (`scan`); two others
-//! find all pairs, or those of one sketch, with few comparisons. By tables (`tables`): sketches that differ in `d` bits or
-//! fewer agree on all but `d` of any blocks that their bits are cut into, so it is enough to sort by each choice of the
-//! others; nothing is missed. By rotation (`rotation`): sketches that agree in their leading bits are neighbours when
-//! sorted, and each rotation has other bits leading; pairs whose differences are spread can be missed.
+//! All sketches have the same number of words and are in memory. `scan` compares all of them. Two others find all
+//! pairs, or the pairs of one sketch, with few comparisons. `tables` cuts the bits into blocks. Sketches that differ
+//! in at most `d` bits agree on all except `d` blocks, so sorting by each choice of the remaining blocks misses
+//! nothing. `rotation` sorts rotated sketches. Those that agree in their leading bits are neighbours, and each
+//! rotation has other bits leading. It can miss pairs whose differences are spread out.
 
 mod choices;
 mod index;
@@ -19,12 +19,12 @@ pub use rotation::near_by_rotation;
 pub use scan::{near, near_by_scan};
 pub use tables::near_by_tables;
 
-/// Sketches of `width` words each, one behind the other.
+/// Sketches of `width` words each, in sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Sketches<'a> {
-    /// All words. What is left at the end and fills no sketch is not looked at.
+    /// All words. Words at the end that do not fill a sketch are ignored.
     pub words: &'a [u64],
-    /// Words in a sketch, at least 1.
+    /// How many words a sketch has, at least 1.
     pub width: usize,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Sketches<'a> {
         &self.words[start..start + self.width]
     }
 
-    /// The bits of a sketch.
+    /// How many bits a sketch has.
     pub(crate) fn bits(&self) -> usize {
         64 * self.width
     }
@@ -50,15 +50,15 @@ impl<'a> Sketches<'a> {
 /// Two sketches that differ in few bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Near {
-    /// The number of the one that comes first.
+    /// The number of the earlier sketch.
     pub a: u32,
-    /// The number of the other.
+    /// The number of the later sketch.
     pub b: u32,
-    /// The bits in which they differ.
+    /// How many bits differ.
     pub distance: u32,
 }
 
-/// The bits in which two sketches of the same length differ.
+/// How many bits of two sketches of the same length differ.
 #[inline]
 pub(crate) fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()

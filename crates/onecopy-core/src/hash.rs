@@ -1,7 +1,7 @@
 //! The hashes and their seeds, frozen.
 //!
-//! Sketches reach disk, so the value of every hash here is a format: the golden vectors in the tests
-//! must never change. Nothing here depends on a hash whose value a dependency may alter.
+//! Sketches are stored, so the value of every hash here is a format: the golden vectors in the tests must never
+//! change. No hash here depends on one whose value a dependency may change.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -9,13 +9,13 @@ const SEED: u64 = 0x6f6e_6563_6f70_7931; // "onecopy1"
 const MIX_LOW: u64 = 0x9e37_79b9_7f4a_7c15;
 const MIX_HIGH: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The multiplier of the shingle polynomial. `BASE - 1` is twice an odd number, so that swapping two
-/// tokens changes the shingle unless their hashes agree in 63 bits.
+/// The multiplier of the shingle polynomial. `BASE - 1` is twice an odd number, so that swapping two tokens changes
+/// the shingle unless their hashes agree in 63 bits.
 pub(crate) const BASE: u64 = 0xf135_7aea_2e62_a9c7;
 
 /// Hash of the whole canonical text: the first 128 bits of BLAKE3.
 ///
-/// Cryptographic, because a page whose fingerprint equals another's is removed without a further look.
+/// It is cryptographic, because a page with the same fingerprint as another is removed without further comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub u128);
 
@@ -26,11 +26,11 @@ pub fn fingerprint(bytes: &[u8]) -> Fingerprint {
     Fingerprint(u128::from_be_bytes(head.try_into().expect("a digest has 32 bytes")))
 }
 
-/// Bytes that must be readable behind the end of every token given to [`token`].
+/// How many bytes after the end of every token must be readable for [`token`].
 pub(crate) const TOKEN_PADDING: usize = 16;
 
-/// Hash of the token `padded[start..end]`. Tokens of up to 16 bytes, nearly all of them, take two loads
-/// and one multiplication; no branch depends on their length, which no predictor could guess.
+/// Hash of the token `padded[start..end]`. Tokens of up to 16 bytes, nearly all of them, take two loads and one
+/// multiplication. No branch depends on their length, which no predictor could guess.
 #[inline(always)]
 pub(crate) fn token(padded: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
@@ -38,7 +38,7 @@ pub(crate) fn token(padded: &[u8], start: usize, end: usize) -> u64 {
         return xxh3_64_with_seed(&padded[start..end], SEED);
     }
     let window: &[u8; 16] = padded[start..start + 16].try_into().expect("sixteen bytes");
-    // Tokens hold no zero byte, so the zeros behind a short one cannot make two tokens equal.
+    // Tokens hold no zero byte, so the zeros after a short one cannot make two tokens equal.
     let text = u128::from_le_bytes(*window) & KEEP[length];
     fold(text as u64 ^ SEED, (text >> 64) as u64 ^ MIX_HIGH)
 }
@@ -54,17 +54,17 @@ const KEEP: [u128; 17] = {
     masks
 };
 
-/// The `occurrence`-th repetition of a shingle, as a value of its own: what makes a set out of a multiset.
+/// The `occurrence`-th repetition of a shingle as a distinct value, which turns a multiset into a set.
 #[inline]
 pub(crate) fn repeated(shingle: u64, occurrence: u64) -> u64 {
     fold(shingle ^ SEED, occurrence.wrapping_mul(MIX_LOW) ^ MIX_HIGH)
 }
 
-/// How many words [`draw`] gives for a value.
+/// How many words [`draw`] has for a value.
 pub(crate) const DRAWS: usize = 64;
 
-/// The word numbered `number` of the random ones that belong to a hash. Both factors depend on the number: with one of
-/// them fixed, words would be steps of one arithmetic progression, and their bits not independent.
+/// The word numbered `number` of the random words of a hash. Both factors depend on the number. If one were fixed,
+/// the words would be steps of one arithmetic progression, and their bits not independent.
 #[inline]
 pub(crate) fn draw(value: u64, number: usize) -> u64 {
     let (a, b) = DRAW[number];
@@ -110,7 +110,7 @@ mod tests {
         token(&padded, 0, text.len())
     }
 
-    /// These values are on people's disks. If one changes, the format has changed.
+    /// These values are in stored files. If one changes, the format has changed.
     #[test]
     fn golden_vectors() {
         assert_eq!(token_of("the"), GOLDEN[0]);

@@ -1,7 +1,7 @@
-//! What the head of an HTML page says of the page: its canonical address, where it sends the reader, its language.
+//! Facts in the head of an HTML page: its canonical address, where it redirects, its language.
 //!
-//! A scan, not a tree: it reads tags until the head is over and leaves the body alone. What stands in scripts, styles,
-//! comments, templates and `noscript` says nothing, as in a browser.
+//! It is a scan without a tree: it reads tags until the head ends and ignores the body. As in a browser, it ignores
+//! scripts, styles, comments, templates and `noscript`.
 
 mod tags;
 
@@ -10,38 +10,38 @@ use std::borrow::Cow;
 use crate::address::resolve;
 use tags::{Tag, Tags};
 
-/// Bytes of a page that are looked at. Scripts and styles make heads long: of 755 canonical links on real pages every
-/// seventh stood behind the first 64 KiB, and none behind this.
+/// How many bytes of a page are read. Scripts and styles make heads long. Among 755 canonical links on real pages,
+/// every seventh came after the first 64 KiB, and none after this limit.
 const HEAD_BYTES: usize = 512 << 10;
-/// A page that sends its reader elsewhere later than this is meant to be read.
+/// A page that redirects after more seconds than this is meant to be read.
 const REFRESH_SECONDS: f64 = 10.0;
-/// Bytes of the longest language tag; longer ones are none.
+/// The longest language tag in bytes. Longer ones are ignored.
 const LANGUAGE_BYTES: usize = 35;
 
-/// What the head of a page says. Addresses are absolute.
+/// The facts in the head of a page. Addresses are absolute.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
-    /// The address that the page gives as its own, by `<link rel=canonical>`.
+    /// The address that the page names as its own, by `<link rel=canonical>`.
     pub canonical: Option<String>,
-    /// Where the page sends its reader, by `<meta http-equiv=refresh>` within some seconds.
+    /// Where the page redirects, by `<meta http-equiv=refresh>` within a few seconds.
     pub refresh: Option<String>,
     /// The language tag of the page as written, such as `en-GB`.
     pub language: Option<String>,
 }
 
-/// Reads the head of the page `html` that was fetched from `address`. Of several links of one kind the first counts.
+/// Reads the head of the page `html` that was fetched from `address`. The first of several links of one kind counts.
 pub fn head(html: &str, address: Option<&str>) -> Head {
     read(html).resolve(address)
 }
 
-/// The address that links in the page `html` are relative to: where it was fetched from, unless it gives another.
+/// The address that links in the page `html` are relative to: where it was fetched, unless the page gives another.
 pub(crate) fn base<'a>(html: &str, address: &'a str) -> Cow<'a, str> {
     let given = read(html).base.and_then(|base| resolve(address, &base));
     given.map_or(Cow::Borrowed(address), Cow::Owned)
 }
 
-fn read(html: &str) -> Found {
-    let mut found = Found::default();
+fn read(html: &str) -> HeadFields {
+    let mut found = HeadFields::default();
     let mut tags = Tags::new(&html.as_bytes()[..html.len().min(HEAD_BYTES)]);
     while let Some(tag) = tags.next() {
         match tag.name() {
@@ -57,16 +57,16 @@ fn read(html: &str) -> Found {
     found
 }
 
-/// What stands in the head, as it is written there.
+/// The facts in the head, as written.
 #[derive(Default)]
-struct Found {
+struct HeadFields {
     base: Option<String>,
     canonical: Option<String>,
     refresh: Option<String>,
     language: Option<String>,
 }
 
-impl Found {
+impl HeadFields {
     fn html(&mut self, tag: &Tag) {
         let language = tag.value(b"lang").or_else(|| tag.value(b"xml:lang"));
         let language = language.map(|language| language.trim().to_owned());
@@ -102,7 +102,8 @@ impl Found {
     }
 }
 
-/// The address in the content of a refresh, such as `0; url='/there'`. `None`: the page is only loaded again, or late.
+/// The address in the content of a refresh, such as `0; url='/there'`. `None`: the page only reloads, or it waits
+/// long.
 fn refresh_target(content: &str) -> Option<&str> {
     let content = content.trim();
     let delay = content.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(content.len());
@@ -122,7 +123,7 @@ fn refresh_target(content: &str) -> Option<&str> {
     Some(target.trim()).filter(|target| !target.is_empty())
 }
 
-/// `rest` without `url =` at its front.
+/// `rest` without a leading `url =`.
 fn without_key(rest: &str) -> &str {
     let key = rest.get(..3).filter(|key| key.eq_ignore_ascii_case("url"));
     let value = key.and_then(|_| rest[3..].trim_start().strip_prefix('='));

@@ -1,15 +1,15 @@
-//! HTML → text: all that a reader sees, or the main content of the page.
+//! HTML → text: everything that a reader sees, or the main content of the page.
 //!
 //! ```text
 //! scan      bytes  → text runs and tags       one pass; broken markup is read as browsers read it
-//! visible   tokens → tokens                   without what is never shown
+//! visible   tokens → tokens                   drops tokens that are never shown
 //! tree      tokens → blocks of text in boxes  no recursion, bounded depth
 //! feature   block  → numbers                  itself, its neighbours, its boxes, its place, its page
-//! model     numbers → likely content or not   learnt from pages that people marked; whole numbers only
-//! context   likely? → numbers                 what was said of the blocks around, to judge again by
-//! choice    likely? → main content            the blocks that make the best text to expect
+//! model     numbers → likely content or not   learnt from pages that people marked; integers only
+//! context   likely? → numbers                 the first judgement of the blocks around, for a second one
+//! choice    likely? → main content            the blocks with the best expected F1
 //! ```
-//! Any text is accepted, and takes time in proportion to its length, but for sorting its blocks.
+//! The stages accept any text. Their time is proportional to its length, except for sorting its blocks.
 
 mod alike;
 mod article;
@@ -37,7 +37,7 @@ use crate::config::Content;
 use context::CONTEXT;
 #[doc(hidden)]
 pub use context::{Judged, context};
-use feature::{FEATURES, Page, ROOM};
+use feature::{FEATURES, PageFeatures, ROOM};
 use lines::{end_line, push_text};
 pub use link::links;
 use scan::Token;
@@ -45,17 +45,17 @@ use tag::Tag;
 use tree::Tree;
 use visible::Visible;
 
-/// Main content of fewer words than this does not stand for a page that has three times as many. More is not safer:
-/// two short pages of one site are mostly template, and all their text makes them copies of each other. Of 1,370 short
-/// pages of documentation in nine templates, 80 finds 0.60 of the copies and 111 pairs that are none; this finds
-/// 0.9998, and none of those.
+/// If the main content has fewer words than this and the page has more than three times as many, all text is
+/// compared. A higher minimum is not safer. Two short pages of one site are mostly template, so that all their text
+/// makes them copies of each other. Measured on 1,370 short pages of documentation in nine templates, a minimum of
+/// 80 finds 0.60 of the copies and 111 wrong pairs. This one finds 0.9998 of the copies and no wrong pair.
 const MAIN_WORDS_MIN: u64 = 30;
-/// Nor does less than this part of a page. Of the 1,133 marked pages none has right main content that is so
-/// little; on those with up to a tenth it nearly always is right.
+/// Main content of less than one in this many words does not stand for a page either. None of the 1,133 marked pages
+/// has right main content that is so little. Up to a tenth of the page, it is nearly always right.
 const MAIN_PART_MIN: u64 = 25;
 
-/// Appends the text of `html` to `out`: the part that `content` names, a line a block, runs of white space as one
-/// space. Any text is accepted.
+/// Appends the part of the text of `html` that `content` names to `out`. Each block is a line, and each run of white
+/// space becomes one space. It accepts any text.
 pub fn html_to_text(html: &str, content: Content, out: &mut String) {
     end_line(out);
     if content == Content::All {
@@ -72,8 +72,8 @@ pub fn html_to_text(html: &str, content: Content, out: &mut String) {
     }
 }
 
-/// Appends all text of `html` to `out`, as [`html_to_text`] does, and returns which parts of it are main content, in
-/// order; none, where there is too little and [`Content::Auto`] takes all.
+/// Appends all text of `html` to `out`, as [`html_to_text`] does. Returns which parts of it are main content, in
+/// order. It returns none if there is too little main content, where [`Content::Auto`] takes all text.
 pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
     end_line(out);
     let start = out.len();
@@ -83,18 +83,18 @@ pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
     if is_too_little(&main, &tree) {
         return vec![];
     }
-    // Blocks that follow each other are one part: nothing that has words is between them.
+    // Adjacent blocks are one part: no words are between them.
     let runs = main.chunk_by(|one, next| one + 1 == *next);
     let text = |index: usize| &tree.blocks[index].text;
     runs.map(|run| start + text(run[0]).start..start + text(run[run.len() - 1]).end).collect()
 }
 
-/// The numbers that the model sees of each block of `html`, with the text of the block: what it is trained on. The sum
-/// in the last is not known yet.
+/// Visits each block of `html` with its text and the numbers that the model is trained on. The sum in `Judged` is
+/// not known yet.
 #[doc(hidden)]
 pub fn describe_blocks(html: &str, mut visit: impl FnMut(&str, &[i32], Judged)) {
     let tree = tree::grow(html);
-    let page = Page::new(&tree);
+    let page = PageFeatures::new(&tree);
     let mut features = [0; ROOM];
     for index in shown(&tree) {
         page.describe(index, &mut features);
@@ -120,7 +120,7 @@ fn break_at(tag: Tag, out: &mut String) {
     }
 }
 
-/// The blocks of a page but its title, which is not on the page.
+/// The blocks of a page without its title, which is not shown on the page.
 fn shown(tree: &Tree) -> impl Iterator<Item = usize> {
     let title = tree.title;
     (0..tree.blocks.len()).filter(move |index| title != Some(*index))
@@ -128,7 +128,7 @@ fn shown(tree: &Tree) -> impl Iterator<Item = usize> {
 
 /// The blocks of the main content, in order.
 fn main_blocks(tree: &Tree) -> Vec<usize> {
-    let page = Page::new(tree);
+    let page = PageFeatures::new(tree);
     let blocks: Vec<usize> = shown(tree).collect();
     let mut features = [0; ROOM];
     let judge = |&index: &usize| {
@@ -137,7 +137,7 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
     };
     let judged: Vec<Judged> = blocks.iter().map(judge).collect();
     let mut sums = Vec::with_capacity(blocks.len());
-    // Described twice rather than remembered: a page may have tens of thousands of blocks.
+    // Each block is described twice instead of stored: a page may have tens of thousands of blocks.
     context(&judged, |at, numbers| {
         page.describe(blocks[at], &mut features);
         features[FEATURES..FEATURES + CONTEXT].copy_from_slice(numbers);

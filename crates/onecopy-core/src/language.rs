@@ -1,9 +1,10 @@
-//! The language of a page, as one of some seventy.
+//! The language of a page, as one of about seventy.
 //!
-//! It is asked of every page, so it may cost about as much as hashing a line. The script decides for most of the world's
-//! languages. Where many share one, some words are looked up among the frequent short words of each: a glance at few, a
-//! sample of more where these leave a doubt, and a larger one where that has too few of them. Only a short or a mixed
-//! page's trigrams are counted, which takes many times as long. It is a signal, never proof of anything.
+//! Every page is classified, so this may cost about as much as hashing a line. The script decides for most of the
+//! world's languages. If many languages share a script, words are looked up among the frequent short words of each.
+//! A glance takes a few words, a sample more if these leave a doubt, and a larger sample if it has too few known
+//! words. Trigrams are counted only for short or mixed pages, which takes many times as long. The language is a
+//! signal, never proof of anything.
 
 mod glance;
 mod table;
@@ -16,7 +17,7 @@ use table::{NUMBERS, Table, table};
 
 macro_rules! languages {
     ($($name:ident = $number:literal $code:literal $english:literal,)*) => {
-        /// A language. The numbers reach disk and never change.
+        /// A language. The numbers are stored and never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Language {
@@ -29,7 +30,7 @@ macro_rules! languages {
                 match self { $(Language::$name => $code,)* }
             }
 
-            /// The language of a number that [`Language::to_u8`] gave.
+            /// The language of a number that [`Language::to_u8`] returned.
             pub fn from_u8(number: u8) -> Option<Language> {
                 match number { $($number => Some(Language::$name),)* _ => None }
             }
@@ -69,34 +70,34 @@ languages! {
 }
 
 impl Language {
-    /// A number for it that never changes and is never zero.
+    /// Its number, which never changes and is never zero.
     pub fn to_u8(self) -> u8 {
         self as u8
     }
 }
 
-/// Places of a page from which words are taken: menus at the front are often in another language than the text.
+/// How many places of a page words are taken from. Menus at the front often are in another language than the text.
 const WINDOWS: usize = 3;
-/// Places when those say too little: pages of code and of names have few words of a language, but they have some.
+/// How many places are used if those say too little: pages of code and names have few known words, but some.
 const MORE_WINDOWS: usize = 15;
-/// Words taken from each.
+/// How many words are taken from each place.
 const WINDOW_TOKENS: usize = 40;
-/// Bytes of a word that are looked at: a clause of Chinese is one word.
+/// How many bytes of a word are read: a clause of Chinese is one word.
 const TOKEN_BYTES: usize = 48;
-/// A script other than Latin decides with one in so many bytes: names, code and brands
-/// are in Latin script everywhere, while pages in Latin script rarely quote others at length.
+/// A script other than Latin decides if it has at least one in this many bytes. Names, code and brands are in Latin
+/// script everywhere, while pages in Latin script rarely quote others at length.
 const FOREIGN_SHARE: u32 = 5;
-/// Kana decide for Japanese with one in so many bytes: a Japanese sentence cannot do without.
+/// Kana decide for Japanese if they are at least one in this many bytes: no Japanese sentence is without them.
 const KANA_SHARE: u32 = 20;
 
-/// Words of a language that must be met before they decide, and how clearly it must lead, in percent of the next.
+/// How many words of a language decide, and how clearly it must lead, in percent of the next.
 const WORDS_NEEDED: u32 = 3;
 const LEAD_PERCENT: u32 = 115;
-/// How often one word counts: a name that is repeated, such as `numpy.ma`, is no text in French.
+/// How often one word counts: a repeated name, such as `numpy.ma`, is not French text.
 const REPETITIONS: u8 = 2;
-/// Languages between which trigrams decide in doubt.
+/// How many languages trigrams decide between in doubt.
 const CANDIDATES: usize = 5;
-/// Bytes whose trigrams are counted in doubt.
+/// How many bytes are read for trigrams in doubt.
 const TRIGRAM_BYTES: usize = 512;
 
 /// The language of a page. `None`: there is too little text, or too much doubt.
@@ -104,7 +105,7 @@ pub fn language(canonical: &Canonical) -> Option<Language> {
     glance::glance(canonical).or_else(|| closely(canonical))
 }
 
-/// The language by a sample, whatever the script.
+/// The language by a sample, in any script.
 fn closely(canonical: &Canonical) -> Option<Language> {
     let sample = Sample::of(canonical, WINDOWS);
     let script = sample.script()?;
@@ -112,30 +113,30 @@ fn closely(canonical: &Canonical) -> Option<Language> {
         Language::English => sample.decide(canonical, 1..=40),
         Language::Russian => sample.decide(canonical, 41..=48),
         Language::Arabic => sample.decide(canonical, 49..=52),
-        // Without their vowel signs many words of the three are alike, and trigrams are no help.
+        // Without their vowel signs, many words of the three are the same, and trigrams do not help.
         Language::Hindi => sample.best(53..=55, 1),
         Language::Chinese if sample.is_japanese() => Some(Language::Japanese),
         language => Some(language),
     }
 }
 
-/// What a sample of words says.
+/// The result of a sample of words.
 struct Sample {
     /// Bytes of words in each script, by the number of the language that stands for it.
     scripts: [u32; 128],
-    /// Bytes of kana, which are counted with the Chinese characters too.
+    /// Bytes of kana, which are also counted as Chinese characters.
     kana: u32,
-    /// What the words say for each language, by number.
+    /// The votes of the words for each language, by number.
     votes: [u32; 64],
-    /// How often each word of the table was met, as far as that counts. No word, the first of these, is as if it had been.
+    /// How often each word of the table was met, up to the limit. Word zero, which is none, starts at the limit.
     met: [u8; NUMBERS],
-    /// The words of the table that were met, as far as `count`.
+    /// The first `count` values are the words of the table that were met.
     words: [u16; MORE_WINDOWS * WINDOW_TOKENS + 1],
     count: usize,
 }
 
 impl Sample {
-    /// A sample of words from so many places of a page; all of a page that has no more.
+    /// A sample of words from `windows` places of a page; all words of a shorter page.
     fn of(canonical: &Canonical, windows: usize) -> Sample {
         let words = [0; MORE_WINDOWS * WINDOW_TOKENS + 1];
         let mut sample =
@@ -156,7 +157,7 @@ impl Sample {
         sample
     }
 
-    /// Takes a window at most.
+    /// Takes at most one window.
     fn take(&mut self, canonical: &Canonical, tokens: Range<usize>, table: &Table) {
         let bytes = canonical.padded();
         let (mut hashes, mut words) = ([0; WINDOW_TOKENS + 1], 0);
@@ -180,7 +181,7 @@ impl Sample {
         }
     }
 
-    /// Shares out what the words that were met say. Afterwards, because a word is met many times.
+    /// Distributes the votes of the words that were met. It runs at the end, because a word is met many times.
     fn vote(&mut self, table: &Table) {
         for &word in &self.words[..self.count] {
             let mut languages = table.languages(word);
@@ -197,7 +198,7 @@ impl Sample {
         let total: u32 = self.scripts.iter().sum();
         let latin = usize::from(Language::English.to_u8());
         let others = self.scripts.iter().enumerate().filter(|&(script, _)| script != latin);
-        // Of equal scripts the one with the smaller number, so that the answer does not hang on chance.
+        // Among equal scripts the smaller number wins, so that the answer does not depend on chance.
         let (other, bytes) = others.rev().max_by_key(|&(_, bytes)| bytes)?;
         let script = if bytes * FOREIGN_SHARE >= total && *bytes > 0 { other } else { latin };
         (total > 0).then(|| Language::from_u8(script as u8))?
@@ -207,8 +208,8 @@ impl Sample {
         self.kana * KANA_SHARE >= self.scripts[usize::from(Language::Chinese.to_u8())]
     }
 
-    /// The language of the most words. In doubt that of more words, if there are more, or else that of the trigrams
-    /// among those that words speak for.
+    /// The language with the most words. In doubt it takes a larger sample if the page has more words. Otherwise
+    /// trigrams decide among the languages that words vote for.
     fn decide(&self, canonical: &Canonical, languages: RangeInclusive<u8>) -> Option<Language> {
         if let Some(language) = self.best(languages.clone(), WORDS_NEEDED) {
             return Some(language);
@@ -221,17 +222,17 @@ impl Sample {
         if most < WORD_VOTE {
             return None;
         }
-        // Few words, but more of them, are better evidence than trigrams, and cost less.
+        // A few more words are better evidence than trigrams, and cost less.
         if most < WORDS_NEEDED * WORD_VOTE && canonical.token_count() > WINDOWS * WINDOW_TOKENS {
             return Sample::of(canonical, MORE_WINDOWS).best(languages, WORDS_NEEDED);
         }
-        // Two at least: trigrams that can only say one thing say nothing.
+        // At least two: trigrams with only one choice say nothing.
         let close = candidates.iter().take_while(|language| 2 * votes(language) >= most).count().max(2);
         candidates.truncate(close);
         by_trigrams(canonical, &candidates)
     }
 
-    /// The language of the most words, if it leads clearly.
+    /// The language with the most words, if it leads clearly.
     fn best(&self, languages: RangeInclusive<u8>, words_needed: u32) -> Option<Language> {
         let (mut first, mut second, mut best) = (0, 0, 0);
         for language in languages {
@@ -247,7 +248,7 @@ impl Sample {
     }
 }
 
-/// What a word of one language counts; a word of several is shared out.
+/// The votes of a word of one language. A word of several languages divides them.
 const WORD_VOTE: u32 = 60;
 
 /// The language that stands for the script of a token, by its first character. `None`: a number, or a rare script.
@@ -304,14 +305,14 @@ fn script_of(c: char) -> Option<Language> {
     })
 }
 
-/// Bytes of Hiragana and Katakana, all of which are `e3 81` to `e3 83` and a third.
+/// Bytes of Hiragana and Katakana, which all are `e3 81` to `e3 83` and a third byte.
 fn kana_bytes(token: &[u8]) -> u32 {
     let kana = |triple: &&[u8]| triple[0] == 0xe3 && (0x81..=0x83).contains(&triple[1]);
     3 * token.windows(2).filter(kana).count() as u32
 }
 
-/// Whichever of `languages` the trigrams from the middle of the page speak for, if they are sure. A choice among few is
-/// many times as fast as one among all.
+/// The one of `languages` that trigrams from the middle of the page indicate, if they are sure. A choice among few
+/// is many times as fast as one among all.
 fn by_trigrams(canonical: &Canonical, languages: &[Language]) -> Option<Language> {
     let named = table::TRIGRAMS.iter().filter(|(_, language)| languages.contains(language));
     let candidates: Vec<whatlang::Lang> = named.map(|&(lang, _)| lang).collect();

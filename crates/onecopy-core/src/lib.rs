@@ -2,30 +2,67 @@
 //!
 //! The life of a page:
 //! ```text
-//! canonicalise  text         → Canonical   any text accepted
-//! sketch        Canonical    → Sketch      the sorted set of its shingles
-//! keys          Sketch       → keys        pages that share one may be duplicates
-//! verify        two sketches → shared?     on the whole sets, never on an estimate
-//! group         pairs        → Groups      the one place that merges
-//! rank          Contender    → bytes       smaller is better: who wins
+//! Record        text or HTML → the text to compare, and the signals that choose a winner
+//! appraise      Record       → Appraised   fingerprint, sketch, language, address, rank
+//! keys          sketch       → keys        pages that share one may be duplicates
+//! verify        two sketches → score?      on the whole sets, never on an estimate
+//! settle        keys         → winners     best first, each removed page proven similar to one that stays
+//! connect       winners      → groups      pages joined by pairs, transitively
 //! ```
-//! What is slow and obviously right is in [`reference`]; what is fast must equal it.
+//! [`dedup`] runs them all over pages in memory:
+//! ```
+//! use onecopy_core::{Config, Decision, Record, dedup};
 //!
+//! let pages = [
+//!     Record { id: "1", ..Record::of_text("Nine pages told the same story, and one of them was kept.") },
+//!     Record { id: "2", ..Record::of_text("NINE PAGES told the same story -- and one of them was kept!") },
+//! ];
+//! let decisions = dedup(&pages, &Config::default())?;
+//! assert!(matches!(decisions.of_page[1], Decision::Removed { winner: 0, similarity: 1.0, .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! use onecopy_core::{Canonical, Config, Sketch, canonicalise, resemblance, sketch, verify};
+//! An engine that shares the work out calls the stages itself, over [`columnar`] slices:
+//! ```
+//! use onecopy_core::columnar::{Column, Markup, key_column, sketch_column, verdicts};
+//! use onecopy_core::{Config, Rarity, group, method};
 //!
-//! let config = Config::default();
-//! let sketch_of = |text: &str| {
-//!     let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
-//!     canonicalise(text, &config.canonical, &mut canonical);
-//!     sketch(&canonical, &config.shingles, &mut out);
-//!     out
-//! };
-//! let a = sketch_of("Nine pages told the same story, and one of them was kept by its reader.");
-//! let b = sketch_of("Nine pages told the same story -- and one of them was kept by its writer.");
-//! let shared = verify(a.shingles(), b.shingles(), 0.5).expect("alike");
-//! assert_eq!(resemblance(shared, a.shingles().len(), b.shingles().len()), 10.0 / 12.0);
+//! let config = Config { threshold: Some(0.6), ..Config::default() };
+//! let method = method(&config)?;
+//!
+//! // Any machine: sketch the rows of a column and count how common their shingles are.
+//! let bytes = b"one two three four five six seven eight\
+//!               one two three four five six seven nine\
+//!               something else that nobody copied anywhere";
+//! let texts = Column::new(bytes, &[0i32, 39, 77, 119])?;
+//! let column = sketch_column(&texts, Markup::Plain, &config, &*method);
+//! let sketches = column.sketches.view();
+//! let mut rarity = Rarity::empty(10);
+//! sketches.rows().for_each(|sketch| rarity.count(sketch));
+//!
+//! // One machine merges the counts of all; every machine gets them back as bytes.
+//! let mut all = Rarity::empty(10);
+//! all.merge(&rarity)?;
+//! let all = Rarity::from_bytes(&all.to_bytes())?;
+//!
+//! // Any machine: keys. A shuffle brings the rows of one key together.
+//! let keys = key_column(&sketches, &all, &*method);
+//! let mut held: Vec<(u64, u32)> = Vec::new();
+//! for (row, keys) in (0..).zip(keys.keys.view().rows()) {
+//!     held.extend(keys.iter().map(|&key| (key, row)));
+//! }
+//! held.sort_unstable();
+//!
+//! // Any machine: compare rows that share a key. Pairs that are alike join groups.
+//! let shared = held.windows(2).filter(|both| both[0].0 == both[1].0);
+//! let (left, right): (Vec<u32>, Vec<u32>) = shared.map(|both| (both[0].1, both[1].1)).unzip();
+//! let found = verdicts(&sketches, &left, &right, &*method)?;
+//! let alike: Vec<(u32, u32)> =
+//!     (0..left.len()).filter(|&pair| found[pair].is_some()).map(|pair| (left[pair], right[pair])).collect();
+//! let groups = group(3, &alike);
+//! assert_eq!([groups.of(0), groups.of(1), groups.of(2)], [0, 0, 2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//! [`reference`] is the slow and obviously right answer; everything fast must equal it.
 
 mod address;
 mod appraise;
@@ -33,6 +70,7 @@ mod candidate;
 mod canonical;
 mod charset;
 mod chunk;
+pub mod columnar;
 mod config;
 mod connect;
 mod dedup;
@@ -68,12 +106,12 @@ mod winner;
 
 pub use address::{AddressRules, host, identity, resolve};
 pub use appraise::{Address, Appraised, Appraiser, NamedLink};
-pub use candidate::{Rarity, count, keys};
+pub use candidate::{Rarity, RarityError, count, keys};
 pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use charset::decode;
 pub use config::{
-    CanonicalRules, Case, Config, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation, Replicas,
-    SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
+    CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation,
+    Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
 pub use connect::connect;
 pub use dedup::{Decisions, dedup};
@@ -91,11 +129,11 @@ pub use link::{
 };
 pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown};
 pub use method::{
-    Desk, Held, LooksAt, METHODS, Method, MethodEntry, Parts, Search, Subject, method, usual_parameters,
+    Held, LooksAt, METHODS, Method, MethodEntry, Parts, Scratch, Search, Subject, method, usual_parameters,
 };
 pub use order::{best_first, ranks};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
-pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT, sample_rho};
+pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
 pub use record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use search::{Sets, candidates};
@@ -104,3 +142,8 @@ pub use sketch::{Sketch, sketch};
 pub use verify::{overlap, rests_allow, sizes_allow, verify};
 pub use version::ANSWER_VERSION;
 pub use winner::{Contender, in_market, rank};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

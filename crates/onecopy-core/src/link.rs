@@ -1,8 +1,8 @@
 //! Claims: where pages say that they are, and which pages therefore stand for another.
 //!
-//! A redirect or a revisit whose page is known stands for that page, and is not compared. One that leads nowhere is a
-//! page like any other if it has words. A canonical link is a hint: it counts only if the two pages turn out to be
-//! alike. Who is at an address is for the caller to know ([`Standing`]).
+//! A redirect or a revisit stands for its target page if that is known, and is not compared. One that leads nowhere
+//! is an ordinary page if it has words. A canonical link is a hint: it counts only if the two pages turn out to be
+//! alike. The caller knows which page is at an address ([`Standing`]).
 
 mod book;
 #[cfg(test)]
@@ -18,40 +18,40 @@ pub use book::{AddressBook, Links};
 /// How a page says that it is elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkKind {
-    /// It sends its reader there.
+    /// It redirects its reader there.
     Redirect,
-    /// The archive says that it was found to be the same as that page.
+    /// The archive says that it is identical to that page.
     Revisit,
-    /// It gives that address as its own. A hint, which its content must bear out.
+    /// It names that address as its own. This is a hint, which its content must confirm.
     Canonical,
 }
 
-/// That a page says it is elsewhere. Addresses are hashes; zero is none.
+/// A page's statement that it is elsewhere. Addresses are hashes; zero is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The page that says so.
+    /// The page that makes the claim.
     pub page: PageId,
-    /// How it says so.
+    /// How it makes the claim.
     pub kind: LinkKind,
     /// The page's own address.
     pub from: u64,
-    /// What its own address comes to by the rules.
+    /// The identity of its own address.
     pub own_identity: u64,
     /// The address that it names.
     pub address: u64,
-    /// What that address comes to by the rules.
+    /// The identity of the address that it names.
     pub identity: u64,
-    /// Whether the page has no words of its own.
+    /// Whether the page has no words.
     pub silent: bool,
 }
 
-/// Who is at an address. Of several pages the best is meant.
+/// Which page is at an address: the best if there are several.
 pub trait Standing {
-    /// The page with words that stands for itself, by what its address comes to.
+    /// The page with words that stands for itself, by the identity of its address.
     fn content(&self, identity: u64) -> Option<PageId>;
-    /// The page that redirects or is a revisit, by its address.
+    /// The page that redirects or is a revisit, by its exact address.
     fn pointing(&self, address: u64) -> Option<PageId>;
-    /// The page that redirects or is a revisit, by what its address comes to.
+    /// The page that redirects or is a revisit, by the identity of its address.
     fn pointing_alike(&self, identity: u64) -> Option<PageId>;
 }
 
@@ -62,11 +62,12 @@ pub struct PageEnd {
     pub page: PageId,
     /// Where it ends.
     pub end: End,
-    /// Whether the archive says that the two are the same.
+    /// Whether the archive says that the two are identical.
     pub revisit: bool,
 }
 
-/// What stands where a page points: rather a page than one that points on, rather the very address.
+/// The target at the address that a page points to. A page with content comes before one that points on, and the exact
+/// address before its identity.
 pub fn target(claim: &Claim, at: &dyn Standing) -> Target {
     let other = |page: &PageId| *page != claim.page;
     if let Some(page) = at.content(claim.identity) {
@@ -75,16 +76,16 @@ pub fn target(claim: &Claim, at: &dyn Standing) -> Target {
     let exact = at.pointing(claim.address);
     match exact.filter(other).or_else(|| at.pointing_alike(claim.identity).filter(other)) {
         Some(page) => Target::Redirect(page),
-        // A page that points at itself walks in a circle; else there is nothing.
+        // A page that points at itself is a loop. Otherwise nothing is there.
         None if exact == Some(claim.page) => Target::Redirect(claim.page),
         None => Target::Nothing,
     }
 }
 
-/// Where each page with a redirect or a revisit ends, ascending by page. Those that have words and lead to no page are
-/// left out: they are pages. The order of `claims` does not matter.
+/// Where each page with a redirect or a revisit ends, ascending by page. Pages that have words and lead to no page
+/// are left out: they are ordinary pages. The order of `claims` does not matter.
 ///
-/// Where a page ends is decided by the claims that [`reachable`] finds from it.
+/// Only the claims that [`reachable`] finds from a page decide where it ends.
 pub fn ends(claims: &[Claim], at: &dyn Standing) -> Vec<PageEnd> {
     let pointing: Vec<&Claim> = claims.iter().filter(|claim| claim.kind != LinkKind::Canonical).collect();
     let redirects: Vec<Redirect> =
@@ -110,7 +111,7 @@ pub fn ends(claims: &[Claim], at: &dyn Standing) -> Vec<PageEnd> {
     ends
 }
 
-/// The redirects of pages that do not stay. Who leads to one that stays has an end after all.
+/// The redirects of pages that do not stay. A redirect to a page that stays now ends there.
 fn without(redirects: Vec<Redirect>, stays: &HashSet<PageId>) -> Vec<Redirect> {
     let left = redirects.into_iter().filter(|redirect| !stays.contains(&redirect.page));
     left.map(|redirect| match redirect.target {
@@ -122,8 +123,8 @@ fn without(redirects: Vec<Redirect>, stays: &HashSet<PageId>) -> Vec<Redirect> {
     .collect()
 }
 
-/// Pages and the page that each gives as its own, to be compared before it is believed: pages that, by `ends`, stand for
-/// themselves, in the order of `claims`.
+/// Pages and the page that each names as its own, to be compared before the link counts. The claiming pages stand
+/// for themselves by `ends`, and are in the order of `claims`.
 pub fn canonical_targets(claims: &[Claim], ends: &[PageEnd], at: &dyn Standing) -> Vec<(PageId, PageId)> {
     let canonical = claims.iter().filter(|claim| claim.kind == LinkKind::Canonical);
     let named = canonical.filter_map(|claim| {
@@ -134,12 +135,13 @@ pub fn canonical_targets(claims: &[Claim], ends: &[PageEnd], at: &dyn Standing) 
     named.collect()
 }
 
-/// Steps from a page to the last claims that decide where it ends. It may end at a page with words as many steps away as
-/// are followed, unless that one ends at another page, which takes as many steps again, the last of them to no claim.
+/// How many steps from a page the last claims are that decide where it ends. It may end at a page with words after
+/// [`HOPS_LIMIT`] steps. That page may itself end at another page after as many steps, the last of which leads to no
+/// claim.
 const STEPS: usize = 2 * HOPS_LIMIT - 1;
 
-/// The redirects and revisits that decide where `start` ends: its own and, step by step, those of the pages that they
-/// lead to, whichever of a page's claims is followed. `claims_of` is asked once for a page.
+/// The redirects and revisits that decide where `start` ends. They are its own and, step by step, those of the pages
+/// that they lead to, by any claim of a page. `claims_of` is called once per page.
 pub fn reachable(
     start: PageId,
     claims_of: &mut dyn FnMut(PageId) -> Vec<Claim>,

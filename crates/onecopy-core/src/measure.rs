@@ -1,4 +1,4 @@
-//! How alike two pages are: each measure a function with a defined value.
+//! How similar two pages are: each measure is a function with a defined value.
 
 mod decision;
 mod edit;
@@ -7,7 +7,7 @@ mod hamming;
 mod jaccard;
 mod shown;
 
-pub(crate) use decision::{MAIN_PART, Shared, agreement};
+pub(crate) use decision::{MAIN_PART, SharedShingles, agreement};
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;
 pub use frequency::{cosine, euclidean, frequencies};

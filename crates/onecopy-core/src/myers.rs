@@ -1,11 +1,12 @@
 //! The shortest edit script of two sequences, and with it their longest common subsequence (Myers 1986).
 //!
-//! Greedy: for D = 0, 1, 2, … how far D edits reach on each diagonal, from both ends at once, until the two meet. Takes time
-//! in proportion to (|A| + |B|) · D, and room for D. What is more edits apart than a bound is given up.
+//! It is greedy: for D = 0, 1, 2, … it finds how far D edits reach on each diagonal, from both ends at once, until
+//! the two meet. It takes time proportional to (|A| + |B|) · D, and memory for D. It gives up if more edits than a
+//! bound are needed.
 
-/// Where a longest common subsequence of `a` and `b` stands in both: its runs without a gap, in order. `None` if the two
-/// are more than `most` edits apart. Which of several longest ones it is depends on `a` and `b` alone.
-pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<Run>> {
+/// The gapless runs of a longest common subsequence of `a` and `b`, in order, with their places in both. `None` if
+/// the two are more than `most` edits apart. The choice among several longest ones depends only on `a` and `b`.
+pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<CommonRun>> {
     let mut reach = Reach::default();
     let mut runs = Vec::new();
     reach.common(a, b, (0, 0), most, &mut runs).then_some(runs)
@@ -13,37 +14,37 @@ pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<Run>> {
 
 /// Elements that two sequences share without a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// Where they begin in the one.
+pub(crate) struct CommonRun {
+    /// Where they begin in the first.
     pub a: usize,
-    /// Where they begin in the other.
+    /// Where they begin in the second.
     pub b: usize,
     /// How many there are.
     pub length: usize,
 }
 
-/// Where the ways from both ends meet: a run in the middle of a shortest script, and how long that script is.
+/// Where the paths from both ends meet: a run in the middle of a shortest script, and the length of that script.
 struct Middle {
-    run: Run,
+    run: CommonRun,
     edits: usize,
 }
 
-/// How far each diagonal is reached from the front, and from the back.
+/// How far each diagonal is reached from the front and from the back.
 #[derive(Default)]
 struct Reach {
     front: Diagonals,
     back: Diagonals,
 }
 
-/// The furthest place in the first sequence for each diagonal, from -`radius` to `radius`. Diagonal k holds the places x
-/// and x - k.
+/// The furthest position in the first sequence on each diagonal from -`radius` to `radius`. Diagonal k pairs the
+/// positions x and x - k.
 #[derive(Default)]
 struct Diagonals {
     places: Vec<i32>,
     radius: isize,
 }
 
-/// The place of a diagonal that is not reached.
+/// The position of a diagonal that is not reached.
 const NOWHERE: i32 = -1;
 
 impl Diagonals {
@@ -51,7 +52,7 @@ impl Diagonals {
         self.radius = rounds as isize + 1;
         self.places.clear();
         self.places.resize(2 * rounds + 3, NOWHERE);
-        // From here the first round steps to the origin.
+        // The first round steps from here to the origin.
         self.set(1, 0);
     }
 
@@ -65,7 +66,8 @@ impl Diagonals {
         self.places[(diagonal + self.radius) as usize] = place;
     }
 
-    /// Where one more edit leads to on `diagonal`, from the neighbour that leads further, within sequences of these lengths.
+    /// Where one more edit leads on `diagonal`, from the neighbour that leads further, in sequences of these
+    /// lengths.
     #[inline]
     fn step(&self, diagonal: isize, lengths: (usize, usize)) -> Option<(usize, usize)> {
         let (deleted, inserted) = (self.at(diagonal - 1), self.at(diagonal + 1));
@@ -77,19 +79,19 @@ impl Diagonals {
 }
 
 impl Reach {
-    /// Appends the runs of `a` and `b`, which begin at `offset` of the whole. `false` if they are more than `most` edits
-    /// apart. As deep as the number of edits can be halved.
+    /// Appends the runs of `a` and `b`, which begin at `offset` of the whole. `false` if they are more than `most`
+    /// edits apart. The recursion halves the number of edits, which bounds its depth.
     fn common(
         &mut self,
         a: &[u32],
         b: &[u32],
         offset: (usize, usize),
         most: usize,
-        runs: &mut Vec<Run>,
+        runs: &mut Vec<CommonRun>,
     ) -> bool {
         let head = shared(a.iter().zip(b));
         let (a, b, offset) = (&a[head..], &b[head..], (offset.0 + head, offset.1 + head));
-        push(runs, Run { a: offset.0 - head, b: offset.1 - head, length: head });
+        push(runs, CommonRun { a: offset.0 - head, b: offset.1 - head, length: head });
         let tail = shared(a.iter().rev().zip(b.iter().rev()));
         let (a, b) = (&a[..a.len() - tail], &b[..b.len() - tail]);
         if a.is_empty() || b.is_empty() {
@@ -97,22 +99,24 @@ impl Reach {
                 return false;
             }
         } else {
-            // Both begin and end differently, so two edits at least: each side of the middle takes one at least.
+            // Both begin and end differently, so there are at least two edits, and each side of the middle has at
+            // least one.
             let Some(Middle { run, edits }) = self.middle(a, b, most) else { return false };
             let half = edits.div_ceil(2);
             self.common(&a[..run.a], &b[..run.b], offset, half, runs);
-            push(runs, Run { a: offset.0 + run.a, b: offset.1 + run.b, length: run.length });
+            push(runs, CommonRun { a: offset.0 + run.a, b: offset.1 + run.b, length: run.length });
             let (x, y) = (run.a + run.length, run.b + run.length);
             self.common(&a[x..], &b[y..], (offset.0 + x, offset.1 + y), half, runs);
         }
-        push(runs, Run { a: offset.0 + a.len(), b: offset.1 + b.len(), length: tail });
+        push(runs, CommonRun { a: offset.0 + a.len(), b: offset.1 + b.len(), length: tail });
         true
     }
 
     /// Where a shortest script is halved. `None` if it has more than `most` edits.
     fn middle(&mut self, a: &[u32], b: &[u32], most: usize) -> Option<Middle> {
         let delta = a.len() as isize - b.len() as isize;
-        // To delete all and insert all is always a script; to make up for the lengths is part of every one.
+        // Deleting all and inserting all is always a script. Every script has at least as many edits as the lengths
+        // differ.
         let most = most.min(a.len() + b.len());
         if delta.unsigned_abs() > most {
             return None;
@@ -129,7 +133,7 @@ impl Reach {
         None
     }
 
-    /// Goes one edit further from the front. If the lengths differ by an odd number, this is where the ways meet.
+    /// Goes one edit further from the front. If the lengths differ by an odd number, the paths meet here.
     fn forward(&mut self, a: &[u32], b: &[u32], round: isize, delta: isize) -> Option<Middle> {
         for diagonal in diagonals(round, a.len(), b.len()) {
             let Some((x, y)) = self.front.step(diagonal, (a.len(), b.len())) else {
@@ -141,14 +145,17 @@ impl Reach {
             self.front.set(diagonal, reached);
             let other = delta - diagonal;
             if delta % 2 != 0 && other.abs() < round && reached + self.back.at(other) >= a.len() as i32 {
-                return Some(Middle { run: Run { a: x, b: y, length }, edits: (2 * round - 1) as usize });
+                return Some(Middle {
+                    run: CommonRun { a: x, b: y, length },
+                    edits: (2 * round - 1) as usize,
+                });
             }
         }
         None
     }
 
-    /// Goes one edit further from the back, from where places are counted here. If the lengths differ by an even number,
-    /// this is where the ways meet.
+    /// Goes one edit further from the back, where positions are counted from the end. If the lengths differ by an
+    /// even number, the paths meet here.
     fn backward(&mut self, a: &[u32], b: &[u32], round: isize, delta: isize) -> Option<Middle> {
         for diagonal in diagonals(round, a.len(), b.len()) {
             let Some((x, y)) = self.back.step(diagonal, (a.len(), b.len())) else {
@@ -161,7 +168,7 @@ impl Reach {
             self.back.set(diagonal, reached);
             let other = delta - diagonal;
             if delta % 2 == 0 && other.abs() <= round && reached + self.front.at(other) >= a.len() as i32 {
-                let run = Run { a: left.len() - length, b: right.len() - length, length };
+                let run = CommonRun { a: left.len() - length, b: right.len() - length, length };
                 return Some(Middle { run, edits: (2 * round) as usize });
             }
         }
@@ -169,21 +176,21 @@ impl Reach {
     }
 }
 
-/// The diagonals that `round` edits can lead to: every second one, as far as the sequences have any.
+/// The diagonals that `round` edits can lead to: every second one within the sequences.
 fn diagonals(round: isize, a: usize, b: usize) -> impl Iterator<Item = isize> {
     let (low, high) = (-(b as isize), a as isize);
     let first = if -round >= low { -round } else { low + ((low + round) & 1) };
     (first..=round.min(high)).step_by(2)
 }
 
-/// How many pairs are equal before the first that are not.
+/// How many pairs are equal before the first unequal one.
 #[inline]
 fn shared<'a>(pairs: impl Iterator<Item = (&'a u32, &'a u32)>) -> usize {
     pairs.take_while(|(x, y)| x == y).count()
 }
 
-/// Adds a run; one that goes on where the last ended makes that longer.
-pub(crate) fn push(runs: &mut Vec<Run>, run: Run) {
+/// Appends a run. A run that continues the last one extends it.
+pub(crate) fn push(runs: &mut Vec<CommonRun>, run: CommonRun) {
     match runs.last_mut() {
         _ if run.length == 0 => {}
         Some(last) if last.a + last.length == run.a && last.b + last.length == run.b => {
@@ -199,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// By the book: a table of all beginnings of both.
+    /// The definition: a table over all prefixes of both.
     fn longest(a: &[u32], b: &[u32]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for i in 0..a.len() {
@@ -244,7 +251,7 @@ mod tests {
         let all: Vec<u32> = (0..100_000).collect();
         let back: Vec<u32> = (0..100_000).rev().collect();
         assert_eq!(common(&all, &back, 1_000), None);
-        let run = Run { a: 0, b: 0, length: 900_000 };
+        let run = CommonRun { a: 0, b: 0, length: 900_000 };
         assert_eq!(common(&vec![7; 1_000_000], &vec![7; 900_000], 100_000), Some(vec![run]));
         assert_eq!(common(&all, &all[1..99_999], 10).map(|runs| runs.len()), Some(1));
     }

@@ -1,5 +1,6 @@
-//! The order in which pages are compared: best first by the winner rules, but pages of the preferred market before all
-//! others, pages whose canonical link was believed last, and pages that stand for another not at all.
+//! The order in which pages are compared: best first by the winner rules, with two exceptions. Pages of the
+//! preferred market come before all others, and pages whose canonical link was believed come last. Pages that stand
+//! for another are not compared.
 
 use crate::link::PageEnd;
 use crate::page::PageId;
@@ -7,7 +8,7 @@ use crate::page::PageId;
 /// The pages to compare, best first, out of all pages in the order of the winner rules.
 ///
 /// `ends` are the pages that stand for another and `lesser` those whose canonical link was believed, both ascending.
-/// `favoured` says which pages are of the preferred market.
+/// `favoured` says which pages are in the preferred market.
 pub fn best_first(
     by_rules: &[PageId],
     ends: &[PageEnd],
@@ -28,7 +29,7 @@ pub fn best_first(
     order
 }
 
-/// The place of each of `pages` pages in an order; `u32::MAX` for those that are not in it.
+/// The rank of each of `pages` pages in an order; `u32::MAX` for those that are not in it.
 pub fn ranks(order: &[PageId], pages: usize) -> Vec<u32> {
     let mut ranks = vec![u32::MAX; pages];
     for (rank, &page) in order.iter().enumerate() {

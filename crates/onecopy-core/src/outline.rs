@@ -1,19 +1,21 @@
-//! Outlines: a set of shingles in some hundred bits, which tell of most pages that are not alike that they are not.
+//! Outlines: sets of shingles in some hundred bits, which prove for most dissimilar pages that they are not alike.
 //!
-//! Each shingle flips one bit. What two pages share flips the same bit in both outlines, so these differ in at most as many
-//! bits as there are shingles that only one of the pages has (Sandes, Teodoro and Melo 2020). A page of 600 shingles and one
-//! that is 0.76 alike or less are told apart by two lines of the processor's cache, where comparing would read both sketches.
+//! Each shingle flips one bit. A shingle that two pages share flips the same bit in both outlines. The outlines
+//! therefore differ in at most as many bits as there are shingles in only one of the pages (Sandes, Teodoro and Melo
+//! 2020). Two cache lines distinguish a page of 600 shingles from one that is at most 0.76 alike. A comparison would
+//! read both sketches.
 
 mod simd;
 
 use crate::simd::level;
 
-/// The last word of an outline says what it is of: for its owner to choose, but zero is an outline that tells nothing.
+/// The last word of an outline says what it describes, as its owner defines. Zero means that the outline says
+/// nothing.
 fn parts(outline: &[u64]) -> (&[u64], u64) {
     outline.split_last().map_or((&[], 0), |(about, bits)| (bits, *about))
 }
 
-/// Draws the outline of some shingles, each of which comes once, into as many words as there are: two at least.
+/// Draws the outline of distinct shingles into all words of `out`, at least two.
 pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     out.fill(0);
     if let Some((last, bits)) = out.split_last_mut() {
@@ -22,15 +24,15 @@ pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     }
 }
 
-/// What two outlines of one length are of, and how many shingles there are at least that only one of them has. Nothing if
-/// one of them tells nothing.
+/// The last words of two outlines of the same length, and the least number of shingles that only one of them has.
+/// `None` if one of them says nothing.
 pub(crate) fn compared(a: &[u64], b: &[u64]) -> Option<(u64, u64, usize)> {
     let ((bits_a, about_a), (bits_b, about_b)) = (parts(a), parts(b));
     let tell = about_a != 0 && about_b != 0;
     tell.then(|| (about_a, about_b, simd::differing(level(), bits_a, bits_b)))
 }
 
-/// How many shingles sets of these sizes share at most, if so many are only in one of them.
+/// How many shingles sets of these sizes share at most, if `differing` are in only one of them.
 pub(crate) fn most_shared(a: usize, b: usize, differing: usize) -> usize {
     ((a + b).saturating_sub(differing) / 2).min(a).min(b)
 }
@@ -39,8 +41,8 @@ pub(crate) fn most_shared(a: usize, b: usize, differing: usize) -> usize {
 fn flip_plain(shingles: &[u64], bits: &mut [u64]) {
     let count = 64 * bits.len() as u64;
     for &shingle in shingles {
-        // The last bits of a hash are as good as any. Neighbours in a sketch are in different words so, none of which waits
-        // for the one before.
+        // The last bits of a hash are as good as any. With them, neighbours in a sketch are in different words, so
+        // that no write waits for the one before.
         let bit = (u64::from(shingle as u32) * count) >> 32;
         bits[(bit >> 6) as usize] ^= 1 << (bit & 63);
     }
@@ -85,7 +87,7 @@ mod tests {
             draw(&set(from), 600, &mut outline);
             outline
         };
-        // 200 shingles of either are not in the other.
+        // Each has 200 shingles that the other does not have.
         let (_, _, differing) = compared(&drawn(0), &drawn(200)).unwrap();
         assert!((250..=400).contains(&differing), "{differing}");
         assert_eq!(compared(&drawn(5), &drawn(5)), Some((600, 600, 0)));

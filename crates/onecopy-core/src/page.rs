@@ -1,42 +1,43 @@
-//! A page as it was fetched, and what becomes of it.
+//! A page as it was fetched, and the decision about it.
 //!
-//! Nothing in this crate can fail on a page: what cannot be judged is the reader's to reject.
+//! Nothing in this crate can fail on a page: the reader rejects pages that cannot be judged.
 
-/// A page's permanent number, given at ingest. Dense from zero within a run, and never a position in a file.
+/// A page's permanent number, assigned at ingest. Numbers are dense from zero within a run, and never positions in a
+/// file.
 pub type PageId = u32;
 
-/// What is known of a page beside its text. Everything is optional.
+/// Facts about a page besides its text. All are optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signals<'a> {
     /// The address that the page was fetched from.
     pub url: Option<&'a str>,
-    /// Seconds since 1970 of the fetch, or of the page's own date.
+    /// The time of the fetch, or the page's own date, in seconds since 1970.
     pub time: Option<i64>,
-    /// PageRank, clicks, or any number that grows with worth.
+    /// PageRank, clicks, or any number that grows with value.
     pub popularity: Option<f64>,
 }
 
-/// What became of a page.
+/// The decision about a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
     /// The page stays.
     Kept,
-    /// The page goes in favour of `winner`, a page that stays and is proven to be `similarity` alike.
+    /// The page is removed in favour of `winner`, a page that stays and is proven to be `similarity` alike.
     Removed {
         /// The page that stays.
         winner: PageId,
-        /// How alike the two are; at least the threshold.
+        /// How similar the two are; at least the threshold.
         similarity: f64,
-        /// How that was found out.
+        /// Why it was removed.
         kind: Kind,
     },
-    /// The page cannot be judged: it has no words, and it points at no page that is there.
+    /// The page cannot be judged: it has no words and points at no known page.
     Rejected,
 }
 
 impl Decision {
-    /// What becomes of a page that stands for `target`, which this became of: it shares its fate. A revisit is a copy of
-    /// its target, so it goes for the same reason.
+    /// The decision about a page that stands for `target`, given the decision about `target`: it shares its fate. A
+    /// revisit is a copy of its target, so it is removed for the same reason.
     pub fn shared(self, target: PageId, revisit: bool) -> Decision {
         match self {
             Decision::Removed { winner, similarity, kind } => {
@@ -58,15 +59,15 @@ pub enum Kind {
     Exact,
     /// Its similarity to the winner reaches the threshold.
     Near,
-    /// As near, and its address is another way to write the winner's.
+    /// Like near, and its address is another spelling of the winner's.
     Url,
-    /// It sends its reader to a page that is the winner, or that lost to the winner.
+    /// It redirects to the winner, or to a page that lost to the winner.
     Redirect,
 }
 
 impl Kind {
-    /// The kind of a removal, knowing the identities of the addresses of both pages; zero for none. Near copies at one
-    /// address are of a kind of their own.
+    /// The kind of a removal, given the identities of both addresses; zero for none. Near copies at one address are
+    /// a separate kind.
     pub fn between(self, page: u64, winner: u64) -> Kind {
         if self == Kind::Near && page != 0 && page == winner { Kind::Url } else { self }
     }
@@ -82,8 +83,8 @@ impl Kind {
     }
 }
 
-/// Seconds since 1970 of a date as crawlers write it: RFC 3339 (`2024-05-01T12:00:00Z`), a bare date,
-/// fourteen digits (`20240501120000`), or a Unix time in seconds or milliseconds. `None` if it is none of these.
+/// Seconds since 1970 of a date as crawlers write it: RFC 3339 (`2024-05-01T12:00:00Z`), a bare date, fourteen
+/// digits (`20240501120000`), or a Unix time in seconds or milliseconds. `None` if it is none of these.
 pub fn parse_time(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.len() != 14 && text.len() != 8 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
@@ -106,7 +107,7 @@ pub fn parse_time(text: &str) -> Option<i64> {
     )
 }
 
-/// A Unix time in seconds, from one in seconds or milliseconds. Seconds reach the year 5138 before they are mistaken.
+/// A Unix time in seconds, from one in seconds or milliseconds. Seconds are recognised until the year 5138.
 pub fn unix_seconds(number: i64) -> i64 {
     if number.abs() >= 100_000_000_000 { number / 1_000 } else { number }
 }
@@ -124,7 +125,7 @@ fn zone(text: &str) -> i64 {
     sign * (number(1) * 3_600 + number(4) * 60)
 }
 
-/// Days from 1970-01-01, by the proleptic Gregorian calendar: years begin in March, so that leap days come last.
+/// Days from 1970-01-01 in the proleptic Gregorian calendar. Years begin in March, so that leap days come last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     year * 365 + year.div_euclid(4) - year.div_euclid(100)

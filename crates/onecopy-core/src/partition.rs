@@ -1,15 +1,15 @@
-//! The multidimensional mapping (Zhu, Potapova, Alabduljalil, Liu and Yang 2012, section 4): shares pages out so that
-//! alike pages need not be looked for everywhere.
+//! The multidimensional mapping (Zhu, Potapova, Alabduljalil, Liu and Yang 2012, section 4): distributes pages so
+//! that the search for alike pages need not visit every partition.
 //!
-//! Shingles are of [`DIMENSIONS`] classes by their hash, and a page's vector says how many it has of each. Dimensions are
-//! cut into slices, and a combination of slices is a partition. A page has one home; pages that are alike have vectors
-//! that are close, so a page visits only the partitions that such a vector can be in. The paper counts the words of
-//! sub-dictionaries and bounds by an estimate; here the shingles themselves are counted, which allows a bound that
-//! misses nothing ([`Partitions::reached`]). The paper's is there too ([`Partitions::reached_approximately`]).
+//! Shingles fall into [`DIMENSIONS`] classes by their hash, and a page's vector counts those of each class.
+//! Dimensions are cut into slices, and a combination of slices is a partition. A page has one home. Alike pages have
+//! close vectors, so a page visits only the partitions that such a vector can be in. The paper counts the words of
+//! sub-dictionaries, and its bound is an estimate. Here the shingles themselves are counted, which allows a bound
+//! that misses nothing ([`Partitions::reached`]).
 //!
-//! Shingles fall into classes evenly, more so than words into dictionaries: a vector is seldom far from a third of the
-//! page in each dimension, and more dimensions then separate little. So there may be fewer, down to the length of the
-//! page alone.
+//! Shingles fall into classes more evenly than words into dictionaries. A vector is seldom far from a third of the
+//! page in each dimension, so that more dimensions separate little. There may therefore be fewer, down to one: the
+//! length of the page.
 
 mod slice;
 #[cfg(test)]
@@ -17,52 +17,50 @@ mod tests;
 
 use slice::cuts;
 
-/// How many classes of shingles there are, and dimensions at most.
+/// How many classes of shingles there are, and the most dimensions.
 pub const DIMENSIONS: usize = 3;
-/// The most slices of a dimension, so that a partition's number has 16 bits.
+/// The most slices of a dimension, so that a partition's number fits in 16 bits.
 pub const SLICES_LIMIT: usize = 40;
-/// What bounds give way for rounding, in shingles. A page has fewer than 2³² of them.
+/// The tolerance of bounds for rounding, in shingles. A page has fewer than 2³² of them.
 const ROOM: f64 = 1e-5;
-/// The largest factor that the paper tried.
-const RHO_LIMIT: f64 = 1.3;
 
 /// How many shingles a page has of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LengthVector(pub [u32; DIMENSIONS]);
 
-/// What partitions a page can be compared in.
+/// The facts about a page that decide which partitions it is compared in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
     /// The shingles that count, by class.
     pub vector: LengthVector,
-    /// No page is alike whose counted shingles resemble those of this page less. In (0, 1].
+    /// A page is not alike if its counted shingles resemble those of this page less than this. In (0, 1].
     pub least: f64,
 }
 
 /// How the space of vectors is cut into partitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partitions {
-    /// Where each slice but the first begins, by dimension, ascending. Of one to [`DIMENSIONS`] dimensions the last has
-    /// all classes that are left.
+    /// Where each slice except the first begins, by dimension, ascending. There are one to [`DIMENSIONS`]
+    /// dimensions; the last has all remaining classes.
     cuts: Vec<Vec<u32>>,
 }
 
 impl LengthVector {
-    /// Counts shingles. Those that differ in the last bit alone are of one class.
+    /// Counts shingles. Shingles that differ only in the last bit are in one class.
     pub fn of(shingles: impl IntoIterator<Item = u64>) -> LengthVector {
         let mut counts = [0; DIMENSIONS];
         shingles.into_iter().for_each(|shingle| counts[class(shingle)] += 1);
         LengthVector(counts)
     }
 
-    /// All shingles.
+    /// The number of all shingles.
     pub fn total(&self) -> u64 {
         self.0.iter().copied().map(u64::from).sum()
     }
 }
 
-/// The class of a shingle, frozen. Neither the last bit, by which methods tell main content apart, nor the leading ones,
-/// by which [`Rarity`](crate::Rarity) counts, have a part in it.
+/// The class of a shingle, frozen. It ignores the last bit, which methods use to mark main content. It also ignores
+/// the leading bits, which [`Rarity`](crate::Rarity) uses for counting.
 fn class(shingle: u64) -> usize {
     let mixed = ((shingle >> 1) as u32).wrapping_mul(0x9e37_79b1);
     ((u64::from(mixed) * DIMENSIONS as u64) >> 32) as usize
@@ -74,9 +72,9 @@ impl Partitions {
         Partitions { cuts: vec![Vec::new()] }
     }
 
-    /// Cuts each dimension into at most as many slices as given for it, with about as many pages of the sample each. There
-    /// are as many dimensions as numbers of slices. Lengths that are `tau` of each other or more are not torn apart more
-    /// than need be.
+    /// Cuts each dimension into at most as many slices as `slices` gives for it, with about equally many pages of
+    /// the sample each. `slices` has one number per dimension. Lengths whose ratio is at least `tau` are not
+    /// separated more than necessary.
     pub fn new(sample: &[LengthVector], tau: f64, slices: &[usize]) -> Partitions {
         let dimensions = slices.len().clamp(1, DIMENSIONS);
         let cut = |dimension: usize| {
@@ -99,12 +97,12 @@ impl Partitions {
         slices.fold(0, |number, (cuts, length)| number * slices_of(cuts) + slice_of(cuts, length) as u16)
     }
 
-    /// Appends all partitions that a page which is alike can have its home in, ascending. Nothing is missed.
+    /// Appends all partitions in which an alike page can have its home, ascending. It misses none.
     ///
-    /// If the page has n shingles and another lacks x of them by class and has y too many, they share at most n − x, and
-    /// both together are at least n + y. So a resemblance of l needs (n − x) / (n + y) ≥ l, which is
-    /// x + l·y ≤ (1 − l)·n. The sums are of parts that depend on one dimension each, so a partition is reached just if
-    /// its vector that is nearest in every dimension satisfies this.
+    /// Suppose the page has n shingles. By class, another page lacks x of them and has y too many. They share at
+    /// most n − x, and their union is at least n + y. A resemblance of l therefore needs (n − x) / (n + y) ≥ l,
+    /// which is x + l·y ≤ (1 − l)·n. Each term of the sums depends on one dimension. A partition is therefore
+    /// reached exactly if its vector that is nearest in every dimension satisfies this.
     pub fn reached(&self, page: &Lengths, out: &mut Vec<u16>) {
         let (least, vector) = (page.least, folded(&page.vector, self.cuts.len()));
         let room = (1.0 - least) * page.vector.total() as f64 + ROOM;
@@ -116,20 +114,7 @@ impl Partitions {
         self.visit(0, 0, room, &cost, out);
     }
 
-    /// Appends the partitions that intersect (L·τ/ρ, L·ρ/τ) in every dimension, for a page of length L there, ascending.
-    /// Pages that are `tau` alike may be elsewhere. `rho` is 1 or more; higher: more is found.
-    pub fn reached_approximately(&self, vector: &LengthVector, tau: f64, rho: f64, out: &mut Vec<u16>) {
-        let vector = folded(vector, self.cuts.len());
-        let cost = |dimension: usize, (first, last): (u32, u32)| {
-            let length = vector[dimension];
-            let (low, high) = (f64::from(length) * tau / rho, f64::from(length) * rho / tau);
-            let home = (first..=last).contains(&length);
-            if home || (f64::from(first) < high && f64::from(last) > low) { 0.0 } else { f64::INFINITY }
-        };
-        self.visit(0, 0, 0.0, &cost, out);
-    }
-
-    /// Appends the partitions whose slices, from `dimension` on, cost no more than `room` together.
+    /// Appends the partitions whose slices, from `dimension` on, cost at most `room` together.
     fn visit(
         &self,
         dimension: usize,
@@ -149,7 +134,7 @@ impl Partitions {
         }
     }
 
-    /// As numbers: how many dimensions, and for each how many cuts it has, then the cuts.
+    /// The partitions as numbers: the number of dimensions, then for each the number of its cuts and the cuts.
     pub fn to_numbers(&self) -> Vec<u32> {
         let mut numbers = vec![self.cuts.len() as u32];
         for cuts in &self.cuts {
@@ -159,7 +144,7 @@ impl Partitions {
         numbers
     }
 
-    /// Reads what [`Partitions::to_numbers`] gave; nothing if it is something else.
+    /// Reads the result of [`Partitions::to_numbers`]; `None` if it is something else.
     pub fn from_numbers(mut numbers: &[u32]) -> Option<Partitions> {
         let (&dimensions, rest) = numbers.split_first()?;
         numbers = rest;
@@ -177,7 +162,7 @@ impl Partitions {
     }
 }
 
-/// A vector in fewer dimensions: the last has all classes that are left.
+/// A vector in fewer dimensions: the last has all remaining classes.
 fn folded(vector: &LengthVector, dimensions: usize) -> [u32; DIMENSIONS] {
     let mut folded = [0; DIMENSIONS];
     for (class, length) in vector.0.into_iter().enumerate() {
@@ -193,22 +178,4 @@ fn slices_of(cuts: &[u32]) -> u16 {
 
 fn slice_of(cuts: &[u32], length: u32) -> usize {
     cuts.partition_point(|&cut| cut <= length)
-}
-
-/// The factor ρ = (1+δ)(1+ε)/((1−δ)(1−ε)) of the paper's bound, sampled: `part` of all lengths L_i of the sample are
-/// within δ, |L/(N·L_i) − 1| ≤ δ. `part` is in [0, 1]; higher: more partitions are reached, and more is found. The paper's
-/// worst cases ask for more than is needed; it tried 1 to 1.3, and more than that is never given.
-///
-/// ε is for shingles being more or fewer than the words that the paper counts in sub-dictionaries. Here shingles
-/// themselves are counted by class, so it is 0.
-pub fn sample_rho(sample: &[LengthVector], part: f64) -> f64 {
-    let uneven = |vector: &LengthVector| {
-        let mean = vector.total() as f64 / DIMENSIONS as f64;
-        vector.0.map(|length| if mean == 0.0 { 0.0 } else { (mean / f64::from(length) - 1.0).abs() })
-    };
-    let mut deltas: Vec<f64> = sample.iter().flat_map(uneven).collect();
-    deltas.sort_unstable_by(f64::total_cmp);
-    let place = (part.clamp(0.0, 1.0) * deltas.len().saturating_sub(1) as f64) as usize;
-    let delta = deltas.get(place).copied().unwrap_or(0.0).min(0.5);
-    ((1.0 + delta) / (1.0 - delta)).min(RHO_LIMIT)
 }

@@ -1,13 +1,13 @@
-//! Rabin fingerprints (Rabin 1981): bits as a polynomial over GF(2), and what is left of it after division by a fixed
-//! irreducible one.
+//! Rabin fingerprints (Rabin 1981): bits as a polynomial over GF(2), and its remainder after division by a fixed
+//! irreducible polynomial.
 //!
-//! Two different strings of n bits share one with a chance of at most n / 2⁶³ over the choice of the polynomial. A
-//! window moves on without being read again. Fingerprints are linear, so what is to be spread evenly must be mixed
-//! afterwards. They start at 0: leading zeros do not count, so strings that are compared begin with something or are
-//! equally long.
+//! Two different strings of n bits have the same fingerprint with a chance of at most n / 2⁶³ over the choice of the
+//! polynomial. A window rolls on without reading its contents again. Fingerprints are linear, so values that must be
+//! spread evenly need mixing afterwards. They start at 0, so leading zeros do not count. Strings that are compared
+//! must therefore begin with a nonzero byte or have equal lengths.
 
-/// The terms below x⁶⁴ of an irreducible polynomial: the first at or behind the bytes `onecopyr`. Frozen, since
-/// fingerprints reach disk.
+/// The terms below x⁶⁴ of an irreducible polynomial: the first one at or after the bytes `onecopyr`. It is frozen,
+/// because fingerprints are stored.
 pub(crate) const POLYNOMIAL: u64 = 0x6f6e_6563_6f70_7983;
 
 /// A byte times a power of x, for each byte.
@@ -17,36 +17,36 @@ type Table = [u64; 256];
 #[derive(Clone, Debug)]
 pub(crate) struct Rabin {
     polynomial: u64,
-    /// What byte i of a fingerprint, times x⁶⁴, comes to.
+    /// Byte i of a fingerprint times x⁶⁴, for each value of the byte.
     over: Box<[Table; 8]>,
 }
 
 impl Rabin {
-    /// By x⁶⁴ and the terms in `polynomial`, which must be irreducible.
+    /// Fingerprints by x⁶⁴ and the terms in `polynomial`, which must be irreducible.
     pub(crate) fn new(polynomial: u64) -> Rabin {
         let over = tables(polynomial, 64);
         Rabin { polynomial, over }
     }
 
-    /// The fingerprint of what `fingerprint` stands for and a byte behind it.
+    /// The fingerprint after one more byte.
     #[inline]
     pub(crate) fn append(&self, fingerprint: u64, byte: u8) -> u64 {
         (fingerprint << 8 | u64::from(byte)) ^ self.over[0][(fingerprint >> 56) as usize]
     }
 
-    /// As eight bytes appended, the highest first.
+    /// The fingerprint after eight more bytes, the highest first.
     #[inline]
     pub(crate) fn append_word(&self, fingerprint: u64, word: u64) -> u64 {
         word ^ times(&self.over, fingerprint)
     }
 
-    /// A window of `length` bytes that moves on byte by byte.
+    /// A window of `length` bytes that rolls byte by byte.
     pub(crate) fn bytes(self, length: usize) -> ByteWindow {
         let leaving = Box::new(table(power(self.polynomial, 8 * length), self.polynomial));
         ByteWindow { rabin: self, leaving }
     }
 
-    /// A window of `length` words of 64 bits that moves on word by word.
+    /// A window of `length` words of 64 bits that rolls word by word.
     pub(crate) fn words(self, length: usize) -> WordWindow {
         let leaving = tables(self.polynomial, 64 * length);
         WordWindow { rabin: self, leaving }
@@ -61,7 +61,7 @@ pub(crate) struct ByteWindow {
 }
 
 impl ByteWindow {
-    /// The fingerprint of the window one byte on. While it fills, nothing leaves: that is 0.
+    /// The fingerprint of the window one byte on. While the window fills, `leaves` is 0.
     #[inline]
     pub(crate) fn roll(&self, fingerprint: u64, leaves: u8, enters: u8) -> u64 {
         self.rabin.append(fingerprint, enters) ^ self.leaving[leaves as usize]
@@ -76,7 +76,7 @@ pub(crate) struct WordWindow {
 }
 
 impl WordWindow {
-    /// The fingerprint of the window one word on. While it fills, nothing leaves: that is 0.
+    /// The fingerprint of the window one word on. While the window fills, `leaves` is 0.
     #[inline]
     pub(crate) fn roll(&self, fingerprint: u64, leaves: u64, enters: u64) -> u64 {
         self.rabin.append_word(fingerprint, enters) ^ times(&self.leaving, leaves)
@@ -90,7 +90,7 @@ fn times(tables: &[Table; 8], word: u64) -> u64 {
     tables.iter().zip(bytes).fold(0, |sum, (table, byte)| sum ^ table[byte as usize])
 }
 
-/// What byte i of a word, times x to the power of `exponent`, comes to.
+/// Byte i of a word times x to the power of `exponent`, for each value of the byte.
 fn tables(polynomial: u64, exponent: usize) -> Box<[Table; 8]> {
     let mut first = power(polynomial, exponent);
     let mut tables = Box::new([[0; 256]; 8]);
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// By the book: bit by bit, the highest first.
+    /// The definition: bit by bit, the highest first.
     fn divided(bytes: &[u8]) -> u64 {
         let bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1));
         bits.fold(0, |left, bit| shifted(left, POLYNOMIAL) ^ u64::from(bit))
@@ -139,7 +139,7 @@ mod tests {
         (0..64).rev().fold(0, |sum, bit| shifted(sum, POLYNOMIAL) ^ if b >> bit & 1 == 1 { a } else { 0 })
     }
 
-    /// Rabin's test: x to the power of 2⁶⁴ is x, and to that of 2³², less x, has no factor in common.
+    /// Rabin's test: x^(2⁶⁴) is x, and x^(2³²) − x has no factor in common with the polynomial.
     #[test]
     fn the_polynomial_is_irreducible() {
         let squared = |times: usize| (0..times).fold(2, |value, _| product(value, value));

@@ -1,7 +1,7 @@
-//! A record: what is read of a page before anything is compared.
+//! A record: the facts read from a page before anything is compared.
 //!
-//! Equal records give equal sketches, ranks and links, whatever the pages were read from. A binding that makes the
-//! records of its rows here makes the very same sketches as the program does.
+//! Equal records give equal sketches, ranks and links, whatever the source of the pages. A binding that makes the
+//! records of its rows here gets exactly the sketches of the program.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::html::{html_to_parts, html_to_text, links};
 use crate::link::LinkKind;
 use crate::method::{LooksAt, Method, Parts};
 
-/// What was read of a page.
+/// The facts read from a page.
 #[derive(Clone, Debug, Default)]
 pub struct Record<'a> {
     /// The text that is compared.
@@ -23,17 +23,17 @@ pub struct Record<'a> {
     pub id: &'a str,
     /// The address that the page was fetched from.
     pub url: Option<Cow<'a, str>>,
-    /// Seconds since 1970 of the fetch, or of the page's own date.
+    /// The time of the fetch, or the page's own date, in seconds since 1970.
     pub time: Option<i64>,
-    /// PageRank, clicks, or any number that grows with worth.
+    /// PageRank, clicks, or any number that grows with value.
     pub popularity: Option<f64>,
-    /// Absolute addresses at which the page says that it is.
+    /// Absolute addresses that the page names as its own.
     pub links: Vec<(LinkKind, String)>,
     /// All text of its HTML and which of it is main content, if [`Needs::parts`] asks for it.
     pub parts: Option<TextParts>,
     /// Hashes of the addresses that its HTML links to, if [`Needs::links`] asks for them.
     pub out_links: Vec<u64>,
-    /// What a WARC record says of itself.
+    /// The fields of its WARC record.
     pub archived: Option<Archived<'a>>,
     /// The page as it was found, if [`Needs::whole`] asks for it.
     pub whole: Option<Whole>,
@@ -45,7 +45,7 @@ impl<'a> Record<'a> {
         Record { text: Text::Plain(text.into()), ..Record::default() }
     }
 
-    /// Takes the text of a page that is nothing but text.
+    /// Sets the text of a page of plain text.
     pub fn plain(&mut self, text: Text<'a>, needs: &Needs) {
         if needs.whole {
             let text = text.plain().into_owned();
@@ -54,7 +54,7 @@ impl<'a> Record<'a> {
         self.text = text;
     }
 
-    /// Takes the text and the links of a page of HTML. Set the address before: links may be relative to it.
+    /// Reads the text and the links of an HTML page. Set the address before: links may be relative to it.
     pub fn html(&mut self, html: &str, needs: &Needs) {
         if needs.whole {
             self.whole = Some(Whole { html: true, text: html.to_owned(), stated: self.links.len() });
@@ -76,13 +76,13 @@ impl<'a> Record<'a> {
         self.links.extend(head.canonical.map(|to| (LinkKind::Canonical, to)));
     }
 
-    /// Adds a link, which may be relative to the page's address. One that is no address is ignored.
+    /// Adds a link, which may be relative to the page's address. An invalid address is ignored.
     pub fn link(&mut self, kind: LinkKind, to: &str) {
         let base = self.url.as_deref().unwrap_or_default();
         self.links.extend(resolve(base, to.trim()).map(|to| (kind, to)));
     }
 
-    /// Whether the page says that it is elsewhere, by a redirect or a revisit.
+    /// Whether a redirect or a revisit record says that the page is elsewhere.
     pub fn points_elsewhere(&self) -> bool {
         self.links.iter().any(|(kind, _)| *kind != LinkKind::Canonical)
     }
@@ -93,7 +93,7 @@ impl<'a> Record<'a> {
 pub enum Text<'a> {
     /// The inside of a JSON string, with its escapes.
     Json(&'a str),
-    /// Text as it is.
+    /// Plain text.
     Plain(Cow<'a, str>),
 }
 
@@ -104,7 +104,7 @@ impl Default for Text<'_> {
 }
 
 impl Text<'_> {
-    /// Makes the text canonical.
+    /// Writes the canonical form of the text into `out`.
     pub fn canonicalise(&self, rules: &CanonicalRules, out: &mut Canonical) {
         match self {
             Text::Json(raw) => canonicalise_json(raw, rules, out),
@@ -121,7 +121,7 @@ impl Text<'_> {
     }
 }
 
-/// All text of a page of HTML, and which parts of it are main content.
+/// All text of an HTML page, and which parts of it are main content.
 #[derive(Clone, Debug, Default)]
 pub struct TextParts {
     text: String,
@@ -129,7 +129,7 @@ pub struct TextParts {
 }
 
 impl TextParts {
-    /// The parts of a page of HTML.
+    /// The parts of an HTML page.
     pub fn of(html: &str) -> TextParts {
         let mut text = String::new();
         let main = html_to_parts(html, &mut text);
@@ -150,7 +150,7 @@ impl TextParts {
     }
 }
 
-/// What has to be read of a page of HTML.
+/// Selects what is read from an HTML page.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     /// Which text is compared.
@@ -164,17 +164,17 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What a method needs of pages that are read by `config`.
+    /// The needs of a method for pages that are read by `config`.
     pub fn of(config: &Config, method: &dyn Method) -> Needs {
         let LooksAt { links, parts, .. } = method.looks_at();
         let links = links.then(|| config.addresses.clone());
-        // Who asks for all text, or for the main content alone, gets just that.
+        // A configuration that asks for all text, or for main content alone, gets only that.
         let parts = parts && config.content == Content::Auto;
         Needs { content: config.content, parts, links, whole: false }
     }
 }
 
-/// What a WARC record says of itself, as it stands there. Empty fields are unknown.
+/// The fields of a WARC record, as written. Empty fields are unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Archived<'a> {
     /// When it was fetched.

@@ -1,31 +1,31 @@
 //! Where redirects end.
 //!
-//! Which page stands at an address is for the caller to look up; here a redirect is a step from page to page. Every
-//! step is walked once, whatever the shape of the chains, and nothing depends on the order of the input.
+//! The caller looks up which page is at an address. Here a redirect is a step from page to page. Every step is
+//! walked once in chains of any shape, and nothing depends on the order of the input.
 
 use crate::page::PageId;
 
-/// The most steps that are followed. Browsers stop at about 20, but they follow one visit, while chains here are put
-/// together from files of many months: each move of a site adds a step. A chain longer than this is a trap.
+/// The most steps that are followed. Browsers stop at about 20, but they follow one visit. Chains here come from
+/// files of many months, and each move of a site adds a step. A longer chain is a trap.
 pub const HOPS_LIMIT: usize = 100;
 
-/// A page that sends its reader elsewhere.
+/// A page that redirects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The page that redirects. At most one redirect a page; of several the one with the smallest target counts.
+    /// The page that redirects. Only one redirect per page counts: the one with the smallest target.
     pub page: PageId,
-    /// What stands at the address that it names.
+    /// The target at the address that it names.
     pub target: Target,
 }
 
-/// What stands at the address that a redirect names.
+/// The target at the address that a redirect names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// A page with content of its own.
     Content(PageId),
-    /// A page that redirects in turn. One that is not among the redirects is missing.
+    /// A page that redirects in turn. If it is not among the redirects, it is missing.
     Redirect(PageId),
-    /// Nothing that we know.
+    /// No known page.
     Nothing,
 }
 
@@ -36,9 +36,9 @@ pub enum End {
     Page(PageId),
     /// At an address where no page is known.
     Missing,
-    /// Nowhere: within [`HOPS_LIMIT`] steps it comes back to a page that it passed.
+    /// Nowhere: within [`HOPS_LIMIT`] steps it returns to a page that it passed.
     Loop,
-    /// Further away than [`HOPS_LIMIT`] steps, or nowhere. Which of both is not asked, so that no more steps than that
+    /// More than [`HOPS_LIMIT`] steps away, or nowhere. These are not distinguished, so that at most that many steps
     /// decide where a page ends.
     TooLong,
 }
@@ -51,7 +51,7 @@ pub fn follow(redirects: &[Redirect]) -> Vec<End> {
     let mut path = Vec::new();
     for start in 0..places.len() {
         let (mut end, circle) = walk(start, &places, &mut ends, &mut path, place_of);
-        // All pages of a circle are as far from where they come back to it.
+        // All pages of a circle have the same number of steps.
         path.drain(circle..).for_each(|place| ends[place] = State::Known(end));
         while let Some(place) = path.pop() {
             end.steps = end.steps.saturating_add(1);
@@ -72,16 +72,17 @@ fn places(redirects: &[Redirect]) -> Vec<(PageId, Target)> {
     places
 }
 
-/// What is known of a redirect.
+/// The progress of a redirect.
 #[derive(Clone, Copy)]
 enum State {
     Unknown,
-    /// On the path that is being walked: who meets it walks in a circle.
+    /// On the path that is being walked: meeting it closes a circle.
     OnPath,
     Known(Reach),
 }
 
-/// Where a redirect leads if nobody counts, and how many steps away that is; for a circle, how many until it is closed.
+/// Where a redirect leads without a limit, and how many steps away that is. For a circle, these are the steps until
+/// it is closed.
 #[derive(Clone, Copy)]
 struct Reach {
     end: End,
@@ -98,8 +99,8 @@ impl State {
     }
 }
 
-/// Walks from `start` to what is known, and leaves the redirects passed on `path`. Says where on the path a circle begins
-/// that it ends with; behind it, if there is none.
+/// Walks from `start` to a known end, and leaves the redirects that it passed on `path`. Returns where on the path
+/// the circle begins that it ends with, or the length of the path if there is none.
 fn walk(
     start: usize,
     places: &[(PageId, Target)],
@@ -141,7 +142,7 @@ mod tests {
         Redirect { page, target }
     }
 
-    /// One redirect after the other, step by step.
+    /// The definition: each redirect by itself, step by step.
     fn slow(redirects: &[Redirect]) -> Vec<End> {
         let target = |page| redirects.iter().filter(|r| r.page == page).map(|r| r.target).min();
         let end = |start: &Redirect| {

@@ -1,7 +1,7 @@
 //! The slow, obvious, correct answer. Everything fast is tested against it.
 //!
-//! All pairs, exact similarity, then the rule of the promise: pages are visited best first; a page goes if it is
-//! similar to one that stays, and the best of those is its winner.
+//! It compares all pairs exactly and applies the rule of the promise. Pages are visited best first. A page goes if
+//! it is similar to one that stays, and the best of those is its winner.
 
 use crate::canonical::Canonical;
 use crate::config::Config;
@@ -15,8 +15,8 @@ use crate::record::Record;
 use crate::redirect::End;
 use crate::search::candidates;
 
-/// What becomes of each page, and the group that it is in. Pages of one canonical text are alike, whatever the method
-/// says, and the best of them speaks for all. The configuration must have been checked.
+/// Decides about each page and its group. Pages with the same canonical text are alike under every method, and the
+/// best of them stands for all. The configuration must have been checked.
 pub fn dedup(records: &[Record], config: &Config) -> Decisions {
     let method = method(config).expect("a configuration that was checked");
     let pages = Pages::appraise(records, config, &*method);
@@ -34,7 +34,7 @@ pub fn dedup(records: &[Record], config: &Config) -> Decisions {
     decisions
 }
 
-/// Pages that stand for another share its fate and its group.
+/// Gives pages that stand for another the same decision and group.
 fn share(decisions: &mut Decisions, links: &Links) {
     for end in &links.ends {
         if let End::Page(target) = end.end {
@@ -53,7 +53,7 @@ struct Texts<'a> {
     of_page: Vec<u32>,
     /// The sketch of each text: that of its best page.
     sketches: Vec<&'a [u64]>,
-    /// The pairs of texts that are compared; all of them unless the method looks for candidates and may miss some.
+    /// The pairs of texts that are compared. `None` means all: the method's search misses no alike pair.
     candidates: Option<Vec<(u32, u32)>>,
     method: &'a dyn Method,
 }
@@ -84,7 +84,7 @@ impl<'a> Texts<'a> {
         Texts { order, of_page, sketches, candidates, method }
     }
 
-    /// Whether a page is alike to the one that it gives as its own: the two are always compared.
+    /// Whether a page is alike to the one that it names as its own. The two are always compared.
     fn alike(&self, page: PageId, target: PageId) -> bool {
         self.compared(self.of_page[page as usize], self.of_page[target as usize]) >= self.method.threshold()
     }
@@ -105,7 +105,7 @@ impl<'a> Texts<'a> {
         self.method.similarity(self.method.score(a, b), (a.len(), b.len()))
     }
 
-    /// The promise, over all pairs. Of `pages` pages those that are not compared are rejected.
+    /// Applies the promise over all pairs. Pages that are not compared are rejected.
     fn decide(&self, pages: usize) -> Decisions {
         let mut of_page = vec![Decision::Rejected; pages];
         let mut pairs = Vec::new();

@@ -1,12 +1,12 @@
-//! Ways to candidates other than by shared keys, and all candidates of a few pages at once.
+//! Finds candidates by other ways than shared keys, and all candidates of a few pages at once.
 
 use crate::candidate::{Rarity, count};
 use crate::group::Groups;
 use crate::hamming::{Sketches, near_by_rotation};
-use crate::method::{Desk, Method, Search};
+use crate::method::{Method, Scratch, Search};
 
-/// Perhaps-similar sets: pages that share a key are in one set, and sets that share a page are one, as far as a limit
-/// allows. Transitive only in part, so that a sentence which thousands of pages share cannot make one set of them all.
+/// Perhaps-similar sets. Pages that share a key are in one set, and sets that share a page are merged up to a limit.
+/// They are transitive only in part, so that a sentence of thousands of pages cannot merge them all.
 #[derive(Clone, Debug)]
 pub struct Sets {
     groups: Groups,
@@ -15,13 +15,13 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// `members` pages, each a set of its own.
+    /// `members` pages, each in its own set.
     pub fn new(members: usize, limit: u32) -> Sets {
         Sets { groups: Groups::new(members), sizes: vec![1; members], limit }
     }
 
-    /// Takes in the pages that share a key, ascending. The result depends on the order of calls: make it one that does
-    /// not depend on anything else.
+    /// Joins the pages that share a key, ascending. The result depends on the order of calls, so that order must be
+    /// deterministic.
     pub fn join(&mut self, run: impl IntoIterator<Item = u32>) {
         let mut run = run.into_iter();
         let Some(first) = run.next() else { return };
@@ -35,7 +35,7 @@ impl Sets {
         }
     }
 
-    /// The sets of two pages or more, each ascending, by their first page.
+    /// The sets of at least two pages, each ascending, ordered by their first page.
     pub fn finish(mut self) -> Vec<Vec<u32>> {
         let mut members: Vec<(u32, u32)> =
             (0..self.sizes.len() as u32).map(|member| (self.groups.find(member), member)).collect();
@@ -46,8 +46,8 @@ impl Sets {
     }
 }
 
-/// The pairs that the method would compare, of a few pages with these sketches: ascending, each once. `None` if no pair
-/// that is alike can be missed, so that all pairs are as good.
+/// The pairs that the method would compare among a few pages with these sketches, ascending and each once. `None` if
+/// the search misses no alike pair, so that all pairs may be compared instead.
 pub fn candidates(method: &dyn Method, sketches: &[&[u64]]) -> Option<Vec<(u32, u32)>> {
     let mut pairs = match method.search() {
         Search::Keys => return None,
@@ -83,10 +83,10 @@ fn shared_keys(method: &dyn Method, sketches: &[&[u64]]) -> Vec<(u64, u32)> {
         sketches.iter().for_each(|sketch| count(sketch, BITS, 0, &mut counters));
     }
     let rarity = Rarity::new(counters);
-    let (mut desk, mut keys, mut all) = (Desk::default(), Vec::new(), Vec::new());
+    let (mut scratch, mut keys, mut all) = (Scratch::default(), Vec::new(), Vec::new());
     for (page, sketch) in sketches.iter().enumerate() {
         keys.clear();
-        method.keys(sketch, &rarity, &mut desk, &mut keys);
+        method.keys(sketch, &rarity, &mut scratch, &mut keys);
         all.extend(keys.iter().map(|&(key, _)| (key, page as u32)));
     }
     all.sort_unstable();
@@ -103,7 +103,7 @@ mod tests {
         for run in [vec![0, 1], vec![4, 5], vec![1, 2], vec![2, 4], vec![2, 7], vec![5, 7]] {
             sets.join(run);
         }
-        // 0-1-2 cannot take in 4-5, which would make five; it takes 7, and then 5 cannot.
+        // 0-1-2 cannot take 4-5, which would make five. It takes 7, and then it cannot take 5.
         assert_eq!(sets.finish(), [vec![0, 1, 2, 7], vec![4, 5]]);
     }
 

@@ -1,14 +1,14 @@
 //! Text → sentences, in every script.
 //!
-//! A sentence ends at a line break or behind a mark that ends sentences. Abbreviations end one too: what matters is that
-//! the same text is cut the same way wherever it stands, not that the cuts please a grammarian.
+//! A sentence ends at a line break or after a mark that ends sentences. Abbreviations end one too. The same text
+//! must be cut in the same way everywhere; the cuts need not be grammatical.
 
-/// The sentences of `text`, with the marks that end them and whatever white space is around them. Some have no words.
+/// The sentences of `text`, with the marks that end them and the white space around them. Some have no words.
 pub(crate) fn sentences(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0 }
 }
 
-/// The sentences of a text, one after the other.
+/// Iterates over the sentences of a text.
 pub(crate) struct Sentences<'a> {
     text: &'a str,
     at: usize,
@@ -53,17 +53,17 @@ fn end(text: &str, start: usize) -> usize {
     at
 }
 
-/// What an ASCII character does to a sentence.
+/// The effect of an ASCII character on a sentence.
 #[derive(Clone, Copy, PartialEq)]
 enum Ascii {
     Plain,
     /// Ends it.
     Break,
-    /// Ends it unless a letter or digit follows at once.
+    /// Ends it unless a letter or digit follows immediately.
     Mark,
 }
 
-/// Two comparisons a byte would do; one look at a table takes half the time.
+/// Two comparisons per byte would do, but a table lookup takes half the time.
 const ASCII: [Ascii; 128] = {
     let mut table = [Ascii::Plain; 128];
     table[b'.' as usize] = Ascii::Mark;
@@ -77,8 +77,8 @@ const ASCII: [Ascii; 128] = {
     table
 };
 
-/// Whether sentences end behind `c`, which is not ASCII: the marks that Unicode lists as ends of sentences in the basic
-/// plane, with ellipses, the shads of Tibetan, the khan of Khmer, the Greek question mark, and line breaks.
+/// Whether sentences end after `c`, which is not ASCII. These are the marks of the basic plane that Unicode lists as
+/// ends of sentences. Ellipses, Tibetan shads, the Khmer khan, the Greek question mark and line breaks end them too.
 fn ends_sentence(c: char) -> bool {
     match c {
         // Most letters that are not ASCII: Latin, Greek, Cyrillic, then kana, Chinese and Hangul.

@@ -1,11 +1,12 @@
 //! Which contents stay: the promise, winner first.
 //!
-//! A content is a text that one or more pages have. Contents are numbered best first and visited in that order. One
-//! goes if it is alike to one that stays, and the best of those is its winner; else it stays. Each is compared only
-//! with those that stay and share a key with it, so that a group of n near-duplicates costs about n comparisons.
+//! A content is the text of one or more pages. Contents are numbered best first and visited in that order. A content
+//! goes if it is alike to one that stays, and the best of those is its winner. Otherwise it stays. Each is compared
+//! only with those that stay and share a key with it, so that a group of n near-duplicates costs about n
+//! comparisons.
 //!
-//! When the keys do not fit in memory, contents are settled in blocks: a block among itself, then everything behind it
-//! against what stayed of it. The answer is the same for any blocks.
+//! If the keys do not fit in memory, contents are settled in blocks. A block is settled by itself. Then everything
+//! after it is compared with the contents that stayed in it. The answer is the same for any blocks.
 
 mod index;
 mod lists;
@@ -19,10 +20,10 @@ pub use lists::MemoryLists;
 /// A content that holds a key, and the number beside its key: see [`Method::keys`].
 pub type Holder = [u32; 2];
 
-/// Compares contents. Where sketches are, and how many threads work, is the caller's choice; the answer must not
-/// depend on either.
+/// Compares contents. The caller chooses where sketches are and how many threads work. The answer must not depend on
+/// either.
 pub trait Comparer: Sync {
-    /// Why a comparison may fail, such as a disk that cannot be read, or a run that was asked to stop.
+    /// Why a comparison may fail, such as an unreadable disk, or a run that was asked to stop.
     type Error: Send;
 
     /// How contents are compared.
@@ -34,12 +35,12 @@ pub trait Comparer: Sync {
     /// The sketch of a content; `buffer` may hold it.
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64], Self::Error>;
 
-    /// Whether two contents are proven not to be alike, as far as that is known without their sketches.
+    /// Whether it is known without the sketches that two contents are not alike.
     fn deny(&self, _a: u32, _b: u32) -> bool {
         false
     }
 
-    /// Calls `judge` with each of `items`; the answers are in their order.
+    /// Calls `judge` with each of `items` and returns the answers in their order.
     fn map<T: Sync, R: Send + Clone + Default>(
         &self,
         items: &[T],
@@ -49,18 +50,18 @@ pub trait Comparer: Sync {
         items.iter().map(|item| judge(item, &mut buffers)).collect()
     }
 
-    /// May stop the work by an error. Is called often.
+    /// May stop the work with an error. It is called often.
     fn check(&self) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// Is told how many more contents are settled.
+    /// Receives how many more contents are settled.
     fn settled(&self, _contents: u64) {}
 
-    /// Is told how many more key lists were searched for pairs.
+    /// Receives how many more key lists were searched for pairs.
     fn connected(&self, _lists: u64) {}
 
-    /// A holder of a key as [`Method::may`] wants it.
+    /// A holder of a key as [`Method::may`] takes it.
     fn held(&self, [content, rest]: Holder) -> Held {
         Held { size: self.sizes()[content as usize], rest }
     }
@@ -80,7 +81,7 @@ pub trait Comparer: Sync {
         Ok(self.method().verify(first, second))
     }
 
-    /// How far two contents are apart, where that is a metric.
+    /// How far two contents are apart, if the method has a metric.
     fn distance(&self, a: u32, b: u32, buffers: &mut Buffers) -> Result<Option<f64>, Self::Error> {
         let first = self.sketch(a, &mut buffers.first)?;
         let second = self.sketch(b, &mut buffers.second)?;
@@ -89,7 +90,7 @@ pub trait Comparer: Sync {
     }
 }
 
-/// What a thread keeps between comparisons.
+/// The buffers that a thread reuses between comparisons.
 #[derive(Debug, Default)]
 pub struct Buffers {
     /// Contents to compare with.
@@ -100,7 +101,7 @@ pub struct Buffers {
 
 /// For each key that contents share, the list of its holders, ascending by content.
 pub trait KeyLists {
-    /// Why a list may not be read.
+    /// Why reading a list may fail.
     type Error;
 
     /// How many holders all lists have together.
@@ -110,7 +111,7 @@ pub trait KeyLists {
     fn for_each(&self, each: impl FnMut(&[Holder]) -> Result<(), Self::Error>) -> Result<(), Self::Error>;
 }
 
-/// What became of each content.
+/// The result for each content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// A content that stays is its own winner.
@@ -120,7 +121,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// All stay.
+    /// A result in which all contents stay.
     pub fn new(contents: usize) -> Settled {
         Settled { winner: (0..contents as u32).collect(), score: vec![0; contents] }
     }
@@ -130,7 +131,7 @@ impl Settled {
         self.winner[content as usize] == content
     }
 
-    /// How far a content is from its winner, where that is a metric.
+    /// How far a content is from its winner, if the method has a metric.
     pub fn distance(&self, content: u32, sizes: &[u32], method: &dyn Method) -> Option<f64> {
         if self.stays(content) {
             return Some(0.0);
@@ -157,7 +158,7 @@ impl Settled {
     }
 }
 
-/// The content that another goes for.
+/// The winner of a content, and the score of the two.
 #[derive(Clone, Copy, Debug)]
 struct Winner {
     content: u32,
@@ -210,7 +211,7 @@ fn blocks<K: KeyLists>(lists: &K, contents: usize, entries: usize) -> Result<Vec
     Ok(blocks)
 }
 
-/// Contents that threads look up against what stayed before them, before they are settled one by one.
+/// How many contents threads compare with those that stayed before, until these are settled one by one.
 const BATCH: usize = 8_192;
 
 /// A block of contents that is being settled.
@@ -220,7 +221,7 @@ struct Block<'a, C> {
 }
 
 impl<C: Comparer> Block<'_, C> {
-    /// Settles `contents` among themselves. Those that something better removed before must not be among them.
+    /// Settles `contents` among themselves. Contents that a better one removed before must not be among them.
     fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<(), C::Error> {
         let mut buffers = Buffers::default();
         for batch in contents.chunks(BATCH) {
@@ -260,10 +261,10 @@ fn first_alike<C: Comparer>(
     Ok(None)
 }
 
-/// Pairs that are collected before they are compared.
+/// How many pairs are collected before they are compared.
 const PAIRS: usize = 1 << 20;
 
-/// Removes what is behind a block and alike to something that stayed of it.
+/// Removes contents after a block that are alike to one that stayed in the block.
 fn sweep<C: Comparer, K: KeyLists<Error = C::Error>>(
     comparer: &C,
     lists: &K,

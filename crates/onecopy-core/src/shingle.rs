@@ -1,7 +1,7 @@
 //! Tokens → shingles: a 64-bit hash for each window of tokens.
 //!
-//! A shingle is a polynomial of its tokens' hashes, so that the next window costs two multiplications whatever the
-//! length. A page of fewer tokens than a window is one shingle.
+//! A shingle is a polynomial of its tokens' hashes, so that the next window costs two multiplications for any
+//! length. A page with fewer tokens than a window is one shingle.
 
 use crate::canonical::Canonical;
 use crate::config::{ShingleRules, Unit};
@@ -15,7 +15,7 @@ pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64
     windows(tokens, rules.length, out);
 }
 
-/// Writes the hashes of the tokens of `canonical` into `out` in text order, replacing what was there.
+/// Writes the hashes of the tokens of `canonical` into `out` in text order, replacing its contents.
 pub fn token_hashes(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
     out.clear();
     append_tokens(canonical, unit, out);
@@ -35,7 +35,7 @@ pub(crate) fn append_tokens(canonical: &Canonical, unit: Unit, out: &mut Vec<u64
     }
 }
 
-/// Appends a hash for each window of `length` tokens; one for all of them if there are fewer.
+/// Appends a hash for each window of `length` tokens; one hash of all tokens if there are fewer.
 pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
@@ -43,7 +43,7 @@ pub(crate) fn windows(tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     windows_by(level(), tokens, length.min(tokens.len()), out);
 }
 
-/// As [`windows`], with the instructions of `level`, of no fewer tokens than `length`.
+/// Like [`windows`], with the instructions of `level`. There must be at least `length` tokens.
 fn windows_by(level: Level, tokens: &[u64], length: usize, out: &mut Vec<u64>) {
     let start = out.len();
     if !wide::windows(level, tokens, length, out) {
@@ -61,7 +61,8 @@ fn roll(tokens: &[u64], length: usize, out: &mut [u64]) {
     let leaving = (0..length).fold(1u64, |power, _| power.wrapping_mul(hash::BASE));
     *first = window;
     let change = |i: usize| rest[i].wrapping_sub(tokens[i].wrapping_mul(leaving));
-    // Two at a time: each window waits for the multiplication of the one before, but the second can start from there too.
+    // Two at a time: each window waits for the multiplication of the one before, but the second can start from there
+    // too.
     let mut pairs = others.chunks_exact_mut(2);
     for (pair, i) in pairs.by_ref().zip((0..).step_by(2)) {
         let (first, second) = (change(i), change(i + 1));
@@ -75,7 +76,7 @@ fn roll(tokens: &[u64], length: usize, out: &mut [u64]) {
     }
 }
 
-/// The passages of `canonical` that no shingle of `other` covers: what a page has and another has not.
+/// The passages of `canonical` that no shingle of `other` covers: text that only this page has.
 pub fn unshared<'a>(canonical: &'a Canonical, rules: &ShingleRules, other: &[u64]) -> Vec<&'a str> {
     let (mut tokens, mut shingles) = (Vec::new(), Vec::new());
     shingle(canonical, rules, &mut tokens, &mut shingles);

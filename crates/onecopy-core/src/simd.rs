@@ -1,8 +1,8 @@
-//! Which instructions the fast paths use: the one place that asks the machine.
+//! Which instructions the fast paths use: the only place that asks the machine.
 //!
-//! Every fast path has a scalar version, and all versions give the same answer. [`lower`] exists for tests and for
-//! measuring: it makes a whole process use fewer instructions than the machine has. Nothing can raise the level, so code
-//! that holds a [`Level`] may use its instructions.
+//! Every fast path has a scalar version, and all versions give the same answer. [`lower`] exists for tests and
+//! measurements: it makes a whole process use fewer instructions than the machine has. Nothing can raise the level,
+//! so code that holds a [`Level`] may use its instructions.
 
 #[cfg(test)]
 use std::io::Write;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Instructions {
-    /// Plain Rust, on any machine. The compiler uses what every machine of the kind has: SSE2 on x86-64, NEON on aarch64.
+    /// Plain Rust, on any machine. The compiler uses the baseline of the architecture: SSE2 on x86-64, NEON on aarch64.
     Scalar = 1,
     /// AVX2, BMI1, BMI2 and POPCNT: x86-64 processors since about 2013.
     Avx2 = 2,
@@ -24,7 +24,7 @@ impl Instructions {
     /// All sets, the fastest first.
     pub const ALL: [Instructions; 3] = [Instructions::Avx512, Instructions::Avx2, Instructions::Scalar];
 
-    /// The name in lower case, as the program takes it.
+    /// The name in lower case, as the program accepts it.
     pub fn name(self) -> &'static str {
         match self {
             Instructions::Scalar => "scalar",
@@ -52,12 +52,12 @@ impl Instructions {
     }
 }
 
-/// Instructions that this machine has. The type is the proof: there is no other way to get one than to ask the machine.
+/// Instructions that this machine has. The type is the proof: asking the machine is the only way to get one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(Instructions);
 
 impl Level {
-    /// What every machine has.
+    /// The level that every machine has.
     pub const SCALAR: Level = Level(Instructions::Scalar);
 
     /// These instructions, if this machine has them.
@@ -77,7 +77,7 @@ impl Level {
     }
 }
 
-/// The number of the level in use; zero until somebody asks.
+/// The number of the level in use; zero until it is first needed.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
 /// The level that this process uses: the best of the machine, unless [`lower`] was called.
@@ -102,23 +102,23 @@ fn ask() -> Level {
     best
 }
 
-/// Makes this process use no more than `to`, from now on and in all threads. For tests and for measuring: answers are the
-/// same at every level, only slower.
+/// Makes this process use at most `to`, from now on and in all threads. It is for tests and measurements: answers
+/// are the same at every level, only slower.
 pub fn lower(to: Level) {
     let number = to.0 as u8;
     let lowered = |now: u8| (now == 0 || number < now).then_some(number);
-    // An error says that the level is as low already.
+    // An error means that the level is already as low.
     let _ = IN_USE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, lowered);
 }
 
-/// Which bytes of a block are of a kind, a bit for each. For scalar code: the compiler tests many bytes at once.
+/// A bit for each byte of a block that satisfies `is`. It is for scalar code: the compiler tests many bytes at once.
 #[inline(always)]
 pub fn mask(block: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0; 64];
     for (flag, &byte) in flags.iter_mut().zip(block) {
         *flag = u8::from(is(byte));
     }
-    // The product has each of the eight flags in its place in the last byte, and no two anywhere else in one place.
+    // The product has each of the eight flags at its place in the last byte, and no two flags overlap elsewhere.
     let bits = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     flags.as_chunks().0.iter().rev().fold(0, |mask, eight| mask << 8 | bits(eight))
 }
@@ -137,7 +137,8 @@ mod x86 {
     }
 }
 
-/// For tests: every level of this machine. Says once which ones cannot be tested, past the capture of what tests print.
+/// For tests: calls `test` with every level of this machine. It reports once which levels cannot be tested, past the
+/// capture of test output.
 #[cfg(test)]
 pub(crate) fn each_level(test: impl FnMut(Level)) {
     static SAID: std::sync::Once = std::sync::Once::new();
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// The only test that changes the level of the process, and only to what it is: others run at the same time.
+    /// The only test that sets the level of the process, and only to its current value: others run at the same time.
     #[test]
     fn the_level_is_the_best_and_nothing_raises_it() {
         let best = Level::all().next().unwrap();

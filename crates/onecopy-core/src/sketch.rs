@@ -1,4 +1,4 @@
-//! Canonical → Sketch: the sorted set of a page's shingles, which is all that comparing needs.
+//! Canonical → Sketch: the sorted set of a page's shingles, which is all that a comparison needs.
 
 #[cfg(target_arch = "x86_64")]
 mod columns;
@@ -12,9 +12,9 @@ use crate::hash;
 use crate::shingle::shingle;
 use sort::{Table, sort_unique};
 
-pub(crate) use split::{Split, split};
+pub(crate) use split::{Split, SplitRules, split};
 
-/// A page's shingles, ascending and each once. Reuse one for many pages: its buffers only grow.
+/// A page's distinct shingles, ascending. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub struct Sketch {
     shingles: Vec<u64>,
@@ -23,13 +23,14 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// The shingles, ascending and each once.
+    /// The distinct shingles, ascending.
     pub fn shingles(&self) -> &[u64] {
         &self.shingles
     }
 }
 
-/// Writes the sketch of `canonical` into `out`, replacing what was there. Empty only for a page without tokens.
+/// Writes the sketch of `canonical` into `out`, replacing its contents. Only a page without tokens has an empty
+/// sketch.
 pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
     let mut shingles = std::mem::take(&mut out.shingles);
     shingles.clear();
@@ -37,23 +38,23 @@ pub fn sketch(canonical: &Canonical, rules: &ShingleRules, out: &mut Sketch) {
     out.shingles = shingles;
 }
 
-/// Appends the sketch of `canonical` to `out`. Of `desk` the other buffers are used.
+/// Appends the sketch of `canonical` to `out`. It uses the other buffers of `scratch`.
 pub(crate) fn append_sketch(
     canonical: &Canonical,
     rules: &ShingleRules,
-    desk: &mut Sketch,
+    scratch: &mut Sketch,
     out: &mut Vec<u64>,
 ) {
     let start = out.len();
-    shingle(canonical, rules, &mut desk.tokens, out);
+    shingle(canonical, rules, &mut scratch.tokens, out);
     if rules.replicas == Replicas::Count {
         out[start..].sort_unstable();
         number_replicas(&mut out[start..]);
     }
-    sort_unique(out, start, &mut desk.table);
+    sort_unique(out, start, &mut scratch.table);
 }
 
-/// Makes the second, third, … of equal neighbours values of their own, so that a set counts them.
+/// Replaces the second, third, … of equal neighbours by distinct values, so that a set counts them.
 pub(crate) fn number_replicas(sorted: &mut [u64]) {
     let mut start = 0;
     while start < sorted.len() {

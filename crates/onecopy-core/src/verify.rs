@@ -1,11 +1,12 @@
 //! Candidate → Pair: is the similarity of two sketches really at least the threshold?
 //!
-//! Decided on the whole sets by the one definition in `measure`, never on an estimate. The bounds below only end a
-//! hopeless comparison early; they are found by asking that definition, so that rounding cannot make them disagree.
+//! The one definition in `measure` decides, on the whole sets and never on an estimate. The bounds below only end a
+//! hopeless comparison early. They are computed from that definition, so that rounding cannot make them disagree.
 
 use crate::measure::{containment, resemblance};
+use crate::method::Held;
 
-/// Whether two sketches are at least `threshold` alike; if so, how many shingles they share.
+/// How many shingles two sketches share, if they are at least `threshold` alike.
 pub fn verify(a: &[u64], b: &[u64], threshold: f64) -> Option<usize> {
     let needed = overlap_needed(a.len(), b.len(), threshold);
     if needed > a.len().min(b.len()) {
@@ -26,20 +27,21 @@ pub fn sizes_allow(a: usize, b: usize, threshold: f64) -> bool {
     small as f64 / large.max(1) as f64 >= threshold
 }
 
-/// Whether sets of these sizes can be `threshold` alike if they share a key and nothing before it in the order, given how
-/// many shingles of each come behind the key (Xiao, Wang, Lin and Yu 2008). Of the keys that two alike sets share, the
-/// first always allows it; others need not.
+/// Whether sets of these sizes can be `threshold` alike if they share a key and nothing before it in the order.
+/// `rests` are how many shingles of each come after the key (Xiao, Wang, Lin and Yu 2008). The first key that two
+/// alike sets share always allows it; others need not.
 #[inline]
-pub fn rests_allow(rests: (u32, u32), sizes: (u32, u32), threshold: f64) -> bool {
-    let most = f64::from(1 + rests.0.min(rests.1));
+pub fn rests_allow(a: Held, b: Held, threshold: f64) -> bool {
+    let most = f64::from(1 + a.rest.min(b.rest));
     // overlap >= threshold / (1 + threshold) * (a + b), with room for rounding.
-    (most + 1.0) * (1.0 + threshold) >= threshold * (f64::from(sizes.0) + f64::from(sizes.1))
+    (most + 1.0) * (1.0 + threshold) >= threshold * (f64::from(a.size) + f64::from(b.size))
 }
 
-/// How many shingles of a page of `size` must come behind a key for it to be `threshold` alike to a page of its own size.
-/// Where two pages have fewer, [`rests_allow`] denies them: the smaller one would be denied even a page like itself.
+/// How many shingles of a page of `size` must come after a key for it to be `threshold` alike to a page of its size.
+/// If two pages both have fewer, [`rests_allow`] denies them: the smaller one would be denied even with a page like
+/// itself.
 pub(crate) fn least_rest(size: u32, threshold: f64) -> u32 {
-    let allowed = |rest: u32| rests_allow((rest, rest), (size, size), threshold);
+    let allowed = |rest: u32| rests_allow(Held { size, rest }, Held { size, rest }, threshold);
     let mut rest = ((2.0 * threshold / (1.0 + threshold)) * f64::from(size)) as u32;
     while rest > 0 && allowed(rest - 1) {
         rest -= 1;
@@ -50,8 +52,8 @@ pub(crate) fn least_rest(size: u32, threshold: f64) -> u32 {
     rest
 }
 
-/// The smallest number of shared shingles that makes sets of `a` and `b` shingles `threshold` alike. It is more
-/// than either holds where nothing can.
+/// The smallest number of shared shingles that makes sets of `a` and `b` shingles `threshold` alike. It is more than
+/// the smaller set holds if no number does.
 pub(crate) fn overlap_needed(a: usize, b: usize, threshold: f64) -> usize {
     let reached = |shared: usize| resemblance(shared, a, b) >= threshold;
     let most = a.min(b);
@@ -69,8 +71,8 @@ pub(crate) fn overlap_needed(a: usize, b: usize, threshold: f64) -> usize {
     shared
 }
 
-/// The smallest number of its `n` shingles that a page shares with any page that is `threshold` alike: what it
-/// shares with a page of just those.
+/// The smallest number of its `n` shingles that a page shares with any page that is `threshold` alike. The extreme
+/// is a page of only the shared shingles.
 pub(crate) fn overlap_within(n: usize, threshold: f64) -> usize {
     let reached = |shared: usize| resemblance(shared, shared, n) >= threshold;
     let mut shared = ((threshold * n as f64) as usize).min(n);
@@ -83,7 +85,7 @@ pub(crate) fn overlap_within(n: usize, threshold: f64) -> usize {
     shared.max(1)
 }
 
-/// The smallest number of `n` shingles that is `threshold` of them.
+/// The smallest number of shingles that is at least `threshold` of `n`.
 pub(crate) fn part_needed(n: usize, threshold: f64) -> usize {
     let reached = |part: usize| containment(part, n) >= threshold;
     let mut part = ((threshold * n as f64) as usize).min(n);
@@ -96,14 +98,14 @@ pub(crate) fn part_needed(n: usize, threshold: f64) -> usize {
     part
 }
 
-/// The number of shared shingles if it is at least `needed`. Looks no further once it cannot be.
+/// The number of shared shingles if it is at least `needed`. It stops once that is impossible.
 ///
-/// Each step waits for the one before, so two go at once: from the front and from the back, until they meet.
+/// Each step waits for the one before, so two merges run at once, from the front and from the back, until they meet.
 pub(crate) fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
     const STEPS: usize = 16;
     let (mut i, mut j, mut shared) = (0, 0, 0);
     let (mut end_a, mut end_b) = (a.len(), b.len());
-    // Steps come in blocks without a branch on the data; the bound is looked at between blocks.
+    // Steps run in blocks without a branch on the data. The bound is checked between blocks.
     while i + 2 * STEPS <= end_a && j + 2 * STEPS <= end_b {
         for _ in 0..STEPS {
             let (x, y) = (a[i], b[j]);
@@ -152,11 +154,13 @@ mod tests {
             prop_assert!(needed == 0 || resemblance(needed - 1, a, b) < threshold);
             prop_assert!(needed > a.min(b) || resemblance(needed, a, b) >= threshold);
             prop_assert_eq!(sizes_allow(a, b, threshold), needed <= a.min(b));
-            prop_assert!(needed > a.min(b) || rests_allow((needed as u32 - 1, b as u32), (a as u32, b as u32), threshold));
+            let held = |size: usize, rest: u32| Held { size: size as u32, rest };
+            let (first, second) = (held(a, needed as u32 - 1), held(b, b as u32));
+            prop_assert!(needed > a.min(b) || rests_allow(first, second, threshold));
             let (few, fewer) = (least_rest(a as u32, threshold), least_rest(b as u32, threshold));
             if few > 0 && fewer > 0 {
-                let rests = (few - 1, fewer - 1);
-                prop_assert!(!rests_allow(rests, (a as u32, b as u32), threshold), "two that are weak");
+                let (first, second) = (held(a, few - 1), held(b, fewer - 1));
+                prop_assert!(!rests_allow(first, second, threshold), "two that are weak");
             }
             let part = part_needed(a, threshold);
             prop_assert!(containment(part, a) >= threshold && containment(part - 1, a) < threshold);

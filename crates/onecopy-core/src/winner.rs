@@ -1,8 +1,8 @@
 //! Which of two duplicates is kept.
 //!
-//! The rules become one string of bytes a page, whose order is the order of preference: smaller is better. It ends
-//! with the page's name and a hash of its record, never with its place in the input, so that the order of the input
-//! changes nothing.
+//! The rules become one byte string per page, whose order is the order of preference: smaller is better. It ends
+//! with the page's name and a hash of its record. It never contains the page's place in the input, so that the order
+//! of the input changes nothing.
 
 use url::Url;
 
@@ -10,20 +10,20 @@ use crate::address::host;
 use crate::config::WinnerRule;
 use crate::page::Signals;
 
-/// What the rules look at. `length` is that of the canonical text in bytes.
+/// The facts that the rules look at.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contender<'a> {
     /// The page's name in every output.
     pub name: &'a str,
-    /// What is known of the page.
+    /// The signals of the page.
     pub signals: Signals<'a>,
-    /// Bytes of canonical text.
+    /// The length of the canonical text in bytes.
     pub length: usize,
-    /// A hash of the record, to part pages that have one name.
+    /// A hash of the record, to order pages with the same name.
     pub digest: u64,
 }
 
-/// Appends the page's place in the order of preference: of two pages, the one whose bytes are smaller is kept.
+/// Appends the page's place in the order of preference. The page with the smaller bytes is kept.
 pub fn rank(page: &Contender, rules: &[WinnerRule], out: &mut Vec<u8>) {
     for &rule in rules {
         out.extend_from_slice(&place(page, rule).to_be_bytes());
@@ -52,7 +52,7 @@ fn ends_in(host: &str, suffix: &str) -> bool {
     whole_labels && !suffix.is_empty() && host[start..].eq_ignore_ascii_case(suffix.as_bytes())
 }
 
-/// A page's place by one rule: smaller is better, the largest value means that nothing is known.
+/// A page's place by one rule: smaller is better, and the largest value means that nothing is known.
 fn place(page: &Contender, rule: WinnerRule) -> u64 {
     let signals = &page.signals;
     let known = match rule {
@@ -68,13 +68,15 @@ fn place(page: &Contender, rule: WinnerRule) -> u64 {
 
 const SIGN: u64 = 1 << 63;
 
-/// Bits that sort as the numbers do. Not-a-number sorts first, as the least popular.
+/// Bits that sort like the numbers. Not-a-number sorts first, as the least popular.
 fn ordered(value: f64) -> u64 {
     let bits = value.to_bits();
-    match () {
-        () if value.is_nan() => 0,
-        () if value.is_sign_negative() => !bits,
-        () => bits | SIGN,
+    if value.is_nan() {
+        0
+    } else if value.is_sign_negative() {
+        !bits
+    } else {
+        bits | SIGN
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a file of the WARC family holds, counted: a look before a run, and what readers are compared by.
+//! Counts the contents of a WARC file: to inspect it before a run, and to compare readers.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,38 +10,38 @@ use crate::ingest::{Meaning, Packing, Trouble, WarcChunks, is_warc, meaning, ope
 use crate::job::Limits;
 use crate::parallel::Gate;
 
-/// Bytes of a file, unpacked, by which it is told what it is.
+/// How many unpacked bytes are used to detect the format.
 const HEAD_BYTES: u64 = 32 << 10;
-/// Bytes of a chunk: it changes no count.
+/// The size of a chunk; it affects no count.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// The records of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Records by the word that the format has for them.
+    /// Records by type name.
     pub records: BTreeMap<&'static str, u64>,
-    /// Records that are pages.
+    /// The number of pages.
     pub pages: u64,
-    /// Bytes of those pages, unpacked, with their tags.
+    /// The unpacked bytes of those pages, with their tags.
     pub page_bytes: u64,
-    /// Records that lead elsewhere.
+    /// The number of redirects.
     pub redirects: u64,
-    /// Records that the archive itself calls copies.
+    /// Records that the archive itself marks as copies.
     pub revisits: u64,
-    /// Why pages cannot be judged, and how many of each. Numbers in a reason are left out.
+    /// The number of rejected pages by reason. Reasons contain no numbers.
     pub rejected: BTreeMap<String, u64>,
-    /// The same for stretches of the file that are no record.
+    /// The number of lost ranges by reason: bytes that belong to no record.
     pub lost: BTreeMap<String, u64>,
 }
 
-/// Counts what is in the file at `path`, compressed or not. A file of another kind is an error.
+/// Counts the records of the file at `path`, compressed or not. A file of another format is an error.
 pub fn census(path: &Path, limits: &Limits) -> Result<Census> {
     let packing = packing_of(path)?;
     let (reader, _) = open(path, packing, limits.expansion).at("read", path)?;
     count(reader, CHUNK_BYTES, limits).at("read", path)
 }
 
-/// The same for bytes of any kind, in chunks of any size: what the fuzzer calls.
+/// Counts the records of some bytes, with any chunk size. The fuzzer calls this.
 #[doc(hidden)]
 pub fn census_of(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> io::Result<Census> {
     let packing = sniff(bytes).map_err(|reason| io::Error::new(ErrorKind::Unsupported, reason))?;
@@ -92,15 +92,15 @@ impl Census {
     }
 }
 
-/// How a file is compressed, if it is of the WARC family.
+/// The compression of a file, if it is of the WARC family.
 fn packing_of(path: &Path) -> Result<Packing> {
-    let refused = |reason: &str| Error::Input(path.display().to_string(), reason.into());
+    let refused = |reason: &str| Error::Input { input: path.display().to_string(), reason: reason.into() };
     let mut head = Vec::new();
     File::open(path).and_then(|file| file.take(16).read_to_end(&mut head)).at("read", path)?;
     let packing = sniff(&head).map_err(refused)?;
     head.clear();
     let (reader, _) = open(path, packing, u64::MAX).at("read", path)?;
-    // What comes before damage is enough.
+    // The bytes before any damage suffice.
     let _ = reader.take(HEAD_BYTES).read_to_end(&mut head);
     if is_warc(&head) { Ok(packing) } else { Err(refused("not a WARC or ARC file")) }
 }

@@ -1,7 +1,7 @@
-//! Two pages side by side: every measure of how alike they are, and what matched where.
+//! Compares two pages: every similarity measure, and which passages match.
 //!
-//! Nothing is decided here and nothing is estimated beyond what a method itself estimates: pages are read, prepared and
-//! compared one with the other, whether or not a run would have found them.
+//! This module decides nothing, and estimates only what a method itself estimates. It reads, prepares and compares two
+//! pages directly, whether or not a run would find the pair.
 
 mod align;
 mod measure;
@@ -13,12 +13,13 @@ mod words;
 use std::path::PathBuf;
 
 use onecopy_core::{
-    Canonical, Config, Content, Desk, LooksAt, METHODS, Method, Sketch, Subject, Unit, canonicalise,
+    Canonical, Config, Content, LooksAt, METHODS, Method, Scratch, Sketch, Subject, Unit, canonicalise,
     language, method, overlap, sketch, token_hashes,
 };
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::environment::Environment;
+use crate::error::Result;
 use crate::job::Limits;
 use crate::run::Run;
 use onecopy_core::{Needs, TextParts};
@@ -31,75 +32,77 @@ use passage::passages;
 use reading::{Reading, read};
 use words::Words;
 
-/// What is to be compared, and how.
+/// The pages to compare, and the settings.
 #[derive(Clone, Debug, Default)]
 pub struct Comparing {
     /// A file, `-` for standard input, or the name of a page of the run.
     pub a: String,
-    /// Another.
+    /// The other page, given in the same way.
     pub b: String,
     /// The output folder of a finished run. Its configuration is used in place of `config`.
     pub run: Option<PathBuf>,
-    /// How text is cut and compared. Its method is not looked at.
+    /// How to tokenize and compare the text. Its method is ignored.
     pub config: Config,
-    /// Which text of HTML is compared, if not what the configuration says.
+    /// Which text of HTML to compare; `None` uses the configuration.
     pub content: Option<Content>,
-    /// The methods, as in [`Config::method`]. None: all, and that of the run as it was chosen there.
+    /// The methods, as in [`Config::method`]. If empty, all methods are used, and the run's own method with the run's
+    /// settings.
     pub methods: Vec<String>,
-    /// What is refused.
+    /// The limits on input.
     pub limits: Limits,
     /// As in [`Job::environment`](crate::Job::environment).
-    pub environment: Vec<(String, String)>,
+    pub environment: Environment,
 }
 
-/// What is to be said of two pages.
+/// The result of comparing two pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The first page.
     pub a: Compared,
     /// The second page.
     pub b: Compared,
-    /// Whether their canonical texts are equal. Then every method calls them alike.
+    /// Whether their canonical texts are equal. Every method then counts them as duplicates.
     pub exact: bool,
-    /// Shingles that both have.
+    /// The number of shared shingles.
     pub shared: usize,
-    /// Tokens in a shingle.
+    /// Tokens per shingle.
     pub shingle: usize,
-    /// What each method says.
+    /// The verdict of each method.
     pub methods: Vec<Verdict>,
-    /// Plain measures.
+    /// Similarity measures that are not methods.
     pub measures: Vec<Measure>,
-    /// What both have, and what one has, in the order of both. Those of a side are its text.
+    /// The passages of both pages and of one only, in order. The passages of one side add up to its text.
     pub passages: Vec<Passage>,
 }
 
-/// What is to be said of one of them.
+/// Facts about one of the two pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
     /// Its name as it was given.
     pub name: String,
-    /// Its language as a code of ISO 639-1, if it can be told.
+    /// Its language as an ISO 639-1 code, if detected.
     pub language: Option<&'static str>,
-    /// Its words as the passages count them.
+    /// Its number of words, as the passages count them.
     pub words: usize,
-    /// Its tokens in canonical form.
+    /// Its number of tokens in canonical form.
     pub tokens: usize,
-    /// Its shingles.
+    /// Its number of shingles.
     pub shingles: usize,
 }
 
-/// What a method says of two pages.
+/// The verdict of one method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// The method as it was chosen.
     pub method: String,
-    /// How alike they are.
+    /// The similarity of the pages.
     pub similarity: f64,
-    /// How alike pages must be to be duplicates.
+    /// The least similarity of duplicates.
     pub threshold: f64,
     /// Whether they are duplicates.
     pub alike: bool,
-    /// A line for people.
+    /// A one-line description.
     pub about: &'static str,
 }
 
@@ -130,28 +133,28 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
     })
 }
 
-/// A method that was chosen.
+/// A selected method.
 struct Chosen {
     name: String,
     about: &'static str,
     method: Box<dyn Method>,
 }
 
-/// Makes the methods that are asked for, or says what is wrong with one of them.
+/// Creates the requested methods, or says what is wrong with one of them.
 fn methods(job: &Comparing, config: &Config, is_run: bool) -> Result<Vec<Chosen>> {
-    config.check().map_err(Error::Config)?;
+    config.check()?;
     let entry = |choice: &str| choice.split(':').next().unwrap_or_default().to_owned();
     let choices = match job.methods.as_slice() {
         [] => METHODS.iter().map(|entry| entry.name.to_owned()).collect(),
         given => given.to_vec(),
     };
     let chosen = |choice: String| {
-        // The run's own method is asked as the run asked it.
+        // The run's own method uses the run's own parameters.
         let same = is_run && job.methods.is_empty() && entry(&config.method) == choice;
         let (name, threshold) = if same { (config.method.clone(), config.threshold) } else { (choice, None) };
         let about = METHODS.iter().find(|known| known.name == entry(&name)).map_or("", |known| known.about);
         let config = Config { method: name.clone(), threshold, ..config.clone() };
-        Ok(Chosen { name, about, method: method(&config).map_err(Error::Config)? })
+        Ok(Chosen { name, about, method: method(&config)? })
     };
     choices.into_iter().map(chosen).collect()
 }
@@ -161,7 +164,7 @@ impl Chosen {
         let sketches = [pair.a, pair.b].map(|page| page.sketch(&*self.method));
         let similarity = match &sketches {
             _ if exact => 1.0,
-            // A page without words is like none but its equals.
+            // A page without words matches only pages with equal text.
             [a, b] if a.is_empty() || b.is_empty() => 0.0,
             [a, b] => self.method.similarity(self.method.score(a, b), (a.len(), b.len())),
         };
@@ -171,7 +174,7 @@ impl Chosen {
     }
 }
 
-/// A page, made ready to be compared.
+/// A page ready to be compared.
 pub(crate) struct Prepared {
     reading: Reading,
     canonical: Canonical,
@@ -207,7 +210,7 @@ impl Prepared {
             parts: self.reading.parts.as_ref().filter(|_| parts).map(TextParts::parts),
         };
         let mut out = Vec::new();
-        method.sketch(&subject, &mut Desk::default(), &mut out);
+        method.sketch(&subject, &mut Scratch::default(), &mut out);
         out
     }
 

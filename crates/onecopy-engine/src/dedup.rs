@@ -9,7 +9,7 @@ use crate::batch::{Decisions, Segments, recall};
 use crate::error::Result;
 use crate::job::Job;
 use crate::output::{KeptWriter, Lists};
-use crate::progress::Progress;
+use crate::progress::{Note, Progress};
 use crate::report::{Begun, Report};
 
 /// What a run came to.
@@ -43,12 +43,12 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
 /// KeyLists all stages and publishes the results.
 fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<Report> {
     if work.continued {
-        progress.note("continuing the run that was stopped here");
+        progress.note(&Note::Continued);
     }
     let inputs = &work.run.inputs;
     let mut recall = recall::expect(&work);
     if let Some(recall) = &recall {
-        progress.note(&recall::sentence(recall));
+        progress.note(&recall::note(recall));
     }
     let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
         lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))

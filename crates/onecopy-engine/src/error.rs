@@ -1,22 +1,97 @@
-//! What can stop a run. Each variant names the thing and, where there is one, the remedy.
+//! What can stop a run. A variant names the thing that failed and why; the text knows nothing of any command line.
 //!
 //! A bad page is never one of these: it goes to `rejected.jsonl` and the run goes on.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use onecopy_core::ConfigError;
+
+use crate::job::{Setting, THREADS_LIMIT};
+
 /// Why a run stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The configuration makes no sense.
-    #[error("{0}")]
-    Config(String),
-    /// An input is not there, or nothing matched it.
-    #[error("input `{0}`: {1}")]
-    Input(String, String),
+    /// The configuration is refused.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A setting that changes no answer is out of range.
+    #[error("{}", out_of_range(*.setting, *.value))]
+    Setting {
+        /// Which.
+        setting: Setting,
+        /// Its value.
+        value: u64,
+    },
+    /// The longest pages do not fit into the memory limit.
+    #[error(
+        "pages of up to {page_bytes} bytes need sixteen times as much memory, and the limit is {limit} bytes"
+    )]
+    PageMemory {
+        /// The limit of a page.
+        page_bytes: usize,
+        /// The limit of memory, in bytes.
+        limit: u64,
+    },
+    /// The memory limit is too small for the input.
+    #[error(
+        "onecopy needs {}M of memory {purpose}, and the limit is {}M",
+        .needed.div_ceil(1 << 20), .limit >> 20
+    )]
+    Memory {
+        /// The bytes that the stage needs.
+        needed: u64,
+        /// The bytes that were allowed.
+        limit: u64,
+        /// For what.
+        purpose: String,
+    },
+    /// Numbers of pages have 32 bits.
+    #[error("{pages} pages are more than one run accepts: split the input")]
+    TooManyPages {
+        /// How many there are.
+        pages: u64,
+    },
+    /// An input is not there, or cannot be used.
+    #[error("input `{input}`: {reason}")]
+    Input {
+        /// The input, as it was given.
+        input: String,
+        /// Why.
+        reason: String,
+    },
+    /// An input of an earlier run is not there any more.
+    #[error("{input}: the input is no longer there, and has to be read again (standard input is not kept)")]
+    InputGone {
+        /// The input.
+        input: String,
+    },
+    /// Standard input cannot be two pages.
+    #[error("standard input can be read only once: give a file for one of the two pages")]
+    StandardInputTwice,
+    /// A page to be compared is not a file.
+    #[error("input `{page}`: no such file")]
+    NoSuchPage {
+        /// The page, as it was given.
+        page: String,
+    },
+    /// A page to be compared is too long.
+    #[error("input `{page}`: longer than the limit of {limit} bytes per page")]
+    PageTooLong {
+        /// The page, as it was given.
+        page: String,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A file to be compared has many pages.
+    #[error("input `{page}`: the file has many pages, and one is wanted")]
+    ManyPages {
+        /// The file, as it was given.
+        page: String,
+    },
     /// A file could not be read or written.
-    #[error("cannot {verb} {path}: {source}{}", remedy(.source))]
+    #[error("cannot {verb} {path}: {source}")]
     Io {
         /// What was tried: `read`, `write`, `create`.
         verb: &'static str,
@@ -25,45 +100,212 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The output folder holds something that must not be overwritten.
-    #[error("output folder {0}: {1}")]
-    Output(PathBuf, String),
-    /// A collection is not to be used so.
-    #[error("collection {0}: {1}")]
-    Collection(PathBuf, String),
-    /// The memory limit cannot be kept.
-    #[error(
-        "{}M of memory are needed {purpose}, and the limit is {}M: give --memory {}M",
-        .needed.div_ceil(1 << 20), .limit >> 20, .needed.div_ceil(1 << 20)
-    )]
-    Memory {
-        /// What the stage needs.
-        needed: u64,
-        /// What was allowed.
-        limit: u64,
-        /// For what.
-        purpose: String,
+    /// The output folder has the results of a run that differs.
+    #[error("output folder {folder}: it holds the results of another run")]
+    OutputHoldsAnotherRun {
+        /// The folder.
+        folder: PathBuf,
     },
-    /// A finished run's folder lacks something that was asked for.
-    #[error("{0}")]
-    NotFound(String),
-    /// A collection cannot be read or written.
+    /// The output folder has files that no run wrote.
+    #[error("output folder {folder}: not empty and not made by onecopy; give an empty or a new folder")]
+    OutputNotOurs {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The output folder has a file that no run wrote, where a run would write.
+    #[error(
+        "output folder {folder}: it has {name}, which onecopy did not make; give an empty or a new folder"
+    )]
+    OutputForeign {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        name: String,
+    },
+    /// The output folder has the results of a version with other answers.
+    #[error(
+        "output folder {folder}: onecopy {version} made its results, and its answers may differ from ours"
+    )]
+    OutputAnswers {
+        /// The folder.
+        folder: PathBuf,
+        /// The version of onecopy.
+        version: String,
+    },
+    /// Somebody changed the results in the output folder.
+    #[error("output folder {folder}: {names} changed since this run wrote its results")]
+    OutputChanged {
+        /// The folder.
+        folder: PathBuf,
+        /// The results.
+        names: String,
+    },
+    /// Another process writes to the output folder.
+    #[error("output folder {folder}: another run is writing to it")]
+    OutputInUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A folder is not the output of a finished run.
+    #[error("{folder} holds no finished run")]
+    NotAFinishedRun {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A finished run has the answers of another version.
+    #[error("onecopy {version} made the run in {folder}, and its answers may differ from ours")]
+    RunAnswers {
+        /// The run's folder.
+        folder: PathBuf,
+        /// The version of onecopy.
+        version: String,
+    },
+    /// A finished run wrote no list of its pages.
+    #[error("the run in {folder} was made by an older version, which wrote no pages.jsonl")]
+    NoPageList {
+        /// The run's folder.
+        folder: PathBuf,
+    },
+    /// No page of a finished run has an address.
+    #[error("no page of the run in {folder} has an address, and mirrors are found by addresses")]
+    NoAddresses {
+        /// The run's folder.
+        folder: PathBuf,
+    },
+    /// A file of a finished run cannot be read.
+    #[error("{path} is damaged in line {line} ({reason})")]
+    DamagedResult {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A finished run does not know a page, or rejected it.
+    #[error(
+        "page `{page}` is not among the pages that were judged: pages.jsonl lists those, and rejected.jsonl says why \
+         others were rejected"
+    )]
+    PageNotJudged {
+        /// The page's name.
+        page: String,
+    },
+    /// Only listed pairs of a labelled set should count, and it lists none.
+    #[error("labelled set {set}: it has no pairs.csv, so no pair is listed")]
+    NoListedPairs {
+        /// The folder of the set.
+        set: PathBuf,
+    },
+    /// Finished runs that should become one collection have different configurations.
+    #[error("the finished runs have different configurations: import each into a collection of its own")]
+    RunsDiffer,
+    /// Another process has the collection open.
+    #[error("collection {folder}: it is in use")]
+    CollectionInUse {
+        /// The collection's folder.
+        folder: PathBuf,
+    },
+    /// The collection has the format of another version.
+    #[error(
+        "collection {folder}: it has format {found}, and this version reads format {expected}: use the version of \
+         onecopy that wrote it, export its pages there and import them here"
+    )]
+    CollectionFormat {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// The number of its format.
+        found: u32,
+        /// The number of ours.
+        expected: u32,
+    },
+    /// The collection's sketches and decisions are those of another version.
+    #[error(
+        "collection {folder}: its pages were compared by answer version {found}, and this version has {expected}: use \
+         the version of onecopy that wrote it, export its pages there and import them here"
+    )]
+    CollectionAnswers {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// The version of its answers.
+        found: u32,
+        /// The version of ours.
+        expected: u32,
+    },
+    /// The collection has another configuration than the one that was asked for.
+    #[error("collection {folder}: it was begun with another configuration, which it keeps")]
+    CollectionConfig {
+        /// The collection's folder.
+        folder: PathBuf,
+    },
+    /// The collection's configuration cannot be read.
+    #[error(
+        "collection {folder}: the configuration in tables.redb cannot be read: {reason}; restore it from a backup"
+    )]
+    CollectionConfigDamaged {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The method cannot judge one page at a time.
+    #[error(
+        "method {method} searches all pages at once, which a collection cannot: choose one that finds pairs by keys, \
+         such as auto or jaccard"
+    )]
+    CollectionMethod {
+        /// The method.
+        method: String,
+    },
+    /// A collection has one list of winners.
+    #[error("a collection has one market, and {count} are given: give one, or none")]
+    CollectionMarkets {
+        /// How many were given.
+        count: usize,
+    },
+    /// A page of the collection has no row in its tables.
+    #[error("the collection has no row of page {page}")]
+    NoRow {
+        /// The page's number.
+        page: u32,
+    },
+    /// The collection cannot be used at the moment, or at all.
+    #[error("{reason}")]
+    Broken {
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// A file of a collection cannot be read or written.
     #[error("the collection: {0}")]
     Store(#[from] onecopy_store::Error),
-    /// The run was asked to stop. What is done is on disk.
-    #[error("stopped; the same command continues where it left off")]
+    /// The run was asked to stop. All finished work is on disk.
+    #[error("stopped")]
     Stopped,
 }
 
 /// The engine's results.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-fn remedy(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::StorageFull => "; free some space, then the same command continues where it left off",
-        io::ErrorKind::PermissionDenied => "; check who may read and write there",
-        _ => "",
+fn out_of_range(setting: Setting, value: u64) -> String {
+    match setting {
+        Setting::Threads => format!("{value} threads are out of range: give 1 to {THREADS_LIMIT}"),
+        Setting::Memory => format!("a memory limit of {value} bytes is too small: give at least 64M"),
+        Setting::PageBytes => format!("a page limit of {value} bytes is out of range: give 1 to 1G"),
+        Setting::Expansion => {
+            format!("an expansion limit of {value} would refuse all compressed files: give 1 or more")
+        }
+        Setting::Mistakes { limit } => format!("{value} mistakes are too many: give at most {limit}"),
     }
+}
+
+/// A reader's error: the memory limit is too small for what it reads.
+#[derive(Debug, thiserror::Error)]
+#[error("it needs {needed} bytes of memory, and the limit is {limit}")]
+pub(crate) struct MoreMemory {
+    /// The memory limit that suffices.
+    pub needed: u64,
+    /// The memory limit.
+    pub limit: u64,
 }
 
 /// Gives a system error its file.
@@ -74,6 +316,11 @@ pub(crate) trait At<T> {
 
 impl<T> At<T> for io::Result<T> {
     fn at(self, verb: &'static str, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::Io { verb, path: path.to_owned(), source })
+        self.map_err(|source| match source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(&MoreMemory { needed, limit }) => {
+                Error::Memory { needed, limit, purpose: format!("to unpack {}", path.display()) }
+            }
+            None => Error::Io { verb, path: path.to_owned(), source },
+        })
     }
 }

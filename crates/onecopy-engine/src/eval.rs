@@ -1,7 +1,8 @@
-//! How right methods are on labelled sets: precision, recall and their kin, over all pairs of pages.
+//! Evaluates methods on labelled sets: precision, recall and related scores over all pairs of pages.
 //!
-//! Nothing of the batch engine is used but the methods themselves: all pairs are compared, exactly, so that what a search
-//! would miss is counted too. Memory holds the pages and sketches of one set at a time, and counts, never pairs.
+//! It compares all pairs exactly and uses only the methods of the batch engine, not its search. So it also counts
+//! duplicates that a search would miss. Memory holds the pages and sketches of one set at a time, and counts, but never
+//! pairs.
 
 mod docs;
 mod labels;
@@ -20,32 +21,34 @@ use onecopy_core::{Config, METHODS, method};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::job::{Setting, check_threads};
+use crate::progress::{Note, Progress};
 use pairs::Trial;
 pub use score::{Band, Point, Reached, Score};
 use score::{bands, best_f1, curve, reached, score};
 use set::Set;
 use tally::{Tally, Worst, Wrong};
 
-/// What is to be evaluated.
+/// The settings of an evaluation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EvalJob {
     /// Folders of labelled sets.
     pub sets: Vec<PathBuf>,
-    /// Methods, as [`Config::method`] has them.
+    /// The methods, as in [`Config::method`].
     pub methods: Vec<String>,
-    /// What else counts: the text, the shingles, the threshold.
+    /// The other settings: text, shingles, threshold.
     pub config: Config,
-    /// Whether pairs that are not listed are left out, rather than no duplicates.
+    /// Whether to skip unlisted pairs instead of counting them as non-duplicates.
     pub listed_only: bool,
-    /// How many of the worst mistakes of each kind are told.
+    /// How many of the worst mistakes of each kind to report.
     pub mistakes: usize,
-    /// How many threads to use.
+    /// The number of threads.
     pub threads: usize,
 }
 
 impl EvalJob {
-    /// All methods on `sets`.
+    /// Evaluates all methods on `sets`.
     pub fn new(sets: impl IntoIterator<Item = impl Into<PathBuf>>) -> EvalJob {
         EvalJob {
             sets: sets.into_iter().map(Into::into).collect(),
@@ -57,116 +60,112 @@ impl EvalJob {
         }
     }
 
-    /// Says what is wrong before anything is read; gives the configuration of each method.
+    /// Checks the job before anything is read. Returns the configuration of each method.
     fn check(&self) -> Result<Vec<Config>> {
-        if self.threads == 0 || self.threads > 1_024 {
-            return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", self.threads)));
-        }
+        check_threads(self.threads)?;
         if self.mistakes > MISTAKES_LIMIT {
-            return Err(Error::Config(format!(
-                "{} mistakes are too many: give up to {MISTAKES_LIMIT}",
-                self.mistakes
-            )));
+            let setting = Setting::Mistakes { limit: MISTAKES_LIMIT };
+            return Err(Error::Setting { setting, value: self.mistakes as u64 });
         }
         self.sets.iter().try_for_each(|folder| set::check(folder))?;
         let config = |name: &String| Config { method: name.clone(), ..self.config.clone() };
         let configs: Vec<Config> = self.methods.iter().map(config).collect();
-        configs.iter().try_for_each(|config| config.check().map_err(Error::Config))?;
+        configs.iter().try_for_each(Config::check)?;
         Ok(configs)
     }
 }
 
-/// The mistakes of each kind that are told unless a number is given.
+/// The default number of reported mistakes of each kind.
 pub const DEFAULT_MISTAKES: usize = 5;
-/// The most mistakes of each kind that are told.
+/// The largest number of reported mistakes of each kind.
 const MISTAKES_LIMIT: usize = 10_000;
 
-/// How right a method is on a set.
+/// The scores of a method on a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Evaluation {
-    /// The name of the set: that of its folder.
+    /// The name of the set, which is its folder's name.
     pub set: String,
-    /// The method, with the parameters that were given.
+    /// The method, with its parameters.
     pub method: String,
     /// Pairs at least this similar are called duplicates.
     pub threshold: f64,
-    /// Pages that were compared.
+    /// The number of compared pages.
     pub pages: usize,
-    /// Pages that have no words, and were left out.
+    /// Pages without words, which were left out.
     pub empty_pages: usize,
-    /// Pairs of the list that have such a page, and were left out.
+    /// Listed pairs with such a page, which were left out.
     pub empty_pairs: usize,
-    /// Pairs of which nobody could say whether they are duplicates.
+    /// Pairs labelled as undecided.
     pub unscored: u64,
-    /// Whether only listed pairs were looked at.
+    /// Whether only listed pairs were compared.
     pub listed_only: bool,
-    /// How right it is on all pairs.
+    /// The score over all pairs.
     #[serde(flatten)]
     pub score: Score,
-    /// How right it is on pairs of one site.
+    /// The score over pairs within one site.
     pub same_site: Score,
-    /// How right it is on pairs of two sites.
+    /// The score over pairs across two sites.
     pub cross_site: Score,
-    /// Recall by the similarity of whole texts.
+    /// Recall by the similarity of the whole texts.
     pub bands: Vec<Band>,
     /// The threshold with the best F1.
     pub best_f1: Option<Point>,
-    /// The best recall at some precisions.
+    /// The best recall at certain precisions.
     pub reached: Vec<Reached>,
-    /// Precision and recall over thresholds.
+    /// Precision and recall by threshold.
     pub curve: Vec<Point>,
-    /// The worst mistakes of each kind, the worst first. Of the mistakes with one page, one stands for the others as long
-    /// as there are mistakes with other pages that are nearly as bad.
+    /// The worst mistakes of each kind, worst first. Only one mistake per page is listed, as long as other pages have
+    /// mistakes that are nearly as bad.
     pub mistakes: Vec<Mistake>,
-    /// Seconds that it took to sketch all pages, on all threads together.
+    /// Seconds spent sketching all pages, with all threads.
     pub sketch_seconds: f64,
-    /// Seconds that it took to compare all pairs.
+    /// Seconds spent comparing all pairs.
     pub compare_seconds: f64,
-    /// Pages made canonical and sketched in a second.
+    /// Pages canonicalised and sketched per second.
     pub pages_per_second: f64,
 }
 
-/// A pair that a method is wrong about.
+/// A pair that a method gets wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mistake {
-    /// How it is wrong.
+    /// The kind of mistake.
     pub kind: MistakeKind,
-    /// How alike the method says they are.
+    /// The similarity that the method reports.
     pub similarity: f64,
-    /// Whether the method's search comes upon the pair at all.
+    /// Whether the method's search finds the pair as a candidate.
     pub candidate: bool,
-    /// A page.
+    /// The id of one page.
     pub id1: String,
-    /// The other page.
+    /// The id of the other page.
     pub id2: String,
-    /// The page's address, if it has one.
+    /// The URL of the first page, if it has one.
     pub url1: Option<String>,
-    /// The other page's address.
+    /// The URL of the other page, if it has one.
     pub url2: Option<String>,
 }
 
-/// How a method is wrong about a pair.
+/// The kind of a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MistakeKind {
-    /// It calls them duplicates, and they are not.
+    /// The method calls them duplicates, but they are not.
     FalsePositive,
-    /// They are duplicates, and it does not say so.
+    /// They are duplicates, but the method misses them.
     FalseNegative,
 }
 
-/// Compares all pairs of each set by each method. Sets in their order, and in each the methods in theirs.
+/// Compares all pairs of each set with each method. The results are ordered by set, then by method.
 pub fn eval(job: &EvalJob, progress: &dyn Progress) -> Result<Vec<Evaluation>> {
     let configs = job.check()?;
     let mut evaluations = Vec::with_capacity(job.sets.len() * configs.len());
     for folder in &job.sets {
         let set = Set::read(folder, &job.config, job.threads, progress)?;
         if job.listed_only && !set.labels.has_list {
-            let reason = "it has no pairs.csv, so no pair is listed: leave --listed-only out";
-            return Err(Error::Input(folder.display().to_string(), reason.into()));
+            return Err(Error::NoListedPairs { set: folder.clone() });
         }
         for config in &configs {
-            let method = method(config).map_err(Error::Config)?;
+            let method = method(config)?;
             evaluations.push(evaluate(&Trial { set: &set, method: &*method, config, job, progress })?);
         }
         for note in notes(&set, job) {
@@ -176,25 +175,23 @@ pub fn eval(job: &EvalJob, progress: &dyn Progress) -> Result<Vec<Evaluation>> {
     Ok(evaluations)
 }
 
-/// What a person should know of a set.
-fn notes(set: &Set, job: &EvalJob) -> Vec<String> {
+/// Warnings about a set.
+fn notes(set: &Set, job: &EvalJob) -> Vec<Note> {
     let mut notes = Vec::new();
     if set.empty_pages > 0 {
-        notes.push(format!(
-            "{}: {} pages have no words and were left out, with {} listed pairs",
-            set.name, set.empty_pages, set.empty_pairs
-        ));
+        notes.push(Note::EmptyPages {
+            set: set.name.clone(),
+            pages: set.empty_pages,
+            pairs: set.empty_pairs,
+        });
     }
     if set.labels.lists_others && !job.listed_only {
-        notes.push(format!(
-            "{}: pairs that are not listed count as no duplicates; if only the listed were judged, give --listed-only",
-            set.name
-        ));
+        notes.push(Note::UnlistedPairs { set: set.name.clone() });
     }
     notes
 }
 
-/// How right a method is on a set.
+/// Evaluates a method on a set.
 fn evaluate(trial: &Trial) -> Result<Evaluation> {
     let begun = Instant::now();
     let sketches = trial.sketches()?;
@@ -210,7 +207,7 @@ fn evaluate(trial: &Trial) -> Result<Evaluation> {
     Ok(evaluation)
 }
 
-/// What follows from the counts.
+/// Computes the scores from the counts.
 fn report(set: &Set, tally: Tally) -> Evaluation {
     let [all, same_site, cross_site] = &tally.scopes;
     let mut evaluation = Evaluation {

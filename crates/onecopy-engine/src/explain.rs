@@ -1,86 +1,88 @@
-//! Why two pages of a finished run were or were not joined.
+//! Explains why two pages of a finished run were or were not joined.
 //!
-//! Nothing is looked up in an index: the pages are read again from the inputs and compared again, so the explanation
-//! is a second proof of what the run said.
+//! It uses no index. It reads the pages again from the inputs and compares them again, so the explanation independently
+//! checks the run.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 
 use onecopy_core::{
-    Canonical, Config, Desk, Method, Sketch, Subject, containment, overlap, sketch, unshared,
+    Canonical, Config, Method, Scratch, Sketch, Subject, containment, overlap, sketch, unshared,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::reread::{check_judged, each_line, plain, reread};
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::reread::{check_judged, each_line, plain, reread, unknown};
 use crate::run::Run;
 use onecopy_core::{Needs, Record, TextParts};
 
-/// Groups of more pages are not searched for a chain.
+/// Larger groups are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
 
-/// What is to be said of two pages.
+/// The explanation for two pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The first page.
     pub a: PageFacts,
     /// The second page.
     pub b: PageFacts,
-    /// How they were compared.
+    /// The method of the run.
     pub method: String,
-    /// How alike they are.
+    /// The similarity of the pages.
     pub similarity: f64,
-    /// How alike pages must be to be duplicates.
+    /// The least similarity of duplicates.
     pub threshold: f64,
     /// Whether they are duplicates of each other.
     pub alike: bool,
     /// Whether their canonical texts are equal.
     pub exact: bool,
-    /// Shingles that both have.
+    /// The number of shared shingles.
     pub shared: usize,
-    /// Tokens in a shingle.
+    /// Tokens per shingle.
     pub shingle: usize,
-    /// The winner of the group that both are in, if they are in one.
+    /// The winner of their common group, if they have one.
     pub group_winner: Option<String>,
-    /// If they are in one group without being alike: pages from the first to the second, each alike to the next.
+    /// If they are in one group but not similar: pages from the first to the second, each similar to the next.
     pub chain: Vec<String>,
 }
 
-/// What is to be said of one of the pages.
+/// Facts about one of the pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageFacts {
     /// Its name in the outputs.
     pub name: String,
-    /// What became of it.
+    /// The decision on it.
     pub fate: Fate,
-    /// Its shingles.
+    /// Its number of shingles.
     pub shingles: usize,
-    /// How much of it is in the other page.
+    /// The share of its shingles that the other page has.
     pub contained: f64,
-    /// Passages that the other page does not have.
+    /// Passages that the other page lacks.
     pub only_here: Vec<String>,
 }
 
-/// What became of a page.
+/// The decision on a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It stays.
+    /// It is kept.
     Kept,
-    /// It went in favour of a page that stays.
+    /// It is removed in favour of a kept page.
     Removed {
-        /// That page.
+        /// The kept page.
         winner: String,
-        /// How alike the two are.
+        /// Their similarity.
         similarity: f64,
         /// `exact` or `near`.
         kind: String,
     },
 }
 
-/// Says why the pages named `a` and `b` of the finished run in `out` were or were not joined. `environment` is as in
-/// [`Job::environment`](crate::Job::environment).
-pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -> Result<Explanation> {
+/// Explains why the pages named `a` and `b` of the finished run in `out` were or were not joined. See
+/// [`Job::environment`](crate::Job::environment) for `environment`.
+pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Result<Explanation> {
     let run = Run::current(out)?;
     check_judged(out, &[a, b])?;
     let fates = [fate(out, a)?, fate(out, b)?];
@@ -90,11 +92,7 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
     let found = reread(&run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
-    let get = |name: &str| {
-        found
-            .get(name)
-            .ok_or_else(|| Error::NotFound(format!("page `{name}` is not among the pages that were judged")))
-    };
+    let get = |name: &str| found.get(name).ok_or_else(|| unknown(name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
     let exact = first.canonical.as_bytes() == second.canonical.as_bytes();
@@ -119,9 +117,9 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &[(String, String)]) -
 /// A page that was read again.
 struct Again {
     canonical: Canonical,
-    /// Its shingles, which say what two pages share whatever the method.
+    /// Its shingles, which show the shared text for any method.
     shingles: Sketch,
-    /// What the method compares.
+    /// The sketch of the run's method.
     sketch: Vec<u64>,
 }
 
@@ -134,7 +132,7 @@ impl Again {
         let parts = page.parts.as_ref().map(TextParts::parts);
         let subject =
             Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links, parts };
-        method.sketch(&subject, &mut Desk::default(), &mut own);
+        method.sketch(&subject, &mut Scratch::default(), &mut own);
         Again { canonical, shingles, sketch: own }
     }
 
@@ -159,7 +157,7 @@ fn facts(name: &str, fate: Fate, own: &Again, other: &Again, shared: usize, conf
     }
 }
 
-/// Pages from `a` to `b`, each alike to the next; as few as can be.
+/// The shortest chain of pages from `a` to `b`, each similar to the next.
 fn chain(pages: &HashMap<String, Again>, a: &str, b: &str, method: &dyn Method) -> Vec<String> {
     let pages: BTreeMap<&str, &Again> = pages.iter().map(|(name, page)| (name.as_str(), page)).collect();
     let mut before: HashMap<&str, &str> = HashMap::from([(a, a)]);
@@ -202,7 +200,7 @@ fn fate(out: &Path, page: &str) -> Result<Fate> {
     Ok(fate)
 }
 
-/// The members of the group that both pages are in, its winner first; none if they are in none.
+/// The members of the group that contains both pages, winner first; empty if there is none.
 fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Group {

@@ -1,37 +1,39 @@
-//! A job: what to read, where to write, what counts as a duplicate, and what the machine may be used for.
+//! A job: its inputs, its output, its definition of a duplicate, and its resource limits.
 
 use std::path::PathBuf;
 
 use onecopy_core::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 
-/// Everything that a run needs to know.
+/// All settings of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Job {
     /// Files, folders and glob patterns; `-` is standard input.
     pub inputs: Vec<String>,
-    /// The folder that the results go to.
+    /// The output folder.
     pub out: PathBuf,
-    /// What counts as a duplicate and which copy is kept.
+    /// The definition of a duplicate, and the rules for which copy is kept.
     pub config: Config,
-    /// Where a record's parts are found.
+    /// The names of record fields.
     pub fields: Fields,
-    /// What is refused.
+    /// The limits on input.
     pub limits: Limits,
-    /// What becomes of removed records in WARC files.
+    /// How to treat removed records in WARC files.
     pub removed_records: RemovedRecords,
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
-    pub environment: Vec<(String, String)>,
+    pub environment: Environment,
     /// How many pages an approximate method is tried on after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,
-    /// How many threads to use. Changes the speed, never the answer.
+    /// The number of threads. Changes the speed, never the answer.
     pub threads: usize,
-    /// Whether the results of another run in `out` may be replaced.
+    /// Whether to replace the results of another run in `out`.
     pub overwrite: bool,
 }
 
@@ -45,7 +47,7 @@ impl Job {
             fields: Fields::default(),
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
-            environment: Vec::new(),
+            environment: Environment::default(),
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
@@ -53,39 +55,58 @@ impl Job {
         }
     }
 
-    /// Says what is wrong with the job before anything is read.
+    /// Checks the job before anything is read.
     pub(crate) fn check(&self) -> Result<()> {
-        self.config.check().map_err(Error::Config)?;
+        self.config.check()?;
         if self.memory_bytes < LEAST_MEMORY_BYTES {
-            return Err(Error::Config(format!(
-                "a memory limit of {} bytes is too small: give at least 64M",
-                self.memory_bytes
-            )));
+            return Err(Error::Setting { setting: Setting::Memory, value: self.memory_bytes });
         }
-        if self.threads == 0 || self.threads > 1_024 {
-            return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", self.threads)));
-        }
+        check_threads(self.threads)?;
         self.limits.check()?;
-        if self.memory_bytes < 16 * self.limits.page_bytes as u64 {
-            return Err(Error::Config(format!(
-                "pages of up to {} bytes need sixteen times as much memory: give a larger --memory or a smaller --max-page",
-                self.limits.page_bytes
-            )));
-        }
-        Ok(())
+        let (page_bytes, limit) = (self.limits.page_bytes, self.memory_bytes);
+        if limit < 16 * page_bytes as u64 { Err(Error::PageMemory { page_bytes, limit }) } else { Ok(()) }
     }
 }
 
-/// How many pages an approximate method is tried on unless a number is given.
+/// A setting with limits that changes no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// The number of threads.
+    Threads,
+    /// The memory limit, in bytes.
+    Memory,
+    /// The page limit, in bytes.
+    PageBytes,
+    /// The largest expansion factor of a compressed file.
+    Expansion,
+    /// The number of mistakes of each kind that an evaluation shows.
+    Mistakes {
+        /// The highest accepted number.
+        limit: usize,
+    },
+}
+
+/// Checks the number of threads.
+pub(crate) fn check_threads(threads: usize) -> Result<()> {
+    if (1..=THREADS_LIMIT).contains(&threads) {
+        return Ok(());
+    }
+    Err(Error::Setting { setting: Setting::Threads, value: threads as u64 })
+}
+
+/// The highest accepted number of threads.
+pub(crate) const THREADS_LIMIT: usize = 1_024;
+/// The default number of pages for measuring recall.
 pub const RECALL_PAGES: usize = 200;
-/// The memory limit unless one is given.
+/// The default memory limit.
 pub const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
-/// The smallest memory limit that is accepted.
+/// The smallest accepted memory limit.
 pub const LEAST_MEMORY_BYTES: u64 = 64 << 20;
-/// The largest page limit that is accepted: places within a chunk are 32-bit.
+/// The largest accepted page limit: offsets within a chunk have 32 bits.
 const PAGE_BYTES_LIMIT: usize = 1 << 30;
 
-/// The names of a record's fields. Where one is not given, the usual names are tried.
+/// The names of a record's fields. If one is `None`, the usual names are tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fields {
     /// The page's text or HTML.
@@ -96,31 +117,31 @@ pub struct Fields {
     pub url: Option<String>,
     /// When it was fetched or dated.
     pub time: Option<String>,
-    /// A number that grows with the page's worth.
+    /// A number that is higher for a more popular page.
     pub popularity: Option<String>,
-    /// The address that the page sends its reader to.
+    /// The address that the page redirects to.
     pub redirect: Option<String>,
-    /// The address that the page gives as its own.
+    /// The canonical address that the page states.
     pub canonical: Option<String>,
 }
 
-/// What becomes of the records of removed pages where the input is an archive.
+/// How to treat the records of removed pages in archives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RemovedRecords {
-    /// A `revisit` record names the page that stays.
+    /// Replace them by `revisit` records that name the kept page.
     #[default]
     Revisit,
-    /// They are left out.
+    /// Leave them out.
     LeaveOut,
 }
 
-/// What is refused, so that no input can exhaust the machine.
+/// Limits on input, so that no input can exhaust the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// A longer record or file is rejected.
+    /// Longer records and files are rejected.
     pub page_bytes: usize,
-    /// A compressed file that grows by more than this factor is read no further.
+    /// Reading stops if a compressed file expands by more than this factor.
     pub expansion: u64,
 }
 
@@ -131,16 +152,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Says what is wrong with a limit before anything is read.
+    /// Checks the limits before anything is read.
     pub(crate) fn check(&self) -> Result<()> {
         if self.page_bytes == 0 || self.page_bytes > PAGE_BYTES_LIMIT {
-            return Err(Error::Config(format!(
-                "a page limit of {} bytes is out of range: give 1 to 1G",
-                self.page_bytes
-            )));
+            return Err(Error::Setting { setting: Setting::PageBytes, value: self.page_bytes as u64 });
         }
         if self.expansion == 0 {
-            return Err(Error::Config("an expansion of 0 would refuse everything: give 1 or more".into()));
+            return Err(Error::Setting { setting: Setting::Expansion, value: 0 });
         }
         Ok(())
     }

@@ -13,9 +13,11 @@ mod batch;
 mod census;
 mod compare;
 mod dedup;
+mod environment;
 mod error;
 mod eval;
 mod explain;
+mod fuzzed;
 mod ingest;
 mod io;
 mod job;
@@ -35,18 +37,28 @@ pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use dedup::{Outcome, dedup};
+pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
     Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
 };
 pub use explain::{Explanation, Fate, PageFacts, explain};
-pub use job::{DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords};
+#[doc(hidden)]
+pub use fuzzed::{parquet_lines, reread_lines};
+pub use job::{
+    DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords, Setting,
+};
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
-pub use onecopy_core::{Config, MirrorRules};
-pub use progress::{Progress, Silent, Stage};
+pub use onecopy_core::{Config, ConfigError, MirrorRules};
+pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{Counts, Expected, Kinds, Measured, Recall, Report, SIMILARITY_BINS};
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
-    ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Routing, Service, ServiceOptions,
-    Stats, Status, StatusKind, import, plan_import, settle,
+    ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Service, ServiceOptions, Stats,
+    Status, StatusKind, import, plan_import, settle,
 };
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,10 +1,12 @@
-//! Mirrors: two places of the web, a host and a path prefix each, that have the same pages at the same paths.
+//! Finds mirrors: two prefixes, each a host and a path, with the same pages at the same relative paths.
 //!
-//! Host1/α and Host2/β are mirrors when for most paths p both have p with the same or nearly the same content. Nothing
-//! is read but `pages.jsonl` of a finished run: its groups say what is nearly the same. The pages become one tree of
-//! hosts and path segments (`tree`); pages of one group whose addresses end alike propose two prefixes (`candidates`);
-//! the subtrees below them are walked side by side and counted exactly (`compare`); what is found is named in a second
-//! reading (`evidence`), so that no address stays in memory.
+//! Host1/α and Host2/β are mirrors if, for most paths p, both have p with the same or nearly the same content. The only
+//! input is `pages.jsonl` of a finished run, whose groups define nearly the same content.
+//!
+//! 1. `tree` builds one tree of hosts and path segments from all pages.
+//! 2. `candidates` proposes two prefixes for pages of one group whose addresses have the same ending.
+//! 3. `compare` walks the subtrees of two prefixes in parallel and counts exactly.
+//! 4. `evidence` reads the list again to name the results, so that no address stays in memory.
 
 mod address;
 mod candidates;
@@ -18,21 +20,21 @@ use std::path::Path;
 use onecopy_core::MirrorRules;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use candidates::candidates;
-use compare::{Comparison, Found};
+use compare::{MirrorPair, PrefixComparison};
 use tree::Tree;
 
-/// Two prefixes with the same pages below them, and what speaks for it.
+/// Two prefixes with the same pages below them, and the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mirror {
-    /// The prefix that comes first in the alphabet.
+    /// The prefix that sorts first.
     pub left: Prefix,
     /// The other prefix.
     pub right: Prefix,
-    /// How sure it is that for most paths both have the same content, from 0 to 1; see `docs/FORMAT.md`.
+    /// The confidence that both have the same content for most paths, from 0 to 1; see `docs/FORMAT.md`.
     pub score: f64,
-    /// Mirrors of mirrors are in one set. Its number, from 1.
+    /// The number of its set, from 1. Mirrors that share a prefix are in one set.
     pub set: usize,
     /// Paths that both have, in one group.
     pub matched: u32,
@@ -42,29 +44,29 @@ pub struct Mirror {
     pub only_left: u32,
     /// Paths that only the right has.
     pub only_right: u32,
-    /// Some of the paths, a few of each kind.
+    /// A few example paths of each kind.
     pub examples: Vec<Example>,
 }
 
 /// A host, and the beginning of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Prefix {
-    /// The host in lower case, with its port unless that is the usual one.
+    /// The host in lower case, with its port unless it is the default one.
     pub host: String,
     /// Whole segments, such as `/docs/en`; empty for the whole host.
     pub path: String,
 }
 
-/// A path below both prefixes, or one of them.
+/// A path below one or both prefixes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Example {
-    /// What the path speaks for.
+    /// The kind of evidence.
     pub kind: ExampleKind,
-    /// What follows the prefix, such as `/guide/intro.html?page=2`.
+    /// The part after the prefix, such as `/guide/intro.html?page=2`.
     pub path: String,
 }
 
-/// What a path says about two prefixes.
+/// The evidence that a path gives about two prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExampleKind {
@@ -78,9 +80,9 @@ pub enum ExampleKind {
     OnlyRight,
 }
 
-/// Finds the mirrors among the pages of the finished run in `dir`, the surest first.
+/// Finds the mirrors among the pages of the finished run in `dir`, highest score first.
 pub fn mirrors(dir: &Path, rules: &MirrorRules) -> Result<Vec<Mirror>> {
-    rules.check().map_err(Error::Config)?;
+    rules.check()?;
     let tree = listing::tree(dir)?;
     let found = find(&tree, rules);
     let mut mirrors = evidence::named(dir, &tree, &found, rules)?;
@@ -92,16 +94,16 @@ pub fn mirrors(dir: &Path, rules: &MirrorRules) -> Result<Vec<Mirror>> {
     Ok(mirrors)
 }
 
-/// The mirrors of a tree, in no order that means anything.
-fn find(tree: &Tree, rules: &MirrorRules) -> Vec<Found> {
+/// The mirrors of a tree, in arbitrary order.
+fn find(tree: &Tree, rules: &MirrorRules) -> Vec<MirrorPair> {
     let mut found = Vec::new();
     for (left, right) in candidates(tree, rules) {
-        found.append(&mut Comparison::new(tree, rules, left, right).run());
+        found.append(&mut PrefixComparison::new(tree, rules, left, right).run());
     }
     found
 }
 
-/// Numbers the sets of mirrors that are joined by pairs, in the order in which they are first met.
+/// Numbers the sets of connected mirrors in order of first occurrence.
 fn number_sets(mirrors: &mut [Mirror]) {
     let mut prefixes: Vec<Prefix> = mirrors.iter().flat_map(|m| [m.left.clone(), m.right.clone()]).collect();
     prefixes.sort();

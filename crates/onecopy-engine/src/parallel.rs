@@ -1,12 +1,12 @@
-//! Work shared out between threads: the one place that starts them, and the gate that makes them wait for memory.
+//! Distributes work over threads: the only place that starts threads, and the gate that limits their memory.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use crate::error::Result;
 
-/// Runs `work` on each thread, once each, until all return. The first error is returned, and `failed` is then set for the others
-/// to see.
+/// Runs `work` once on each thread and waits for all. Returns the first error, and then sets `failed` so that the
+/// others can see it.
 pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> + Sync) -> Result<()> {
     let failed = AtomicBool::new(false);
     let first = Mutex::new(Ok(()));
@@ -29,7 +29,8 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
     first.into_inner().expect("no thread panics with this lock")
 }
 
-/// Calls `work` with each of `0..n`, shared out between threads. `state` makes what a thread keeps between calls.
+/// Calls `work` with each of `0..n`, distributed over threads. `state` creates the state that a thread keeps between
+/// calls.
 pub(crate) fn for_each<S>(
     threads: usize,
     n: usize,
@@ -50,14 +51,14 @@ pub(crate) fn for_each<S>(
     })
 }
 
-/// Lets a few at a time through to what takes much memory. Threads that do not need it pass by.
+/// Limits how many threads at a time may do work that needs much memory. Other work needs no permit.
 #[derive(Debug)]
 pub(crate) struct Gate {
     free: Mutex<usize>,
     left: Condvar,
 }
 
-/// The right to be behind the gate, until it is dropped.
+/// Allows work behind the gate until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit(Arc<Gate>);
 
@@ -66,7 +67,7 @@ impl Gate {
         Arc::new(Gate { free: Mutex::new(permits.max(1)), left: Condvar::new() })
     }
 
-    /// Waits for a permit. Whoever has one must not wait for another: nobody might be left to let it through.
+    /// Waits for a permit. A thread that holds a permit must not wait for another: that could deadlock.
     pub(crate) fn enter(self: &Arc<Gate>) -> Permit {
         let free = self.free.lock().expect("no thread panics with this lock");
         let mut free =

@@ -1,32 +1,33 @@
-//! How a run tells what it is doing, and is told to stop. The engine itself never touches a terminal.
+//! Lets a run report its progress and be stopped. The engine itself never uses a terminal.
 
-/// The stages of a run, in order; then those of an evaluation that a run has not.
+/// The stages of a run, in order, followed by the extra stages of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Stage {
-    /// Reading pages and sketching them. Counted in bytes of input.
+    /// Reads and sketches pages. Progress counts input bytes.
     Read,
-    /// Putting pages in the order of the winner rules. Counted in pages.
+    /// Sorts pages by the winner rules. Progress counts pages.
     Rank,
-    /// Finding the keys that pages share. Counted in pages.
+    /// Finds the keys that pages share. Progress counts pages.
     Keys,
-    /// Deciding which pages stay. Counted in pages.
+    /// Decides which pages to keep. Progress counts pages.
     Settle,
-    /// Connecting the groups. Counted in shared keys.
+    /// Connects the groups. Progress counts shared keys.
     Connect,
-    /// Writing the results. Counted in bytes of input.
+    /// Writes the results. Progress counts input bytes.
     Write,
-    /// Sketching the pages of a labelled set. Counted in pages.
+    /// Sketches the pages of a labelled set. Progress counts pages.
     Sketch,
-    /// Comparing all pairs of a labelled set. Counted in pairs.
+    /// Compares all pairs of a labelled set. Progress counts pairs.
     Compare,
 }
 
 impl Stage {
-    /// Those of a run, in order.
+    /// The stages of a run, in order.
     pub const ALL: [Stage; 6] =
         [Stage::Read, Stage::Rank, Stage::Keys, Stage::Settle, Stage::Connect, Stage::Write];
 
-    /// The word for it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Read => "read",
@@ -40,27 +41,72 @@ impl Stage {
         }
     }
 
-    /// Whether progress counts bytes; else it counts things.
+    /// Whether progress counts bytes rather than items.
     pub fn counts_bytes(self) -> bool {
         matches!(self, Stage::Read | Stage::Write)
     }
 }
 
-/// Is told what a run does. Called from many threads.
+/// A message about a run for the user.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Note {
+    /// The output folder holds a part of this run, which is not repeated.
+    #[error("continuing the run that was stopped here")]
+    Continued,
+    /// Some results of the same run are gone, so it is repeated.
+    #[error("{names} of this run can no longer be found: the run is repeated")]
+    Repeated {
+        /// The results.
+        names: String,
+    },
+    /// A version with other answers began a run here, so its work is not used.
+    #[error("onecopy {version} was stopped here; its answers may differ from ours, so the run starts over")]
+    OtherAnswers {
+        /// The version of onecopy.
+        version: String,
+    },
+    /// The method is approximate.
+    #[error("an approximate method: of pairs by {of}, it is expected to find {share}")]
+    Approximate {
+        /// The measure of an exact method.
+        of: String,
+        /// The expected shares, and their similarities.
+        share: String,
+    },
+    /// Some pages of a labelled set have no words.
+    #[error("{set}: {pages} pages have no words and were left out, with {pairs} listed pairs")]
+    EmptyPages {
+        /// The set's name.
+        set: String,
+        /// The number of such pages.
+        pages: usize,
+        /// The number of listed pairs with such a page.
+        pairs: usize,
+    },
+    /// Unlisted pairs of a labelled set count as different pages.
+    #[error("{set}: pairs that are not listed count as different pages")]
+    UnlistedPairs {
+        /// The set's name.
+        set: String,
+    },
+}
+
+/// Receives the progress of a run. Called from many threads.
 pub trait Progress: Sync {
-    /// A stage begins, of `total` steps.
+    /// A stage of `total` steps begins.
     fn begin(&self, _stage: Stage, _total: u64) {}
-    /// `steps` more of the current stage are done.
+    /// `steps` more steps of the current stage are done.
     fn advance(&self, _steps: u64) {}
-    /// Something that a person should know.
-    fn note(&self, _text: &str) {}
-    /// Whether the run should stop. Asked often.
+    /// A message for the user.
+    fn note(&self, _note: &Note) {}
+    /// Whether the run should stop. Called often.
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Tells nobody.
+/// Ignores all progress.
 pub struct Silent;
 
 impl Progress for Silent {}

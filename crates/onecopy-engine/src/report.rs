@@ -1,75 +1,76 @@
-//! What a run did, in numbers: `report.json`.
+//! The numbers of a run: `report.json`.
 
 use onecopy_core::Kind;
 use serde::{Deserialize, Serialize};
 
-/// What a run did. `kept + removed + rejected = read`.
+/// The numbers of a run. `kept + removed + rejected = read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
-    /// Records that were read, whatever became of them.
+    /// All records read.
     pub read: u64,
-    /// What became of them.
+    /// The outcomes of those records.
     #[serde(flatten)]
     pub counts: Counts,
-    /// How pages were compared.
+    /// The method.
     pub method: String,
     /// Pages at least this similar are duplicates.
     pub threshold: f64,
-    /// What an approximate method finds of what it should; nothing for an exact one, which finds all.
+    /// The recall of an approximate method; `None` for an exact one, which finds all pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<Recall>,
-    /// Bytes of input, as they are on disk.
+    /// Bytes of input, as stored on disk.
     pub input_bytes: u64,
-    /// How long it took.
+    /// The elapsed time.
     pub seconds: f64,
-    /// The processor time of all threads, user and system.
+    /// The CPU time of all threads, user and system.
     pub cpu_seconds: f64,
-    /// The most memory that was held at once.
+    /// The peak memory.
     pub peak_memory_bytes: u64,
-    /// How many threads worked.
+    /// The number of threads.
     pub threads: usize,
     /// The memory limit.
     pub memory_limit_bytes: u64,
-    /// Whether sketches went to disk.
+    /// Whether sketches were spilled to disk.
     pub out_of_core: bool,
     /// The version of onecopy.
     pub version: String,
 }
 
-/// How much of what it should find an approximate method finds.
+/// The recall of an approximate method.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recall {
-    /// What says which pairs it should find.
+    /// The measure that defines which pairs should be found.
     pub of: String,
-    /// How alike they are at least, by that.
+    /// The least similarity of those pairs by that measure.
     pub threshold: f64,
-    /// What is expected, from the mathematics.
+    /// The theoretical recall.
     pub expected: Vec<Expected>,
-    /// What was found, of the pairs of some pages. `None` if it was not looked at.
+    /// The recall measured on the pairs of some pages. `None` if it was not measured.
     pub measured: Option<Measured>,
 }
 
-/// The chance that a pair is found.
+/// The probability that a pair is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
-    /// How alike the two are.
+    /// The similarity of the pair.
     pub similarity: f64,
-    /// The chance.
+    /// The probability.
     pub chance: f64,
 }
 
-/// What was found of the pairs of some pages.
+/// The recall measured on the pairs of some pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Pages whose pairs were looked for.
+    /// The number of sampled pages.
     pub pages: u64,
-    /// Pairs that are really alike.
+    /// The number of pairs that are duplicates.
     pub pairs: u64,
-    /// Those of them that are in one group.
+    /// The number of those in one group.
     pub found: u64,
-    /// The share that was found; one if there was nothing to find.
+    /// The share of found pairs; one if there were none to find.
     pub recall: f64,
-    /// Where the recall of all pairs is, with 95 % confidence if pairs were independent.
+    /// The 95 % confidence interval of the recall over all pairs, if pairs were independent.
     pub interval: [f64; 2],
 }
 
@@ -90,19 +91,19 @@ impl Measured {
     }
 }
 
-/// Bins of the histogram of similarities: twentieths.
+/// The number of bins in the histogram of similarities: twentieths.
 pub const SIMILARITY_BINS: usize = 20;
 
-/// What became of the records.
+/// The outcomes of all records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Pages that stay.
+    /// The number of kept pages.
     pub kept: u64,
-    /// Pages that go, each in favour of a named page that stays.
+    /// The number of removed pages, each in favour of a named kept page.
     pub removed: u64,
-    /// Records that could not be judged.
+    /// The number of rejected records.
     pub rejected: u64,
-    /// Groups of two pages or more.
+    /// The number of groups of two or more pages.
     pub groups: u64,
     /// Removed pages by kind.
     pub kinds: Kinds,
@@ -121,10 +122,10 @@ pub struct Kinds {
     pub exact: u64,
     /// Their similarity to the winner reaches the threshold.
     pub near: u64,
-    /// As near, and their address is another way to write the winner's.
+    /// Near duplicates whose URL is another form of the winner's.
     #[serde(default)]
     pub url: u64,
-    /// They send their reader to the winner, or to a page that lost to it.
+    /// They redirect to the winner, or to a page that lost to it.
     #[serde(default)]
     pub redirect: u64,
 }
@@ -153,11 +154,11 @@ impl Counts {
     }
 }
 
-/// When a run began.
+/// The start of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
     at: std::time::Instant,
-    /// What the process had used by then: `cargo run` becomes the program that it starts.
+    /// The CPU time the process had used by then: `cargo run` replaces itself with the program it starts.
     cpu_seconds: f64,
 }
 
@@ -166,25 +167,25 @@ impl Begun {
         Begun { at: std::time::Instant::now(), cpu_seconds: usage().0 }
     }
 
-    /// Seconds and processor seconds since then, and the peak memory of the process.
+    /// Seconds and CPU seconds since the start, and the peak memory of the process.
     pub(crate) fn until_now(self) -> (f64, f64, u64) {
         let (cpu_seconds, peak) = usage();
         (self.at.elapsed().as_secs_f64(), cpu_seconds - self.cpu_seconds, peak)
     }
 }
 
-/// Processor seconds and peak memory of this process so far.
+/// The CPU seconds and peak memory of this process so far.
 fn usage() -> (f64, u64) {
     use nix::sys::resource::{UsageWho, getrusage};
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (0.0, 0) };
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
-    // macOS counts bytes, the others kibibytes.
+    // macOS reports bytes, other systems kibibytes.
     let unit = if cfg!(target_os = "macos") { 1 } else { 1_024 };
     let peak = peak_memory().unwrap_or(usage.max_rss() as u64 * unit);
     (seconds(usage.user_time()) + seconds(usage.system_time()), peak)
 }
 
-/// Peak memory as Linux says it for this program alone: the other figure begins with that of the process that
+/// The peak memory of this program alone, on Linux. The figure of `getrusage` starts from the peak of the process that
 /// started us.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -200,7 +201,7 @@ mod tests {
     fn recall_has_its_interval() {
         let measured = Measured::new(10, 20, 18);
         assert_eq!(measured.recall, 0.9);
-        // By hand, and as in tables of Wilson's interval for 18 of 20.
+        // Computed by hand, and equal to tables of the Wilson interval for 18 of 20.
         assert!((measured.interval[0] - 0.699).abs() < 1e-3 && (measured.interval[1] - 0.972).abs() < 1e-3);
         assert_eq!(Measured::new(10, 0, 0).interval, [0.0, 1.0]);
         assert_eq!(Measured::new(10, 5, 5).interval[1], 1.0);

@@ -1,6 +1,6 @@
-//! Pages of a finished run, read again from its inputs.
+//! Reads pages of a finished run again from its inputs.
 //!
-//! A run keeps no texts: whatever is asked about its pages later is answered from the inputs, which must still be there.
+//! A run keeps no texts. Later questions about its pages are answered from the inputs, which must still exist.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::environment::Environment;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
     Chunk, Feed, FieldNames, Format, Opener, Piece, Source, Stores, Windows, lines, lots, read_document,
@@ -18,21 +19,24 @@ use crate::parallel::Gate;
 use crate::run::Run;
 use onecopy_core::{Needs, Record};
 
-/// A name in an output, which is a string or a number.
+/// A name from an output, where it is a string or a number.
 pub(crate) fn plain(name: &serde_json::Value) -> String {
     name.as_str().map_or_else(|| name.to_string(), str::to_owned)
 }
 
-/// Hands on the lines of a list until `each` has enough.
+/// Calls `each` with the lines of a list until it returns false.
 pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
     path: &Path,
     mut each: impl FnMut(T) -> bool,
 ) -> Result<()> {
     let file = File::open(path).at("read", path)?;
-    for line in BufReader::new(file).lines() {
+    for (line, number) in BufReader::new(file).lines().zip(1..) {
         let line = line.at("read", path)?;
-        let parsed = serde_json::from_str(&line)
-            .map_err(|error| Error::NotFound(format!("{} is damaged: {error}", path.display())))?;
+        let parsed = serde_json::from_str(&line).map_err(|error| Error::DamagedResult {
+            path: path.to_owned(),
+            line: number,
+            reason: error.to_string(),
+        })?;
         if !each(parsed) {
             break;
         }
@@ -40,7 +44,7 @@ pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
     Ok(())
 }
 
-/// Which of these names are of no page that the run in `out` judged.
+/// The names that belong to no compared page of the run in `out`.
 pub(crate) fn not_judged<'a>(out: &Path, names: &[&'a str]) -> Result<Vec<&'a str>> {
     #[derive(Deserialize)]
     struct Page {
@@ -55,7 +59,7 @@ pub(crate) fn not_judged<'a>(out: &Path, names: &[&'a str]) -> Result<Vec<&'a st
     Ok(missing)
 }
 
-/// Refuses pages that the run does not know, or that it rejected.
+/// Returns an error if the run does not know a page or rejected it.
 pub(crate) fn check_judged(out: &Path, names: &[&str]) -> Result<()> {
     match not_judged(out, names)?.first() {
         Some(name) => Err(unknown(name)),
@@ -63,26 +67,23 @@ pub(crate) fn check_judged(out: &Path, names: &[&str]) -> Result<()> {
     }
 }
 
-/// What is said of a page that the run does not know.
+/// The error for a page that the run does not know.
 pub(crate) fn unknown(name: &str) -> Error {
-    let remedy =
-        "see pages.jsonl for those that were, and rejected.jsonl for the reasons why others were not";
-    Error::NotFound(format!("page `{name}` is not among the pages that were judged: {remedy}"))
+    Error::PageNotJudged { page: name.into() }
 }
 
-/// Reads the inputs of a run again, in order, for pages with these names, and makes of each what is needed.
-/// Of pages with one name the first counts. `environment` is as in [`Job::environment`](crate::Job::environment).
+/// Reads the inputs of a run again, in order, and converts the pages with these names. If several pages have one name,
+/// the first counts. See [`Job::environment`](crate::Job::environment) for `environment`.
 pub(crate) fn reread<T>(
     run: &Run,
     pages: &[String],
     wanted: &Needs,
-    environment: &[(String, String)],
+    environment: &Environment,
     make: impl Fn(&Record) -> T,
 ) -> Result<HashMap<String, T>> {
     let sources = &run.inputs.sources;
     if let Some(gone) = sources.iter().find(|source| source.version.is_none() && !source.path.exists()) {
-        let reason = "the input is no longer there, and it is read again (standard input is not kept)";
-        return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
+        return Err(Error::InputGone { input: gone.name.clone() });
     }
     let lots = lots(sources, run.chunk_bytes as u64);
     let stores = Stores::new(environment.iter().cloned());
@@ -90,7 +91,7 @@ pub(crate) fn reread<T>(
     let feed = Feed::new(sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
     let mut finder = Finder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };
-    // Pages without a name are known by their line.
+    // Pages without a name are identified by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
         match piece {

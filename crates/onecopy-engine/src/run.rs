@@ -51,7 +51,7 @@ impl Run {
 
     /// How the run compares pages.
     pub(crate) fn method(&self) -> Result<Box<dyn Method>> {
-        method(&self.config).map_err(Error::Config)
+        Ok(method(&self.config)?)
     }
 
     /// Whether both give the same results. Neither the program's version nor where chunks are cut matters.
@@ -62,12 +62,7 @@ impl Run {
 
     /// The configuration of the finished run in `out`.
     pub(crate) fn finished(out: &Path) -> Result<Run> {
-        read(&out.join("run.json")).ok_or_else(|| {
-            Error::NotFound(format!(
-                "{} holds no finished run: run `onecopy dedup` with --out first",
-                out.display()
-            ))
-        })
+        read(&out.join("run.json")).ok_or_else(|| Error::NotAFinishedRun { folder: out.to_owned() })
     }
 
     /// As [`Run::finished`], for a run whose answers are those of this program: who mixes them with others explains
@@ -77,12 +72,7 @@ impl Run {
         if run.answer_version == ANSWER_VERSION {
             return Ok(run);
         }
-        let remedy = "run the same `onecopy dedup` with --overwrite again";
-        Err(Error::NotFound(format!(
-            "the run in {} was made by onecopy {}, whose answers may differ from those of this one: {remedy}",
-            out.display(),
-            run.version
-        )))
+        Err(Error::RunAnswers { folder: out.to_owned(), version: run.version })
     }
 }
 

@@ -3,26 +3,25 @@
 //! A change is accepted when it is durable in the log, and answered at once from known groups (Tier 1). Tier 2 takes
 //! what was accepted in batches, compares, and is the only writer of groups. When nothing waits, the groups and
 //! decisions are those of a batch run over the same pages.
+//!
+//! Which file answers what: `accept` when is a change safe, `tier1` what may a request block on, `tier2` how do groups
+//! change, `contents` which pages are compared, `ask` and `status` what is said, `check` is it all right, `collection`
+//! what do threads share. The incremental graph itself is `onecopy_core::graph`.
 
 mod accept;
 mod ask;
 mod check;
-mod compact;
+mod collection;
 mod contents;
-mod generation;
-mod groups;
 mod import;
 mod prepare;
 mod queue;
-mod search;
-mod shared;
-mod sketches;
 mod status;
 #[cfg(test)]
 mod tests;
 mod tier1;
 mod tier2;
-mod view;
+mod tuning;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,10 +41,11 @@ pub use status::{
 
 use crate::error::{Error, Result};
 use crate::job::{Fields, Limits};
-use shared::Shared;
+use collection::Collection;
 
 /// Where a collection is, and how it is served.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ServiceOptions {
     /// The collection's folder.
     pub data: PathBuf,
@@ -58,8 +58,6 @@ pub struct ServiceOptions {
     pub limits: Limits,
     /// Whether pages are kept whole, compressed, so that they can be exported.
     pub keep_pages: bool,
-    /// How a page is routed to partitions.
-    pub routing: Routing,
     /// Changes that may wait for Tier 2, in bytes. More are refused until some are settled.
     pub queue_bytes: u64,
     /// The share of a group's checks that may fail before it is repaired. In (0, 1].
@@ -69,20 +67,6 @@ pub struct ServiceOptions {
     /// Whether the tables are read whole and their checksums checked before they are used. [`Service::check`] cannot do
     /// that while others look at them.
     pub check_tables: bool,
-}
-
-/// Which partitions a page is compared in.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Routing {
-    /// All that a similar page can be in: nothing is missed.
-    #[default]
-    Lossless,
-    /// Those of the page's language that are within the published bound, with `rho` sampled unless it is given. Some
-    /// pairs are missed.
-    Approximate {
-        /// The factor by which intervals are enlarged.
-        rho: Option<f64>,
-    },
 }
 
 /// What is to be changed.
@@ -98,7 +82,7 @@ pub enum Action<'a> {
 
 /// A collection that is open. All functions may be called from any thread; those that wait say so.
 pub struct Service {
-    shared: Arc<Shared>,
+    collection: Arc<Collection>,
     tier2: Option<JoinHandle<()>>,
 }
 
@@ -111,7 +95,6 @@ impl ServiceOptions {
             fields: Fields::default(),
             limits: Limits::default(),
             keep_pages: true,
-            routing: Routing::default(),
             queue_bytes: 64 << 20,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
@@ -123,47 +106,51 @@ impl ServiceOptions {
 impl Service {
     /// Opens a collection, or begins one; takes up what was accepted and not settled; starts Tier 2.
     pub fn open(options: ServiceOptions) -> Result<Service> {
-        Ok(Service::start(Shared::open(options)?))
+        Ok(Service::start(Collection::open(options)?))
     }
 
-    /// The same in any folder.
-    #[doc(hidden)]
-    pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
-        Ok(Service::start(Shared::open_in(folder, options)?))
+    /// The same in any folder, with other sizes.
+    #[cfg(test)]
+    fn open_in(
+        folder: Arc<dyn onecopy_store::Folder>,
+        options: ServiceOptions,
+        tuning: tuning::Tuning,
+    ) -> Result<Service> {
+        Ok(Service::start(Collection::open_in(folder, options, tuning)?))
     }
 
-    fn start(shared: Shared) -> Service {
-        let shared = Arc::new(shared);
-        let worker = shared.clone();
-        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || worker.work());
-        Service { shared, tier2: tier2.ok() }
+    fn start(collection: Collection) -> Service {
+        let collection = Arc::new(collection);
+        let worker = collection.clone();
+        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || tier2::work(&worker));
+        Service { collection, tier2: tier2.ok() }
     }
 
     /// What counts as a duplicate here.
     pub fn config(&self) -> &Config {
-        &self.shared.preparation.config
+        &self.collection.preparation.config
     }
 
     /// Accepts changes, in their order. Waits until all are durable; one sync serves them all. A later change of a page
     /// replaces an earlier one, whatever their times say.
     pub fn accept(&self, actions: &[Action]) -> Vec<std::result::Result<Accepted, Refusal>> {
-        accept::accept(&self.shared, actions)
+        accept::accept(&self.collection, actions)
     }
 
     /// The status of pages, by name, as of one moment; `None` for a page that is not known. With `verify` losers are
     /// compared with their winner again, and the outcome is counted for their group.
     pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        ask::status(&self.shared, pages, verify)
+        ask::status(&self.collection, pages, verify)
     }
 
     /// What would become of a page if it were put now. Stores nothing.
     pub fn query(&self, record: &[u8]) -> std::result::Result<Answer, Refusal> {
-        ask::query(&self.shared, record)
+        ask::query(&self.collection, record)
     }
 
     /// A group, by its number.
     pub fn group(&self, group: u64) -> Result<Option<GroupView>> {
-        groups::view(&self.shared, group)
+        ask::groups::view(&self.collection, group)
     }
 
     /// Groups with at least `least` pages and a number above `after`, at most `limit`, by number; only those with a page
@@ -175,66 +162,66 @@ impl Service {
         least: u64,
         search: Option<&str>,
     ) -> Result<Vec<GroupLine>> {
-        groups::list(&self.shared, after, limit, &groups::Wanted { least, search })
+        ask::groups::list(&self.collection, after, limit, &ask::groups::GroupFilter { least, search })
     }
 
     /// Compares the pages of a group anew and waits until that is settled. Says how many changed; `None` if there is no
     /// such group.
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
-        let is_there = !self.shared.snapshot().group_contents(group, 1)?.is_empty();
-        Ok(if is_there { self.shared.queue.repair(group) } else { None })
+        let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
+        Ok(if is_there { self.collection.queue.repair(group) } else { None })
     }
 
     /// Changes of status with a number above `after`, at most `limit`, by number.
     pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
         let read = |(sequence, bytes): (u64, Vec<u8>)| {
-            let status: Status = serde_json::from_slice(&bytes).map_err(|error| {
-                Error::NotFound(format!("number {sequence} of the feed cannot be read: {error}"))
+            let status: Status = serde_json::from_slice(&bytes).map_err(|error| Error::Broken {
+                reason: format!("change {sequence} of the feed cannot be read: {error}"),
             })?;
             Ok(Change { sequence, status })
         };
-        self.shared.snapshot().feed(after, limit)?.into_iter().map(read).collect()
+        self.collection.snapshot().feed(after, limit)?.into_iter().map(read).collect()
     }
 
     /// Waits until the feed has a number above `after`, at most so long. Says the last number that it has.
     pub fn wait_for_feed(&self, after: u64, most: Duration) -> u64 {
-        self.shared.queue.wait_for_feed(after, most)
+        self.collection.queue.wait_for_feed(after, most)
     }
 
     /// Waits until nothing waits for Tier 2, at most so long. Says whether nothing does.
     pub fn drain(&self, most: Duration) -> bool {
-        self.shared.queue.drain(most)
+        self.collection.queue.drain(most)
     }
 
     /// Numbers about the collection and the service.
     pub fn stats(&self) -> Stats {
-        ask::stats(&self.shared)
+        ask::stats(&self.collection)
     }
 
     /// Whether changes are accepted; if not, why.
     pub fn ready(&self) -> std::result::Result<(), Refusal> {
-        self.shared.queue.refusal().map_or(Ok(()), Err)
+        self.collection.queue.refusal().map_or(Ok(()), Err)
     }
 
     /// Every page with what is known of it, by name, as of one moment.
     pub fn pages(&self, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
-        ask::pages(&self.shared, each)
+        ask::pages(&self.collection, each)
     }
 
     /// Checks all of the collection: checksums, tables against each other, and every decision anew.
     pub fn check(&self) -> Result<CheckReport> {
-        check::check(&self.shared)
+        check::check(&self.collection)
     }
 
     /// Ends Tier 2 after the batch that it is at, and closes the collection. What was accepted and is not settled is taken
     /// up when it is opened again.
     pub fn close(mut self) -> Result<()> {
         self.stop();
-        self.shared.close()
+        self.collection.close()
     }
 
     fn stop(&mut self) {
-        self.shared.queue.stop();
+        self.collection.queue.stop();
         if let Some(tier2) = self.tier2.take() {
             // What it has to say was said when it failed.
             tier2.join().ok();
@@ -244,7 +231,7 @@ impl Service {
 
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "Service in {}", self.shared.options.data.display())
+        write!(f, "Service in {}", self.collection.options.data.display())
     }
 }
 

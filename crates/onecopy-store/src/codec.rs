@@ -1,9 +1,9 @@
-//! Numbers and strings, one behind the other.
+//! Encodes numbers and strings as consecutive bytes.
 
 use crate::log::Place;
 use crate::rows::LinkRow;
 
-/// Appends.
+/// Appends values.
 #[derive(Default)]
 pub(crate) struct Writer {
     out: Vec<u8>,
@@ -58,7 +58,7 @@ impl Writer {
     }
 }
 
-/// Takes from the front; nothing where there is not enough.
+/// Takes values from the front; `None` if too few bytes are left.
 pub(crate) struct Reader<'a> {
     left: &'a [u8],
 }

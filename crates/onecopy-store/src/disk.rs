@@ -1,7 +1,7 @@
-//! The files of a collection: one folder, and nothing outside it.
+//! The files of a collection, all in one folder.
 //!
-//! All reading and writing goes through [`Folder`] and [`File`], since there are two of each: the real disk, and
-//! [`Volatile`], which forgets what was not synced. A promise about lost power is worth what tests it.
+//! All reads and writes go through [`Folder`] and [`File`]. Each has two implementations: the real disk, and
+//! [`Volatile`], which forgets everything that was not synced. Tests use it to check crash safety.
 
 mod backend;
 #[cfg(test)]
@@ -20,35 +20,35 @@ pub use volatile::Volatile;
 
 use crate::Error;
 
-/// The file whose lock is the folder's.
+/// The lock file of the folder.
 pub(crate) const LOCK_NAME: &str = "lock";
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
-    /// To read. It must exist.
+    /// For reading. The file must exist.
     Read,
-    /// To read and write. It is created where there is none, and keeps its bytes where there is one.
+    /// For reading and writing. A missing file is created; an existing one keeps its bytes.
     Create,
 }
 
 /// A flat folder of files. A name is a plain file name, never a path.
 pub trait Folder: Debug + Send + Sync {
-    /// Opens a file. A new one is durable only after `sync` of the folder.
+    /// Opens a file. A new file is durable only after a sync of the folder.
     fn open(&self, name: &str, how: Open) -> io::Result<Arc<dyn File>>;
     /// The names of all files, sorted.
     fn names(&self) -> io::Result<Vec<String>>;
-    /// Removes a file; who has it open can still read it.
+    /// Removes a file. Open handles can still read it.
     fn remove(&self, name: &str) -> io::Result<()>;
-    /// Gives a file another name, at once and in place of the file that had it.
+    /// Renames a file atomically, replacing any file of the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
-    /// Makes what was created, renamed and removed durable. The bytes of files are made so by [`File::sync`].
+    /// Makes created, renamed and removed files durable. [`File::sync`] does so for their bytes.
     fn sync(&self) -> io::Result<()>;
-    /// Takes the folder for one owner until the lock is dropped; `WouldBlock` if it is taken.
+    /// Locks the folder for one owner until the lock is dropped; `WouldBlock` if it is already locked.
     fn lock(&self) -> io::Result<Box<dyn Lock>>;
 }
 
-/// A file that is read and written by position, from any thread.
+/// A file with positional reads and writes from any thread.
 pub trait File: Debug + Send + Sync {
     /// Its length in bytes.
     fn len(&self) -> io::Result<u64>;
@@ -56,20 +56,20 @@ pub trait File: Debug + Send + Sync {
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
-    /// Fills `bytes` from `offset` on; `UnexpectedEof` if the file ends before.
+    /// Fills `bytes` from `offset`; `UnexpectedEof` if the file is too short.
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
-    /// Writes all of `bytes` at `offset`. After an error any part of them may have been written.
+    /// Writes all of `bytes` at `offset`. After an error, any part of them may be written.
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
-    /// Cuts the file, or makes it longer with zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_len(&self, length: u64) -> io::Result<()>;
-    /// Makes bytes and length durable.
+    /// Makes the bytes and the length durable.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A folder taken for one owner, for as long as this lives.
+/// The lock of a folder, held while this value lives.
 pub trait Lock: Debug + Send + Sync {}
 
-/// A folder of the real disk.
+/// A folder on the real disk.
 #[derive(Debug, Clone)]
 pub struct Disk {
     path: PathBuf,
@@ -85,7 +85,7 @@ impl Disk {
         Ok(Disk { path })
     }
 
-    /// The folder at `path`, created where there is none, with those above it, and durable.
+    /// The folder at `path`. Missing folders, parents included, are created durably.
     pub fn create(path: impl Into<PathBuf>) -> io::Result<Disk> {
         let path = path.into();
         let missing: Vec<&Path> = path.ancestors().take_while(|folder| !is_there(folder)).collect();
@@ -96,12 +96,12 @@ impl Disk {
         Disk::open(path)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of `name`. A link could lead out of the folder, and we make none, so it is refused.
+    /// The path of `name`. A symbolic link is refused: it could leave the folder, and the store creates none.
     fn inside(&self, name: &str) -> io::Result<PathBuf> {
         check_name(name)?;
         let path = self.path.join(name);
@@ -157,7 +157,7 @@ impl Folder for Disk {
     }
 }
 
-/// The system gives the lock back when the file is closed, also if the process is killed.
+/// The system releases the lock when the file is closed, even if the process is killed.
 impl Lock for fs::File {}
 
 impl File for fs::File {
@@ -182,7 +182,7 @@ impl File for fs::File {
     }
 }
 
-/// Whether a folder need not be made. The empty path is where we are.
+/// Whether a folder exists. The empty path is the current folder.
 fn is_there(path: &Path) -> bool {
     path.as_os_str().is_empty() || path.exists()
 }
@@ -207,17 +207,17 @@ fn taken() -> io::Error {
     io::Error::new(ErrorKind::WouldBlock, "another process has the collection open")
 }
 
-/// Makes the system's word ours, for `map_err`.
+/// Converts a system error, for `map_err`.
 pub(crate) fn cannot(verb: &'static str, file: &str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { verb, file: file.to_owned(), source }
 }
 
-/// What a file says that was not written so.
+/// The error for a damaged file.
 pub(crate) fn damaged(file: &str, offset: u64, what: impl Into<String>) -> Error {
     Error::Damaged { file: file.to_owned(), offset, what: what.into() }
 }
 
-/// Opens a file that must be there.
+/// Opens a file that must exist.
 pub(crate) fn open_to_read(folder: &dyn Folder, name: &str) -> Result<Arc<dyn File>, Error> {
     folder.open(name, Open::Read).map_err(|error| match error.kind() {
         ErrorKind::NotFound => damaged(name, 0, "the file is missing"),
@@ -225,7 +225,7 @@ pub(crate) fn open_to_read(folder: &dyn Folder, name: &str) -> Result<Arc<dyn Fi
     })
 }
 
-/// A read that must succeed unless the file is shorter than it was.
+/// Reads bytes. A file that is too short is reported as damaged.
 pub(crate) fn read_at(file: &dyn File, name: &str, bytes: &mut [u8], offset: u64) -> Result<(), Error> {
     file.read_exact_at(bytes, offset).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => damaged(name, offset, "the file ends too early"),

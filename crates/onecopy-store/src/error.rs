@@ -1,4 +1,4 @@
-//! What can go wrong with a collection. Each variant names the file and, where there is one, the remedy.
+//! The errors of a collection. Each variant names the file and, if there is one, the remedy.
 
 use std::io;
 
@@ -9,27 +9,27 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("cannot {verb} {file}: {source}")]
     Io {
-        /// What was tried: `read`, `write`, `create`.
+        /// The failed action: `read`, `write`, `create`.
         verb: &'static str,
-        /// The file, by its name in the collection's folder.
+        /// The name of the file in the collection's folder.
         file: String,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// A file is not what was written.
+    /// The contents of a file are not what was written.
     #[error("{file} is damaged at byte {offset}: {what}")]
     Damaged {
-        /// The file, by its name in the collection's folder.
+        /// The name of the file in the collection's folder.
         file: String,
-        /// Where.
+        /// The offset of the damage.
         offset: u64,
-        /// What is wrong.
+        /// The kind of damage.
         what: String,
     },
-    /// The collection is of another version, or otherwise not for us.
+    /// The collection has another version, or cannot be used for another reason.
     #[error("{0}")]
     Refused(String),
 }
 
-/// The store's results.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,6 +1,6 @@
-//! The collection on disk: pages, contents, groups, queue and feed, crash-safe.
+//! The crash-safe collection on disk: pages, contents, groups, queue and feed.
 //!
-//! It keeps what it is given and knows no method: what is alike is for others to find out.
+//! It stores what it is given and knows no method: its callers find duplicates.
 
 mod codec;
 mod disk;
@@ -22,3 +22,8 @@ pub use rows::{ContentRow, EndRow, Heads, LinkRow, PageNumber, PageRow, Slot};
 pub use tables::{Batch, Look, Role, Snapshot, Tables, Writing};
 pub use version::{Deed, Version};
 pub use whole::{read_whole, write_whole};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,8 +1,8 @@
-//! An append-only log of records in segment files: what was accepted, in the order of acceptance.
+//! An append-only log of records in segment files, in order of acceptance.
 //!
-//! A record is durable after [`Log::sync`], which the caller shares between many. A loss of power leaves all that
-//! was synced and some first part of the rest. Only the end of the last segment can be torn, since a segment is
-//! begun when all before it is durable; whatever else does not fit its checksum is damage, and is said.
+//! A record is durable after [`Log::sync`], which one caller may share among many records. After a power loss, all
+//! synced records remain, and a prefix of the rest. Only the end of the last segment can be torn, because a segment
+//! begins only after all earlier ones are durable. Any other checksum mismatch is reported as damage.
 
 mod layout;
 mod reader;
@@ -24,19 +24,19 @@ use reader::Files;
 use segment::{create, cut, find_end, is_unborn, list, numbers, open_to_write};
 use walk::{Step, Walk};
 
-/// The usual length of a segment.
+/// The default length of a segment.
 pub const SEGMENT_BYTES: u32 = 64 << 20;
-/// Larger ones would not leave room for the last record below 4 GiB.
+/// A longer segment would leave too little room for the last record below 4 GiB.
 const MAX_SEGMENT_BYTES: u32 = 1 << 30;
 
-/// Where a record is.
+/// The location of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Place {
     /// The number of the segment.
     pub segment: u32,
-    /// Where the record begins in it.
+    /// The offset of the record in the segment.
     pub offset: u32,
-    /// Of the record's bytes.
+    /// The length of the record.
     pub length: u32,
 }
 
@@ -45,28 +45,28 @@ pub struct Place {
 pub struct Position {
     /// The number of the segment.
     pub segment: u32,
-    /// Where in it.
+    /// The offset in the segment.
     pub offset: u32,
 }
 
-/// The log, for its one writer.
+/// The log, for its only writer.
 #[derive(Debug)]
 pub struct Log {
     files: Arc<Files>,
     segment_bytes: u32,
-    /// What is durable: each segment with its length.
+    /// The durable length of each segment.
     segments: BTreeMap<u32, u32>,
-    /// The last of them, to write.
+    /// The last segment, for writing.
     last: Arc<dyn File>,
     durable: Position,
-    /// With what is in the buffer.
+    /// The end including the buffer.
     end: Position,
     buffer: Vec<Chunk>,
-    /// There may be bytes behind what is durable, of a sync that failed.
+    /// Whether bytes of a failed sync may follow the durable end.
     uncut: bool,
 }
 
-/// Bytes for one segment, which follow what it has.
+/// Bytes to append to one segment.
 #[derive(Debug)]
 struct Chunk {
     segment: u32,
@@ -74,15 +74,15 @@ struct Chunk {
 }
 
 impl Log {
-    /// Opens the log in `folder`, or begins one. Cuts a torn end, and makes what stays durable.
+    /// Opens the log in `folder`, or creates one. It truncates a torn end and makes the rest durable.
     pub fn open(folder: Arc<dyn Folder>, segment_bytes: u32) -> Result<Log> {
         Log::open_after(folder, segment_bytes, Position::default())
     }
 
-    /// The same, where all before `durable` is known to have been synced: if it is not there, that is damage and
-    /// nothing is cut. It is not read: what is damaged of it is found by who asks for it, and does not stop the rest.
+    /// Opens the log if everything before `durable` is known to be synced. If a part of it is missing, that is damage
+    /// and nothing is truncated. It is not read here, so damage in it affects only readers of the damaged record.
     pub fn open_after(folder: Arc<dyn Folder>, segment_bytes: u32, durable: Position) -> Result<Log> {
-        // What an earlier process created or removed may be on disk only in part, and is built on now.
+        // Files that an earlier process created or removed may not be durable yet, and new records depend on them.
         folder.sync().map_err(cannot("sync", "the folder"))?;
         let mut segments = list(&*folder)?;
         let last_segment = segments.last_key_value().map_or(1, |(segment, _)| *segment);
@@ -107,7 +107,7 @@ impl Log {
         })
     }
 
-    /// Adds a record, in memory until the next `sync`. The place holds only if that succeeds.
+    /// Appends a record to the buffer. Its place is valid only after the next successful `sync`.
     pub fn append(&mut self, bytes: &[u8]) -> Result<Place> {
         if bytes.len() > MAX_RECORD_BYTES as usize {
             let length = bytes.len();
@@ -129,9 +129,8 @@ impl Log {
         Ok(Place { segment: at.segment, offset: at.offset, length: bytes.len() as u32 })
     }
 
-    /// Makes what was appended durable. After an error none of it is in the log, the log is as after the last
-    /// success, and the caller may append and sync again. Only if the process ends before that succeeds may some
-    /// first part of it be found again.
+    /// Makes appended records durable. After an error none of them is in the log, and the caller may append and sync
+    /// again. Only if the process ends before a successful sync may a prefix of them reappear.
     pub fn sync(&mut self) -> Result<()> {
         let chunks = std::mem::take(&mut self.buffer);
         let done = self.cut_back().and_then(|()| chunks.iter().try_for_each(|chunk| self.write(chunk)));
@@ -146,24 +145,24 @@ impl Log {
             Err(_) => {
                 self.end = self.durable;
                 self.uncut = true;
-                // If this fails as well, the next sync begins with it.
+                // If this fails too, the next sync starts with it.
                 self.cut_back().ok();
             }
         }
         done
     }
 
-    /// Where the next record begins, after what was appended; unless it needs a segment of its own.
+    /// The position of the next record, after all appended ones, unless it starts a new segment.
     pub fn end(&self) -> Position {
         self.end
     }
 
-    /// To read records by place, from any thread.
+    /// A reader by place, for any thread.
     pub fn reader(&self) -> LogReader {
         LogReader { files: self.files.clone() }
     }
 
-    /// Gives each synced record from `from` on, in order. Stops at damage, and at the error of `each`.
+    /// Calls `each` with every synced record from `from`, in order. Stops at damage or at an error of `each`.
     pub fn replay(&self, from: Position, each: &mut dyn FnMut(Place, &[u8]) -> Result<()>) -> Result<()> {
         if from > self.durable {
             let name = segment_name(self.durable.segment);
@@ -185,7 +184,7 @@ impl Log {
         self.segments.iter().map(|(&segment, &length)| (segment, u64::from(length))).collect()
     }
 
-    /// Removes a segment whose records are no longer wanted; never the last one, where the log goes on.
+    /// Removes a segment whose records are no longer needed. The last segment cannot be removed.
     pub fn remove(&mut self, segment: u32) -> Result<()> {
         let name = segment_name(segment);
         if segment >= self.durable.segment || !self.segments.contains_key(&segment) {
@@ -199,7 +198,7 @@ impl Log {
         self.files.folder.sync().map_err(cannot("sync", "the folder"))
     }
 
-    /// Reads everything, gives each damage and goes on behind it. How many records are good.
+    /// Reads everything, calls `each` for each damage and continues after it. Returns the number of good records.
     pub fn check(&self, each: &mut dyn FnMut(Error)) -> Result<u64> {
         let mut good = 0;
         for (&segment, &length) in &self.segments {
@@ -220,7 +219,7 @@ impl Log {
             match walk.step()? {
                 Step::Record { .. } => (good, missing) = (good + 1, false),
                 Step::Damage { offset, what } => {
-                    // What seems to begin inside a damaged record is part of the same damage.
+                    // A record that seems to begin inside a damaged one is part of the same damage.
                     if !std::mem::replace(&mut missing, true) {
                         each(damaged(&segment_name(segment), u64::from(offset), what));
                     }
@@ -231,7 +230,7 @@ impl Log {
         }
     }
 
-    /// Appends to a segment, which is begun if it is not the last. All segments before are durable by now.
+    /// Appends to a segment, and creates it if it is new. All earlier segments are already durable.
     fn write(&mut self, chunk: &Chunk) -> Result<()> {
         let name = segment_name(chunk.segment);
         let mut offset = self.durable.offset;
@@ -243,14 +242,14 @@ impl Log {
         self.last.sync().map_err(cannot("sync", &name))
     }
 
-    /// Removes what a failed sync has left, durably: else it could be found behind what is written next.
+    /// Durably removes the bytes of a failed sync: otherwise they could reappear after the next write.
     fn cut_back(&mut self) -> Result<()> {
         if !self.uncut {
             return Ok(());
         }
         let folder = self.files.folder.clone();
         let sync = || folder.sync().map_err(cannot("sync", "the folder"));
-        // From the last on and each durably, so that there is never a later one without those before it.
+        // Each removal is made durable, last segment first, so that no segment ever exists without its predecessors.
         sync()?;
         for segment in numbers(&*folder)?.into_iter().rev().filter(|segment| *segment > self.durable.segment)
         {

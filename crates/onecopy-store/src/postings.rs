@@ -1,8 +1,8 @@
-//! Who holds a key: postings from a key to contents, in memory and in immutable sorted parts on disk.
+//! Postings from keys to contents, in memory and in immutable sorted parts on disk.
 //!
-//! What is added is in memory only until a seal writes it as a part; the caller knows by [`Postings::covered`]
-//! what to add again after a restart. Parts of a size are merged into one. A posting may be found twice, or after
-//! its content is gone; none is missed.
+//! New postings are only in memory until a seal writes them as a part. [`Postings::covered`] tells the caller which
+//! ones to add again after a restart. Parts of similar size are merged. A search may return a posting twice, or after
+//! its content was removed, but never misses one.
 
 mod block;
 mod cursor;
@@ -30,19 +30,19 @@ use memory::Memory;
 use part::{Part, part_name, part_number};
 use writer::{Draft, PartWriter};
 
-/// A content holds a key.
+/// States that a content has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Posting {
-    /// A hash, any value of which is as likely as another: else it is slower, not wrong.
+    /// A uniformly distributed hash. Other distributions are slower, but correct.
     pub key: u64,
-    /// Who holds it.
+    /// The content.
     pub content: u32,
-    /// What the caller wants to know besides.
+    /// Extra data of the caller.
     pub rest: u32,
 }
 
 impl Posting {
-    /// The same order as the derived one, in one comparison.
+    /// The derived order as one integer comparison.
     fn order(&self) -> u128 {
         u128::from(self.key) << 64 | u128::from(self.content) << 32 | u128::from(self.rest)
     }
@@ -52,14 +52,14 @@ impl Posting {
 #[derive(Debug)]
 pub struct Postings {
     folder: Arc<dyn Folder>,
-    /// What was added last.
+    /// Postings added since the last seal began.
     memory: Memory,
-    /// What is being written, or could not be.
+    /// Postings being sealed, or whose seal failed.
     frozen: Vec<Arc<Memory>>,
     parts: Vec<Arc<Part>>,
     covered: u64,
     next_number: AtomicU32,
-    /// Parts that a manifest may name of which we do not know whether it is in place.
+    /// Parts of a manifest that may or may not be in place.
     unsure: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ pub struct SealPlan {
     frozen: Vec<Arc<Memory>>,
 }
 
-/// Postings written as a part, to be taken for those in memory. If it is dropped instead, its file goes.
+/// A written part that will replace the postings in memory. Dropping it removes its file.
 #[derive(Debug)]
 pub struct Sealed {
     covered: u64,
@@ -81,9 +81,9 @@ pub struct Sealed {
 }
 
 impl Postings {
-    /// Opens the postings in the folder, or begins with none. Removes parts that the manifest does not name.
+    /// Opens the postings in the folder, or starts empty. Removes parts that the manifest does not name.
     pub fn open(folder: Arc<dyn Folder>) -> Result<Postings> {
-        // The manifest that is found must be the durable one before what it does not name is removed.
+        // The manifest must be durable before files that it does not name are removed.
         folder.sync().map_err(cannot("sync", "the folder"))?;
         let manifest = Manifest::read(&*folder)?;
         let parts =
@@ -108,7 +108,7 @@ impl Postings {
         Ok(postings)
     }
 
-    /// Removes all postings in the folder, damaged or not. Nobody may have them open.
+    /// Removes all postings in the folder, even damaged ones. They must not be open.
     pub fn remove_all(folder: &dyn Folder) -> Result<()> {
         let names = folder.names().map_err(cannot("list", "the folder"))?;
         let is_ours = |name: &str| matches!(name, manifest::NAME | manifest::ASIDE_NAME);
@@ -118,30 +118,30 @@ impl Postings {
         folder.sync().map_err(cannot("sync", "the folder"))
     }
 
-    /// The number given with the last seal that is durable; zero at first.
+    /// The number passed to the last durable seal; initially zero.
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
-    /// Adds postings, in memory.
+    /// Adds postings in memory.
     pub fn add(&mut self, postings: &[Posting]) {
         self.memory.add(postings);
     }
 
-    /// How many postings are in memory, with those that are being sealed.
+    /// The number of postings in memory, including those being sealed.
     pub fn memory_postings(&self) -> usize {
         self.memories().map(Memory::len).sum()
     }
 
-    /// Writes what is in memory as a part; all up to `covered` is durable then. After an error nothing has
-    /// changed, and it can be tried again.
+    /// Writes the postings in memory as a part. Everything up to `covered` is then durable. After an error nothing has
+    /// changed, and the caller may retry.
     pub fn seal(&mut self, covered: u64) -> Result<()> {
         let sealed = self.plan_seal(covered).run()?;
         self.install_seal(sealed)
     }
 
-    /// The same in three steps, of which the second is the heavy one and can run on another thread. What is added
-    /// from now on is for the next seal.
+    /// Plans a seal. `seal` has three steps, and the second is the expensive one, which may run on another thread.
+    /// Postings added from now on belong to the next seal.
     pub fn plan_seal(&mut self, covered: u64) -> SealPlan {
         if self.memory.len() > 0 {
             self.frozen.push(Arc::new(std::mem::take(&mut self.memory)));
@@ -149,7 +149,7 @@ impl Postings {
         SealPlan { folder: self.folder.clone(), number: self.number(), covered, frozen: self.frozen.clone() }
     }
 
-    /// Takes the new part for what was in memory, durably.
+    /// Durably replaces the postings in memory by the new part.
     pub fn install_seal(&mut self, sealed: Sealed) -> Result<()> {
         let covered = sealed.covered.max(self.covered);
         self.install_part(sealed.output, &[], covered)?;
@@ -157,7 +157,7 @@ impl Postings {
         Ok(())
     }
 
-    /// One step of merging, and whether there was one to do.
+    /// Runs one merge step. Returns whether there was one to run.
     pub fn merge(&mut self, alive: &dyn Fn(Posting) -> bool) -> Result<bool> {
         let Some(plan) = self.plan_merge() else { return Ok(false) };
         let merged = plan.run(alive)?;
@@ -165,42 +165,42 @@ impl Postings {
         Ok(true)
     }
 
-    /// The same in three steps, of which the second is the heavy one and can run on another thread. Only one
-    /// merge at a time: a second plan may be about the same parts.
+    /// Plans a merge. `merge` has three steps, and the second is the expensive one, which may run on another thread.
+    /// Only one merge may run at a time: a second plan could select the same parts.
     pub fn plan_merge(&self) -> Option<MergePlan> {
         let sizes: Vec<u64> = self.parts.iter().map(|part| part.postings).collect();
         let inputs = merge::choose(&sizes)?.into_iter().map(|at| self.parts[at].clone()).collect();
         Some(MergePlan { folder: self.folder.clone(), number: self.number(), inputs })
     }
 
-    /// Puts a merged part in the place of those it was made of, durably.
+    /// Durably replaces parts by the part merged from them.
     pub fn install(&mut self, merged: Merged) -> Result<()> {
         let there = |number: &u32| self.parts.iter().any(|part| part.number == *number);
         if !merged.inputs.iter().all(there) {
             return Err(Error::Refused("parts were merged that are merged already".to_owned()));
         }
         self.install_part(merged.output, &merged.inputs, self.covered)?;
-        // Who still reads them can go on; what cannot be removed now, the next opening removes.
+        // Open readers can continue. If a file cannot be removed now, the next open removes it.
         merged.inputs.iter().for_each(|number| drop(self.folder.remove(&part_name(*number))));
         Ok(())
     }
 
-    /// How many bytes the parts have on disk.
+    /// The bytes of all parts on disk.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// How many parts there are. Each is asked for every key.
+    /// The number of parts. A search asks each part for every key.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// How many postings the parts have.
+    /// The number of postings in all parts.
     pub fn part_postings(&self) -> u64 {
         self.parts.iter().map(|part| part.postings).sum()
     }
 
-    /// Reads all parts and gives the first damage of each.
+    /// Reads all parts and reports the first damage of each.
     pub fn check(&self, each: &mut dyn FnMut(Error)) -> Result<()> {
         for part in &self.parts {
             match part.check() {
@@ -216,7 +216,7 @@ impl Postings {
         self.frozen.iter().map(|memory| &**memory).chain([&self.memory])
     }
 
-    /// For a part. Never given twice: a file that a manifest may name is not written again.
+    /// A new part number. Numbers are never reused: a file that a manifest may name must not be overwritten.
     fn number(&self) -> u32 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The rows of the tables, and their bytes: numbers in little-endian order, strings and lists with their length first.
+//! The rows of the tables and their encoding: little-endian numbers, and strings and lists with a length prefix.
 
 #[cfg(test)]
 mod tests;
@@ -6,21 +6,21 @@ mod tests;
 use crate::codec::{Reader, Writer};
 use crate::log::Place;
 
-/// A page's number, given when its name is first met, and never given again.
+/// A page's number, assigned when its name first appears and never reused.
 pub type PageNumber = u32;
-/// A content's number. Numbers of contents that are gone are given again.
+/// A content's number. Numbers of removed contents are reused.
 pub type Slot = u32;
 
-/// What is known of a page, and what was decided.
+/// The state of a page and the decision on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageRow {
     /// Its name as JSON.
     pub name: String,
     /// Its address; empty if it has none.
     pub url: String,
-    /// The number of the change that made it what it is.
+    /// The number of its last change.
     pub accepted: u64,
-    /// That change in the log.
+    /// The location of that change in the log.
     pub at: Place,
     /// Whether it is dead.
     pub dead: bool,
@@ -28,53 +28,53 @@ pub struct PageRow {
     pub silent: bool,
     /// The hash of its canonical text.
     pub fingerprint: u128,
-    /// The hash of its sketch, and how many words that has.
+    /// The hash of its sketch.
     pub sketch: u64,
-    /// See `sketch`.
+    /// The number of words in its sketch.
     pub size: u32,
-    /// The hash of its address, and of what that comes to by the rules; zero for none.
+    /// The hash of its address; zero for none.
     pub exact: u64,
-    /// See `exact`.
+    /// The hash of its address, normalised by the rules; zero for none.
     pub identity: u64,
     /// The number of its language; zero for none.
     pub language: u8,
-    /// A bit for each market that it is in.
+    /// One bit for each of its markets.
     pub markets: u16,
     /// Its rank by the winner rules: smaller is better.
     pub rank: Vec<u8>,
-    /// The addresses that it names.
+    /// The addresses that it refers to.
     pub links: Vec<LinkRow>,
-    /// The content that it is; none if it is not compared.
+    /// Its content; `None` if it is not compared.
     pub content: Option<Slot>,
-    /// Where it ends, if it stands for another page.
+    /// The final target, if it refers to another page.
     pub end: EndRow,
-    /// Whether the page that it gives as its own is alike: it comes behind all others then.
+    /// Whether its canonical page is similar. It then ranks after all others.
     pub lesser: bool,
-    /// The hash of the status that was last told of it; zero for none.
+    /// The hash of its last published status; zero for none.
     pub told: u64,
 }
 
-/// An address that a page names.
+/// An address that a page refers to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkRow {
-    /// What the page says of that address, as a number.
+    /// The kind of the reference, as a number.
     pub kind: u8,
-    /// The hash of the address, and of what it comes to.
+    /// The hash of the address.
     pub address: u64,
-    /// See `address`.
+    /// The hash of the normalised address.
     pub identity: u64,
     /// The address.
     pub to: String,
 }
 
-/// Where a page that stands for another ends: a number for how, and the page if there is one.
+/// The final target of a page that refers to another: a code, and the page if there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndRow {
-    /// Zero if the page stands for itself.
+    /// Zero if the page refers to no other.
     pub how: u8,
-    /// The page where it ends.
+    /// The final page.
     pub page: PageNumber,
-    /// Whether an archive says that the two are the same.
+    /// Whether an archive states that the two are the same.
     pub revisit: bool,
 }
 
@@ -83,36 +83,36 @@ pub struct EndRow {
 pub struct ContentRow {
     /// The hash of its canonical text.
     pub fingerprint: u128,
-    /// Its best page, whose sketch stands for all.
+    /// Its best page, whose sketch represents all.
     pub best: PageNumber,
-    /// Where that page's version with the sketch is in the log.
+    /// The location of that page's version, with its sketch, in the log.
     pub at: Place,
-    /// The hash of the sketch, and how many words it has.
+    /// The hash of the sketch.
     pub sketch: u64,
-    /// See `sketch`.
+    /// The number of words in the sketch.
     pub size: u32,
-    /// How many pages it is, those that stand for them too.
+    /// The number of its pages, including those that refer to them.
     pub pages: u32,
-    /// The order in which its keys were chosen.
+    /// The generation of the key order by which its keys were chosen.
     pub generation: u32,
     /// Its home partition.
     pub partition: u16,
     /// The number of its language.
     pub language: u8,
-    /// When its keys were entered: larger is later.
+    /// When its keys were added: a larger number is later.
     pub born: u64,
     /// Its rank: smaller is better.
     pub rank: Vec<u8>,
-    /// Its winner; itself if it stays.
+    /// Its winner; itself if it is kept.
     pub winner: Slot,
-    /// Its score with its winner.
+    /// The score against its winner.
     pub score: u32,
     /// Its group.
     pub group: u64,
 }
 
 impl PageRow {
-    /// The row as bytes.
+    /// Encodes the row.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.text(&self.name);
@@ -136,7 +136,7 @@ impl PageRow {
         out.finish()
     }
 
-    /// The row that the bytes are; nothing if they are none.
+    /// Decodes a row; `None` if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<PageRow> {
         let mut from = Reader::new(bytes);
         let mut row = PageRow {
@@ -162,11 +162,11 @@ impl PageRow {
     }
 }
 
-/// The number in place of a content where there is none.
+/// Stands for a missing content.
 const NO_CONTENT: Slot = Slot::MAX;
 
 impl ContentRow {
-    /// The row as bytes.
+    /// Encodes the row.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.wide(self.fingerprint);
@@ -186,7 +186,7 @@ impl ContentRow {
         out.finish()
     }
 
-    /// The row that the bytes are; nothing if they are none.
+    /// Decodes a row; `None` if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<ContentRow> {
         let mut from = Reader::new(bytes);
         let row = ContentRow {
@@ -209,29 +209,29 @@ impl ContentRow {
     }
 }
 
-/// How far a collection is.
+/// The progress of a collection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heads {
-    /// The first record of the log that is not settled: its segment and offset.
+    /// The first record of the log that is not settled yet: its segment and offset.
     pub settled_to: (u32, u32),
-    /// The number of the last change that is settled.
+    /// The number of the last settled change.
     pub settled: u64,
-    /// The number that the next page gets.
+    /// The number of the next page.
     pub next_page: PageNumber,
-    /// The last number that was given to a group.
+    /// The last assigned group number.
     pub last_group: u64,
-    /// The last number that was given to a content when its keys were entered.
+    /// The last number assigned when the keys of a content were added.
     pub born: u64,
-    /// The last number of the feed.
+    /// The last number in the feed.
     pub feed: u64,
-    /// How many orders keys were chosen in.
+    /// The number of key order generations.
     pub generations: u32,
-    /// Pages by status: that stay, go, are dead, are rejected.
+    /// Pages by status: kept, removed, dead, rejected.
     pub counts: [u64; 4],
 }
 
 impl Heads {
-    /// The heads as bytes.
+    /// Encodes the heads.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.word(self.settled_to.0);
@@ -244,7 +244,7 @@ impl Heads {
         out.finish()
     }
 
-    /// The heads that the bytes are; nothing if they are none.
+    /// Decodes heads; `None` if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Heads> {
         let mut from = Reader::new(bytes);
         let heads = Heads {

@@ -1,6 +1,6 @@
 //! The tables of a collection, in one file that changes by whole transactions.
 //!
-//! redb keeps them: copy-on-write B-trees, so that what is read is always one moment, whatever is being written.
+//! redb stores them as copy-on-write B-trees, so every read sees one consistent snapshot, even during writes.
 
 mod keys;
 mod read;
@@ -27,54 +27,54 @@ const CONTENTS: TableDefinition<u32, &[u8]> = TableDefinition::new("contents");
 const FINGERPRINTS: TableDefinition<u128, u32> = TableDefinition::new("fingerprints");
 /// Content, class, rank → page: the pages of a content, best first.
 const COPIES: TableDefinition<&[u8], u32> = TableDefinition::new("copies");
-/// Role, hash of an address, rank → page: who is at an address, best first.
+/// Role, address hash, rank → page: the pages at an address, best first.
 const STANDING: TableDefinition<&[u8], u32> = TableDefinition::new("standing");
-/// Hash of an address, page: who names an address.
+/// Address hash, page: the pages that refer to an address.
 const NAMING: TableDefinition<(u64, u32), ()> = TableDefinition::new("naming");
-/// Page, page: who stands for a page.
+/// Page, page: the pages whose final target is a page.
 const ENDING: TableDefinition<(u32, u32), ()> = TableDefinition::new("ending");
 /// Group, content.
 const GROUPS: TableDefinition<(u64, u32), ()> = TableDefinition::new("groups");
-/// Group → checks of losers on request, and those that failed.
+/// Group → the number of on-demand checks of its losers, and of failed ones.
 const CHECKS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("checks");
 const WITNESSES: TableDefinition<(u32, u32), ()> = TableDefinition::new("witnesses");
 /// Number → change of status.
 const FEED: TableDefinition<u64, &[u8]> = TableDefinition::new("feed");
-/// Segment of the log → bytes of it that pages and contents are in.
+/// Log segment → its bytes in use by pages and contents.
 const LIVE: TableDefinition<u32, u64> = TableDefinition::new("live");
 
 /// The name of the file.
 const FILE: &str = "tables.redb";
 
-/// Who is at an address, by what the page there is.
+/// The role of a page at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// A page with words that stands for itself, by what its address comes to.
+    /// A page with words that refers to no other, by its normalised address.
     Content = 0,
-    /// A page that points elsewhere, by its very address.
+    /// A page that refers to another, by its exact address.
     Pointing = 1,
-    /// A page that points elsewhere, by what its address comes to.
+    /// A page that refers to another, by its normalised address.
     PointingAlike = 2,
 }
 
-/// The tables, open.
+/// The open tables.
 #[derive(Debug)]
 pub struct Tables {
-    /// There until it is dropped.
+    /// `Some` until this is dropped.
     database: Option<Database>,
 }
 
 impl Drop for Tables {
     fn drop(&mut self) {
         let database = self.database.take();
-        // A database that is damaged, or whose transaction ended in a panic, may panic when it is dropped, too.
+        // Dropping a damaged database, or one whose transaction panicked, may panic too.
         catch_unwind(AssertUnwindSafe(|| drop(database))).ok();
     }
 }
 
 impl Tables {
-    /// Opens the tables in `backend`, or makes them. `cache_bytes` are for what is read again. With `check`, the file is
-    /// walked through first: a table whose name is damaged is not found, and what is then made anew would hide that.
+    /// Opens the tables in `backend`, or creates them, with a cache of `cache_bytes`. `check` verifies the whole file
+    /// first: redb does not find a table whose name is damaged, and creating it again would hide the damage.
     pub fn open(backend: impl redb::StorageBackend, cache_bytes: usize, check: bool) -> Result<Tables> {
         let mut builder = Database::builder();
         builder.set_cache_size(cache_bytes);
@@ -88,20 +88,20 @@ impl Tables {
         })
     }
 
-    /// The tables as they are now.
+    /// A snapshot of the current tables.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::new(self.database()?)
     }
 
-    /// A transaction. There is one at a time; another waits.
+    /// Begins a transaction. Only one can be open; another waits.
     pub fn begin(&self) -> Result<Writing> {
         let mut transaction = self.database()?.begin_write().map_err(broken)?;
-        // After a crash the file is opened at once rather than walked through.
+        // After a crash, this lets the file open at once without a full scan.
         transaction.set_quick_repair(true);
         Ok(Writing { transaction })
     }
 
-    /// Walks through the file and checks it.
+    /// Verifies the whole file.
     fn check(&mut self) -> Result<()> {
         let database = self.database.as_mut().ok_or_else(closed)?;
         match database.check_integrity().map_err(broken)? {
@@ -115,18 +115,18 @@ impl Tables {
     }
 }
 
-/// A transaction: nothing is changed until it is committed.
+/// A transaction: nothing changes until it is committed.
 pub struct Writing {
     transaction: redb::WriteTransaction,
 }
 
 impl Writing {
-    /// The tables, to be changed.
+    /// The tables, for writing.
     pub fn batch(&self) -> Result<Batch<'_>> {
         Batch::new(&self.transaction)
     }
 
-    /// Makes the changes durable, all at once.
+    /// Commits all changes durably and atomically.
     pub fn commit(self) -> Result<()> {
         drop(self.batch()?);
         self.transaction.commit().map_err(broken)
@@ -137,16 +137,17 @@ fn closed() -> Error {
     Error::Refused("the tables are closed".into())
 }
 
-/// redb checks checksums only when it is asked to, and asserts some of what it reads: a damaged file can make it panic.
+/// Runs code that may panic: redb verifies checksums only on request, and some of its assertions fail on a damaged
+/// file.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = catch_unwind(AssertUnwindSafe(work));
     done.unwrap_or_else(|_| Err(damaged(FILE, 0, "it is not what was written")))
 }
 
-/// What went wrong inside redb.
+/// Converts an error of redb.
 fn broken(error: impl Into<redb::Error>) -> Error {
     match error.into() {
-        // What it says of a file that does not begin as it should, or ends too early.
+        // redb reports this for a file with a bad start or a missing end.
         redb::Error::Io(source)
             if matches!(source.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) =>
         {
@@ -162,7 +163,7 @@ fn broken(error: impl Into<redb::Error>) -> Error {
     }
 }
 
-/// A row that is not one.
+/// The error for an invalid row.
 fn no_row(table: &str, key: impl std::fmt::Debug) -> Error {
     Error::Damaged { file: FILE.into(), offset: 0, what: format!("{table} has no row at {key:?}") }
 }

@@ -1,26 +1,26 @@
-//! A version of a page as the log has it: what was accepted, with all that Tier 2 needs to compare it.
+//! A version of a page in the log: the accepted change, with all that Tier 2 needs to compare it.
 //!
-//! It is written once, when it is accepted, and read again for its sketch and for the page itself.
+//! It is written once on acceptance. Later it is read for its sketch and for the page itself.
 
 use crate::codec::{Reader, Writer};
 use crate::rows::LinkRow;
 
-/// What a change does.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deed {
-    /// Puts a page, new or again.
+    /// Adds or replaces a page.
     #[default]
     Put = 0,
-    /// Says that a page is dead.
+    /// Marks a page as dead.
     Dead = 1,
-    /// Forgets a page.
+    /// Deletes a page.
     Delete = 2,
 }
 
-/// A version of a page, or its end.
+/// A version of a page, or its deletion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Version {
-    /// What the change does. Of a page that is not put only the name counts.
+    /// The kind of the change. Unless it is `Put`, only the name matters.
     pub deed: Deed,
     /// The number of the change.
     pub accepted: u64,
@@ -32,26 +32,26 @@ pub struct Version {
     pub silent: bool,
     /// The hash of its canonical text.
     pub fingerprint: u128,
-    /// The hash of its address, and of what that comes to.
+    /// The hash of its address.
     pub exact: u64,
-    /// See `exact`.
+    /// The hash of its normalised address.
     pub identity: u64,
     /// The number of its language.
     pub language: u8,
-    /// A bit for each market that it is in.
+    /// One bit for each of its markets.
     pub markets: u16,
     /// Its rank by the winner rules.
     pub rank: Vec<u8>,
-    /// The addresses that it names.
+    /// The addresses that it refers to.
     pub links: Vec<LinkRow>,
-    /// What is compared.
+    /// The sketch to compare.
     pub sketch: Vec<u64>,
-    /// The page as it was put, compressed; empty if pages are not kept.
+    /// The original page, compressed; empty if pages are not stored.
     pub page: Vec<u8>,
 }
 
 impl Version {
-    /// The version as bytes: the sketch first, since it is read most.
+    /// Encodes the version. The sketch comes first, since it is read most often.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.byte(self.deed as u8);
@@ -72,7 +72,7 @@ impl Version {
         out.finish()
     }
 
-    /// The version that the bytes are; nothing if they are none.
+    /// Decodes a version; `None` if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Version> {
         let mut from = Reader::new(bytes);
         let deed = match from.byte()? {
@@ -101,7 +101,7 @@ impl Version {
         from.is_done().then_some(version)
     }
 
-    /// The name alone.
+    /// Decodes only the name.
     pub fn name_of(bytes: &[u8]) -> Option<String> {
         let mut from = Reader::new(bytes);
         from.byte()?;
@@ -111,7 +111,7 @@ impl Version {
         from.text()
     }
 
-    /// The sketch alone.
+    /// Decodes only the sketch.
     pub fn sketch_of(bytes: &[u8]) -> Option<Vec<u64>> {
         let mut from = Reader::new(bytes);
         from.byte()?;

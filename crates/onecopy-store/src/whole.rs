@@ -1,11 +1,11 @@
-//! Files that are written whole: there as they were meant, or as they were before.
+//! Writes files atomically: after a crash a file has its old or its new contents.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Folder, Open, cannot, damaged};
 use crate::error::Result;
 
-/// Writes a file aside, and puts it in place when it is durable.
+/// Writes a temporary file, makes it durable, and renames it.
 pub fn write_whole(folder: &dyn Folder, name: &str, bytes: &[u8]) -> Result<()> {
     let aside = format!("{name}.part");
     let file = folder.open(&aside, Open::Create).map_err(cannot("create", &aside))?;
@@ -17,7 +17,7 @@ pub fn write_whole(folder: &dyn Folder, name: &str, bytes: &[u8]) -> Result<()> 
     folder.sync().map_err(cannot("sync", "the folder"))
 }
 
-/// Reads what [`write_whole`] wrote.
+/// Reads a file that [`write_whole`] wrote.
 pub fn read_whole(folder: &dyn Folder, name: &str) -> Result<Vec<u8>> {
     let file = folder.open(name, Open::Read).map_err(cannot("read", name))?;
     let length = file.len().map_err(cannot("read", name))?;

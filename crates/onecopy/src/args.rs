@@ -11,7 +11,6 @@ mod groups;
 mod import;
 mod input;
 mod man;
-mod routing;
 mod serve;
 mod status;
 mod text;
@@ -19,7 +18,7 @@ mod text;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use onecopy_engine::MirrorRules;
+use onecopy_engine::{Environment, MirrorRules};
 
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
@@ -180,7 +179,7 @@ pub struct CompletionsArgs {
 }
 
 /// The environment variables, which hold the settings of object stores.
-pub fn environment() -> Vec<(String, String)> {
+pub fn environment() -> Environment {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()

@@ -17,6 +17,7 @@ pub mod rules;
 pub mod serve;
 pub mod status;
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,8 +38,47 @@ pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// The exit code: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
-        Some(Error::Config(_) | Error::Output(..) | Error::Collection(..)) => ExitCode::from(2),
         Some(Error::Stopped) => ExitCode::from(130),
+        Some(error) if is_wrong_call(error) => ExitCode::from(2),
+        None if error.is::<WrongCall>() => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     }
 }
+
+/// Whether another call would succeed on the same files.
+fn is_wrong_call(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Config(_)
+            | Error::Setting { .. }
+            | Error::PageMemory { .. }
+            | Error::TooManyPages { .. }
+            | Error::StandardInputTwice
+            | Error::OutputHoldsAnotherRun { .. }
+            | Error::OutputNotOurs { .. }
+            | Error::OutputForeign { .. }
+            | Error::OutputAnswers { .. }
+            | Error::OutputChanged { .. }
+            | Error::OutputInUse { .. }
+            | Error::RunsDiffer
+            | Error::CollectionInUse { .. }
+            | Error::CollectionFormat { .. }
+            | Error::CollectionAnswers { .. }
+            | Error::CollectionConfig { .. }
+            | Error::CollectionConfigDamaged { .. }
+            | Error::CollectionMethod { .. }
+            | Error::CollectionMarkets { .. }
+    )
+}
+
+/// Arguments that the program itself refuses, with the remedy.
+#[derive(Debug)]
+pub struct WrongCall(pub String);
+
+impl fmt::Display for WrongCall {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongCall {}

@@ -7,6 +7,7 @@ mod commands;
 mod http;
 mod paint;
 mod plot;
+mod remedy;
 mod simd;
 mod size;
 mod summary;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("onecopy: {error}");
+            eprintln!("onecopy: {}", remedy::explained(&error));
             commands::exit_code(&error)
         }
     }

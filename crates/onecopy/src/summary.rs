@@ -6,6 +6,7 @@ use std::path::Path;
 use onecopy_engine::{Kinds, Recall, Report, SIMILARITY_BINS};
 
 use crate::plot::plot;
+use crate::remedy::LIMITS;
 use crate::size::{count, human};
 
 /// The report, ready to print.
@@ -44,6 +45,10 @@ pub fn of(report: &Report, out: &Path) -> String {
         "{} names the winner and similarity of every removed page",
         out.join("removed.jsonl").display()
     );
+    if counts.rejected > 0 {
+        let list = out.join("rejected.jsonl");
+        let _ = writeln!(text, "{} has the reason for every rejected record; {LIMITS}", list.display());
+    }
     text
 }
 

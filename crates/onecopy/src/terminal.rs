@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use onecopy_engine::{Progress, Stage};
+use onecopy_engine::{Note, Progress, Stage};
 
+use crate::remedy::noted;
 use crate::size;
 
 /// Shows the progress of a run, and passes on the request to stop.
@@ -88,7 +89,8 @@ impl Progress for Terminal {
         }
     }
 
-    fn note(&self, text: &str) {
+    fn note(&self, note: &Note) {
+        let text = noted(note);
         match &self.shown {
             Shown::Nothing => {}
             Shown::Bar(bar) => {

@@ -1,8 +1,8 @@
-//! Every pair of pages at least as similar as the threshold, by an exact join on the real shingle sets.
+//! Finds every pair of pages above the similarity threshold, by an exact join on the real shingle sets.
 //!
-//! The slow and obvious way compares all pairs. This skips only pairs that cannot qualify: by Chaudhuri,
-//! Ganti and Kaushik (2006), two sets with Jaccard ≥ t share one of the n − ⌈t·n⌉ + 1 first shingles of
-//! each, in any order fixed for all pages. Rare shingles come first, because they are in few pages.
+//! The naive way compares all pairs. This join skips only pairs that cannot qualify (Chaudhuri, Ganti and Kaushik
+//! 2006). Two sets with Jaccard ≥ t share one of the n − ⌈t·n⌉ + 1 first shingles of each, in any global order. Rare
+//! shingles come first, because few pages have them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,7 +18,7 @@ pub struct Pair {
     pub similarity: f64,
 }
 
-/// Shingles are hashes already; hashing them again would only cost time.
+/// Shingles are already hashes, so they are not hashed again.
 #[derive(Default)]
 struct AlreadyHashed(u64);
 
@@ -51,7 +51,7 @@ pub fn join(sets: &[Vec<u64>], threshold: f64) -> Vec<Pair> {
         let smallest = threshold * set.len() as f64 - 1e-9;
         let prefix = prefix(set, &frequency, threshold);
         for other in prefix.iter().filter_map(|shingle| index.get(shingle)).flatten() {
-            // Several shared shingles lead to the same page: it is compared once.
+            // Several shared shingles lead to the same page, but it is compared once.
             let last = &mut last_seen_by[*other as usize];
             if *last == page || (sets[*other as usize].len() as f64) < smallest {
                 continue;
@@ -71,7 +71,7 @@ pub fn join(sets: &[Vec<u64>], threshold: f64) -> Vec<Pair> {
     pairs
 }
 
-/// In how many pages each shingle is.
+/// The number of pages with each shingle.
 fn frequency(sets: &[Vec<u64>]) -> ByShingle<u32> {
     let mut frequency = ByShingle::default();
     for shingle in sets.iter().flatten() {
@@ -80,9 +80,9 @@ fn frequency(sets: &[Vec<u64>]) -> ByShingle<u32> {
     frequency
 }
 
-/// The shingles of `set` that must meet those of a similar page, less those that no other page has.
+/// The shingles of `set` that must match those of a similar page, except those that no other page has.
 fn prefix(set: &[u64], frequency: &ByShingle<u32>, threshold: f64) -> Vec<u64> {
-    // Rounding must never make the prefix shorter than it has to be.
+    // Rounding must never make the prefix too short.
     let must_share = (threshold * set.len() as f64 - 1e-9).ceil().max(1.0) as usize;
     let length = set.len() + 1 - must_share.min(set.len());
     let mut ranked: Vec<(u32, u64)> = set.iter().map(|shingle| (frequency[shingle], *shingle)).collect();

@@ -1,6 +1,6 @@
 //! Reads pairs of pages from a CSV file: `id1,id2,similarity`, one header line, plain or packed.
 //!
-//! Ids hold no comma or quote in any corpus we measure, so a full CSV parser would have nothing to do.
+//! Ids contain no comma or quote in any corpus we measure, so this needs no full CSV parser.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use super::join::Pair;
 use crate::jsonl;
 
-/// The pairs of `path` whose similarity is at least `threshold`. Without a third column it counts as 1.
+/// The pairs of `path` whose similarity is at least `threshold`. Without a third column the similarity is 1.
 pub fn read(path: &Path, positions: &HashMap<String, u32>, threshold: f64) -> Result<Vec<Pair>> {
     let mut pairs = vec![];
     for (number, line) in jsonl::open(path)?.lines().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! What a tool says it removed: ids, one a line, or onecopy's `removed.jsonl` with a claim for each page.
+//! Reads the pages that a tool removed: one id per line, or onecopy's `removed.jsonl` with a claim for each page.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -8,21 +8,21 @@ use serde::Deserialize;
 
 use crate::jsonl;
 
-/// A page that went, and the tool's reason when it gave one.
+/// A removed page, and the tool's reason if it gave one.
 #[derive(Debug, PartialEq)]
 pub struct Removal {
-    /// The id of the page removed.
+    /// The id of the removed page.
     pub page: String,
-    /// The kept page it resembles, as claimed.
+    /// The claimed kept page.
     pub claim: Option<Claim>,
 }
 
-/// "It was removed in favour of this page, to which it is this similar."
+/// The claim "removed in favour of this page, with this similarity".
 #[derive(Debug, PartialEq)]
 pub struct Claim {
-    /// The id of the page said to be kept.
+    /// The id of the page claimed to be kept.
     pub winner: String,
-    /// The similarity said to hold.
+    /// The claimed similarity.
     pub similarity: f64,
 }
 
@@ -33,7 +33,7 @@ struct Line {
     similarity: f64,
 }
 
-/// Reads `path` in either form; the form is found out line by line.
+/// Reads `path` in either format, detected line by line.
 pub fn read(path: &Path) -> Result<Vec<Removal>> {
     let mut removals = vec![];
     for (number, line) in jsonl::open(path)?.lines().enumerate() {

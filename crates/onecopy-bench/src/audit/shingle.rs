@@ -1,7 +1,7 @@
-//! The token rule of the benchmark: text → set of 5-word shingle hashes.
+//! The token rule of the benchmark: turns text into a set of 5-word shingle hashes.
 //!
-//! It states Python's `re.findall(r"\w+", text.lower())` again in Rust, because the corpora's exact pairs
-//! were made by that rule. It is written apart from onecopy's own, so that each checks the other.
+//! It reimplements Python's `re.findall(r"\w+", text.lower())` in Rust, because the corpora's exact pairs were made by
+//! that rule. It shares no code with onecopy, so that each checks the other.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,8 +27,8 @@ pub fn shingles(text: &str) -> Vec<u64> {
     set
 }
 
-/// Python's `\w`: letters, numbers and the underscore, but no combining marks.
-/// Rust's `is_alphanumeric` differs: it takes vowel signs for letters.
+/// Python's `\w`: letters, numbers and the underscore, but no combining marks. Rust's `is_alphanumeric` differs: it
+/// counts vowel signs as letters.
 pub fn is_word(letter: char) -> bool {
     if letter.is_ascii() {
         return letter.is_ascii_alphanumeric() || letter == '_';

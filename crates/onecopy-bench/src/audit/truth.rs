@@ -1,4 +1,4 @@
-//! Which pages of a corpus are similar, exactly: what every tool's answer is held against.
+//! The exact similar pairs of a corpus, to which every tool's answer is compared.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::jsonl;
 /// The pages of a corpus and, for each, the pages at least as similar as the threshold.
 pub struct Truth {
     positions: HashMap<String, u32>,
-    /// `neighbours[starts[p]..starts[p + 1]]` are those of page p.
+    /// `neighbours[starts[p]..starts[p + 1]]` belong to page p.
     starts: Vec<usize>,
     neighbours: Vec<(u32, f64)>,
     /// Lines of the input that are not pages.
@@ -20,7 +20,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Reads the pages of `inputs`, and their pairs from `known` or else by joining them.
+    /// Reads the pages of `inputs`, and their pairs from `known`. Without `known` it computes the pairs.
     pub fn load(inputs: &[PathBuf], known: Option<&Path>, threshold: f64) -> Result<Truth> {
         let (mut ids, mut sets) = (vec![], vec![]);
         let unreadable = jsonl::for_each_page(inputs, |page| {
@@ -37,7 +37,7 @@ impl Truth {
         Ok(Truth { unreadable, ..Truth::new(positions, &pairs) })
     }
 
-    /// A truth from pages and pairs that are at hand.
+    /// A truth from given pages and pairs.
     pub fn new(positions: HashMap<String, u32>, pairs: &[Pair]) -> Truth {
         let mut both: Vec<(u32, u32, f64)> = pairs
             .iter()
@@ -71,7 +71,7 @@ impl Truth {
         self.positions.get(id).copied()
     }
 
-    /// Where each page is in the input.
+    /// The position of each page in the input.
     pub fn positions(&self) -> &HashMap<String, u32> {
         &self.positions
     }
@@ -81,13 +81,13 @@ impl Truth {
         &self.neighbours[self.starts[page]..self.starts[page + 1]]
     }
 
-    /// The true similarity of two pages, or nothing when it is below the threshold.
+    /// The true similarity of two pages; `None` if it is below the threshold.
     pub fn similarity(&self, page: u32, other: u32) -> Option<f64> {
         let similar = self.similar_to(page as usize);
         similar.binary_search_by_key(&other, |&(page, _)| page).ok().map(|found| similar[found].1)
     }
 
-    /// How many pages leave when only the first page of each transitive group stays.
+    /// How many pages are removed if only the first page of each transitive group is kept.
     pub fn redundant(&self) -> usize {
         let mut grouped = vec![false; self.pages()];
         let mut groups = 0;
@@ -109,8 +109,8 @@ impl Truth {
         self.pages() - groups
     }
 
-    /// How many of the pages that `is_there` have to go until no two that stay are similar: pages are
-    /// visited in input order and go when a page similar to them has stayed.
+    /// How many of the pages that `is_there` must be removed until no two kept pages are similar. Pages are visited in
+    /// input order, and removed if a similar page was kept.
     pub fn must_go(&self, is_there: impl Fn(usize) -> bool) -> usize {
         let mut stays = vec![false; self.pages()];
         let mut gone = 0;

@@ -1,6 +1,6 @@
-//! `onecopy-bench experiment methods`: how right and how fast each method is, beside what was published of it.
+//! `onecopy-bench experiment methods`: measures the quality and speed of each method, next to the published figures.
 //!
-//! Answers come from the program itself, run as a child: `eval` for labelled pairs, `dedup` for time.
+//! The program itself gives the answers, run as a child: `eval` for labelled pairs, `dedup` for time.
 
 mod neighbours;
 mod picture;
@@ -19,7 +19,7 @@ use anyhow::{Context, Result, ensure};
 use crate::peers::{self, Machine};
 use program::Program;
 
-/// The methods that are measured, those of the papers first.
+/// The measured methods, those of the papers first.
 const METHODS: [&str; 10] = [
     "shingles-b",
     "projection-c",
@@ -35,8 +35,8 @@ const METHODS: [&str; 10] = [
 
 /// Measures every method: precision and recall, how many copies pages have, the stages of LCS, speed.
 ///
-/// Writes methods.md with tables and three pictures (quality.svg, neighbours.svg, speed.svg). Takes some minutes;
-/// a quiet machine matters for the times only.
+/// Writes methods.md with tables and three pictures (quality.svg, neighbours.svg, speed.svg). Takes some minutes; only
+/// the times need a quiet machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench experiment methods --corpus bench-20k.jsonl --out methods
@@ -44,13 +44,13 @@ const METHODS: [&str; 10] = [
   onecopy-bench experiment methods --corpus pages.jsonl --only speed --limit 30 --out methods
 Parts: quality, neighbours, stages, speed")]
 pub struct Args {
-    /// The folder for the report; made if it is not there
+    /// The folder for the report; created if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The folder of labelled sets [default: labelled in $ONECOPY_DATA, else in ../shared/data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The pages that times are measured on, as JSON Lines [default: corpora/bench-20k.jsonl.zst beside the sets]
+    /// The pages that times are measured on, as JSON Lines [default: corpora/bench-20k.jsonl.zst next to the sets]
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
     /// The pages whose copies are counted, as JSON Lines [default: those of --corpus]
@@ -73,7 +73,7 @@ pub struct Args {
     onecopy: Option<PathBuf>,
 }
 
-/// What all parts need.
+/// Shared by all parts.
 struct Bench {
     program: Program,
     data: PathBuf,
@@ -83,7 +83,7 @@ struct Bench {
     runs: u32,
 }
 
-/// A part: its name, and what it says. Pictures go to the output folder.
+/// A part: its name, and a function that writes its text. Pictures go to the output folder.
 type Part<'a> = (&'static str, &'a dyn Fn(&Bench) -> Result<String>);
 
 pub fn run(args: &Args) -> Result<()> {
@@ -131,7 +131,7 @@ fn shared_data() -> PathBuf {
 }
 
 impl Bench {
-    /// Writes a picture into the output folder; says how the report refers to it.
+    /// Writes a picture into the output folder. Returns the reference to it for the report.
     fn picture(&self, name: &str, alt: &str, svg: &str) -> Result<String> {
         let path = self.out.join(name);
         fs::write(&path, svg).with_context(|| format!("cannot write {}", path.display()))?;
@@ -139,7 +139,7 @@ impl Bench {
     }
 }
 
-/// A figure between 0 and 1, or a dash where there is none.
+/// A figure between 0 and 1, or a dash if there is none.
 fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }

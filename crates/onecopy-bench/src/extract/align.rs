@@ -1,11 +1,11 @@
-//! Which blocks of a page are in its gold text: the labels that the model learns from.
+//! Labels the blocks of a page by its gold text: the training data of the model.
 //!
-//! A block of five words and more is as much main content as the share of its word triples that stand in the gold.
-//! A shorter one could stand anywhere, so it must stand between the longer ones around it.
+//! The label of a block of five or more words is the share of its word triples that occur in the gold text. A shorter
+//! block could match anywhere, so it must occur between the longer blocks around it.
 
 use std::collections::HashMap;
 
-/// Blocks shorter than this, in words, are placed by their neighbours.
+/// Shorter blocks, in words, are located by their neighbours.
 const LONG: usize = 5;
 
 /// The share of each block that is gold, from 0 to 1.
@@ -37,7 +37,7 @@ pub fn align(blocks: &[Vec<u64>], gold: &[u64]) -> Vec<f32> {
     labels
 }
 
-/// How much of a long block is gold, and where it stands there if that is sure.
+/// The gold share of a long block, and its position in the gold text if that is unambiguous.
 fn long(block: &[u64], places: &HashMap<&[u64], Vec<usize>>) -> (f32, Option<(usize, usize)>) {
     if block.len() < LONG {
         return (0.0, None);

@@ -1,54 +1,54 @@
-//! Boosted trees that ask one question a level (oblivious trees), trained by gradient boosting with logistic loss
-//! (Friedman 2001) on binned numbers.
+//! Oblivious decision trees, which ask one question per level. They are trained by gradient boosting with logistic loss
+//! (Friedman 2001) on binned features.
 //!
-//! Answers are sums of whole numbers, so that a model gives the same answer on every machine.
+//! Results are sums of integers, so that a model gives the same answer on every machine.
 
 use crate::generate::random::Random;
 
-/// Values of a number are told apart in at most this many bins.
+/// The most bins per feature.
 const BINS: usize = 64;
-/// One unit of the sum of leaves, as a logit.
+/// The logit of one unit in the sum of leaves.
 const UNIT: f64 = 1.0 / 1024.0;
 
-/// How to train.
+/// The training parameters.
 #[derive(Clone, Copy)]
 pub struct Settings {
     pub trees: usize,
     pub depth: usize,
     pub rate: f64,
-    /// Weight that pulls leaves to zero.
+    /// The regularization weight that pulls leaves to zero.
     pub calm: f64,
-    /// The part of the rows that a tree sees.
+    /// The share of rows sampled for each tree.
     pub rows: f64,
-    /// How many of a thousand numbers a tree may ask about.
+    /// How many features in a thousand a tree may use.
     pub numbers: u64,
 }
 
-/// What is learnt from: a row a block.
+/// The training data: one row per block.
 pub struct Rows {
-    /// Numbers, a row after the other.
+    /// The features, row by row.
     pub values: Vec<i32>,
     pub width: usize,
     pub labels: Vec<f32>,
     pub weights: Vec<f32>,
 }
 
-/// One tree: a question a level, and a number for each way to answer them.
+/// One tree: a question per level, and a leaf for each combination of answers.
 pub struct Tree {
-    /// The number that is asked about, and what it must be above.
+    /// The feature and its threshold, which the value must exceed.
     pub questions: Vec<(usize, i32)>,
     pub leaves: Vec<i32>,
 }
 
 /// A trained model.
 pub struct Model {
-    /// How many numbers it is asked about.
+    /// The number of features.
     pub width: usize,
     pub trees: Vec<Tree>,
 }
 
 impl Model {
-    /// Above zero: rather main content.
+    /// A positive result means main content.
     pub fn judge(&self, values: &[i32]) -> i32 {
         let leaf = |tree: &Tree| {
             let questions = tree.questions.iter().enumerate();
@@ -79,10 +79,10 @@ pub fn train(rows: &Rows, settings: &Settings) -> Model {
     Model { width: rows.width, trees }
 }
 
-/// Rows as bins, a number after the other.
+/// Binned rows, feature by feature.
 struct Binned {
     columns: Vec<Vec<u8>>,
-    /// For each number, the greatest value of each bin.
+    /// For each feature, the largest value of each bin.
     tops: Vec<Vec<i32>>,
 }
 
@@ -109,7 +109,7 @@ impl Binned {
     }
 }
 
-/// The greatest values of bins that hold about as many values each.
+/// The upper bounds of bins with about equal numbers of values.
 fn tops(mut values: Vec<i32>) -> Vec<i32> {
     values.sort_unstable();
     let last = values.len() - 1;
@@ -118,15 +118,15 @@ fn tops(mut values: Vec<i32>) -> Vec<i32> {
     tops
 }
 
-/// First and second derivatives of the loss at the rows of a sample.
+/// First and second derivatives of the loss at the sampled rows.
 struct Slopes {
     sample: Vec<u32>,
     slopes: Vec<[f32; 2]>,
 }
 
 impl Slopes {
-    /// Draws rows by how much they have yet to teach, and counts each drawn one for those that were not (Ibragimov
-    /// and Gusev 2019): a quarter of the rows teaches as much as all.
+    /// Samples rows by gradient and weights each for those not sampled (Ibragimov and Gusev 2019). A quarter of the
+    /// rows then trains as well as all.
     fn new(rows: &Rows, logits: &[f64], part: f64, random: &mut Random) -> Slopes {
         let at = |(row, logit): (usize, &f64)| {
             let chance = 1.0 / (1.0 + (-logit).exp());
@@ -180,13 +180,13 @@ fn grow(bins: &Binned, slopes: &Slopes, numbers: &[usize], settings: &Settings) 
         sums[*leaf as usize] = plus(sums[*leaf as usize], slope);
     }
     let leaf = |[first, second]: [f64; 2]| {
-        // The model keeps its leaves in 16 bits.
+        // The model stores leaves in 16 bits.
         (settings.rate * first / (second + settings.calm) / UNIT).clamp(-30_000.0, 30_000.0) as i32
     };
     Grown { cuts, leaves: sums.into_iter().map(leaf).collect() }
 }
 
-/// The cut of a column of `count` bins that separates best in all `leaves` at once: gain and bin.
+/// The best cut of a column of `count` bins over all `leaves`: its gain and bin.
 fn best_cut(
     column: &[u8],
     count: usize,
@@ -194,7 +194,7 @@ fn best_cut(
     (leaf_of, leaves): (&[u16], usize),
     calm: f64,
 ) -> (f64, u8) {
-    // Two tables in turn: a processor waits where it adds twice to one cell.
+    // Alternates between two tables: the processor stalls if it adds to one cell twice in a row.
     let mut sums = vec![[[0.0f32; 2]; 2]; leaves * BINS];
     for (index, slope) in slopes.slopes.iter().enumerate() {
         let cell = &mut sums[leaf_of[index] as usize * BINS + column[index] as usize][index % 2];

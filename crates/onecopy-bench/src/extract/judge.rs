@@ -1,8 +1,8 @@
-//! The model of main content: trees that judge a block by itself, and trees that judge it again, knowing what the first
-//! said of the blocks around it.
+//! The model of main content. The first trees judge each block by itself. The second trees judge it again, given the
+//! first results for the blocks around it.
 //!
-//! The second are trained on what the first say of pages that they have not seen, since that is what they will get:
-//! of pages that they have seen, the first are too sure.
+//! The second trees are trained on first results for unseen pages, because that is what they will get. For pages seen
+//! in training, the first trees are too confident.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,19 +14,19 @@ use super::boost::{Model, Rows, Settings, train};
 use super::contexts;
 use super::score::Bag;
 
-/// Into how many parts pages are divided for what is said of pages that were not seen.
+/// The number of parts for judging unseen pages.
 const PARTS: u64 = 3;
 
-/// A page as the model sees it.
+/// The features of a page.
 pub struct Sample {
     pub set: usize,
-    /// How much its set counts.
+    /// The weight of its set.
     pub weight: f64,
-    /// Pages of one group are never seen while others of it are tested.
+    /// Pages of one group are never split between training and testing.
     pub group: u64,
-    /// What the model sees of each block, a block after the other.
+    /// The features of each block, block by block.
     pub values: Vec<i32>,
-    /// Where each block is; onecopy knows what the numbers mean, but the first is how many words it counts.
+    /// The place of each block, which onecopy interprets. The first number is the word count of the block.
     pub places: Vec<Vec<u32>>,
     pub blocks: Vec<Vec<u64>>,
     pub labels: Vec<f32>,
@@ -39,7 +39,7 @@ pub struct Judge {
     pub again: Model,
 }
 
-/// How to train both.
+/// The training parameters of both.
 pub struct Plan<'a> {
     pub first: Settings,
     pub again: Settings,
@@ -47,14 +47,14 @@ pub struct Plan<'a> {
 }
 
 impl Judge {
-    /// Trains on `samples`; the same ones in the same order give the same models.
+    /// Trains on `samples`; the same samples in the same order give the same models.
     pub fn new(samples: &[&Sample], plan: &Plan<'_>) -> Result<Judge> {
         let own =
             |samples: &[&Sample]| samples.iter().map(|sample| sample.values.clone()).collect::<Vec<_>>();
         let first = train(&rows(samples, own(samples)), &plan.first);
         let mut said: HashMap<*const Sample, Vec<i32>> = HashMap::new();
         for part in 0..PARTS {
-            // Other bits than those that divide pages into those seen and those tested.
+            // Uses other bits than the split into training and test pages.
             let (tested, seen): (Vec<&Sample>, Vec<&Sample>) =
                 samples.iter().partition(|sample| (sample.group >> 20) % PARTS == part);
             let model = train(&rows(&seen, own(&seen)), &plan.first);
@@ -68,7 +68,7 @@ impl Judge {
         Ok(Judge { first, again: train(&rows(samples, values), &plan.again) })
     }
 
-    /// What is said of each block of each of `samples`.
+    /// The result for each block of each of `samples`.
     pub fn sums(&self, samples: &[&Sample], work: &Path) -> Result<Vec<Vec<i32>>> {
         let said: Vec<Vec<i32>> = samples.iter().map(|sample| sums(&self.first, sample)).collect();
         let values = with_context(samples, &said, work)?;
@@ -84,7 +84,7 @@ fn sums(model: &Model, sample: &Sample) -> Vec<i32> {
     sample.values.chunks(width(sample)).map(|values| model.judge(values)).collect()
 }
 
-/// How many numbers describe a block by itself.
+/// The number of features of a block by itself.
 fn width(sample: &Sample) -> usize {
     sample.values.len() / sample.labels.len()
 }
@@ -94,7 +94,7 @@ struct Context {
     context: Vec<Vec<i32>>,
 }
 
-/// What the second model sees of the blocks of each page: what the first sees, then what it said around them.
+/// The features of the second model for each page: those of the first, then the first results around each block.
 fn with_context(samples: &[&Sample], said: &[Vec<i32>], work: &Path) -> Result<Vec<Vec<i32>>> {
     let line = |(sample, sums): (&&Sample, &Vec<i32>)| {
         serde_json::json!({ "places": sample.places, "sums": sums }).to_string() + "\n"
@@ -111,7 +111,7 @@ fn with_context(samples: &[&Sample], said: &[Vec<i32>], work: &Path) -> Result<V
     Ok(all)
 }
 
-/// A page counts once whatever its length, a set by the root of its pages, a block by its words.
+/// A page counts the same whatever its length. A set counts by the root of its number of pages, a block by its words.
 fn rows(samples: &[&Sample], values: Vec<Vec<i32>>) -> Rows {
     let mut pages: HashMap<usize, f64> = HashMap::new();
     samples.iter().for_each(|sample| *pages.entry(sample.set).or_default() += 1.0);

@@ -1,7 +1,7 @@
 //! Word-level F1: how much of the gold text was found, and how much else.
 //!
-//! Words are those of the token rule, lower-cased, as a multiset: order and place do not count. A page's precision is
-//! the share of its extracted words that are gold, its recall the share of gold words that were extracted.
+//! Words follow the token rule, lower-cased, as a multiset: order and position do not count. A page's precision is the
+//! share of its extracted words that are gold. Its recall is the share of gold words that were extracted.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ impl Bag {
     }
 }
 
-/// How well texts match their gold.
+/// How well texts match their gold text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
     pages: u64,
@@ -56,7 +56,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Counts a page in and returns its F1.
+    /// Adds a page and returns its F1.
     pub fn add(&mut self, found: &Bag, gold: &Bag) -> f64 {
         let shared = found.shared(gold);
         let part = |whole: u64| if whole == 0 { 0.0 } else { shared as f64 / whole as f64 };

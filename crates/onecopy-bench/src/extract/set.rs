@@ -1,5 +1,5 @@
-//! A set of pages whose main content people marked: `docs.jsonl` with `id`, `html` and `gold` or `content`, or the gold
-//! apart, as `content` in `content.jsonl`. Either file may be packed (`.zst`).
+//! A set of pages whose main content people marked: `docs.jsonl` with `id`, `html` and `gold` or `content`. The gold
+//! text may also be `content` in `content.jsonl`. Either file may be packed (`.zst`).
 
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
@@ -15,7 +15,7 @@ use crate::jsonl;
 pub struct Set {
     pub name: String,
     pub pages: Vec<Page>,
-    /// Whether it is versions of the pages of one site.
+    /// Whether it holds versions of the pages of one site.
     pub is_one_site: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Page {
     pub id: String,
     pub html: String,
     pub gold: Vec<u64>,
-    /// Pages of one site or service are alike, so they are never split between training and testing.
+    /// The group of similar pages, of one site or service. A group is never split between training and testing.
     pub group: String,
 }
 
@@ -46,8 +46,8 @@ struct Record {
 }
 
 impl Set {
-    /// Reads the set in `folder`. Of several captures of one page the first counts; of several versions, which have
-    /// one path, the first and the last: the template may have changed between them.
+    /// Reads the set in `folder`. If there are several captures of one page, the first counts. If there are several
+    /// versions at one path, the first and the last count, since the template may have changed.
     pub fn read(folder: &Path) -> Result<Set> {
         let content = records(folder, "content.jsonl")?.unwrap_or_default();
         let mut gold: HashMap<String, String> =
@@ -81,7 +81,7 @@ impl Set {
     }
 }
 
-/// CleanEval put each page between lines of its own, `<text id=...>` and `</text>`, which mislead parsers.
+/// CleanEval wraps each page in lines of its own, `<text id=...>` and `</text>`, which mislead parsers.
 fn unwrapped(html: &str) -> &str {
     let trimmed = html.trim();
     match trimmed.split_once('\n') {

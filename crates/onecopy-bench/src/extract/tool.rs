@@ -1,4 +1,4 @@
-//! The tools that turn HTML into text, and one run of one of them.
+//! The tools that turn HTML into text, and how to run them.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -12,11 +12,11 @@ use super::score::{Bag, Score, words};
 use super::set::Set;
 use crate::peers::install::{Workshop, extract_program, peers_folder};
 
-/// A tool in one of its settings.
+/// A tool with one of its settings.
 pub struct Tool {
     pub name: &'static str,
     pub setting: &'static str,
-    /// Its script and packages; none for onecopy.
+    /// Its script and packages; `None` for onecopy.
     script: Option<(&'static str, &'static [&'static str])>,
 }
 
@@ -40,20 +40,20 @@ pub const TOOLS: [Tool; 10] = [
     Tool { name: "resiliparse", setting: "all", script: RESILIPARSE },
 ];
 
-/// What a tool did on a set.
+/// The result of a tool on a set.
 #[derive(Clone, Copy)]
 pub struct Outcome {
     pub score: Score,
     pub cpu_seconds: f64,
 }
 
-/// A tool that can be started.
+/// A tool ready to run.
 pub struct Ready {
     program: PathBuf,
     script: Option<PathBuf>,
 }
 
-/// A line of a tool's output: a page, or at the end the cost.
+/// A line of a tool's output: a page, or the cost at the end.
 #[derive(Deserialize)]
 struct Line {
     id: Option<String>,
@@ -62,7 +62,7 @@ struct Line {
 }
 
 impl Tool {
-    /// Builds or installs the tool. What that costs is nobody's result.
+    /// Builds or installs the tool. This cost is not measured.
     pub fn ready(&self, workshop: &Workshop) -> Result<Ready> {
         match self.script {
             None => Ok(Ready { program: extract_program()?, script: None }),
@@ -93,11 +93,11 @@ impl Tool {
     }
 }
 
-/// Starts the tool once, and waits for it.
+/// Runs the tool once and waits for it.
 pub fn extract(ready: &Ready, input: &Path, out: &Path, setting: &str) -> Result<()> {
     let mut command = Command::new(&ready.program);
     command.args(&ready.script).arg(input).arg("--out").arg(out).arg("--setting").arg(setting);
-    // Compiled scripts would be left in the source tree.
+    // Without this, Python leaves compiled scripts in the source tree.
     let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().context("cannot start it")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "it failed: {}", said.lines().last().unwrap_or("it said nothing"));

@@ -1,7 +1,7 @@
-//! Which page is what: an original, or a copy of which original with which edits.
+//! Decides what each page is: an original, or which copy of which original.
 //!
-//! Pages are laid out in blocks that refer only to themselves, so the share of copies and the sizes of groups
-//! are the same in a corpus of a thousand pages and of a billion, and any page can be made without the others.
+//! Pages are laid out in blocks that refer only to themselves. So the share of copies and the sizes of groups are the
+//! same in a corpus of a thousand or a billion pages, and any page can be made without the others.
 
 use super::random::{Random, derive};
 
@@ -19,11 +19,11 @@ const CHAIN: u64 = 5;
 
 /// An edit of at most this rate leaves a Jaccard of 0.5 or more on 5-word shingles.
 const RATE_MAX: f64 = 0.075;
-/// Neighbours in a chain are about 0.84 similar; pages two links apart about 0.71.
+/// Neighbours in a chain have a similarity of about 0.84, pages two links apart about 0.71.
 const CHAIN_RATE: f64 = 0.016;
-/// Mirrors that change a date or a counter.
+/// The rate for mirrors that change a date or a counter.
 const MIRROR_RATE: f64 = 0.001;
-/// Pages of the giant group are about 0.97 similar to each other.
+/// Pages of the giant group have a similarity of about 0.97 to each other.
 const GIANT_RATE: f64 = 0.0015;
 
 const KIND_SLOT: u64 = 1;
@@ -38,16 +38,16 @@ pub struct Recipe {
     pub page: u64,
     /// The edits to apply, in order.
     pub edits: Vec<Edit>,
-    /// Where the page is found.
+    /// The host of the page.
     pub host: Host,
 }
 
 /// A round of changes: each word is changed with probability `rate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edit {
-    /// Decides which words.
+    /// Decides which words change.
     pub seed: u64,
-    /// Changes a word.
+    /// The probability that a word changes.
     pub rate: f64,
 }
 
@@ -58,14 +58,14 @@ pub enum Host {
     Own,
     /// A host that copies whole runs of pages under the same paths.
     Mirror,
-    /// A host that copies single pages; the number tells its pages apart.
+    /// A host that copies single pages; the number distinguishes its pages.
     Copier(u64),
 }
 
 /// The recipe of page `index` of the ordinary pages.
 pub fn recipe(seed: u64, index: u64) -> Recipe {
     let block = index / BLOCK;
-    // 77 and 200 share no factor, so the kinds are interleaved and a short corpus has them all.
+    // 77 and 200 are coprime, so the kinds are interleaved and a short corpus has them all.
     let slot = (index % BLOCK * 77 + 13) % BLOCK;
     let mut random = Random::new(derive(seed, KIND_SLOT, index));
     let original = |number: u64, host, edits| Recipe {

@@ -1,6 +1,6 @@
-//! A recipe → the words of a page → a line of JSON.
+//! Turns a recipe into the words of a page, and those into a line of JSON.
 //!
-//! Words stay numbers until the line is written, which makes an edit a change of a list of integers.
+//! Words stay numbers until the line is written, so an edit changes a list of integers.
 
 use std::io::Write;
 
@@ -13,18 +13,18 @@ const KIND_PAGE: u64 = 12;
 const KIND_SHARED: u64 = 13;
 const KIND_PLATFORM: u64 = 14;
 
-/// Sentences that the pages of a site repeat from each other.
+/// Sentences that the pages of a site share.
 const SHARED_SENTENCES: u64 = 40;
-/// Publishing platforms, whose line of small print is at the foot of a twelfth of all pages.
+/// Publishing platforms, whose small print is at the foot of one page in twelve.
 const PLATFORMS: u64 = 12;
 /// One site in this many is not in Latin letters.
 const OTHER_SCRIPT_ONE_IN: u64 = 6;
 
-/// The low bits of a word are its number in the vocabulary; these two fields follow.
+/// The low bits of a word are its index in the vocabulary; these two fields follow.
 const NUMBER_BITS: u32 = 20;
 const CAPITAL: u32 = 1 << 24;
 
-/// What stands after a word, already escaped for JSON.
+/// The characters after a word, already escaped for JSON.
 const AFTER: [&[u8]; 6] = [b" ", b", ", b". ", b".\\n", b"\\n", b" \\\""];
 const SPACE: u32 = 0;
 const COMMA: u32 = 1;
@@ -33,14 +33,14 @@ const PARAGRAPH: u32 = 3;
 const LINE: u32 = 4;
 const QUOTE: u32 = 5;
 
-/// Makes pages under one seed.
+/// Makes the pages of one seed.
 pub struct Press {
     vocabulary: Vocabulary,
     seed: u64,
 }
 
 impl Press {
-    /// A press for the corpus of `seed`.
+    /// The generator for the corpus of `seed`.
     pub fn new(seed: u64) -> Press {
         Press { vocabulary: Vocabulary::new(), seed }
     }
@@ -50,7 +50,7 @@ impl Press {
         self.print_at(position, &url(recipe), recipe, out);
     }
 
-    /// Appends the page to `out` as a line of JSON, with an address of its own, which needs no escapes.
+    /// Appends the page to `out` as a line of JSON, with the given URL, which must need no escapes.
     pub fn print_at(&self, position: u64, url: &str, recipe: &Recipe, out: &mut Vec<u8>) {
         let words = self.words(recipe);
         write!(out, "{{\"id\": \"p{position:09}\", \"url\": \"{url}").expect("memory takes writes");
@@ -59,7 +59,7 @@ impl Press {
             let start = out.len();
             out.extend_from_slice(self.vocabulary.letters(word & ((1 << NUMBER_BITS) - 1)));
             if word & CAPITAL != 0 {
-                // Letters beyond ASCII have no single-byte capital and stay as they are.
+                // Non-ASCII letters have no single-byte capital and stay unchanged.
                 out[start].make_ascii_uppercase();
             }
             out.extend_from_slice(AFTER[(word >> NUMBER_BITS & 7) as usize]);
@@ -67,7 +67,7 @@ impl Press {
         out.extend_from_slice(b"\"}\n");
     }
 
-    /// The words of the page, with its edits made.
+    /// The words of the page after its edits.
     fn words(&self, recipe: &Recipe) -> Vec<u32> {
         let script = script(derive(self.seed, KIND_SITE, recipe.site));
         let mut words = self.original(recipe.site, recipe.page, script);
@@ -125,7 +125,7 @@ impl Press {
         words[start + 3] |= [COMMA, SPACE, SPACE, QUOTE][(style % 4) as usize] << NUMBER_BITS;
     }
 
-    /// Replaces, deletes and inserts words, and now and then a run of them.
+    /// Replaces, deletes and inserts words, and sometimes a run of them.
     fn edited(&self, words: &[u32], edit: Edit, script: usize) -> Vec<u32> {
         let mut random = Random::new(edit.seed);
         let hit = (edit.rate * u32::MAX as f64) as u64;
@@ -149,7 +149,7 @@ impl Press {
     }
 }
 
-/// Latin for most sites.
+/// The script of a site: Latin for most.
 fn script(site: u64) -> usize {
     let mut random = Random::new(mix(site));
     if random.once_in(OTHER_SCRIPT_ONE_IN) { 1 + random.below(SCRIPT_COUNT as u64 - 1) as usize } else { 0 }

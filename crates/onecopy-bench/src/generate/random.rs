@@ -1,8 +1,8 @@
-//! The pseudo-random numbers behind generated corpora.
+//! The pseudo-random numbers of generated corpora.
 //!
-//! Written here rather than taken from a crate, so that a seed means the same bytes for ever. The algorithms
-//! are splitmix64 (Steele, Lea and Flood 2014) for seeding and mixing, xoshiro256++ (Blackman and Vigna 2018)
-//! for streams. Nothing here or in its callers uses a float function that a platform may round its own way.
+//! They are implemented here rather than in a crate, so that a seed always gives the same bytes. Seeding and mixing use
+//! splitmix64 (Steele, Lea and Flood 2014), streams use xoshiro256++ (Blackman and Vigna 2018). This module and its
+//! callers use no float function that a platform may round differently.
 
 /// Scrambles `value`: a bijection in which every input bit reaches every output bit.
 pub fn mix(value: u64) -> u64 {
@@ -12,7 +12,7 @@ pub fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A seed for the thing numbered `number` of the kind `kind`, under `seed`.
+/// A seed for item `number` of the kind `kind`, derived from `seed`.
 pub fn derive(seed: u64, kind: u64, number: u64) -> u64 {
     mix(mix(mix(seed) ^ kind) ^ number)
 }
@@ -43,12 +43,12 @@ impl Random {
         result
     }
 
-    /// A number below `limit`. The bias, under limit / 2⁶⁴, is nothing to a text.
+    /// A number below `limit`. The bias is under limit / 2⁶⁴, which is negligible.
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// A number from 0 up to, but not including, 1.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

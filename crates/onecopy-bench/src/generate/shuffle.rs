@@ -1,11 +1,11 @@
-//! Visits 0..n in a random order without holding the order.
+//! Visits 0..n in a random order without storing the order.
 //!
-//! A Feistel network permutes the smallest power of four that holds n; numbers past n are permuted again
-//! until they fall below it (cycle walking). Copies thus lie anywhere in a corpus of any size.
+//! A Feistel network permutes the smallest power of four that is at least n. Numbers from n on are permuted again until
+//! they fall below it (cycle walking). So copies are spread over a corpus of any size.
 
 use super::random::derive;
 
-/// Mixing rounds; four make neighbours land far apart.
+/// Mixing rounds; four spread neighbours far apart.
 const ROUNDS: u64 = 4;
 
 /// A permutation of 0..n.
@@ -22,7 +22,7 @@ impl Shuffle {
         Shuffle { seed, len, half_bits: bits.div_ceil(2).max(1) }
     }
 
-    /// What stands at `position`.
+    /// The number at `position`.
     pub fn at(&self, position: u64) -> u64 {
         assert!(position < self.len, "position {position} of {}", self.len);
         let mut value = self.permute(position);

@@ -4,7 +4,7 @@ use super::random::{Random, derive};
 
 /// Words in each script's list.
 const WORDS_PER_SCRIPT: usize = 12_000;
-/// The vocabulary is the same for every seed, as a language is for every author.
+/// The vocabulary is the same for every seed, like a language that all authors share.
 const VOCABULARY_SEED: u64 = 0x6f6e_6563_6f70_7921;
 
 /// Letters that open a syllable and letters that may follow.
@@ -35,7 +35,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Makes the words. Always the same ones.
+    /// Makes the words, always the same.
     pub fn new() -> Vocabulary {
         let (mut letters, mut ends) = (vec![], vec![0]);
         for (number, script) in SCRIPTS.iter().enumerate() {
@@ -45,7 +45,8 @@ impl Vocabulary {
                 ends.push(letters.len() as u32);
             }
         }
-        // The offset flattens the very top, as in real text: the commonest word is about one in fifteen.
+        // The offset flattens the top of the distribution, as in real text: the most frequent word is about one in
+        // fifteen.
         let weights: Vec<f64> = (0..WORDS_PER_SCRIPT).map(|rank| 1.0 / (rank as f64 + 1.7)).collect();
         Vocabulary { letters, ends, zipf: Alias::new(&weights) }
     }
@@ -85,7 +86,7 @@ fn word(script: &Script, rank: usize, random: &mut Random) -> String {
 
 /// Draws from a fixed distribution in constant time (Walker 1977, tables by Vose 1991).
 struct Alias {
-    /// Out of 2³², how often a column stands for itself rather than for `other`.
+    /// How often, out of 2³², a column stands for itself rather than for `other`.
     own: Vec<u32>,
     other: Vec<u32>,
 }

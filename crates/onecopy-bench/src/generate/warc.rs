@@ -1,4 +1,4 @@
-//! The generated pages as a WARC file, as a crawler would write them: a request and a response a page.
+//! Writes the generated pages as a WARC file, like a crawler: a request and a response for each page.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,7 +17,7 @@ struct Page {
     text: String,
 }
 
-/// Writes `corpus` to the file `path`; if that ends in `.gz`, each record is a gzip member.
+/// Writes `corpus` to the file `path`. If the name ends in `.gz`, each record is a gzip member.
 pub fn write_file(corpus: Corpus, path: &Path) -> Result<()> {
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
     let packed = path.extension().is_some_and(|ending| ending == "gz");

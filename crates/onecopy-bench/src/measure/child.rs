@@ -1,8 +1,8 @@
-//! `onecopy-bench child`, hidden: runs one program and writes down what it and all its descendants cost.
+//! `onecopy-bench child`, hidden: runs one program and records the cost of it and all its descendants.
 //!
-//! Waiting for the program alone would miss what its orphans used: Python's fork server, for one, outlives the
-//! program that started it and takes the bill of all workers along. So this process makes itself the one that
-//! orphans are handed to, and waits for all of them.
+//! Waiting for the program alone would miss its orphans. Python's fork server, for example, outlives the program that
+//! started it, and the usage of all workers is charged to it. So this process becomes the subreaper of orphans and
+//! waits for all of them.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -20,10 +20,10 @@ use super::{Cost, seconds};
 /// How long orphans may take to notice that their program has ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The exit code when the time limit passed, as that of timeout(1).
+/// The exit code for an exceeded time limit, as in timeout(1).
 pub const OUT_OF_TIME: i32 = 124;
 
-/// Linux counts resident memory in KiB, the BSDs and macOS in bytes.
+/// Linux reports resident memory in KiB, the BSDs and macOS in bytes.
 const RSS_UNIT: u64 = if cfg!(target_os = "linux") { 1024 } else { 1 };
 
 /// Runs a program and writes its cost as JSON.
@@ -32,7 +32,7 @@ pub struct Args {
     /// Where to write the cost
     #[arg(long)]
     report: PathBuf,
-    /// End the program after so many seconds, with exit code 124
+    /// End the program after this many seconds, with exit code 124
     #[arg(long)]
     limit: Option<f64>,
     /// The program and its arguments
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(limit) = args.limit
         && !ends_within(&mut child, limit)?
     {
-        // Asked politely, a program may take long to leave its work in order.
+        // Kills it, since a graceful stop may take long.
         child.kill().and_then(|()| child.wait()).context("cannot end the program")?;
         std::process::exit(OUT_OF_TIME);
     }
@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<()> {
         .with_context(|| format!("cannot write {}", args.report.display()))
 }
 
-/// True when the program ends by itself within `limit` seconds.
+/// Whether the program ends by itself within `limit` seconds.
 fn ends_within(child: &mut Child, limit: f64) -> Result<bool> {
     let started = Instant::now();
     while started.elapsed().as_secs_f64() < limit {
@@ -88,7 +88,7 @@ fn ends_within(child: &mut Child, limit: f64) -> Result<bool> {
     Ok(false)
 }
 
-/// True when no descendant is left, false when patience ran out first.
+/// Whether all descendants have ended; false if they took too long.
 fn wait_for_orphans() -> Result<bool> {
     let started = Instant::now();
     while started.elapsed() < PATIENCE {

@@ -1,4 +1,4 @@
-//! Reported mirrors against planted ones.
+//! Compares reported mirrors with planted ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,18 +22,18 @@ struct Prefix {
     path: String,
 }
 
-/// What was planted, and what was reported.
+/// The comparison of planted and reported mirrors.
 #[derive(Default)]
 pub struct Verdict {
     reported: usize,
     right: usize,
-    /// Planted and found, by kind.
+    /// The numbers of planted and found mirrors, by kind.
     found: BTreeMap<&'static str, (usize, usize)>,
     wrong: Vec<String>,
     missed: Vec<String>,
 }
 
-/// Holds the mirrors that onecopy printed to `log` against those of `web`.
+/// Compares the mirrors that onecopy printed to `log` with those of `web`.
 pub fn judge(web: &Web, log: &Path) -> Result<Verdict> {
     let text = std::fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
     let reported: Vec<Reported> =
@@ -91,7 +91,7 @@ impl Verdict {
         counts.into_iter().chain(shares).collect()
     }
 
-    /// Puts another verdict with this one.
+    /// Adds another verdict.
     pub fn add(&mut self, other: Verdict) {
         self.reported += other.reported;
         self.right += other.right;
@@ -111,7 +111,7 @@ impl Verdict {
         table
     }
 
-    /// Says what is wrong and what is missing.
+    /// Prints the wrong and the missing pairs.
     pub fn explain(&self) {
         self.wrong.iter().for_each(|pair| eprintln!("wrong   {pair}"));
         self.missed.iter().for_each(|pair| eprintln!("missed  {pair}"));

@@ -1,4 +1,4 @@
-//! A made-up web → files: its pages as text, or a list of pages whose groups are known.
+//! Writes a made-up web to files: its pages as text, or a list of pages with known groups.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::web::{Web, WebPage};
 use crate::generate::{Edit, Host, Press, Recipe};
 
-/// Copies with a changed date or counter: at least 0.9 similar.
+/// The edit rate of copies with a changed date or counter: their similarity is at least 0.9.
 const LIGHT: f64 = 0.002;
 
 /// Writes the pages of `web` as JSON Lines with id, url and text.
@@ -32,7 +32,7 @@ fn recipe(page: &WebPage) -> Recipe {
     Recipe { site: page.site, page: page.content, edits: edits.into_iter().collect(), host: Host::Own }
 }
 
-/// Writes the list of pages that a run would have written, with the groups that were planted.
+/// Writes the list of pages as a run would write it, with the planted groups.
 pub fn write_known(web: &Web, path: &Path) -> Result<()> {
     let mut copies: HashMap<u64, u32> = HashMap::new();
     web.pages.iter().for_each(|page| *copies.entry(page.content).or_default() += 1);

@@ -1,9 +1,18 @@
-//! A made-up web: families of hosts, some of them mirrors, others only alike.
+//! A made-up web: families of hosts, some of them mirrors, others only similar.
 //!
-//! Every family is made from the seed and its number alone. Mirrors: whole hosts, hosts with and without `www.`, under
-//! other prefixes, parts of a host, crawled incompletely, edited, sets of several, two folders of one host. Not mirrors:
-//! hosts with one template and the same small pages, hosts that take over articles, hosts that answer every path with
-//! one error page, hosts that share a few pages, and hosts that share nothing but the names of their paths.
+//! Every family is made from the seed and its number alone. The mirrors are:
+//!
+//! - whole hosts, also with and without `www.`,
+//! - sites under other prefixes, and parts of a host,
+//! - incompletely crawled or edited copies,
+//! - sets of several hosts, and two folders of one host.
+//!
+//! The others are:
+//!
+//! - hosts with one template and the same small pages,
+//! - hosts that republish articles, or share a few pages,
+//! - hosts that answer every path with one error page,
+//! - hosts that share only the names of their paths.
 
 mod alike;
 mod mirrored;
@@ -32,26 +41,26 @@ pub struct Web {
 /// A page of the web.
 pub struct WebPage {
     pub url: String,
-    /// Decides the template.
+    /// Determines the template.
     pub site: u64,
-    /// Pages of one content are duplicates.
+    /// Pages with the same content are duplicates.
     pub content: u64,
-    /// Copies with this are near-duplicates, others exact.
+    /// `Some` for near-duplicates, `None` for exact copies.
     pub edit: Option<u64>,
 }
 
-/// A pair of prefixes that was planted.
+/// A planted pair of prefixes.
 pub struct Planted {
     pub left: String,
     pub right: String,
     pub kind: &'static str,
 }
 
-/// A path and the content that is there.
+/// A path and its content.
 type Entry = (String, u64);
 
 impl Web {
-    /// A web of about this many hosts. `noise` says how incomplete crawls are and how much is edited.
+    /// A web of about `hosts` hosts. `noise` determines how incomplete crawls are and how much is edited.
     pub fn new(seed: u64, hosts: usize, noise: f64) -> Web {
         let mut web = Web { pages: Vec::new(), mirrors: Vec::new(), hosts: 0 };
         let mut number = 0;
@@ -66,7 +75,7 @@ impl Web {
             }
             number += 1;
         }
-        // Pages in the order of a crawl, not of hosts.
+        // Pages are in crawl order, not grouped by host.
         web.pages.sort_by_cached_key(|page| {
             derive(seed, KIND_EDIT, xxhash_rust::xxh3::xxh3_64(page.url.as_bytes()))
         });
@@ -74,7 +83,7 @@ impl Web {
     }
 }
 
-/// A family at work: adds its hosts and pages to the web.
+/// A family, which adds its hosts and pages to the web.
 struct Family<'a> {
     web: &'a mut Web,
     random: Random,
@@ -84,19 +93,19 @@ struct Family<'a> {
     hosts: u64,
 }
 
-/// How a host's pages come into the collection.
+/// How the pages of a host were crawled.
 #[derive(Clone, Copy)]
 struct Fetch {
     /// The share of pages that were fetched.
     crawled: f64,
-    /// The share of pages that were changed so much that they are no duplicates.
+    /// The share of pages that changed too much to be duplicates.
     edited: f64,
 }
 
 const WHOLE: Fetch = Fetch { crawled: 1.0, edited: 0.0 };
 
 impl Family<'_> {
-    /// The name of one more host.
+    /// The name of a new host.
     fn host(&mut self) -> String {
         self.hosts += 1;
         self.web.hosts += 1;
@@ -124,7 +133,7 @@ impl Family<'_> {
         (0..count).map(|i| FOLDERS[((start + 5 * i) % 12) as usize]).collect()
     }
 
-    /// The pages of one folder, in one of the ways in which sites name pages.
+    /// The pages of one folder, named in one of several common styles.
     fn folder(&mut self, folder: &str, pages: u64) -> Vec<Entry> {
         let style = self.random.below(4);
         let name = |number: u64, random: &mut Random| match style {
@@ -156,7 +165,7 @@ impl Family<'_> {
         entries
     }
 
-    /// Puts pages on a host below a prefix, which is empty or begins with a slash.
+    /// Publishes pages on a host below a prefix, which is empty or begins with a slash.
     fn publish(&mut self, host: &str, prefix: &str, entries: &[Entry], fetch: Fetch) {
         let scheme = if self.random.once_in(2) { "http" } else { "https" };
         let light = self.random.once_in(2);

@@ -1,4 +1,4 @@
-//! Gets a peer ready to run: builds programs, makes the Python environment, installs packages by name.
+//! Prepares a peer: builds programs, creates the Python environment, installs packages by name.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,19 +7,19 @@ use anyhow::{Context, Result, ensure};
 
 use super::roster::{Kind, Peer};
 
-/// Where peers are kept, built and run.
+/// The folders and programs of the peers.
 pub struct Workshop {
-    /// Everything that a measurement writes.
+    /// The folder for all files that a measurement writes.
     pub work: PathBuf,
-    /// The onecopy program, when the user named one.
+    /// The onecopy program, if the user named one.
     pub onecopy: Option<PathBuf>,
 }
 
-/// A peer that is ready.
+/// A peer ready to run.
 pub struct Ready {
     /// The program to start.
     pub program: PathBuf,
-    /// The script that it runs, if it is an interpreter.
+    /// The script to run, if the program is an interpreter.
     pub script: Option<PathBuf>,
 }
 
@@ -34,7 +34,7 @@ fn workspace_root() -> PathBuf {
 }
 
 impl Workshop {
-    /// Builds or installs `peer`. What that costs is nobody's result.
+    /// Builds or installs `peer`. This cost is not measured.
     pub fn ready(&self, peer: &Peer) -> Result<Ready> {
         match peer.kind {
             Kind::Onecopy => {
@@ -54,7 +54,8 @@ impl Workshop {
         }
     }
 
-    /// A Python with `packages` in it, at the pinned versions. Each peer has its own: they disagree on theirs.
+    /// A Python environment with `packages` at their pinned versions. Each peer has its own, since their versions
+    /// conflict.
     pub fn python(&self, packages: &[&str], key: &str) -> Result<PathBuf> {
         let environment = self.work.join(format!("{key}.venv"));
         let python = environment.join("bin").join("python");
@@ -68,7 +69,7 @@ impl Workshop {
     }
 }
 
-/// The program at `named`, or this workspace's release build, which is made when it is absent.
+/// The program at `named`, or this workspace's release build, which is built if it is missing.
 pub fn onecopy(named: Option<&Path>) -> Result<PathBuf> {
     if let Some(program) = named {
         ensure!(program.exists(), "there is no program {}: check --onecopy", program.display());
@@ -82,19 +83,19 @@ pub fn onecopy(named: Option<&Path>) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// This workspace's reader of WARC files by itself, built in release.
+/// Builds this workspace's standalone WARC reader in release mode.
 pub fn warc_census() -> Result<PathBuf> {
     let root = workspace_root();
     finish(cargo(&root).args(["--package", "onecopy-engine", "--example", "warc_census"]))?;
     Ok(target(&root).join("release").join("examples").join("warc_census"))
 }
 
-/// The program of onecopy that turns HTML into text, built anew when its source changed.
+/// The onecopy program that turns HTML into text, rebuilt if its source changed.
 pub fn extract_program() -> Result<PathBuf> {
     example_program("extract")
 }
 
-/// A program among the examples of `onecopy-core`, built anew when its source changed.
+/// An example program of `onecopy-core`, rebuilt if its source changed.
 pub fn example_program(name: &str) -> Result<PathBuf> {
     let root = workspace_root();
     finish(cargo(&root).args(["--package", "onecopy-core", "--example", name]))?;
@@ -105,7 +106,7 @@ fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// Runs a step of an installation to its end; a failure is told in its own last words.
+/// Runs an installation step to its end. A failure shows its last lines of output.
 fn finish(step: &mut Command) -> Result<()> {
     let name = step.get_program().to_string_lossy().into_owned();
     let output = step.output().with_context(|| format!("cannot start {name}"))?;
@@ -120,7 +121,7 @@ fn cargo(folder: &Path) -> Command {
     cargo
 }
 
-/// The pinned packages, for the head of the report.
+/// The pinned packages, for the report header.
 pub fn packages() -> String {
     let pins = std::fs::read_to_string(peers_folder().join("requirements.txt")).unwrap_or_default();
     let names: Vec<String> = pins

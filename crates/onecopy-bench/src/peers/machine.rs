@@ -1,23 +1,23 @@
-//! Names the machine that figures were measured on: a figure without it means little.
+//! Describes the machine on which figures were measured: they mean little without it.
 
 use std::process::Command;
 
 use serde::Serialize;
 
-/// The machine and the tools on it. What cannot be found out is said to be unknown.
+/// The machine and its tools. Facts that cannot be determined are `unknown`.
 #[derive(Serialize)]
 pub struct Machine {
     processor: String,
     cores: usize,
     memory_gb: f64,
-    /// Processes that wanted to run, on average over the last minute, when the measurement began.
+    /// The load average over the last minute at the start of the measurement.
     load: String,
     rustc: String,
     python: String,
 }
 
 impl Machine {
-    /// Looks at this machine.
+    /// Inspects this machine.
     pub fn this() -> Machine {
         let processors = read("/proc/cpuinfo");
         let memory = read("/proc/meminfo");
@@ -33,7 +33,7 @@ impl Machine {
         }
     }
 
-    /// One line for people.
+    /// A one-line description.
     pub fn line(&self) -> String {
         let Machine { processor, cores, memory_gb, load, rustc, python } = self;
         format!("{processor}, {cores} cores, {memory_gb:.0} GB, load {load}; {rustc}; {python}")

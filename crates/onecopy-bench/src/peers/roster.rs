@@ -1,26 +1,26 @@
-//! The tools that are measured, and how each is installed and run.
+//! The measured tools, and how to install and run them.
 
 /// A tool.
 pub struct Peer {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub key: &'static str,
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: &'static str,
-    /// How it is run.
+    /// How to run it.
     pub kind: Kind,
 }
 
-/// Three ways to run a tool.
+/// The three ways to run a tool.
 pub enum Kind {
     /// The program that all others are compared with.
     Onecopy,
-    /// A cargo project in the folder `peers/`, built in release.
+    /// A cargo project in the folder `peers/`, built in release mode.
     Cargo { folder: &'static str, program: &'static str },
-    /// A script in the folder `peers/`, and the packages it needs.
+    /// A script in the folder `peers/`, and its packages.
     Python { script: &'static str, packages: &'static [&'static str] },
 }
 
-/// Everything that can be measured, the fast ones first.
+/// All tools, the fast ones first.
 pub const ROSTER: [Peer; 9] = [
     Peer { key: "onecopy", name: "onecopy", kind: Kind::Onecopy },
     Peer {
@@ -71,7 +71,7 @@ pub const ROSTER: [Peer; 9] = [
     },
 ];
 
-/// The peers named in `only`, or all of them when it is empty.
+/// The peers named in `only`, or all of them if it is empty.
 pub fn chosen(only: &[String]) -> Result<Vec<&'static Peer>, String> {
     let keys: Vec<&str> = ROSTER.iter().map(|peer| peer.key).collect();
     if let Some(unknown) = only.iter().find(|key| !keys.contains(&key.as_str())) {

@@ -1,21 +1,20 @@
-//! Draws cost against size as an SVG picture with logarithmic axes, where a straight line of slope one is
-//! linear growth.
+//! Draws cost by size as an SVG picture with logarithmic axes, where a straight line of slope one is linear growth.
 
 use std::fmt::Write;
 
 /// A measured line: a title with its unit, and (size, value) points.
 pub struct Series<'a> {
-    /// What the values are.
+    /// The title, with the unit.
     pub title: &'a str,
-    /// The points, by rising size. All above zero.
+    /// The points by ascending size, all positive.
     pub points: Vec<(f64, f64)>,
-    /// A point that somebody else published, and where.
+    /// A published point to compare with, and its source.
     pub beside: Option<((f64, f64), &'a str)>,
 }
 
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 300.0;
-/// Room for the labels around a panel.
+/// Space for the labels around a panel.
 const LEFT: f64 = 60.0;
 const TOP: f64 = 40.0;
 const GAP: f64 = 90.0;

@@ -1,4 +1,4 @@
-//! Real captures of the same pages at several times, put in the order in which they were made.
+//! Puts real captures of the same pages at several times, in chronological order.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::server::Server;
 use super::{Program, emptied, shared_data};
 use crate::jsonl;
 
-/// The captures, in the folder of shared data.
+/// The captures, in the shared data folder.
 const CAPTURES: &str = "labelled/ota-pages-dev/docs.jsonl.zst";
-/// How long one may take to settle.
+/// How long one capture may take to settle.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A capture, as it is put: known by its address, so that the next one replaces it.
+/// A capture, identified by its URL, so that the next one replaces it.
 #[derive(Deserialize, Serialize)]
 struct Capture {
     url: String,
@@ -23,8 +23,8 @@ struct Capture {
     html: String,
 }
 
-/// Puts all captures, each after the one before is settled; says how many updates Tier 1 settled. Nothing where the
-/// captures are absent.
+/// Puts all captures, each after the previous one is settled. Returns how many updates Tier 1 settled; `None` if the
+/// captures are missing.
 pub fn replay(program: &Program) -> Result<Option<Settled>> {
     let Some(path) = shared_data(CAPTURES) else {
         eprintln!("skipped: neither $ONECOPY_DATA nor ../shared/data has {CAPTURES}");
@@ -37,7 +37,7 @@ pub fn replay(program: &Program) -> Result<Option<Settled>> {
         captures.push(serde_json::from_str::<Capture>(&line).context("a capture is not as expected")?);
         line.clear();
     }
-    // Without an address it is not known which page a capture is of.
+    // Without a URL, the page of a capture is unknown.
     captures.retain(|capture| !capture.url.is_empty());
     captures.sort_by(|a, b| (&a.time, &a.url).cmp(&(&b.time, &b.url)));
     let data = emptied(program.work.join("captures-data"))?;

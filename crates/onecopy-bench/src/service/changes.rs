@@ -1,6 +1,6 @@
-//! Changes that are made before the clock starts: a measurement is to pay for sending them, not for making them.
+//! Prepares changes before the clock starts, so that a measurement pays for sending them, not for making them.
 //!
-//! They are in a file, since those of a minute are a gigabyte, and memory is the server's.
+//! They are stored in a file: those of a minute take a gigabyte, and the server needs the memory.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -14,11 +14,11 @@ use anyhow::{Context, Result};
 
 use super::stream::Stream;
 
-/// Who waits for a change looks so often whether it is to stop.
+/// How often a thread that waits for a change checks whether to stop.
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// When changes are sent: as fast as they are taken, or so many a second. Then they are due at their times, and a client
-/// that is late makes up for it, which counts as waiting.
+/// When to send changes: as fast as the server accepts them, or at a fixed rate. At a fixed rate each change has a due
+/// time, and a late client catches up; the delay counts as waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     begin: Instant,
@@ -26,7 +26,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// From now on.
+    /// Starts now.
     pub fn start(a_second: Option<u64>) -> Pace {
         Pace { begin: Instant::now(), a_second }
     }
@@ -39,13 +39,13 @@ impl Pace {
 /// Changes, each to be sent once.
 pub struct Changes {
     file: File,
-    /// Where each ends, and the next one begins.
+    /// The end of each change, where the next one begins.
     ends: Vec<u64>,
     next: AtomicUsize,
 }
 
 impl Changes {
-    /// Makes the changes with these numbers. The file at `path` is gone at once: it lives as long as it is open.
+    /// Makes the changes with these numbers. The file at `path` is unlinked at once and lives while it is open.
     pub fn make(stream: &Stream, numbers: Range<u64>, path: &Path) -> Result<Changes> {
         let what = || format!("cannot write {}", path.display());
         let mut options = File::options();
@@ -63,34 +63,34 @@ impl Changes {
         }
         out.flush().with_context(what)?;
         drop(out);
-        // Else the system would write it while the server syncs its own files.
+        // Otherwise the system would write it while the server syncs its own files.
         file.sync_all().with_context(what)?;
         Ok(Changes { file, ends, next: AtomicUsize::new(0) })
     }
 
-    /// The place of a change that nobody has taken yet, and when it was due; nothing if none is due by now.
+    /// Takes the next change. Returns its index and due time; `None` if no change is due yet.
     pub fn take(&self, pace: &Pace) -> Option<(usize, Instant)> {
         let (now, next) = (Instant::now(), self.next.load(Ordering::Relaxed));
         if pace.due(next).is_some_and(|due| due > now) {
             return None;
         }
-        // Another thread may have taken that one: then this one is due in a moment.
+        // Another thread may have taken that one, and then this one is due shortly.
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         (at < self.ends.len()).then_some((at, pace.due(at).unwrap_or(now)))
     }
 
-    /// How long it is until a change is due, at most a moment.
+    /// The time until the next change is due, capped so that threads check for a stop.
     pub fn wait(&self, pace: &Pace) -> Duration {
         let due = pace.due(self.next.load(Ordering::Relaxed));
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now())).min(MOMENT)
     }
 
-    /// Whether all are taken.
+    /// Whether all changes are taken.
     pub fn is_over(&self) -> bool {
         self.next.load(Ordering::Relaxed) >= self.ends.len()
     }
 
-    /// Appends the change at a place, with its line end.
+    /// Appends the change at an index, with its line end.
     pub fn read(&self, at: usize, out: &mut Vec<u8>) -> Result<()> {
         let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         let start = out.len();

@@ -1,7 +1,7 @@
-//! The collection that is measured: loaded, or kept from an earlier run, and the numbers of the changes it has seen.
+//! The measured collection, loaded or kept from an earlier run, and the numbers of its changes.
 //!
-//! A kept one has a note beside it. A run changes a collection, so the numbers of changes go on where those of the last
-//! run stopped: a change that was sent before would not be a change.
+//! A note next to a kept collection describes it. A run changes the collection, so the numbers of changes continue
+//! after those of the last run: a repeated change would change nothing.
 
 use std::fs;
 use std::ops::Range;
@@ -15,39 +15,39 @@ use super::{Program, emptied};
 use crate::measure::Cost;
 use crate::table::count;
 
-/// Which collection is wanted.
+/// The requested collection.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Pages to load, and the seed they are made from.
+    /// The number of pages to load.
     pub pages: u64,
-    /// See `pages`.
+    /// The seed of the pages.
     pub seed: u64,
-    /// Whether it is kept from run to run.
+    /// Whether to keep it between runs.
     pub keep: bool,
 }
 
-/// What is in a collection.
+/// The description of a collection.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Note {
-    /// Pages that were loaded, and the seed they are made from.
+    /// The number of loaded pages, and their seed.
     pages: u64,
     seed: u64,
-    /// The first number that no change has had.
+    /// The first unused change number.
     next_change: u64,
-    /// What loading took.
+    /// The cost of loading.
     import: Cost,
 }
 
 /// A collection on disk.
 pub struct Collection {
     pub data: PathBuf,
-    /// Where the note is, if it is kept.
+    /// The path of the note, if the collection is kept.
     kept: Option<PathBuf>,
     note: Note,
 }
 
 impl Collection {
-    /// Loads the pages, or takes the kept collection that has them.
+    /// Loads the pages, or opens the kept collection with the same pages.
     pub fn open(program: &Program, stream: &Stream, wanted: &Wanted) -> Result<Collection> {
         let Wanted { pages, seed, keep } = *wanted;
         let data = program.work.join(if keep { "service-kept" } else { "service-data" });
@@ -57,7 +57,7 @@ impl Collection {
             eprintln!("a kept collection of {} pages, changed before ...", count(note.pages));
             return Ok(Collection { data, kept, note });
         }
-        // A collection that is loaded half must not pass for a kept one.
+        // A partly loaded collection must not count as kept.
         if let Some(path) = kept.as_deref().filter(|path| path.exists()) {
             fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
         }
@@ -67,22 +67,22 @@ impl Collection {
         Ok(collection)
     }
 
-    /// What loading took, in this run or an earlier one.
+    /// The cost of loading, in this run or an earlier one.
     pub fn import(&self) -> Cost {
         self.note.import
     }
 
-    /// Numbers for so many changes, which no other measurement has had or will have. They are noted before they are used:
-    /// a run that breaks off has used them up.
+    /// Reserves numbers for `changes` changes, never to be used again. They are noted before use, so that an aborted
+    /// run has used them up.
     pub fn take_numbers(&mut self, changes: u64) -> Result<Range<u64>> {
         let first = self.note.next_change;
-        // Changes come in turns of three kinds: each measurement begins with the first of them.
+        // Changes alternate between three kinds; each measurement begins with the first kind.
         self.note.next_change = first + changes.next_multiple_of(3);
         self.write_note()?;
         Ok(first..first + changes)
     }
 
-    /// Ends its use: it is kept, or removed.
+    /// Keeps or removes the collection after use.
     pub fn close(self) -> Result<()> {
         match self.kept {
             Some(_) => Ok(()),
@@ -98,7 +98,7 @@ impl Collection {
     }
 }
 
-/// The note, if it is there and of these pages and this seed.
+/// The note, if it exists and matches these pages and this seed.
 fn noted(path: &Path, wanted: &Wanted) -> Option<Note> {
     let note: Note = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     (note.pages == wanted.pages && note.seed == wanted.seed).then_some(note)
@@ -143,7 +143,7 @@ mod tests {
         first.take_numbers(10).unwrap();
         let program = Program { onecopy: PathBuf::new(), work: folder.path().to_owned() };
         let wanted = Wanted { pages: 100, seed: 5, keep: true };
-        // Without an end, as of a run that broke off.
+        // It is not closed, like an aborted run.
         let mut next = Collection::open(&program, &Stream::new(5, 100), &wanted).unwrap();
         assert_eq!((next.import(), next.take_numbers(3).unwrap()), (first.import(), 12..15));
         next.close().unwrap();

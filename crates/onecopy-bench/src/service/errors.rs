@@ -1,11 +1,6 @@
-//! E3: how far the service's groups are from those of one batch run over the same pages (TIERS, Table 1).
+//! E3: measures how the service's groups differ from those of one batch run over the same pages (TIERS, Table 1).
 //!
-//! REP is the share of pairs in one group by the service that are in none by the batch run, RER the reverse.
-//!
-//! The approximate routing loses pairs in two ways: pages of different languages never meet, whatever rho is, and pages
-//! whose lengths differ too much do not. So it is also counted how many of the losers that it missed are in another
-//! language than their winner, and how many partitions a page visited, which rho does change. On made-up words a
-//! language is a guess, so that generated pages lose more to it than real ones.
+//! REP is the share of pairs grouped by the service but not by the batch run; RER is the reverse.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -21,18 +16,10 @@ use super::{Program, emptied, shared_data};
 use crate::jsonl;
 use crate::table::{Table, count};
 
-/// What was published: the largest of 18 figures each.
+/// The published errors: the largest of 18 figures each.
 const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
-/// How pages are routed to partitions: what is said of it, and what is typed.
-const ROUTINGS: [(&str, &str); 5] = [
-    ("lossless", "lossless"),
-    ("approximate, rho 1.0", "approximate:1.0"),
-    ("approximate, rho 1.1", "approximate:1.1"),
-    ("approximate, rho 1.3", "approximate:1.3"),
-    ("approximate, rho sampled", "approximate"),
-];
 
-/// Pairs that are in one group.
+/// Numbers of pairs in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pairs {
     /// By the service.
@@ -55,50 +42,45 @@ impl Pairs {
     }
 }
 
-/// The errors of one way of routing on one set of pages.
+/// The errors on one set of pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct Errors {
     /// The pages.
     pub pages: String,
-    /// How pages were routed to partitions.
-    pub routing: &'static str,
     /// Pairs in one group.
     pub pairs: Pairs,
     /// See [`Pairs::rep`].
     pub rep: f64,
     /// See [`Pairs::rer`].
     pub rer: f64,
-    /// Partitions that a page visited on average.
+    /// The average number of partitions that a page visited.
     pub visited: f64,
-    /// Losers of the batch run that are none of the service.
+    /// Losers of the batch run that the service keeps.
     pub missed: u64,
-    /// Those of them whose winner is in another language; to be in none that can be told is one.
-    pub missed_across_languages: u64,
 }
 
-/// What a batch run says.
+/// The results of a batch run.
 struct Batch {
     groups: Groups,
-    /// Page and winner.
-    losers: Vec<(String, String)>,
-    languages: HashMap<String, Option<String>>,
+    /// The removed pages.
+    losers: Vec<String>,
 }
 
-/// What the service says.
+/// The results of the service.
 struct Served {
     groups: Groups,
     losers: HashSet<String>,
     visited: f64,
 }
 
-/// Measures all routings on generated pages and, where they are, on real ones.
+/// Measures generated pages and, if available, real ones.
 pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
     let generated = program.work.join("errors.jsonl");
     Stream::new(seed, pages).write(0..pages, &generated)?;
-    let mut found = of_set(program, &format!("{} generated", count(pages)), &generated)?;
+    let mut found = vec![of_set(program, &format!("{} generated", count(pages)), &generated)?];
     fs::remove_file(&generated)?;
     match shared_data("corpora/bench-20k.jsonl.zst") {
-        Some(real) => found.extend(of_set(program, "bench-20k", &real)?),
+        Some(real) => found.push(of_set(program, "bench-20k", &real)?),
         None => {
             eprintln!("skipped: neither $ONECOPY_DATA nor ../shared/data has corpora/bench-20k.jsonl.zst")
         }
@@ -106,27 +88,22 @@ pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
     Ok(found)
 }
 
-fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Vec<Errors>> {
+fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Errors> {
     eprintln!("{pages}: batch ...");
     let out = emptied(program.work.join("errors-batch"))?;
     program
         .run(Command::new(&program.onecopy).arg("dedup").arg(input).arg("--out").arg(&out).arg("--quiet"))?;
     let batch = Batch::read(&out)?;
     fs::remove_dir_all(&out)?;
-    let mut found = Vec::new();
-    for (routing, typed) in ROUTINGS {
-        eprintln!("{pages}: {routing} ...");
-        let served = serve(program, input, typed)?;
-        let (pairs, [missed, missed_across_languages]) =
-            (pairs(&served.groups, &batch.groups), missed(&served.losers, &batch));
-        let (rep, rer, visited) = (pairs.rep(), pairs.rer(), served.visited);
-        let pages = pages.to_owned();
-        found.push(Errors { pages, routing, pairs, rep, rer, visited, missed, missed_across_languages });
-    }
-    Ok(found)
+    eprintln!("{pages}: service ...");
+    let served = serve(program, input)?;
+    let pairs = pairs(&served.groups, &batch.groups);
+    let missed = batch.losers.iter().filter(|page| !served.losers.contains(*page)).count() as u64;
+    let (rep, rer, visited) = (pairs.rep(), pairs.rer(), served.visited);
+    Ok(Errors { pages: pages.to_owned(), pairs, rep, rer, visited, missed })
 }
 
-/// The group of each page that is in one.
+/// The group of each grouped page.
 type Groups = HashMap<String, u64>;
 
 impl Batch {
@@ -138,39 +115,21 @@ impl Batch {
         #[derive(Deserialize)]
         struct Removed {
             page: Value,
-            winner: Value,
         }
-        #[derive(Deserialize)]
-        struct Page {
-            page: Value,
-            language: Option<String>,
-        }
-        let mut batch = Batch { groups: Groups::new(), losers: Vec::new(), languages: HashMap::new() };
+        let mut batch = Batch { groups: Groups::new(), losers: Vec::new() };
         let mut number = 0;
         each_line(&out.join("groups.jsonl"), |group: Group| {
             number += 1;
             batch.groups.extend(group.members.iter().map(|member| (member.to_string(), number)));
         })?;
         each_line(&out.join("removed.jsonl"), |line: Removed| {
-            batch.losers.push((line.page.to_string(), line.winner.to_string()));
-        })?;
-        each_line(&out.join("pages.jsonl"), |line: Page| {
-            batch.languages.insert(line.page.to_string(), line.language);
+            batch.losers.push(line.page.to_string());
         })?;
         Ok(batch)
     }
 }
 
-/// Losers that the service has not, and those of them that are in another language than their winner.
-fn missed(served: &HashSet<String>, batch: &Batch) -> [u64; 2] {
-    let language = |page: &str| batch.languages.get(page).and_then(Option::as_deref);
-    let missed = batch.losers.iter().filter(|(page, _)| !served.contains(page));
-    // Two pages whose language nobody can tell do meet.
-    let across = |(page, winner): &&(String, String)| language(page) != language(winner);
-    [missed.clone().count() as u64, missed.filter(across).count() as u64]
-}
-
-fn serve(program: &Program, input: &Path, routing: &str) -> Result<Served> {
+fn serve(program: &Program, input: &Path) -> Result<Served> {
     #[derive(Deserialize)]
     struct Status {
         page: Value,
@@ -181,7 +140,7 @@ fn serve(program: &Program, input: &Path, routing: &str) -> Result<Served> {
     let list = program.work.join("errors-statuses.jsonl");
     let mut import = Command::new(&program.onecopy);
     import.arg("import").arg("--data").arg(&data).arg(input);
-    program.run(import.args(["--no-keep-pages", "--quiet", "--json", "--routing", routing]))?;
+    program.run(import.args(["--no-keep-pages", "--quiet", "--json"]))?;
     let told: Value =
         serde_json::from_str(&fs::read_to_string(program.log())?).context("import told no JSON")?;
     let visited =
@@ -212,7 +171,7 @@ fn each_line<T: for<'a> Deserialize<'a>>(path: &Path, mut each: impl FnMut(T)) -
     Ok(())
 }
 
-/// Counts pairs without listing them: pages that share both groups are pairs by both.
+/// Counts pairs without listing them: pages that share both groups form pairs of both.
 fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     let of = |sizes: HashMap<(u64, u64), u64>| sizes.into_values().map(|size| size * (size - 1) / 2).sum();
     let mut sizes = [HashMap::new(), HashMap::new(), HashMap::new()];
@@ -229,46 +188,34 @@ fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     Pairs { service, batch, both }
 }
 
-/// Fails if the lossless routing made an error: there, none is allowed.
+/// Fails if the service made an error: none is allowed.
 pub fn check(found: &[Errors]) -> Result<()> {
-    for errors in found.iter().filter(|errors| errors.routing == ROUTINGS[0].0) {
-        let Errors { pages, rep, rer, .. } = errors;
-        ensure!(*rep == 0.0 && *rer == 0.0, "{pages}: lossless routing has REP {rep} and RER {rer}, not 0");
+    for Errors { pages, rep, rer, .. } in found {
+        ensure!(*rep == 0.0 && *rer == 0.0, "{pages}: the service has REP {rep} and RER {rer}, not 0");
     }
     Ok(())
 }
 
-/// The errors beside those that were published.
+/// The errors next to the published ones.
 pub fn table(found: &[Errors]) -> Table {
-    let mut table = Table::new(&[
-        "pages",
-        "routing",
-        "visited",
-        "pairs",
-        "of batch",
-        "REP",
-        "RER",
-        "losers missed",
-        "across languages",
-    ]);
+    let mut table =
+        Table::new(&["pages", "partitions visited", "pairs", "of batch", "REP", "RER", "losers missed"]);
     for errors in found {
-        let Errors { pages, routing, pairs, rep, rer, visited, missed, missed_across_languages } = errors;
+        let Errors { pages, pairs, rep, rer, visited, missed } = errors;
         let share = |error: &f64| format!("{:.3} %", 100.0 * error);
         table.push(vec![
             pages.clone(),
-            (*routing).to_owned(),
             format!("{visited:.1}"),
             count(pairs.service),
             count(pairs.batch),
             share(rep),
             share(rer),
             count(*missed),
-            count(*missed_across_languages),
         ]);
     }
     let [rep, rer] = PUBLISHED.map(|most| format!("at most {most}"));
-    let seed = ["TIERS, 100 M pages", "12 to 36 machines", "-", "-", "-", &rep, &rer, "-", "-"];
-    table.push(seed.map(str::to_owned).to_vec());
+    let published = ["TIERS, 100 M pages, 12 to 36 machines", "-", "-", "-", &rep, &rer, "-"];
+    table.push(published.map(str::to_owned).to_vec());
     table
 }
 
@@ -296,32 +243,16 @@ mod tests {
     }
 
     #[test]
-    fn lossless_errors_are_refused() {
-        let errors = |routing, rep| Errors {
+    fn errors_are_refused() {
+        let errors = |rep| Errors {
             pages: "x".into(),
-            routing,
             pairs: Pairs::default(),
             rep,
             rer: 0.0,
             visited: 1.0,
             missed: 0,
-            missed_across_languages: 0,
         };
-        assert!(check(&[errors("lossless", 0.0), errors("approximate, rho 1.0", 0.2)]).is_ok());
-        assert!(check(&[errors("lossless", 0.001)]).is_err());
-    }
-
-    #[test]
-    fn losers_that_are_missed_are_told_apart_by_language() {
-        let name = |text: &str| text.to_owned();
-        let languages = [("a", Some("en")), ("b", Some("en")), ("c", Some("de")), ("d", None)];
-        let batch = Batch {
-            groups: Groups::new(),
-            losers: ["b", "c", "d"].map(|page| (name(page), name("a"))).to_vec(),
-            languages: languages.map(|(page, language)| (name(page), language.map(name))).into(),
-        };
-        assert_eq!(missed(&HashSet::new(), &batch), [3, 2]);
-        assert_eq!(missed(&["c", "d"].map(name).into(), &batch), [1, 0]);
-        assert_eq!(missed(&["b", "c", "d"].map(name).into(), &batch), [0, 0]);
+        assert!(check(&[errors(0.0)]).is_ok());
+        assert!(check(&[errors(0.0), errors(0.001)]).is_err());
     }
 }

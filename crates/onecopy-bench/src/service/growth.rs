@@ -1,5 +1,5 @@
-//! E2: what one page costs while the collection grows, beside doing all from scratch (TIERS, Fig. 7), and how many
-//! updates Tier 1 settles (Fig. 8).
+//! E2: measures the cost of one page as the collection grows, compared with a run from scratch (TIERS, Fig. 7). Also
+//! measures how many updates Tier 1 settles (Fig. 8).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,16 @@ use crate::measure::Cost;
 use crate::scale::plot::{self, Series};
 use crate::table::{Table, count};
 
-/// New pages that are put at each size, and how many at a time.
+/// The number of new pages at each size, and how many are put at a time.
 const PAGES: u64 = 1_000;
 const AT_ONCE: u64 = 100;
-/// Pages that are put alone, one in three of them unchanged and passed over.
+/// The number of pages put one at a time. One in three is unchanged and skipped.
 const ALONE: u64 = 75;
-/// Updates of each kind.
+/// The number of updates of each kind.
 const UPDATES: u64 = 2_000;
-/// How long they may take to settle.
+/// How long changes may take to settle.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// The end of the seed's Fig. 7: pages, and the time of the other way over that of the incremental one.
+/// The last point of the published Fig. 7: pages, and the cost from scratch as a multiple of the incremental cost.
 const PUBLISHED: (f64, f64) = (1e8, 24.0);
 
 /// The costs at one size.
@@ -37,20 +37,20 @@ const PUBLISHED: (f64, f64) = (1e8, 24.0);
 pub struct Point {
     /// Pages in the collection.
     pub pages: u64,
-    /// A batch run over all of them.
+    /// The cost of a batch run over all of them.
     pub batch: Cost,
-    /// Putting the pages since the size before into the collection, and settling them, a page.
+    /// CPU time per page to add and settle the pages since the previous size.
     pub import_cpu_ms: f64,
-    /// A new page of a thousand: processor and wall time until all are settled, a page.
+    /// CPU time per page to add and settle a thousand new pages.
     pub cpu_ms: f64,
-    /// See `cpu_ms`.
+    /// Wall time per page for the same.
     pub wall_ms: f64,
-    /// A page alone, from its being put to its being settled.
+    /// The time from put to settled of a single page.
     pub alone: Latency,
 }
 
 impl Point {
-    /// How many new pages cost as much as doing all from scratch.
+    /// How many new pages cost as much CPU time as a run from scratch.
     pub fn cpu_ratio(&self) -> f64 {
         1_000.0 * self.batch.cpu_seconds / self.cpu_ms.max(1e-6)
     }
@@ -64,20 +64,20 @@ impl Point {
 /// How many updates Tier 1 settled.
 #[derive(Clone, Debug, Serialize)]
 pub struct Settled {
-    /// Of which stream.
+    /// The stream of updates.
     pub stream: String,
-    /// Pages put again.
+    /// The number of pages put again.
     pub updates: u64,
-    /// Those of them that Tier 1 settled.
+    /// The number of those that Tier 1 settled.
     pub by_tier1: u64,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
-    /// By rising size.
+    /// By ascending size.
     pub points: Vec<Point>,
-    /// Of several streams.
+    /// One entry per stream.
     pub settled: Vec<Settled>,
 }
 
@@ -115,7 +115,7 @@ pub fn run(program: &Program, seed: u64, sizes: &[u64]) -> Result<Growth> {
     Ok(Growth { points, settled })
 }
 
-/// All from scratch.
+/// Measures a run from scratch.
 fn batch(program: &Program, parts: &[PathBuf]) -> Result<Cost> {
     let out = emptied(program.work.join("growth-out"))?;
     let cost = program
@@ -124,7 +124,7 @@ fn batch(program: &Program, parts: &[PathBuf]) -> Result<Cost> {
     Ok(cost)
 }
 
-/// A thousand new pages, and a few alone.
+/// Measures a thousand new pages, and a few single ones.
 fn increment(server: &Server, stream: &Stream, mut point: Point) -> Result<Point> {
     let bench = Bench { server, stream, pages: point.pages, connections: 1, seed: 0, rate: None };
     let probe = Probe { numbers: 0..ALONE, pause: Duration::from_millis(20) };
@@ -139,7 +139,7 @@ fn increment(server: &Server, stream: &Stream, mut point: Point) -> Result<Point
     Ok(point)
 }
 
-/// Puts pages, some at a time, and waits until all are settled.
+/// Puts pages in batches, and waits until all are settled.
 fn put(server: &Server, pages: u64, make: impl Fn(u64, &mut Vec<u8>)) -> Result<()> {
     let mut client = server.client();
     for first in (0..pages).step_by(AT_ONCE as usize) {
@@ -155,7 +155,7 @@ fn put(server: &Server, pages: u64, make: impl Fn(u64, &mut Vec<u8>)) -> Result<
     server.settle(PATIENCE)
 }
 
-/// Updates of two kinds, by themselves.
+/// Measures two kinds of updates separately.
 fn tier1(server: &Server, stream: &Stream) -> Result<Vec<Settled>> {
     let mut found = Vec::new();
     for (kind, name, offset) in [
@@ -218,7 +218,7 @@ pub fn tier1_table(settled: &[Settled]) -> Table {
     table
 }
 
-/// Draws the costs, and the ratio beside the seed's.
+/// Draws the costs, and the ratio next to the published one.
 pub fn draw(points: &[Point], path: &Path) -> Result<()> {
     let series = |title, of: fn(&Point) -> f64| Series {
         title,

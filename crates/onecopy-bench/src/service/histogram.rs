@@ -1,10 +1,10 @@
-//! Latencies counted in buckets that grow with them, so that a million of them take a few kilobytes.
+//! Counts latencies in buckets of growing width, so that a million of them take a few kilobytes.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Buckets for each doubling: a value is known to within 1/64, which is 1.6 %.
+/// Buckets per doubling: a value is known to within 1/64, which is 1.6 %.
 const STEPS_BITS: u32 = 6;
 const STEPS: u64 = 1 << STEPS_BITS;
 
@@ -16,21 +16,21 @@ pub struct Histogram {
     max_ns: u64,
 }
 
-/// What is told of a histogram, in milliseconds.
+/// The summary of a histogram, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Latency {
-    /// How many were measured.
+    /// The number of measurements.
     pub count: u64,
-    /// Half took at most this long.
+    /// The median.
     pub p50_ms: f64,
-    /// All but one in a hundred took at most this long.
+    /// The 99th percentile.
     pub p99_ms: f64,
-    /// The longest.
+    /// The maximum.
     pub max_ms: f64,
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Adds a duration.
     pub fn add(&mut self, took: Duration) {
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let bucket = bucket(nanoseconds);
@@ -42,7 +42,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(nanoseconds);
     }
 
-    /// Adds what another counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.counts.resize(self.counts.len().max(other.counts.len()), 0);
         for (own, other) in self.counts.iter_mut().zip(&other.counts) {
@@ -52,7 +52,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// The value that a share of all do not exceed.
+    /// The value that a share of all durations does not exceed.
     fn quantile_ms(&self, share: f64) -> f64 {
         let wanted = ((self.total as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;
@@ -65,7 +65,7 @@ impl Histogram {
         0.0
     }
 
-    /// What is told of it.
+    /// Its summary.
     pub fn latency(&self) -> Latency {
         Latency {
             count: self.total,

@@ -1,6 +1,6 @@
-//! A minimal HTTP/1.1 client: one connection that is kept, one request at a time.
+//! A minimal HTTP/1.1 client: one persistent connection, one request at a time.
 //!
-//! Written here because a client of its own threads and queues would be part of what is measured.
+//! It is written here because a library client with threads and queues would affect the measurement.
 
 pub mod lines;
 
@@ -11,11 +11,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// No answer of a healthy server takes as long.
+/// No answer of a healthy server takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// More bytes of an answer are refused.
+/// The largest accepted answer.
 const MOST_BYTES: usize = 256 << 20;
-/// More and longer lines above an answer are refused.
+/// The most header lines, and their greatest length.
 const MOST_LINES: usize = 100;
 const LINE_BYTES: u64 = 16 << 10;
 
@@ -26,19 +26,19 @@ pub struct Client {
     head: Vec<u8>,
 }
 
-/// What a server said.
+/// The answer of a server.
 #[derive(Debug, PartialEq)]
 pub struct Reply {
-    /// Such as 200.
+    /// The status code, such as 200.
     pub status: u16,
-    /// Seconds after which to try again.
+    /// The seconds to wait before a retry.
     pub retry_after: Option<u64>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Reply {
-    /// The body as JSON, if the status is one of success.
+    /// The body as JSON, if the status indicates success.
     pub fn json(&self) -> Result<Value> {
         let text = String::from_utf8_lossy(&self.body);
         ensure!((200..300).contains(&self.status), "the server said {}: {}", self.status, text.trim());
@@ -47,12 +47,12 @@ impl Reply {
 }
 
 impl Client {
-    /// A client of the server at `address`. It connects with the first request.
+    /// A client of the server at `address`. It connects on the first request.
     pub fn new(address: SocketAddr) -> Client {
         Client { address, reader: None, head: Vec::new() }
     }
 
-    /// Asks for `path`.
+    /// Sends a GET request.
     pub fn get(&mut self, path: &str) -> Result<Reply> {
         self.request("GET", path, "", b"")
     }
@@ -82,7 +82,8 @@ impl Client {
             self.reader = reader;
             return Ok(reply);
         }
-        // A server may close a connection at any time between requests: once more on another. Puts may be repeated.
+        // A server may close a connection at any time between requests, so this retries once on a new one. Puts may be
+        // repeated.
         let reader = connect(self.address, PATIENCE).with_context(what)?;
         let (reply, reader) = exchange(reader, &self.head).with_context(what)?;
         self.reader = reader;
@@ -90,7 +91,7 @@ impl Client {
     }
 }
 
-/// A new connection, which is broken when nothing goes on for `patience`.
+/// A new connection with a timeout of `patience`.
 fn connect(address: SocketAddr, patience: Duration) -> Result<BufReader<TcpStream>> {
     let stream = TcpStream::connect_timeout(&address, patience)?;
     stream.set_nodelay(true)?;
@@ -101,14 +102,14 @@ fn connect(address: SocketAddr, patience: Duration) -> Result<BufReader<TcpStrea
 
 type Kept = Option<BufReader<TcpStream>>;
 
-/// Sends a request and reads the answer; gives the connection back if it stays open.
+/// Sends a request and reads the answer. Returns the connection if it stays open.
 fn exchange(mut reader: BufReader<TcpStream>, request: &[u8]) -> Result<(Reply, Kept)> {
     reader.get_mut().write_all(request)?;
     let (reply, stays) = read_reply(&mut reader)?;
     Ok((reply, stays.then_some(reader)))
 }
 
-/// What stands above an answer.
+/// The header of an answer.
 struct Head {
     status: u16,
     retry_after: Option<u64>,
@@ -117,7 +118,7 @@ struct Head {
     stays: bool,
 }
 
-/// Reads an answer, and whether the connection stays open behind it.
+/// Reads an answer, and whether the connection stays open after it.
 fn read_reply(reader: &mut impl BufRead) -> Result<(Reply, bool)> {
     let Head { status, retry_after, length, chunked, mut stays } = read_head(reader)?;
     let mut body = Vec::new();
@@ -165,7 +166,7 @@ fn read_chunks(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Result<()> {
     }
 }
 
-/// How long the next chunk is. Behind the last one, which has no bytes, all is read.
+/// The length of the next chunk. The last chunk is empty, and its trailer is read too.
 fn chunk_length(reader: &mut impl BufRead) -> Result<usize> {
     let head = line(reader)?;
     let digits = head.split(';').next().unwrap_or_default().trim();
@@ -192,7 +193,7 @@ fn line(reader: &mut impl BufRead) -> Result<String> {
     String::from_utf8(bytes).context("a line above an answer is no text")
 }
 
-/// A value for a query: all but letters, digits and `-._~` as `%XX`.
+/// Escapes a query value: everything except letters, digits and `-._~` becomes `%XX`.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for byte in text.bytes() {
@@ -247,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Answers each request with its first line; closes each connection behind `requests` of them.
+    /// Answers each request with its first line, and closes each connection after `requests` of them.
     fn echo(requests: usize) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

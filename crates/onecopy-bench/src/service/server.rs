@@ -1,4 +1,4 @@
-//! `onecopy serve` as a child process: started, asked, looked at from outside, and ended.
+//! Runs `onecopy serve` as a child process: starts it, queries it, inspects it from outside, and stops it.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -16,31 +16,31 @@ use serde_json::Value;
 
 use super::http::Client;
 
-/// How long opening a collection may take, and closing it.
+/// How long opening or closing a collection may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Between two looks at how far it is.
+/// The interval between progress checks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// A server that is running. Dropping it ends it at once.
+/// A running server. Dropping it kills it.
 pub struct Server {
     child: Child,
     address: SocketAddr,
 }
 
-/// What a process takes, in bytes, by Linux's account.
+/// The memory of a process in bytes, as Linux reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Memory {
-    /// Resident now; mapped files too.
+    /// Resident memory, including mapped files.
     pub rss: u64,
-    /// Resident now and its own.
+    /// Resident anonymous memory.
     pub anonymous: u64,
-    /// Resident at most so far.
+    /// Peak resident memory.
     pub peak: u64,
 }
 
 impl Server {
-    /// Starts `program` on the collection in `data`, with more arguments; waits until it is ready. Its own log goes
-    /// to `log`.
+    /// Starts `program` on the collection in `data` with extra arguments, and waits until it is ready. Its log goes to
+    /// `log`.
     pub fn start(program: &Path, data: &Path, more: &[String], log: &Path) -> Result<Server> {
         let errors = File::options().create(true).append(true).open(log);
         let errors = errors.with_context(|| format!("cannot write {}", log.display()))?;
@@ -58,7 +58,8 @@ impl Server {
         let (sender, lines) = channel();
         let out = child.stdout.take().context("it has an output")?;
         std::thread::spawn(move || {
-            // All of it is read: a full pipe would stop the server. Nobody listens any more once the address is known.
+            // All output is read, since a full pipe would block the server. Sending fails once the address is known,
+            // because the receiver is gone.
             for line in BufReader::new(out).lines().map_while(Result::ok) {
                 let _ = sender.send(line);
             }
@@ -81,13 +82,13 @@ impl Server {
         Ok(server)
     }
 
-    /// A server that a test plays; the process is another.
+    /// A server simulated by a test, with an unrelated process.
     #[cfg(test)]
     pub fn played(address: SocketAddr) -> Server {
         Server { child: Command::new("sleep").arg("60").spawn().expect("there is sleep"), address }
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -97,12 +98,12 @@ impl Server {
         Client::new(self.address)
     }
 
-    /// Its numbers.
+    /// Its statistics.
     pub fn stats(&self) -> Result<Stats> {
         Stats::of(&self.client().get("/stats")?.json()?)
     }
 
-    /// Waits until all that was accepted before is settled.
+    /// Waits until all changes accepted so far are settled.
     pub fn settle(&self, most: Duration) -> Result<()> {
         let accepted = self.stats()?.accepted;
         self.wait_until(Instant::now() + most, "settled", |client| {
@@ -126,20 +127,20 @@ impl Server {
         Ok(())
     }
 
-    /// What it takes of memory now.
+    /// Its current memory.
     pub fn memory(&self) -> Memory {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let bytes = |name: &str| kilobytes(&text, name).unwrap_or(0) * 1024;
         Memory { rss: bytes("VmRSS:"), anonymous: bytes("RssAnon:"), peak: bytes("VmHWM:") }
     }
 
-    /// Processor seconds that it has used.
+    /// The CPU seconds it has used.
     pub fn cpu_seconds(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
         ticks(&text).unwrap_or(0) as f64 / TICKS_A_SECOND
     }
 
-    /// Asks it to end, and waits for that.
+    /// Asks it to stop, and waits.
     pub fn stop(mut self) -> Result<()> {
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).context("cannot end onecopy serve")?;
         let deadline = Instant::now() + PATIENCE;
@@ -160,22 +161,22 @@ impl Drop for Server {
     }
 }
 
-/// What of a server's numbers is needed here.
+/// The statistics that are needed here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// Changes that wait to be settled.
+    /// Changes waiting to be settled.
     pub waiting: u64,
-    /// The number of the last change that was accepted, and of the last that is settled.
+    /// The number of the last accepted change.
     pub accepted: u64,
-    /// See `accepted`.
+    /// The number of the last settled change.
     pub settled: u64,
-    /// Pages put again, and those of them that Tier 1 could answer for.
+    /// The number of pages put again.
     pub updates: u64,
-    /// See `updates`.
+    /// The number of those that Tier 1 settled.
     pub by_tier1: u64,
-    /// Pages that were compared, and pairs.
+    /// The number of compared pages.
     pub compared_pages: u64,
-    /// See `compared_pages`.
+    /// The number of compared pairs.
     pub compared_pairs: u64,
 }
 
@@ -195,7 +196,7 @@ impl Stats {
     }
 }
 
-/// Linux counts processor time of a process in hundredths of a second, on all machines that we know.
+/// Linux counts the CPU time of a process in hundredths of a second on all common machines.
 const TICKS_A_SECOND: f64 = 100.0;
 
 /// The address in a line such as `listening on http://127.0.0.1:8080`.
@@ -209,7 +210,7 @@ fn kilobytes(status: &str, name: &str) -> Option<u64> {
     status.lines().find(|line| line.starts_with(name))?.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// User and system time behind the name, which may itself have spaces and brackets.
+/// User and system time after the name, which may itself contain spaces and brackets.
 fn ticks(stat: &str) -> Option<u64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut next = || fields.next()?.parse::<u64>().ok();

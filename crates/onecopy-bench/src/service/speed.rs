@@ -1,4 +1,4 @@
-//! Look-ups, and the time from a put to a settled status, as clients on the same machine see them.
+//! Measures look-ups, and the time from a put to a settled status, as clients on the same machine see them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,37 +16,37 @@ use super::stream::{Kind, Stream};
 use crate::generate::random::{Random, derive};
 
 const KIND_LOOKUP: u64 = 41;
-/// Names in a request for many.
+/// Names per bulk request.
 const NAMES: usize = 100;
-/// Between two looks at a page that is not settled. A page that takes long is looked at less often: how long it took is
-/// known to 1/32, and looking does not become a load of its own.
+/// The first pause between checks of an unsettled page. Pauses grow with the waiting time: it is then known to 1/32,
+/// and checking adds little load.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 const LOOKS: u32 = 32;
-/// A page that takes longer to settle is a failure.
+/// A page that takes longer to settle counts as a failure.
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 
-/// Look-ups over some time.
+/// The results of look-ups.
 #[derive(Clone, Debug, Serialize)]
 pub struct Lookups {
-    /// Pages that were looked up, a second.
+    /// Pages looked up per second.
     pub pages_a_second: f64,
-    /// A request.
+    /// The latency of a request.
     pub latency: Latency,
 }
 
-/// What is measured, and how.
+/// The settings of a measurement.
 pub struct Bench<'a> {
     pub server: &'a Server,
     pub stream: &'a Stream,
     pub pages: u64,
     pub connections: usize,
-    /// Changes that are sent a second, if there is a pace.
+    /// Changes per second, if limited.
     pub rate: Option<u64>,
     pub seed: u64,
 }
 
 impl Bench<'_> {
-    /// Looks pages up for so long: one a request, or many.
+    /// Looks pages up for the given time: one or many per request.
     pub fn lookups(&self, time: Duration, many: bool) -> Result<Lookups> {
         let stop = AtomicBool::new(false);
         let started = Instant::now();
@@ -94,16 +94,16 @@ impl Bench<'_> {
     }
 }
 
-/// Pages that are put one by one and followed until they are settled.
+/// Pages that are put one at a time and followed until they are settled.
 pub struct Probe {
-    /// Numbers of the changes.
+    /// The numbers of the changes.
     pub numbers: Range<u64>,
-    /// Between two of them.
+    /// The pause between two of them.
     pub pause: Duration,
 }
 
 impl Probe {
-    /// Puts pages until `stop`, or all of them; says how long each took to be settled.
+    /// Puts pages until `stop` or the last one. Returns how long each took to settle.
     pub fn follow(&self, bench: &Bench, stop: &AtomicBool) -> Result<Histogram> {
         let (mut client, mut took, mut line) = (bench.server.client(), Histogram::default(), Vec::new());
         for number in self.numbers.clone() {
@@ -144,12 +144,12 @@ fn look_up(client: &mut Client, name: &str) -> Result<Value> {
     client.get(&format!("/pages?page={}", escaped(name)))?.json()
 }
 
-/// What a thread found.
+/// The result of a thread.
 pub fn joined<T>(thread: thread::ScopedJoinHandle<Result<T>>) -> Result<T> {
     thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))?
 }
 
-/// What all connections measured.
+/// The measurements of all connections together.
 pub fn merged(histograms: Vec<Result<Histogram>>) -> Result<Histogram> {
     let mut all = Histogram::default();
     for histogram in histograms {

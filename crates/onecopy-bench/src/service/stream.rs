@@ -1,7 +1,7 @@
-//! A stream of changes without end, made from their numbers alone: the same numbers are the same bytes.
+//! An endless stream of changes, made from their numbers alone: equal numbers give equal bytes.
 //!
-//! A third are fetched again and unchanged, a third slightly edited, a third new; of the new ones half are copies of
-//! pages that are known. Pages that are edited are none of those that must stay unchanged.
+//! A third are unchanged pages, a third slightly edited ones, a third new ones. Half of the new pages are copies of
+//! known pages. Edited pages are disjoint from those that must stay unchanged.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,19 +15,19 @@ const KIND_CHANGE: u64 = 31;
 const KIND_EDIT: u64 = 32;
 const KIND_COPY: u64 = 33;
 
-/// An edit of this rate leaves pages about 0.96 alike.
+/// An edit of this rate leaves a similarity of about 0.96.
 const SMALL_EDIT: f64 = 0.002;
-/// Copies are from 0.7 alike to the same.
+/// The highest edit rate of copies, whose similarity is from 0.7 to 1.
 const MOST_COPY_EDIT: f64 = 0.035;
 
-/// Makes the pages of a collection and changes of them.
+/// Makes the pages of a collection, and changes to them.
 pub struct Stream {
     press: Press,
     seed: u64,
     pages: u64,
 }
 
-/// What kind of change it is.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Unchanged,
@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Stream {
-    /// Over a collection of `pages` pages, at least two.
+    /// A stream over a collection of `pages` pages, at least two.
     pub fn new(seed: u64, pages: u64) -> Stream {
         Stream { press: Press::new(seed), seed, pages: pages.max(2) }
     }
@@ -46,8 +46,7 @@ impl Stream {
         Stream { pages: pages.max(2), ..self }
     }
 
-    /// Writes pages of the collection to a file of JSON Lines. Whatever the number of pages, those up to it have the same
-    /// share of copies.
+    /// Writes pages of the collection to a JSON Lines file. Every prefix of the pages has the same share of copies.
     pub fn write(&self, numbers: std::ops::Range<u64>, path: &Path) -> Result<()> {
         let file =
             std::fs::File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
@@ -61,7 +60,7 @@ impl Stream {
         out.flush().with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Appends a page of the collection, as it was loaded.
+    /// Appends a page of the collection in its initial version.
     pub fn page(&self, number: u64, out: &mut Vec<u8>) {
         self.press.print(number, &recipe(self.seed, number), out);
     }
@@ -71,7 +70,7 @@ impl Stream {
         format!("p{number:09}")
     }
 
-    /// Appends change `number`; says what kind it is and the name of its page.
+    /// Appends change `number`. Returns its kind and the name of its page.
     pub fn change(&self, number: u64, out: &mut Vec<u8>) -> (Kind, String) {
         let mut random = Random::new(derive(self.seed, KIND_CHANGE, number));
         let half = self.pages / 2;
@@ -92,7 +91,7 @@ impl Stream {
         }
     }
 
-    /// Appends new page `number`; says its name.
+    /// Appends new page `number`. Returns its name.
     pub fn fresh_page(&self, number: u64, out: &mut Vec<u8>) -> String {
         self.fresh(number, Random::new(derive(self.seed, KIND_CHANGE, number)), out)
     }

@@ -1,3 +1,3 @@
-//! What the tests of this folder share.
+//! Helpers of the tests in this folder.
 
 pub mod played;

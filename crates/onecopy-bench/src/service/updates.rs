@@ -1,4 +1,4 @@
-//! Updates as clients on the same machine send them: one page a request, or as long streams of lines.
+//! Sends updates as clients on the same machine: one page per request, or as long streams of lines.
 
 mod streams;
 
@@ -16,22 +16,22 @@ use super::speed::{Bench, Probe, joined, merged};
 use crate::measure::own_cpu_seconds;
 use crate::table::{Table, count};
 
-/// Before a change that was refused is sent again.
+/// The pause before a refused change is sent again.
 const BEFORE_AGAIN: Duration = Duration::from_millis(50);
-/// Between two looks whether all changes are sent.
+/// The interval between checks whether all changes are sent.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// How changes are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// One a request, each connection with one request at a time.
+    /// One per request, with one request at a time on each connection.
     Requests,
-    /// As lines of one long request a connection, of which so many may be unanswered.
+    /// As lines of one long request per connection, with up to `in_flight` lines unanswered.
     Streams { in_flight: usize },
 }
 
 impl Way {
-    /// As it is told.
+    /// Its name in the results.
     pub fn name(self) -> &'static str {
         match self {
             Way::Requests => "one a request",
@@ -40,40 +40,40 @@ impl Way {
     }
 }
 
-/// Updates over some time.
+/// The results of sending updates.
 #[derive(Clone, Debug, Serialize)]
 pub struct Updates {
     /// How they were sent.
     pub way: &'static str,
     /// Seconds.
     pub seconds: f64,
-    /// Changes that were accepted, a second.
+    /// Accepted changes per second.
     pub accepted_a_second: f64,
-    /// Changes that were settled, a second, over the same time.
+    /// Settled changes per second over the same time.
     pub settled_a_second: f64,
-    /// Requests, or lines and streams, that were refused because too much waited. Each is sent again.
+    /// Requests, or lines and streams, refused because too many changes waited. Each is sent again.
     pub refused: u64,
-    /// From the time that a change was due, or sent if there is no pace, to reading that it is durable. While too much waits, a line is held back by the server, which
-    /// counts; a request is refused, and the next try begins anew.
+    /// The time from when a change was due, or sent if there is no rate, to the answer that it is durable. An
+    /// overloaded server holds a line back, which counts. It refuses a request, and the time of the next attempt starts
+    /// again.
     pub acknowledged: Latency,
-    /// Changes that waited to be settled, at begin and end.
+    /// Changes waiting to be settled, at the start and the end.
     pub waiting: [u64; 2],
-    /// Pages put again, and the share of them that Tier 1 settled.
+    /// The number of pages put again.
     pub updates: u64,
-    /// See `updates`.
+    /// The share of those that Tier 1 settled.
     pub tier1_share: f64,
-    /// Processor time of the server for a change, until all are settled: those that still waited at the end have cost it
-    /// something by then.
+    /// CPU time of the server per change until all are settled. It includes the changes that still waited at the end.
     pub cpu_ms_a_change: f64,
-    /// Processor time of all clients for an accepted change.
+    /// CPU time of all clients per accepted change.
     pub client_cpu_ms_a_change: f64,
-    /// From put to settled, of pages put one by one at the same time.
+    /// The time from put to settled for pages put one at a time meanwhile.
     pub settled: Latency,
-    /// How long what waited at the end took to settle.
+    /// How long the changes that waited at the end took to settle.
     pub drain_seconds: f64,
 }
 
-/// What the threads of a measurement share.
+/// Shared by the threads of a measurement.
 struct Shared<'a> {
     server: &'a Server,
     changes: &'a Changes,
@@ -93,8 +93,8 @@ impl Shared<'_> {
 }
 
 impl Bench<'_> {
-    /// Sends changes for so long over all connections, or until there are no more. Meanwhile pages are put one by one on one
-    /// more connection, and followed until they are settled. Returns when all is settled.
+    /// Sends changes over all connections for the given time, or until there are no more. Meanwhile another connection
+    /// puts pages one at a time and follows them until they are settled. Returns when everything is settled.
     pub fn updates(&self, way: Way, changes: &Changes, time: Duration, probe: &Probe) -> Result<Updates> {
         let pace = Pace::start(self.rate);
         let shared = Shared { server: self.server, changes, pace, refused: 0.into(), stop: false.into() };
@@ -106,7 +106,7 @@ impl Bench<'_> {
             };
             let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(send)).collect();
             let following = scope.spawn(|| probe.follow(self, &shared.stop));
-            // A connection that ends before has failed.
+            // A connection that ends early has failed.
             let is_over = || changes.is_over() || threads.iter().any(|thread| thread.is_finished());
             while begin.at.elapsed() < time && !is_over() {
                 thread::sleep(BETWEEN_LOOKS.min(time.saturating_sub(begin.at.elapsed())));
@@ -124,7 +124,7 @@ impl Bench<'_> {
     }
 }
 
-/// One a request.
+/// Sends one change per request.
 fn put_until(shared: &Shared) -> Result<Histogram> {
     let (mut client, mut took, mut page) = (shared.server.client(), Histogram::default(), Vec::new());
     while !shared.is_stopped() && !shared.changes.is_over() {
@@ -134,7 +134,7 @@ fn put_until(shared: &Shared) -> Result<Histogram> {
         };
         page.clear();
         shared.changes.read(at, &mut page)?;
-        // A page with a line end in it costs the server a look for more of them.
+        // A line end in a page makes the server search for further lines.
         page.pop_if(|last| *last == b'\n');
         let mut sent = due;
         loop {
@@ -157,7 +157,7 @@ fn put_until(shared: &Shared) -> Result<Histogram> {
     Ok(took)
 }
 
-/// What the server's numbers and the processor times are at a moment.
+/// The server's statistics and the CPU times at a moment.
 struct Sample {
     at: Instant,
     stats: Stats,
@@ -173,7 +173,7 @@ impl Sample {
     }
 }
 
-/// What was counted before and after, and when all was settled.
+/// The samples at the start, at the end, and after everything settled.
 struct Measured {
     way: Way,
     begin: Sample,
@@ -210,7 +210,7 @@ impl Measured {
     }
 }
 
-/// The ways side by side.
+/// A table that compares the ways of sending.
 pub fn table(found: &[Updates]) -> Table {
     let names: Vec<String> = found.iter().map(|updates| format!("updates, {}", updates.way)).collect();
     let header: Vec<&str> = ["measure"].into_iter().chain(names.iter().map(String::as_str)).collect();

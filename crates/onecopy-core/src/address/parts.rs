@@ -1,13 +1,13 @@
-//! An address cut into its parts, as it is written.
+//! An address cut into its parts, as written.
 //!
-//! By hand for usual addresses. `split` refuses whatever the standard for addresses in browsers reads in another way
-//! than it looks: backward slashes, controls inside, no or too many slashes behind the scheme.
+//! `split` cuts usual addresses by hand. It refuses every address that browsers do not read as it looks: backward
+//! slashes, control characters inside, no or too many slashes after the scheme.
 
 use url::Url;
 
 /// The parts of an http or https address. `path` is empty or begins with a slash.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Parts<'a> {
+pub(super) struct AddressParts<'a> {
     pub secure: bool,
     pub user: Option<&'a str>,
     pub host: &'a str,
@@ -17,13 +17,13 @@ pub(super) struct Parts<'a> {
     pub fragment: Option<&'a str>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> AddressParts<'a> {
     /// The parts as the `url` crate sees them.
-    pub(super) fn of(url: &'a Url) -> Option<Parts<'a>> {
+    pub(super) fn of(url: &'a Url) -> Option<AddressParts<'a>> {
         let start = url.scheme().len() + "://".len();
         let authority = &url.as_str()[start..];
         let authority = &authority[..authority.find(['/', '?', '#']).unwrap_or(authority.len())];
-        Some(Parts {
+        Some(AddressParts {
             secure: url.scheme() == "https",
             user: authority.rsplit_once('@').map(|(user, _)| user),
             host: url.host_str()?,
@@ -35,16 +35,16 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Cuts a usual address. `None`: it is no http or https address, or an odd one.
-pub(super) fn split(url: &str) -> Option<Parts<'_>> {
+/// Cuts a usual address. `None`: it is not an http or https address, or an odd one.
+pub(super) fn split(url: &str) -> Option<AddressParts<'_>> {
     let (secure, rest) = without_scheme(url)?;
-    // All bytes, without stopping at the first that is odd: so it is done for many bytes at once.
+    // The fold does not stop at the first odd byte, so that the compiler vectorises it.
     if url.bytes().fold(false, |odd, byte| odd | (byte < b' ')) {
         return None;
     }
     let (rest, fragment) = cut(rest, b'#');
     let (rest, query) = cut(rest, b'?');
-    // In a query or a fragment it is a character as any other.
+    // In a query or a fragment a backslash is a character like any other.
     if memchr::memchr(b'\\', rest.as_bytes()).is_some() {
         return None;
     }
@@ -54,17 +54,17 @@ pub(super) fn split(url: &str) -> Option<Parts<'_>> {
         None => (None, authority),
     };
     let (host, port) = without_port(host)?;
-    Some(Parts { secure, user, host, port, path, query, fragment })
+    Some(AddressParts { secure, user, host, port, path, query, fragment })
 }
 
-/// Whether the address begins with `http:` or `https:`, in any case.
+/// Whether the address begins with `http:` or `https:`, ignoring case.
 pub(super) fn has_http_scheme(url: &str) -> bool {
     without_scheme(url).is_some()
 }
 
-/// Whether a host stands for itself: letters, digits, dots and hyphens, and no number as its last label, which would
-/// make it an address of four bytes in one of many ways of writing. With `international`, neither encoded nor
-/// unencoded international labels.
+/// Whether a host stands for itself. It has only letters, digits, dots, hyphens and underscores. Its last label is
+/// not a number: that would make it an IPv4 address, which can be written in many ways. With `international`, it
+/// also has no international label, encoded or not.
 pub(super) fn is_plain_host(host: &str, international: bool) -> bool {
     let host = host.trim_end_matches('.').as_bytes();
     let last = memchr::memrchr(b'.', host).map_or(0, |at| at + 1);
@@ -101,7 +101,7 @@ fn cut(text: &str, mark: u8) -> (&str, Option<&str>) {
     }
 }
 
-/// `None`: what stands behind the colon is no port. A host in brackets has colons inside.
+/// Splits off the port. `None`: the text after the colon is not a port. A host in brackets has colons inside.
 fn without_port(host: &str) -> Option<(&str, Option<u16>)> {
     let colon = memchr::memrchr(b':', host.as_bytes()).filter(|_| !host.ends_with(']'));
     let Some(colon) = colon else { return Some((host, None)) };

@@ -1,7 +1,7 @@
-//! The rules of URL identity as a person writes them, and as they are looked up.
+//! The rules of URL identity as a person writes them, and compiled for lookup.
 //!
-//! The shipped rules are a file that explains itself, so that changing them needs no other document. What a file
-//! leaves out keeps its shipped value; what it says and we do not know is refused.
+//! The shipped rules are a file that explains itself, so that changing them needs no other document. A key that a
+//! file leaves out keeps its shipped value. An unknown key is refused.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::parts::is_plain_host;
+use crate::config::ConfigError;
 
-/// Which addresses name the same page. Made from a file; the shipped one is the default.
+/// The rules for which addresses name the same page. They are read from a file; the shipped one is the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct AddressRules {
@@ -23,9 +24,9 @@ impl AddressRules {
     /// The file that ships with the program: every rule, with a comment that explains it.
     pub const SHIPPED: &str = include_str!("../../rules/addresses.toml");
 
-    /// Reads rules from the text of a file. What it does not mention is as in [`AddressRules::SHIPPED`].
-    pub fn parse(text: &str) -> Result<AddressRules, String> {
-        let explain = |error: toml::de::Error| format!("address rules: {}", error.to_string().trim_end());
+    /// Reads rules from the text of a file. Missing keys are as in [`AddressRules::SHIPPED`].
+    pub fn parse(text: &str) -> Result<AddressRules, ConfigError> {
+        let explain = |error: toml::de::Error| refused(error.to_string().trim_end());
         let mut all: toml::Table = AddressRules::SHIPPED.parse().map_err(explain)?;
         all.extend(text.parse::<toml::Table>().map_err(explain)?);
         let written: Written = all.try_into().map_err(explain)?;
@@ -40,7 +41,7 @@ impl Default for AddressRules {
     }
 }
 
-/// The keys of the file, where each is explained.
+/// The keys of the file, which explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
@@ -84,18 +85,18 @@ impl From<AddressRules> for Written {
 }
 
 impl TryFrom<Written> for AddressRules {
-    type Error = String;
+    type Error = ConfigError;
 
-    fn try_from(written: Written) -> Result<AddressRules, String> {
+    fn try_from(written: Written) -> Result<AddressRules, ConfigError> {
         let compiled = Compiled::of(&written)?;
         Ok(AddressRules { written, compiled })
     }
 }
 
-/// Values that mean a visit under a name that can also mean an article. Article numbers are shorter.
+/// From this length on, a value names a visit if its name can also mean an article. Article numbers are shorter.
 const LONG_VALUE_BYTES: usize = 16;
 
-/// The lists, ready to be looked up.
+/// The lists, compiled for lookup.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compiled {
     prefixes: Vec<Box<[u8]>>,
@@ -107,7 +108,7 @@ pub(super) struct Compiled {
     hosts: Hosts<CompiledHost>,
 }
 
-/// What is special about a host.
+/// The rules for the parameters of one host.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CompiledHost {
     keep: Option<Names>,
@@ -115,7 +116,7 @@ pub(super) struct CompiledHost {
 }
 
 impl Compiled {
-    fn of(written: &Written) -> Result<Compiled, String> {
+    fn of(written: &Written) -> Result<Compiled, ConfigError> {
         let mut compiled = Compiled {
             prefixes: written.host_prefixes.iter().map(|prefix| lower(prefix)).collect(),
             aliases: Hosts::default(),
@@ -126,7 +127,7 @@ impl Compiled {
             hosts: Hosts::default(),
         };
         if compiled.prefixes.iter().any(|prefix| prefix.is_empty()) {
-            return Err("address rules: host_prefixes has an empty entry: leave it out".into());
+            return Err(refused("host_prefixes has an empty entry: leave it out"));
         }
         for (from, to) in &written.host_aliases {
             let to = compiled.end_of_aliases(to, written)?;
@@ -142,8 +143,8 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// The host that is meant by `host`, which can itself be an alias.
-    fn end_of_aliases(&self, host: &str, written: &Written) -> Result<Box<[u8]>, String> {
+    /// The host that `host` finally means; an alias can lead to another alias.
+    fn end_of_aliases(&self, host: &str, written: &Written) -> Result<Box<[u8]>, ConfigError> {
         let mut end = self.host(host)?;
         for _ in 0..=written.host_aliases.len() {
             let mut next = None;
@@ -157,15 +158,16 @@ impl Compiled {
                 None => return Ok(end),
             }
         }
-        Err(format!("address rules: host_aliases lead from {host:?} back to it: remove one of them"))
+        Err(refused(&format!("host_aliases lead from {host:?} back to it: remove one of them")))
     }
 
-    /// A host of the rules in the form in which hosts are looked up.
-    fn host(&self, host: &str) -> Result<Box<[u8]>, String> {
+    /// A host of the rules in the form that lookups use.
+    fn host(&self, host: &str) -> Result<Box<[u8]>, ConfigError> {
         let url = Url::parse(&format!("http://{host}/")).ok();
         let ascii = url.as_ref().and_then(Url::host_str).filter(|ascii| is_plain_host(ascii, false));
-        let ascii =
-            ascii.ok_or(format!("address rules: {host:?} is no host: give a name such as site.example"))?;
+        let Some(ascii) = ascii else {
+            return Err(refused(&format!("{host:?} is not a host: give a name such as site.example")));
+        };
         let mut host = ascii.trim_end_matches('.').as_bytes();
         while let Some(prefix) = self.host_prefix(host) {
             host = &host[prefix..];
@@ -186,7 +188,7 @@ impl Compiled {
         self.aliases.get(host).map(|alias| &alias[..])
     }
 
-    /// The rule for `host` or the nearest host above it.
+    /// The rule for `host`, or for the nearest host above it.
     pub(super) fn host_rule(&self, host: &[u8]) -> Option<&CompiledHost> {
         let mut rest = host;
         loop {
@@ -222,11 +224,15 @@ impl Compiled {
     }
 }
 
+fn refused(reason: &str) -> ConfigError {
+    ConfigError::AddressRules { reason: reason.into() }
+}
+
 /// What is known of some hosts.
 #[derive(Clone, Debug, PartialEq)]
 struct Hosts<T> {
     by_name: HashMap<Box<[u8]>, T>,
-    /// A bit for each length of a name, the last for all that are longer: most hosts need no further look.
+    /// A bit for each length of a name, the last for all longer names. Most hosts need no further lookup.
     lengths: u64,
 }
 
@@ -259,11 +265,11 @@ fn lower(text: &str) -> Box<[u8]> {
     text.to_ascii_lowercase().into_bytes().into()
 }
 
-/// Names of parameters, some of them patterns. Case is ignored.
+/// Names of parameters, some of them patterns. They ignore case.
 #[derive(Clone, Debug, PartialEq)]
 struct Names {
-    /// By their first byte; under zero those that begin with `*`. A list has few names with one first byte, so that
-    /// comparing them takes less time than hashing.
+    /// The names by first byte; those that begin with `*` are under zero. A list has few names with the same first
+    /// byte, so that comparing them takes less time than hashing.
     by_first: Vec<Vec<Box<[u8]>>>,
 }
 
@@ -284,8 +290,8 @@ impl Names {
     }
 }
 
-/// Whether `name` is as `pattern` says. On a mismatch only the last `*` is tried again, so that the time is at most
-/// the product of the lengths.
+/// Whether `name` matches `pattern`. On a mismatch only the last `*` is tried again, so that the time is at most the
+/// product of the lengths.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star = None;

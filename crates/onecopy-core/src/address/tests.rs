@@ -1,4 +1,4 @@
-//! URL identity: pairs that are the same, pairs that are not, and what holds for all strings.
+//! URL identity: pairs that are the same, pairs that are not, and properties of all strings.
 
 use proptest::prelude::*;
 
@@ -149,10 +149,10 @@ fn rules_are_read_and_refused() {
         ("drop_fragments = 1", "expected a boolean"),
         ("drop_fragments = ", "line 1"),
         ("[host_aliases]\n'a.example' = 'b.example'\n'b.example' = 'a.example'", "back to it"),
-        ("[host_aliases]\n'a.example' = 'b c'", "is no host"),
+        ("[host_aliases]\n'a.example' = 'b c'", "is not a host"),
         ("host_prefixes = ['']", "empty entry"),
     ] {
-        let error = AddressRules::parse(text).unwrap_err();
+        let error = AddressRules::parse(text).unwrap_err().to_string();
         assert!(error.contains(message) && error.starts_with("address rules: "), "{error}");
     }
 }
@@ -191,7 +191,7 @@ fn hosts_are_found() {
     }
 }
 
-/// Addresses that look like addresses, with everything that the rules are about.
+/// Strings that look like addresses, with everything that the rules are about.
 fn addresses() -> impl Strategy<Value = String> {
     let host = "(www\\.|m\\.)?[a-zA-Z]{1,8}\\.(com|co\\.uk|example|youtube\\.com)\\.?(:(80|443|8080))?";
     let segment = "([a-zA-Z0-9._~-]|%[0-9a-fA-F]{2}|;jsessionid=1|;|\\.\\.?/|index\\.html/|[é '\"%]){0,4}";

@@ -1,6 +1,6 @@
-//! `unsafe`: counts of shingles looked at many at once with AVX2 and AVX-512.
+//! `unsafe`: selects and counts many shingle counts at once with AVX2 and AVX-512.
 //!
-//! The scalar versions are in `candidate`, and tests hold them equal.
+//! `candidate` has the scalar versions, and tests hold them equal.
 #![allow(unsafe_code)]
 
 use std::ops::RangeInclusive;
@@ -32,7 +32,7 @@ pub(super) fn select(
     select_by(sketch, counts, out, chosen);
 }
 
-/// How many of the counts are at most this.
+/// How many of the counts are at most `most`.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) fn at_most(level: Level, counts: &[u8], most: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -56,7 +56,7 @@ mod x86 {
         let (most, mut sum) = (_mm512_set1_epi8(most as i8), 0);
         for counts in counts.chunks(BLOCK) {
             let all = _bzhi_u64(u64::MAX, counts.len() as u32);
-            // SAFETY: as many bytes as there are counts.
+            // SAFETY: the mask admits as many bytes as there are counts.
             let block = unsafe { _mm512_maskz_loadu_epi8(all, counts.as_ptr().cast()) };
             sum += _mm512_mask_cmple_epu8_mask(all, block, most).count_ones();
         }
@@ -73,7 +73,7 @@ mod x86 {
         let (low, high) = range.into_inner();
         let (low, width) = (_mm256_set1_epi8(low as i8), _mm256_set1_epi8(high.wrapping_sub(low) as i8));
         let chosen = |counts: &[u8; 32]| {
-            // SAFETY: 32 bytes.
+            // SAFETY: the array has 32 bytes.
             let counts = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
             let above = _mm256_sub_epi8(counts, low);
             let inside = _mm256_cmpeq_epi8(_mm256_min_epu8(above, width), above);
@@ -96,7 +96,7 @@ mod x86 {
         let (low, width) = (_mm512_set1_epi8(low as i8), _mm512_set1_epi8(high.wrapping_sub(low) as i8));
         for (shingles, counts) in sketch.chunks(BLOCK).zip(counts.chunks(BLOCK)) {
             let all = _bzhi_u64(u64::MAX, counts.len() as u32);
-            // SAFETY: as many bytes as there are counts.
+            // SAFETY: the mask admits as many bytes as there are counts.
             let block = unsafe { _mm512_maskz_loadu_epi8(all, counts.as_ptr().cast()) };
             let mut chosen = _mm512_mask_cmple_epu8_mask(all, _mm512_sub_epi8(block, low), width);
             out.reserve(BLOCK);

@@ -1,40 +1,41 @@
-//! ASCII text a block at a time: its characters are classified together, then what is kept of them is packed.
+//! Takes ASCII text in blocks: it classifies all characters of a block together, then packs those that are kept.
 //!
-//! This is the scalar way, and the loop that other machines share. `simd` and `wide` have faster ways for the two steps.
+//! These are the scalar version and the loop that all versions share. `simd` and `wide` have faster versions of both
+//! steps.
 
 use super::Canonical;
 use super::fold::{Cursor, Written};
 use super::json::escaped;
 use crate::simd::mask;
 
-/// Characters that are classified at once: a bit each in a word of the machine.
+/// How many characters are classified at once: one bit each in a machine word.
 pub(super) const BLOCK: usize = 64;
 
-/// A block in lower case, a space for each character that is in no word. The second half is never looked at: it makes
+/// A block in lower case, with a space for each character outside words. The second half is never read: it makes
 /// room for copies of fixed length.
 pub(super) type Folded = [u8; 2 * BLOCK];
 
-/// What the characters of a block are, a bit for each.
+/// The classes of the characters of a block, one bit per character.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Masks {
-    /// In a word, and ASCII.
+    /// ASCII, and in a word.
     pub words: u64,
     /// Not ASCII.
     pub other: u64,
     pub backslashes: u64,
 }
 
-/// What to keep of a block, a bit for each character, and where it goes.
+/// The characters of a block to keep, one bit each, and where they go.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub kept: u64,
-    /// The separators among them: one behind each word that ends in the block.
+    /// The kept separators: one after each word that ends in the block.
     pub ends: u64,
     pub length: usize,
     pub count: usize,
 }
 
-/// A way to take text: how a block is classified, and how what is kept of it is written.
+/// A way to take text: how to classify a block, and how to write its kept characters.
 pub(super) struct Way<C, P> {
     pub classify: C,
     pub pack: P,
@@ -45,7 +46,7 @@ where
     C: Fn(&[u8; BLOCK], &mut Folded) -> Masks,
     P: Fn(&Folded, Place, &mut Canonical),
 {
-    /// Takes the ASCII characters at the front of `bytes`; says how many.
+    /// Takes the ASCII characters at the front of `bytes`; returns how many.
     #[inline(always)]
     pub(super) fn take(&self, cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
         let json = cursor.written == Written::Json;
@@ -74,7 +75,7 @@ where
             (self.pack)(&folded, place, out);
             length += place.kept.count_ones() as usize;
             count += ends.count_ones() as usize;
-            // As the last character says, if one was taken.
+            // The last character decides, if any was taken.
             in_word = if ascii == BLOCK { words >> (BLOCK - 1) } else { (words << 1 | in_word) >> ascii & 1 };
             taken += ascii;
             if ascii < BLOCK || taken == bytes.len() {
@@ -86,14 +87,14 @@ where
     }
 }
 
-/// The first so many of 64 bits.
+/// A mask of the first `many` of 64 bits.
 #[inline(always)]
 fn first(many: usize) -> u64 {
     if many < BLOCK { (1 << many) - 1 } else { u64::MAX }
 }
 
-/// The letters of escapes, which stand for separators, and the backslash of the first escape that is none of these: it
-/// stands for a character by its number, or is cut off by the end of the block.
+/// The letters of simple escapes, which stand for separators, and the backslash of the first other escape. That one
+/// gives a character by number, or the end of the block cuts it off.
 #[inline(always)]
 fn escapes(block: &[u8; BLOCK], backslashes: u64, room: usize) -> (u64, u64) {
     let (letters, _) = escaped(backslashes, false);
@@ -108,7 +109,7 @@ fn escapes(block: &[u8; BLOCK], backslashes: u64, room: usize) -> (u64, u64) {
     (letters, backslashes & !letters & 1 << (room - 1))
 }
 
-/// Takes the ASCII characters at the front of `bytes`, on any machine; says how many.
+/// Takes the ASCII characters at the front of `bytes`, on any machine; returns how many.
 pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
     Way { classify, pack }.take(cursor, bytes, out)
 }
@@ -130,8 +131,8 @@ pub(super) fn classify(block: &[u8; BLOCK], folded: &mut Folded) -> Masks {
     }
 }
 
-/// Writes the characters that are kept one behind the other, and where words end. What is kept comes in runs, of which a
-/// block has few, because one separator behind each word is kept too.
+/// Writes the kept characters in sequence, and where words end. Kept characters form runs. A block has few runs,
+/// because one separator after each word is kept too.
 #[inline(always)]
 fn pack(folded: &Folded, Place { mut kept, ends, length, count }: Place, out: &mut Canonical) {
     let text: &mut Folded = out.bytes[length..].first_chunk_mut().expect("room for two blocks");
@@ -142,7 +143,7 @@ fn pack(folded: &Folded, Place { mut kept, ends, length, count }: Place, out: &m
         text[at..at + BLOCK].copy_from_slice(&folded[start..start + BLOCK]);
         moved |= (ends >> start & first(run)) << at;
         at += run;
-        // Adding to its lowest bit clears a run.
+        // Adding a run's lowest bit clears the run.
         kept &= kept.wrapping_add(1 << start);
     }
     let places: &mut [u32; BLOCK] = out.ends[count..].first_chunk_mut().expect("room for a block's words");

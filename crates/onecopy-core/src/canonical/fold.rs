@@ -1,6 +1,7 @@
-//! The one pass that lower-cases text and cuts it into words.
+//! The single pass that lower-cases text and cuts it into words.
 //!
-//! Text is mostly ASCII, so that is taken in blocks (`block`). Text from JSON is taken as it stands there: unescaping it first would be one more pass over everything.
+//! Text is mostly ASCII, which `block` takes in blocks. JSON text is read with its escapes: unescaping it first
+//! would be one more pass.
 
 use super::Canonical;
 use super::json::unescape_one;
@@ -9,24 +10,24 @@ use super::segment::Census;
 use super::simd::taker;
 use crate::simd::{Level, level};
 
-/// How a text is written down.
+/// How a text is encoded.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Written {
-    /// As it is.
+    /// Plain text.
     Plain,
-    /// As the inside of a JSON string.
+    /// The inside of a JSON string.
     Json,
 }
 
-/// Writes the words of `text`, lower-cased and one space apart.
+/// Writes the words of `text`, in lower case and one space apart.
 pub(super) fn fold(text: &str, written: Written, out: &mut Canonical) {
     fold_by(level(), text, written, out);
 }
 
-/// How the ASCII characters at the front of some bytes are taken; says how many that are.
+/// Takes the ASCII characters at the front of some bytes; returns how many.
 pub(super) type Taker = fn(&mut Cursor, &[u8], &mut Canonical) -> usize;
 
-/// As [`fold`], with the instructions of `level`.
+/// Like [`fold`], with the instructions of `level`.
 pub(super) fn fold_by(level: Level, text: &str, written: Written, out: &mut Canonical) {
     out.start(text.len());
     let mut cursor = Cursor { length: 0, count: 0, in_word: 0, written, census: Census::default() };
@@ -102,7 +103,7 @@ impl Cursor {
         }
     }
 
-    /// Closes the last word and takes away the separator behind it.
+    /// Closes the last word and removes the separator after it.
     fn finish(mut self, out: &mut Canonical) {
         self.separator(out);
         out.length = self.length.saturating_sub(1);

@@ -1,7 +1,7 @@
-//! Text as it stands in a JSON string: what its escapes mean.
+//! The escapes of JSON strings.
 
-/// The character that an escape stands for, and the length of the escape. `bytes` begin with a backslash. Half of a
-/// surrogate pair without the other becomes a replacement character, as does anything that is no escape.
+/// The character that an escape stands for, and the length of the escape. `bytes` begin with a backslash. An
+/// unpaired surrogate becomes a replacement character, and so does an invalid escape.
 pub(super) fn unescape_one(bytes: &[u8]) -> (char, usize) {
     let simple = |c| (c, 2);
     match bytes.get(1) {
@@ -26,20 +26,20 @@ fn unicode(bytes: &[u8]) -> (char, usize) {
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
 }
 
-/// The number behind `\u`.
+/// The number after `\u`.
 fn unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.get(2..6)?;
     digits.iter().try_fold(0, |number, &digit| Some(number << 4 | (digit as char).to_digit(16)?))
 }
 
-/// Which characters of a block belong to the backslash before them, a bit each, and whether the one behind the block does.
-/// `first` says whether the first does, to a backslash of the block before.
+/// Which characters of a block belong to the backslash before them, one bit each, and whether the first one after
+/// the block does. `first` says whether the first character belongs to a backslash of the block before.
 #[inline]
 pub fn escaped(backslashes: u64, first: bool) -> (u64, bool) {
     let first = u64::from(first);
     let mut open = backslashes & !first;
     let mut behind = open << 1;
-    // Backslashes side by side are rare: the second of two belongs to the first, and begins nothing.
+    // Adjacent backslashes are rare: the second of two belongs to the first, and begins no escape.
     let mut doubled = open & behind;
     while doubled != 0 {
         open &= !(doubled & doubled.wrapping_neg());

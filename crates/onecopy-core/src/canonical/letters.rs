@@ -1,8 +1,8 @@
 //! Which characters make words.
 //!
-//! A word is a run of letters, digits and underscores after lower-casing, as in Python's `\w+` on `text.lower()`:
-//! combining marks separate. That rule is the one by which the exact-Jaccard figures of this field are computed.
-//! One deviation: a final sigma equals a sigma, whatever stands behind it.
+//! A word is a run of letters, digits and underscores after lower-casing, as in Python's `\w+` on `text.lower()`.
+//! Combining marks separate words. The field computes its exact-Jaccard figures by this rule. One deviation: a final
+//! sigma always equals a sigma.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
     }
-    // `is_alphanumeric` alone would take in vowel signs and circled letters, which are not letters by category.
+    // `is_alphanumeric` alone would include vowel signs and circled letters, which are not letters by category.
     c.is_alphanumeric()
         && !matches!(
             c.general_category(),
@@ -24,15 +24,15 @@ pub(super) fn is_word(c: char) -> bool {
         )
 }
 
-/// What to do with a character that is not ASCII.
+/// How to treat a character that is not ASCII.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Class {
     Separator,
-    /// A separator too, but one that some would keep within a word.
+    /// Also a separator, but one that some tools keep within a word.
     Mark,
     /// Belongs to a word as it is.
     Word,
-    /// Like `Word`, and in Chinese characters or kana, which put no spaces between words.
+    /// Like `Word`, and a Chinese character or kana, scripts without spaces between words.
     Dense,
     /// Like `Word`, and in another script without spaces.
     Complex,
@@ -64,8 +64,8 @@ pub(super) fn class(c: char, classes: &[Class]) -> Class {
     }
 }
 
-/// The class of each character of the basic plane: looking it up in Unicode's compressed tables costs as much
-/// as all the rest of the pass on text in Russian or Chinese.
+/// The class of each character of the basic plane. On Russian or Chinese text, a lookup in Unicode's compressed
+/// tables would cost as much as the rest of the pass.
 pub(super) fn classes() -> &'static [Class] {
     static CLASSES: OnceLock<Vec<Class>> = OnceLock::new();
     CLASSES.get_or_init(|| {
@@ -81,8 +81,8 @@ pub(super) fn classes() -> &'static [Class] {
     })
 }
 
-/// Blocks whose characters are all of one class: Chinese characters, Hangul, surrogates and private use. They are most
-/// of the basic plane, and classifying each of them would be a quarter of the time that a small job takes.
+/// Blocks whose characters all have one class: Chinese characters, Hangul, surrogates and private use. They are most
+/// of the basic plane. Classifying each of their characters would take a quarter of the time of a small job.
 const ALIKE: [RangeInclusive<u32>; 4] = [0x3400..=0x4dbf, 0x4e00..=0x9fff, 0xac00..=0xd7a3, 0xd800..=0xf8ff];
 
 #[cfg(test)]

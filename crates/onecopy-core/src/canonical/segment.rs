@@ -1,9 +1,9 @@
 //! Words in scripts that put no spaces between them: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
 //!
-//! By the rule of `letters` a word is what stands between two marks: there a whole clause, or in Thai the letters between
-//! two vowel signs. This file counts such letters while a page is folded, decides whether the page is to be cut into
-//! words instead, and cuts, by dictionary. Not by the neural model that ICU has too: it takes some three hundred times
-//! as long, and its answer hangs on how a machine rounds.
+//! By the rule of `letters`, a word in such a script would be a whole clause, or in Thai the letters between two
+//! vowel signs. This file counts such letters while a page is folded, and decides whether to cut the page into
+//! words. It cuts by dictionary. The neural model of ICU takes about three hundred times as long, and its answer
+//! depends on how a machine rounds.
 
 use std::sync::OnceLock;
 
@@ -13,18 +13,18 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::config::Words;
 
-/// A page in Chinese characters or kana is cut under [`Words::Auto`] if its runs are longer than this on average. Of
-/// 7,361 real pages with such runs, none has an average above 19.5: with punctuation, clauses are words enough, and
-/// the rule that other tools use is kept. Text without punctuation, or with all of it lost, has runs of hundreds.
+/// Under [`Words::Auto`], a page in Chinese characters or kana is cut if its runs are longer than this on average.
+/// Among 7,361 real pages with such runs, no average is above 19.5. With punctuation, clauses serve as words, and
+/// the rule stays the same as in other tools. Text without punctuation has runs of hundreds of characters.
 const RUN_CHARS: usize = 24;
 
-/// What a page has of scripts without spaces.
+/// Counts of the letters of scripts without spaces on a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Census {
     /// Chinese characters and kana, and the tokens that hold any.
     dense: usize,
     dense_runs: usize,
-    /// The token that was counted last, plus one.
+    /// The number of the token that was counted last, plus one.
     run: usize,
     /// Letters of Thai, Lao, Khmer and Burmese.
     complex: usize,
@@ -33,7 +33,7 @@ pub(super) struct Census {
 }
 
 impl Census {
-    /// Counts a Chinese character or kana of the token with this number.
+    /// Counts a Chinese character or kana in the token with this number.
     pub(super) fn dense(&mut self, token: usize) {
         self.dense += 1;
         self.dense_runs += usize::from(self.run != token + 1);
@@ -50,12 +50,13 @@ impl Census {
         self.marks += 1;
     }
 
-    /// Whether a page of `bytes` of canonical text, in runs, is to be cut into words.
+    /// Whether to cut a page into words. `bytes` is the length of its canonical text in runs.
     pub(super) fn is_cut(&self, words: Words, bytes: usize) -> bool {
         match words {
             Words::Runs => false,
             Words::Segmented => self.dense + self.complex + self.marks > 0,
-            // A third of a page, so that the name of a language in a menu changes nothing. These letters have 3 bytes.
+            // A third of the page, so that the name of a language in a menu changes nothing. These letters have 3
+            // bytes.
             Words::Auto => self.dense > RUN_CHARS * self.dense_runs || 3 * 3 * self.complex > bytes,
         }
     }
@@ -73,7 +74,7 @@ pub(super) fn is_complex(c: char) -> bool {
         | '\u{aa60}'..='\u{aa7f}')
 }
 
-/// Whether `c` belongs to the letter before it: a vowel sign, a tone, an accent.
+/// Whether `c` belongs to the letter before it: a vowel sign, a tone mark, an accent.
 pub(super) fn is_mark(c: char) -> bool {
     !c.is_ascii() && c.general_category_group() == GeneralCategoryGroup::Mark
 }

@@ -1,4 +1,4 @@
-//! `unsafe`: a block of text cut into words with AVX2, and 32 functions of a shingle.
+//! `unsafe`: cuts a block of text into words with AVX2, and computes 32 functions of a shingle.
 //!
 //! `block` and `least` have the scalar versions, and tests hold them equal.
 #![allow(unsafe_code)]
@@ -11,7 +11,7 @@ use super::wide;
 use crate::simd::Instructions;
 use crate::simd::Level;
 
-/// How ASCII characters are taken at this level.
+/// The taker of ASCII characters at this level.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) fn taker(level: Level) -> Taker {
     #[cfg(target_arch = "x86_64")]
@@ -25,19 +25,19 @@ pub(super) fn taker(level: Level) -> Taker {
     block::ascii
 }
 
-/// Functions of 64-bit values that are worked out side by side: `(low ^ flip) * times ^ high`, by the halves of the
+/// Functions of 64-bit values that are computed in parallel: `(low ^ flip) * times ^ high`, on the halves of the
 /// value. 64-bit products would mix better, but few machines multiply vectors of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Functions {
     pub flip: [u32; Functions::COUNT],
-    /// Odd, so that each is one to one in the lower half.
+    /// Odd, so that each function is one-to-one in the lower half.
     pub times: [u32; Functions::COUNT],
 }
 
 impl Functions {
     pub(crate) const COUNT: usize = 32;
 
-    /// The least that each function is of any of `values`.
+    /// The least value of each function over `values`.
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     pub(crate) fn least(&self, level: Level, values: &[u64]) -> [u32; Functions::COUNT] {
         #[cfg(target_arch = "x86_64")]
@@ -49,7 +49,7 @@ impl Functions {
     }
 }
 
-/// As [`Functions::least`], on any machine. Six to nine times slower without AVX2, so that is chosen at run time.
+/// Like [`Functions::least`], on any machine. AVX2 is six to nine times faster, so the level is chosen at run time.
 #[inline(always)]
 fn least(functions: &Functions, values: &[u64]) -> [u32; Functions::COUNT] {
     let Functions { flip, times } = functions;
@@ -72,13 +72,13 @@ mod x86 {
     use crate::canonical::block::{BLOCK, Folded, Masks, Place, Way};
     use crate::canonical::fold::Cursor;
 
-    /// The plain loop; the compiler knows how to put it into wider registers once it may.
+    /// The plain loop, which the compiler vectorises once AVX2 is enabled.
     #[target_feature(enable = "avx2")]
     pub(super) fn least(functions: &Functions, values: &[u64]) -> [u32; Functions::COUNT] {
         super::least(functions, values)
     }
 
-    /// Takes the ASCII characters at the front of `bytes`; says how many.
+    /// Takes the ASCII characters at the front of `bytes`; returns how many.
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
         let way = Way {
@@ -113,7 +113,8 @@ mod x86 {
         masks
     }
 
-    /// All ones where a byte is from `low` to `high`. Both are ASCII, so bytes above, negative here, are not.
+    /// All ones where a byte is from `low` to `high`. Both are ASCII; bytes above ASCII are negative here, so they
+    /// do not match.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn between(text: __m256i, low: u8, high: u8) -> __m256i {
@@ -122,14 +123,14 @@ mod x86 {
         _mm256_and_si256(above, below)
     }
 
-    /// Writes the characters that are kept one behind the other, eight at a time, and where words end.
+    /// Writes the kept characters in sequence, eight at a time, and where words end.
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     #[inline]
     fn pack(folded: &Folded, Place { kept, mut ends, length, count }: Place, out: &mut Canonical) {
         let text: &mut [u8; BLOCK] = out.bytes[length..].first_chunk_mut().expect("room for a block");
         let mut at = 0;
         for (part, kept) in folded.as_chunks::<16>().0.iter().zip(kept.to_le_bytes().as_chunks::<2>().0) {
-            // SAFETY: sixteen bytes.
+            // SAFETY: `part` has sixteen bytes.
             let part = unsafe { _mm_loadu_si128(part.as_ptr().cast()) };
             let order = kept.map(|kept| PACKED[usize::from(kept)]);
             // The second eight come from the second half.
@@ -143,7 +144,7 @@ mod x86 {
         }
         let places: &mut [u32; BLOCK] =
             out.ends[count..].first_chunk_mut().expect("room for a block's words");
-        // Before the first kept character; counting those up to an end makes up for it.
+        // One before the first kept character, because the count up to an end includes the end itself.
         let before = (length as u32).wrapping_sub(1);
         for eight in places.as_chunks_mut::<8>().0.iter_mut().take(ends.count_ones().div_ceil(8) as usize) {
             for place in eight {
@@ -154,7 +155,7 @@ mod x86 {
         }
     }
 
-    /// For each choice of eight bytes, where the chosen ones are, one behind the other.
+    /// For each subset of eight bytes, the positions of its members in sequence.
     static PACKED: [u64; 256] = {
         let (mut orders, mut choice) = ([0; 256], 0);
         while choice < 256 {

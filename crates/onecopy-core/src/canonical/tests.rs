@@ -60,7 +60,7 @@ fn each_rule_does_what_it_says() {
     assert_eq!(canonical("The cat and the dog", &rules), "cat and dog");
 }
 
-/// What every level makes of a text equals what the obvious pass makes of it.
+/// Checks that every level gives the same text as the obvious pass.
 fn check_every_level(text: &str, written: Written) {
     let meant = if written == Written::Json { unescape(text) } else { text.to_owned() };
     let mut slow = Canonical::default();

@@ -1,15 +1,15 @@
-//! Canonical text under rules other than the default: case kept, punctuation kept, numbering dropped, stop words out,
-//! words cut by dictionary.
+//! Canonical text under rules other than the default: keep case or punctuation, drop numbering or stop words, cut
+//! words by dictionary.
 //!
-//! Clarity over speed: these rules are for people who ask for them. Under the default rules it gives what
-//! `letters::fold` gives, which is tested.
+//! Clarity comes before speed: these rules are for people who ask for them. Under the default rules the result
+//! equals that of `fold`, which is tested.
 
 use super::Canonical;
 use super::letters::{Class, class, classes, is_word};
 use super::segment::words as cut;
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 
-/// Writes the canonical form of `text` under any rules. `words` is what the rules come to for this page: runs or not.
+/// Writes the canonical form of `text` under any rules. `words` says how to cut this page: runs or segmented.
 pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
     let classes = classes();
     out.start(2 * text.len());
@@ -41,7 +41,7 @@ pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &m
     out.length = out.length.saturating_sub(1);
 }
 
-/// Ends a run of letters: its words go into the canonical text.
+/// Ends a run of letters and appends its words to the canonical text.
 fn push_run(run: &mut String, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
     match words {
         Words::Segmented => cut(run).for_each(|word| push(word, rules, out)),
@@ -50,7 +50,7 @@ fn push_run(run: &mut String, rules: &CanonicalRules, words: Words, out: &mut Ca
     run.clear();
 }
 
-/// Ends a token: it goes into the canonical text unless it is empty or a stop word.
+/// Ends a token and appends it to the canonical text, unless it is empty or a stop word.
 fn push(token: &str, rules: &CanonicalRules, out: &mut Canonical) {
     if !token.is_empty() && !rules.stop_words.iter().any(|word| word == token) {
         let end = out.length + token.len();
@@ -70,7 +70,8 @@ fn cased(c: char, case: Case) -> impl Iterator<Item = char> {
     folded.into_iter().flatten().chain(kept)
 }
 
-/// Marks that count under [`Punctuation::Keep`]: all but white space, control characters, dashes, quotes and colons.
+/// Marks that count under [`Punctuation::Keep`]: all except white space, control characters, dashes, quotes and
+/// colons.
 fn is_mark(c: char) -> bool {
     let separates = matches!(c, ':' | '"' | '\'' | '`' | '-' | '‐'..='―' | '‘'..='‟' | '«' | '»' | '：');
     !(c.is_whitespace() || c.is_control() || separates)
@@ -83,7 +84,7 @@ fn without_numbering(line: &str) -> &str {
     if is_numbering(head) { rest } else { line }
 }
 
-/// Short groups of letters or digits with a dot or a bracket among them, or a lone bullet.
+/// Whether `head` is short groups of letters or digits with a dot or a bracket among them, or a single bullet.
 fn is_numbering(head: &str) -> bool {
     if matches!(head, "•" | "*" | "-" | "–" | "·" | "◦" | "▪" | "‣") {
         return true;
@@ -95,7 +96,7 @@ fn is_numbering(head: &str) -> bool {
     marked && short
 }
 
-/// Tells words such as `etc` from numbering: more than one letter that is not a Roman numeral.
+/// Separates words such as `etc` from numbering: they have more than one letter and are not Roman numerals.
 fn is_word_like(part: &str) -> bool {
     let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
     letters > 1 && !part.bytes().all(|b| matches!(b.to_ascii_lowercase(), b'i' | b'v' | b'x' | b'l' | b'c'))

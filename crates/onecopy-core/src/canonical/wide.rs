@@ -1,4 +1,4 @@
-//! `unsafe`, beside `simd`: a block of text cut into words at once with AVX-512.
+//! `unsafe`, like `simd`: cuts a block of text into words at once with AVX-512.
 //!
 //! One instruction packs all words of a block together, wherever they end.
 #![allow(unsafe_code)]
@@ -10,7 +10,7 @@ use super::block::{BLOCK, Place};
 use super::fold::{Cursor, Written};
 use super::json::escaped;
 
-/// Takes the ASCII characters at the front of `bytes`; says how many. No branch depends on where words are.
+/// Takes the ASCII characters at the front of `bytes`; returns how many. No branch depends on where words are.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
 pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> usize {
     let json = cursor.written == Written::Json;
@@ -19,7 +19,7 @@ pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> u
     loop {
         let rest = &bytes[taken..];
         let room = rest.len().min(BLOCK);
-        // SAFETY: as many bytes as there are, and no more than a block.
+        // SAFETY: the mask admits as many bytes as are left, at most a block.
         let text = unsafe { _mm512_maskz_loadu_epi8(first(room), rest.as_ptr().cast()) };
         let (folded, mut words) = classify(text);
         let mut other = _mm512_movepi8_mask(text);
@@ -37,7 +37,7 @@ pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> u
         pack(folded, place, out);
         length += place.kept.count_ones() as usize;
         count += ends.count_ones() as usize;
-        // As the last character says, if one was taken.
+        // The last character decides, if any was taken.
         in_word = if ascii == BLOCK { words >> (BLOCK - 1) } else { (words << 1 | in_word) >> ascii & 1 };
         taken += ascii;
         if ascii < BLOCK || taken == bytes.len() {
@@ -48,14 +48,14 @@ pub(super) fn ascii(cursor: &mut Cursor, bytes: &[u8], out: &mut Canonical) -> u
     taken
 }
 
-/// The first so many of 64 bits.
+/// A mask of the first `many` of 64 bits.
 #[target_feature(enable = "bmi2")]
 #[inline]
 fn first(many: usize) -> u64 {
     _bzhi_u64(u64::MAX, many as u32)
 }
 
-/// The text in lower case, and which of its characters are in words.
+/// The text in lower case, and a mask of the characters in words.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn classify(text: __m512i) -> (__m512i, u64) {
@@ -65,7 +65,7 @@ fn classify(text: __m512i) -> (__m512i, u64) {
     (lower, between(lower, b'a', b'z') | between(text, b'0', b'9') | underscore)
 }
 
-/// A bit for each byte that is from `low` to `high`.
+/// A bit for each byte from `low` to `high`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn between(text: __m512i, low: u8, high: u8) -> u64 {
@@ -73,8 +73,8 @@ fn between(text: __m512i, low: u8, high: u8) -> u64 {
     _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low) as i8))
 }
 
-/// The letters of escapes, which stand for separators, and the backslashes of others: of those that stand for a
-/// character by its number, and of one that is cut off by the end of the block.
+/// The letters of simple escapes, which stand for separators, and the backslashes of the others. Those give a
+/// character by number, or the end of the block cuts them off.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn escapes(text: __m512i, room: usize) -> (u64, u64) {
@@ -85,7 +85,7 @@ fn escapes(text: __m512i, room: usize) -> (u64, u64) {
     (letters, numbered >> 1 | cut_off)
 }
 
-/// Writes the characters that are kept one behind the other, those that end a word as a space, and where those are.
+/// Writes the kept characters in sequence, with a space for each that ends a word, and where those spaces are.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
 #[inline]
 fn pack(folded: __m512i, Place { kept, ends, length, count }: Place, out: &mut Canonical) {
@@ -95,7 +95,7 @@ fn pack(folded: __m512i, Place { kept, ends, length, count }: Place, out: &mut C
     let packed = _mm512_maskz_compress_epi8(kept, spaced);
     // SAFETY: the text has room for a block.
     unsafe { _mm512_storeu_si512(text.as_mut_ptr().cast(), packed) };
-    // SAFETY: there are as many numbers as a block has characters.
+    // SAFETY: `NUMBERS` has as many bytes as a block.
     let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
     let moved = _pext_u64(ends, kept);
     let spaces = _mm512_maskz_compress_epi8(moved, numbers);
@@ -110,7 +110,7 @@ fn pack(folded: __m512i, Place { kept, ends, length, count }: Place, out: &mut C
         groups.iter().zip(places.chunks_exact_mut(16)).take(moved.count_ones().div_ceil(16) as usize)
     {
         let sum = _mm512_add_epi32(_mm512_cvtepu8_epi32(*group), _mm512_set1_epi32(length as i32));
-        // SAFETY: sixteen numbers of four bytes.
+        // SAFETY: `to` has room for sixteen numbers of four bytes.
         unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), sum) };
     }
 }

@@ -1,11 +1,11 @@
 //! The charset that a page names itself: in its XML declaration, or in a `meta` element near its start.
 //!
-//! WHATWG looks at 1024 bytes; pages with long scripts before their `meta` are common in crawls, so we look further.
+//! WHATWG reads 1024 bytes. We read further, because crawls have many pages with long scripts before their `meta`.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memmem};
 
-/// How far into the page a label is looked for.
+/// How many bytes are searched for a label.
 const PRESCAN_BYTES: usize = 4_096;
 
 /// The charset that `bytes` name, if any. Only `html` has `meta` elements.
@@ -13,7 +13,7 @@ pub(super) fn label(bytes: &[u8], html: bool) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(PRESCAN_BYTES)];
     let named = declaration(head).or_else(|| html.then(|| meta(head)).flatten())?;
     let encoding = Encoding::for_label_no_replacement(named)?;
-    // It was readable as ASCII, so it cannot be in a charset of wide characters (WHATWG, 13.2.3.2).
+    // The label was readable as ASCII, so the page cannot be in a charset of wide characters (WHATWG, 13.2.3.2).
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return Some(UTF_8);
     }
@@ -30,7 +30,7 @@ fn declaration(head: &[u8]) -> Option<&[u8]> {
     Some(&rest[1..1 + memchr(quote, &rest[1..])?])
 }
 
-/// The charset of the first `meta` element that has one, comments passed over.
+/// The charset of the first `meta` element that has one. Comments are skipped.
 fn meta(mut head: &[u8]) -> Option<&[u8]> {
     while let Some(open) = memchr(b'<', head) {
         head = &head[open + 1..];
@@ -48,7 +48,7 @@ fn meta(mut head: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Reads the attributes of a `meta` element; `rest` is then what follows them.
+/// Reads the attributes of a `meta` element and leaves `rest` after them.
 fn meta_charset<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (mut charset, mut content, mut declares) = (None, None, false);
     while let Some((name, value)) = attribute(rest) {
@@ -63,7 +63,7 @@ fn meta_charset<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     charset.or(content.filter(|_| declares))
 }
 
-/// The next attribute of a tag, without quotes; nothing at its end.
+/// The next attribute of a tag, without quotes; `None` at the end of the tag.
 fn attribute<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
     let is_gap = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
     *rest = &rest[rest.iter().position(|byte| !is_gap(byte))?..];

@@ -73,7 +73,7 @@ fn damaged_utf8_stays_utf8() {
     assert!(cut.starts_with("Съешь же ещё") && cut.ends_with('\u{fffd}'), "{cut}");
     let mixed = [RUSSIAN.as_bytes(), b" \xe9 ", RUSSIAN.as_bytes()].concat();
     assert_eq!(decode(&mixed, None, false).matches(RUSSIAN).count(), 2);
-    // One accent that is alone is no damaged UTF-8.
+    // A single accent is not damaged UTF-8.
     assert_eq!(decode(b"caf\xe9", Some("utf-8"), false), "café");
 }
 

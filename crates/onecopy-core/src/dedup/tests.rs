@@ -24,10 +24,10 @@ fn address(number: u8) -> String {
     format!("http://{}.example/{number}", if number % 2 == 0 { "a.uk" } else { "b" })
 }
 
-/// What a page has beside its words: address, redirect, canonical link, popularity.
+/// The signals of a page: address, redirect, canonical link, popularity.
 type Signs = (Option<u8>, Option<u8>, Option<u8>, Option<u8>);
 
-/// How a page's words are made: from which base, with which words replaced, as HTML or not, cut where.
+/// How a page's words are made: its base, the replaced words, whether it is HTML, and its length.
 type Words = (usize, Vec<(usize, u8)>, bool, usize);
 
 fn made(number: usize, bases: &[Vec<u8>], (base, edits, html, length): Words, signs: Signs) -> Made {

@@ -1,7 +1,7 @@
 //! Which contents are in one group, after an edit.
 //!
-//! Groups that nothing shook are taken as they are. Of the others the stars and witnesses are put together anew; only
-//! where that leaves more than one piece are pairs between the pieces looked for.
+//! Groups that the edit did not shake stay as they are. Shaken groups are joined again from their stars and
+//! witnesses. Only if that leaves more than one piece does it search for pairs between the pieces.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -28,10 +28,10 @@ pub(super) fn connect<L: Lookup>(settling: Settling<L>) -> Result<Effect, L::Err
     Ok(connecting.settling.effect)
 }
 
-/// Groups that are being put together.
+/// Groups that are being joined.
 struct Connecting<'a, L> {
     settling: Settling<'a, L>,
-    /// Union-find over contents; those that are not in it stand for themselves.
+    /// Union-find over contents. Contents that are not in it stand for themselves.
     parent: HashMap<Slot, Slot>,
 }
 
@@ -46,7 +46,7 @@ impl<L: Lookup> Connecting<'_, L> {
         inserted
     }
 
-    /// The contents that are left of shaken groups.
+    /// The remaining contents of shaken groups.
     fn shaken_members(&mut self) -> HashMap<u64, Vec<Slot>> {
         let graph = &self.settling.graph;
         let mut left: HashMap<u64, Vec<Slot>> = HashMap::new();
@@ -55,7 +55,7 @@ impl<L: Lookup> Connecting<'_, L> {
                 left.insert(group, members.clone());
             }
         }
-        // Of a group that lost all but one there is no list.
+        // A group with a single member left has no list.
         for &slot in &self.settling.effect.changed {
             let Some(node) = graph.get(slot) else { continue };
             if self.settling.shaken.contains(&node.group) && !left.contains_key(&node.group) {
@@ -65,7 +65,7 @@ impl<L: Lookup> Connecting<'_, L> {
         left
     }
 
-    /// A content that stands for all that are known to be in its piece.
+    /// The content that stands for all contents known to be in the same piece.
     fn piece(&mut self, slot: Slot) -> Slot {
         let mut at = self.anchor(slot);
         while let Some(&up) = self.parent.get(&at) {
@@ -78,7 +78,7 @@ impl<L: Lookup> Connecting<'_, L> {
         at
     }
 
-    /// A content that stands for the whole group, if nothing shook that.
+    /// A content that stands for its whole group, if nothing shook the group.
     fn anchor(&self, slot: Slot) -> Slot {
         let (graph, group) = (&self.settling.graph, self.settling.graph.node(slot).group);
         match graph.members.get(&group) {
@@ -87,7 +87,7 @@ impl<L: Lookup> Connecting<'_, L> {
         }
     }
 
-    /// Joins the pieces of two contents. Says whether they were two.
+    /// Joins the pieces of two contents. Returns whether they were separate.
     fn join(&mut self, a: Slot, b: Slot) -> bool {
         let (a, b) = (self.piece(a), self.piece(b));
         if a != b {
@@ -106,10 +106,10 @@ impl<L: Lookup> Connecting<'_, L> {
         }
     }
 
-    /// Pairs that were loser and winner before may be what holds stars together now.
+    /// Joins pairs that were loser and winner before: they may now hold stars together.
     fn join_loosened(&mut self) {
         for (a, b) in std::mem::take(&mut self.settling.loosened) {
-            // One of them may have been removed, and another may have come into its place.
+            // One of them may have been removed, and another content may have taken its slot.
             let is_old = |slot: Slot| {
                 !self.settling.inserted.contains(&slot) && self.settling.graph.get(slot).is_some()
             };
@@ -119,7 +119,7 @@ impl<L: Lookup> Connecting<'_, L> {
         }
     }
 
-    /// Joins a content with all candidates that are alike and that `wanted` takes.
+    /// Joins a content with all candidates that are alike and that `wanted` accepts.
     fn join_candidates(&mut self, slot: Slot, wanted: impl Fn(&Graph, Slot) -> bool) -> Result<(), L::Error> {
         for other in self.settling.candidates(slot)? {
             if !wanted(self.settling.graph, other) || self.piece(slot) == self.piece(other) {
@@ -133,7 +133,7 @@ impl<L: Lookup> Connecting<'_, L> {
         Ok(())
     }
 
-    /// Looks for pairs between the pieces of what was one group. One of such a pair is not in the largest piece.
+    /// Searches for pairs between the pieces of a former group. One side of such a pair is not in the largest piece.
     fn join_pieces(&mut self, members: &[Slot]) -> Result<(), L::Error> {
         let pieces: Vec<(Slot, Slot)> = members.iter().map(|&slot| (self.piece(slot), slot)).collect();
         let mut sizes: HashMap<Slot, usize> = HashMap::new();
@@ -149,7 +149,7 @@ impl<L: Lookup> Connecting<'_, L> {
         Ok(())
     }
 
-    /// Gives every piece its number: that of the largest group in it, of which it has the best content.
+    /// Gives every piece its number: that of the largest group of which it has the best content.
     fn number(&mut self, shaken: &HashMap<u64, Vec<Slot>>) {
         let mut pieces: HashMap<Slot, BTreeSet<Slot>> = HashMap::new();
         let loose: Vec<Slot> = shaken.values().flatten().copied().chain(self.inserted()).collect();
@@ -173,7 +173,7 @@ impl<L: Lookup> Connecting<'_, L> {
         }
     }
 
-    /// The number of a piece, the groups that are in it whole, and its other contents.
+    /// The number of a piece, the whole groups in it, and its other contents.
     fn named(
         &mut self,
         piece: Slot,
@@ -197,7 +197,7 @@ impl<L: Lookup> Connecting<'_, L> {
         (group, whole.into_iter().collect(), loose)
     }
 
-    /// Puts contents and whole groups into one group.
+    /// Merges contents and whole groups into one group.
     fn gather(&mut self, group: u64, whole: &[u64], loose: BTreeSet<Slot>) {
         let Settling { graph, effect, .. } = &mut self.settling;
         let mut members: Vec<Slot> = Vec::new();
@@ -210,7 +210,7 @@ impl<L: Lookup> Connecting<'_, L> {
         }
         members.extend(loose);
         effect.changed.extend(&members[from..]);
-        // What was there before is in its place already.
+        // Earlier members already have their positions.
         for (at, &slot) in members.iter().enumerate().skip(from) {
             let node = graph.node_mut(slot);
             (node.group, node.at) = (group, at as u32);

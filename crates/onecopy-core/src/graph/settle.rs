@@ -1,13 +1,14 @@
-//! Who wins, after an edit: what is open is settled best first, and what that unsettles is worse, so it comes later.
+//! Settles winners after an edit. Open contents are settled best first; each can only unsettle worse ones, which
+//! come later.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::{Edit, Effect, Graph, Lookup, Node, Slot, UNSETTLED, connect};
 
-/// Winners of a group that an old content is compared with one by one rather than by looking for candidates.
+/// Up to this many winners of its group, an old content is compared with each instead of searching for candidates.
 const FEW_WINNERS: usize = 16;
-/// Members of a group that are compared one by one rather than by looking for candidates.
+/// Up to this many members, a group is compared one by one instead of searching for candidates.
 const FEW_MEMBERS: usize = 8;
 
 pub(super) fn settle<L: Lookup>(graph: &mut Graph, edit: Edit, lookup: &mut L) -> Result<Effect, L::Error> {
@@ -43,10 +44,10 @@ pub(super) struct Settling<'a, L> {
     pub inserted: HashSet<Slot>,
     /// Contents without a winner, best first.
     open: BinaryHeap<Reverse<(Box<[u8]>, Slot)>>,
-    /// The best content that was found to stay during this edit and alike to an open one, and the score.
+    /// For an open content, the best alike content that this edit made stay, and the score.
     first_alike: HashMap<Slot, (Slot, u32)>,
     verdicts: HashMap<(Slot, Slot), Option<u32>>,
-    /// What stays of groups whose contents are open, and what stayed.
+    /// For groups with open contents, the contents that stay or stayed.
     winners: HashMap<u64, Vec<Slot>>,
     /// Alike pairs that were loser and winner before.
     pub loosened: Vec<(Slot, Slot)>,
@@ -82,7 +83,7 @@ impl<L: Lookup> Settling<'_, L> {
         self.open.push(Reverse((rank, slot)));
     }
 
-    /// Takes a content's winner from it.
+    /// Removes the winner of a content and opens it.
     fn unsettle(&mut self, slot: Slot) {
         let node = self.graph.node_mut(slot);
         node.winner = UNSETTLED;
@@ -92,7 +93,7 @@ impl<L: Lookup> Settling<'_, L> {
 
     fn next_open(&mut self) -> Option<Slot> {
         while let Some(Reverse((rank, slot))) = self.open.pop() {
-            // One that was removed after it was opened, or removed and inserted again, is not meant.
+            // Skips a content that was removed after it was opened, even if it was inserted again.
             let meant = |node: &Node| node.winner == UNSETTLED && node.rank == rank;
             if self.graph.get(slot).is_some_and(meant) {
                 return Some(slot);
@@ -117,7 +118,7 @@ impl<L: Lookup> Settling<'_, L> {
         self.take_over(slot)
     }
 
-    /// The best content that stays, is better, and is alike. All that are better are settled.
+    /// The best content that stays, is better, and is alike. All better contents are settled.
     fn winner(&mut self, slot: Slot) -> Result<Option<(Slot, u32)>, L::Error> {
         let known = self.first_alike.get(&slot).copied();
         let mut others = self.winners_beside(slot)?;
@@ -134,12 +135,12 @@ impl<L: Lookup> Settling<'_, L> {
         Ok(known)
     }
 
-    /// Contents of which the winner is one, if it is not known from what this edit made stay.
+    /// Contents that include the winner, unless this edit made the winner stay.
     fn winners_beside(&mut self, slot: Slot) -> Result<Vec<Slot>, L::Error> {
         if self.inserted.contains(&slot) {
             return self.candidates(slot);
         }
-        // An old content is alike to contents of its group and to inserted ones, and those have come forward.
+        // An old content is alike only to contents of its group and to inserted ones, which are in `first_alike`.
         let (graph, group) = (&self.graph, self.graph.node(slot).group);
         let winners = self.winners.entry(group).or_insert_with(|| {
             graph.members_with(slot).into_iter().filter(|&other| graph.stays(other)).collect()
@@ -147,7 +148,7 @@ impl<L: Lookup> Settling<'_, L> {
         if winners.len() <= FEW_WINNERS { Ok(winners.clone()) } else { self.candidates(slot) }
     }
 
-    /// A content stays that did not: those alike to it that have no better winner lose to it.
+    /// Runs when a content newly stays: alike contents without a better winner lose to it.
     fn take_over(&mut self, slot: Slot) -> Result<(), L::Error> {
         let members = self.graph.group_size(slot);
         let others = match self.inserted.contains(&slot) || members > FEW_MEMBERS {
@@ -170,14 +171,14 @@ impl<L: Lookup> Settling<'_, L> {
             if is_open {
                 self.first_alike.insert(other, (slot, score));
             } else {
-                self.lose(other, (slot, score));
+                self.lose(other, slot, score);
             }
         }
         Ok(())
     }
 
-    /// A settled content loses to one that is better than its winner.
-    fn lose(&mut self, slot: Slot, (winner, score): (Slot, u32)) {
+    /// Makes a settled content lose to one that is better than its winner.
+    fn lose(&mut self, slot: Slot, winner: Slot, score: u32) {
         let before = self.graph.node(slot).winner;
         self.shaken.insert(self.graph.node(slot).group);
         if before == slot {

@@ -1,10 +1,10 @@
-//! A graph after any edits is what it would be if it were made at once.
+//! After any edits, a graph equals one that is made at once.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Points on a line: alike if they are at most `REACH` apart, which makes stars, chains and bridges.
+/// Points on a line are alike if they are at most `REACH` apart, which makes stars, chains and bridges.
 const REACH: i32 = 4;
 
 struct Line<'a> {
@@ -20,7 +20,7 @@ impl Lookup for Line<'_> {
         let mut near: Vec<Slot> =
             self.points.iter().filter(|(_, at)| near(at)).map(|(&slot, _)| slot).collect();
         near.sort_unstable();
-        // Numbers that are free may still be found.
+        // Unused numbers may still be found.
         near.extend([77, 1_000]);
         near.retain(|&other| other != slot);
         Ok(near)
@@ -32,7 +32,7 @@ impl Lookup for Line<'_> {
     }
 }
 
-/// Winner, score, and the contents of the group, for each content: all pairs, as the promise says.
+/// For each content its winner, its score and the contents of its group, from all pairs by definition.
 type Answer = HashMap<Slot, (Slot, u32, BTreeSet<Slot>)>;
 
 fn obvious(points: &HashMap<Slot, i32>, ranks: &HashMap<Slot, u8>) -> Answer {
@@ -75,7 +75,7 @@ fn rank(place: u8, slot: Slot) -> Box<[u8]> {
     rank.into()
 }
 
-/// What is stored of a graph is enough to make it again.
+/// Makes a graph again from its stored form.
 fn restored(graph: &Graph) -> Graph {
     let mut copy = Graph::default();
     for slot in graph.slots() {
@@ -90,7 +90,7 @@ fn restored(graph: &Graph) -> Graph {
     copy
 }
 
-/// A change of a content: gone, or at a point with a rank.
+/// A change of a content: removed, or at a point with a rank.
 type Step = (Slot, Option<(i32, u8)>);
 
 fn check(batches: Vec<Vec<Step>>) {

@@ -1,24 +1,24 @@
-//! The bits of a sketch cut into blocks, and all choices of some of them.
+//! Cuts the bits of a sketch into blocks, and lists all choices of some of them.
 
 use std::ops::Range;
 
 use crate::hash;
 
-/// The most choices that [`Choices::fitting`] makes, where there is a way with fewer: each is a key of every page.
+/// The most choices that [`Choices::fitting`] makes if fewer are possible: each is a key of every page.
 const MOST_CHOICES: usize = 120;
 
-/// Blocks of a sketch, of which any two sketches that differ in few bits have one choice the same.
+/// Choices of blocks of a sketch. Any two sketches that differ in few bits agree on all blocks of one choice.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
     bits: usize,
     blocks: usize,
-    /// The blocks of each choice, a bit each; smaller numbers first.
+    /// The blocks of each choice, one bit each; smaller numbers first.
     masks: Vec<u64>,
 }
 
 impl Choices {
-    /// Choices for sketches that differ in up to `distance` of `bits` bits: all but so many of `blocks` blocks. There must
-    /// be more blocks than that, and no more than 64 or than there are bits.
+    /// Choices for sketches that differ in up to `distance` of `bits` bits: all except `distance` of `blocks`
+    /// blocks. `blocks` must be more than `distance`, and at most 64 and at most `bits`.
     pub(crate) fn new(bits: usize, blocks: usize, distance: usize) -> Choices {
         assert!(distance < blocks && blocks <= 64.min(bits), "a choice has blocks, and each of them bits");
         let last = u64::MAX << (64 - (blocks - distance)) >> (64 - blocks);
@@ -32,11 +32,11 @@ impl Choices {
         Choices { bits, blocks, masks }
     }
 
-    /// Choices of the fewest blocks that make `wanted` bits, or of as many bits as [`MOST_CHOICES`] allow.
+    /// Choices of the fewest blocks that give `wanted` bits, or of as many bits as [`MOST_CHOICES`] allow.
     pub(crate) fn fitting(bits: usize, distance: usize, wanted: usize) -> Choices {
         let (mut blocks, mut count) = (distance + 1, distance + 1);
         while bits * (blocks - distance) / blocks < wanted && blocks < bits.min(64) {
-            // Ways to leave out `distance` of one block more.
+            // The number of ways to leave out `distance` of one more block.
             count = count * (blocks + 1) / (blocks + 1 - distance);
             if count > MOST_CHOICES {
                 break;
@@ -57,7 +57,7 @@ impl Choices {
         self.words(number).fold(number as u64, hashed)
     }
 
-    /// Where the bits of choice `number` are, in ranges that do not leave a word.
+    /// The positions of the bits of choice `number`, as ranges within single words.
     pub(crate) fn words(&self, number: usize) -> impl Iterator<Item = Range<usize>> {
         let mask = self.masks[number];
         let chosen = (0..self.blocks).filter(move |block| mask >> block & 1 == 1);
@@ -67,13 +67,13 @@ impl Choices {
     /// Whether `number` is the first choice on whose bits two sketches agree.
     pub(crate) fn is_first(&self, a: &[u64], b: &[u64], number: usize) -> bool {
         let mask = self.masks[number];
-        // Choices are in the order of their numbers, so the first has the lowest blocks that agree.
+        // Choices are ordered by their masks, so the first has the lowest blocks that agree.
         let last = 63 - mask.leading_zeros() as usize;
         let agree = |block| self.parts(block).all(|at| bits_at(a, at.clone()) == bits_at(b, at));
         (0..=last).all(|block| agree(block) == (mask >> block & 1 == 1))
     }
 
-    /// Where the bits of a block are, in ranges that do not leave a word.
+    /// The positions of the bits of a block, as ranges within single words.
     fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let Range { start, end } = self.block(block);
         (start / 64..end.div_ceil(64)).map(move |word| start.max(64 * word)..end.min(64 * word + 64))

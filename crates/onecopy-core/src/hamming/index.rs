@@ -1,15 +1,15 @@
-//! Sketches near to a given one, by tables that stay in memory.
+//! Finds sketches near a given one, by tables in memory.
 
 use super::choices::Choices;
 use super::tables::Key;
 use super::{Sketches, distance, near};
 
-/// Finds sketches that differ from a given one in few bits. Holds four to eight bytes for each sketch and block, of which
-/// there is one more than bits may differ.
+/// Finds sketches that differ from a given one in few bits. It takes four to eight bytes per sketch and block. There
+/// is one more block than bits that may differ.
 #[derive(Clone, Debug)]
 pub struct Index {
     most: u32,
-    /// None where more bits may differ than there can be blocks: then all sketches are looked at.
+    /// `None` if more bits may differ than there can be blocks: then all sketches are scanned.
     choices: Option<Choices>,
     tables: Vec<Table>,
 }
@@ -25,7 +25,7 @@ impl Index {
         Index { most, choices, tables }
     }
 
-    /// Appends the sketches that differ from `query` in few enough bits to `out`, with the bits in which they do, in
+    /// Appends the sketches that differ from `query` in few enough bits to `out`, with the number of those bits, in
     /// order. `sketches` are those that the index was made of.
     pub fn near(&self, sketches: Sketches, query: &[u64], out: &mut Vec<(u32, u32)>) {
         let Some(choices) = &self.choices else { return near(sketches, query, self.most, out) };
@@ -47,7 +47,7 @@ impl Index {
 #[derive(Clone, Debug)]
 struct Table {
     key: Key,
-    /// Bits of the key that are not looked at: a table with a place for each value of all would be mostly empty.
+    /// How many bits of the key are ignored: a table with an entry for each full value would be mostly empty.
     shift: u32,
     /// Where the sketches of each value end.
     ends: Vec<u32>,
@@ -81,7 +81,7 @@ impl Table {
         u64::from(self.key.of(sketch)).unbounded_shr(self.shift) as usize
     }
 
-    /// The sketches that have the value of `query`.
+    /// The sketches that have the same value as `query`.
     fn ids(&self, query: &[u64]) -> &[u32] {
         let value = self.value(query);
         let start = value.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -1,10 +1,10 @@
-//! By rotation: sketches sorted anew with other bits leading, and neighbours compared. Some pairs can be missed.
+//! Search by rotation: it sorts sketches again with other bits leading, and compares neighbours. It can miss pairs.
 
 use super::{Near, Sketches, distance, simd};
 use crate::simd::level;
 
-/// The pairs that differ in at most `most` bits among those that come at most `window` places apart when the first words of
-/// all sketches are sorted, rotated by every multiple of `step` bits. In order.
+/// The pairs that differ in at most `most` bits and come at most `window` places apart in a sorted order, in order.
+/// Each order sorts the first words of all sketches, rotated by a multiple of `step` bits.
 pub fn near_by_rotation(sketches: Sketches, most: u32, step: u32, window: usize) -> Vec<Near> {
     let mut order = Order::new(sketches);
     let mut pairs = Vec::new();
@@ -17,7 +17,7 @@ pub fn near_by_rotation(sketches: Sketches, most: u32, step: u32, window: usize)
                     found.drain(..).map(|place| (order.ids[place as usize], order.ids[place as usize + gap]));
                 pairs.extend(ids.filter_map(|(a, b)| pair(sketches, a.min(b), a.max(b), most)));
             }
-            // Most pairs are found by many rotations. Room is made when half of it may be copies.
+            // Many rotations find the same pairs. Copies are removed when half of the pairs may be copies.
             if pairs.len() > 2 * unique + (1 << 20) {
                 sort_unique(&mut pairs);
                 unique = pairs.len();
@@ -39,7 +39,7 @@ fn pair(sketches: Sketches, a: u32, b: u32, most: u32) -> Option<Near> {
     (distance <= most).then_some(Near { a, b, distance })
 }
 
-/// The first words of all sketches, sorted, and whose they are.
+/// The first words of all sketches, sorted, and the sketches that they belong to.
 struct Order {
     values: Vec<u64>,
     ids: Vec<u32>,
@@ -57,17 +57,17 @@ impl Order {
         Order { values, ids, other_values, other_ids }
     }
 
-    /// Rotates all values by one bit. Those with the leading bit 0 are in order among themselves without it, and so are
-    /// those with 1: merging them sorts all, without sorting.
+    /// Rotates all values by one bit. Values with leading bit 0 are in order among themselves without that bit, and
+    /// so are those with 1. Merging both therefore sorts all.
     fn rotate(&mut self) {
         self.values.iter_mut().for_each(|value| *value = value.rotate_left(1));
-        // The leading bit is the last now.
+        // The former leading bit now is the last.
         let zeros = self.values.partition_point(|value| value & 1 == 0);
         let (mut a, mut b) = (0, zeros);
         let (values, ids) = (&self.values, &self.ids);
         for (to_value, to_id) in self.other_values.iter_mut().zip(&mut self.other_ids) {
             if a == zeros || b == values.len() {
-                // One side is used up: the other follows as it is.
+                // One side is used up: the rest of the other follows.
                 let from = if a == zeros { &mut b } else { &mut a };
                 (*to_value, *to_id) = (values[*from], ids[*from]);
                 *from += 1;

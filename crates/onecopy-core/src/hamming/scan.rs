@@ -1,14 +1,14 @@
-//! The plain way: every sketch is looked at.
+//! The plain search: it scans every sketch.
 
 use super::{Near, Sketches, distance, simd};
 use crate::simd::level;
 
-/// Appends the sketches that differ from `query` in at most `most` bits to `out`, with the bits in which they do.
+/// Appends the sketches that differ from `query` in at most `most` bits to `out`, with the number of those bits.
 pub fn near(sketches: Sketches, query: &[u64], most: u32, out: &mut Vec<(u32, u32)>) {
     simd::near(level(), sketches, query, most, out);
 }
 
-/// All pairs that differ in at most `most` bits, in order. For few sketches: it takes time by the square of their number.
+/// All pairs that differ in at most `most` bits, in order. The time is quadratic, so this is for few sketches.
 pub fn near_by_scan(sketches: Sketches, most: u32) -> Vec<Near> {
     let (mut pairs, mut found) = (Vec::new(), Vec::new());
     for a in 0..sketches.count() as u32 {
@@ -19,7 +19,7 @@ pub fn near_by_scan(sketches: Sketches, most: u32) -> Vec<Near> {
     pairs
 }
 
-/// [`near`], for any machine. It is compiled again for some, in `simd`.
+/// [`near`] for any machine. `simd` compiles it again for some.
 #[inline(always)]
 pub(super) fn near_plain(sketches: Sketches, query: &[u64], most: u32, out: &mut Vec<(u32, u32)>) {
     if sketches.width > 1 {
@@ -37,7 +37,8 @@ pub(super) fn near_plain(sketches: Sketches, query: &[u64], most: u32, out: &mut
     }
 }
 
-/// Appends the places of `values` that differ in at most `most` bits from the value `gap` places behind, for any machine.
+/// Appends the places of `values` that differ in at most `most` bits from the value `gap` places later, on any
+/// machine.
 #[inline(always)]
 pub(super) fn neighbours_plain(values: &[u64], gap: usize, most: u32, out: &mut Vec<u32>) {
     let behind = values.get(gap..).unwrap_or_default();
@@ -50,5 +51,5 @@ pub(super) fn neighbours_plain(values: &[u64], gap: usize, most: u32, out: &mut 
     }
 }
 
-/// Words whose least distance is found before any is looked at by itself: that much is done without a branch.
+/// How many words share one test of their least distance, so that most words need no branch of their own.
 const BLOCK: usize = 64;

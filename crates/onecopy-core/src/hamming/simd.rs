@@ -1,7 +1,8 @@
-//! The scans of `scan` compiled for machines that count bits at once: with AVX-512 eight words an instruction, with AVX2
-//! four in a few, where the common denominator of all machines takes a dozen instructions for two.
+//! The scans of `scan`, compiled for machines that count bits of several words at once. AVX-512 counts eight words
+//! per instruction, AVX2 four in a few instructions. The baseline of all machines takes a dozen instructions for
+//! two.
 //!
-//! The code is the plain one, so that nothing can differ but the instructions; `unsafe` is only the promise that the
+//! The code is the scalar one, so that only the instructions can differ. `unsafe` is only the promise that the
 //! machine has them, which a `Level` proves.
 #![allow(unsafe_code)]
 
@@ -25,7 +26,7 @@ pub(super) fn near(level: Level, sketches: Sketches, query: &[u64], most: u32, o
     near_plain(sketches, query, most, out);
 }
 
-/// Appends the places of `values` that differ in at most `most` bits from the value `gap` places behind.
+/// Appends the places of `values` that differ in at most `most` bits from the value `gap` places later.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) fn neighbours(level: Level, values: &[u64], gap: usize, most: u32, out: &mut Vec<u32>) {
     #[cfg(target_arch = "x86_64")]

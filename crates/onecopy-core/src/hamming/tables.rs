@@ -1,17 +1,19 @@
-//! By tables: sketches sorted by each choice of their blocks (Manku, Jain and Sarma 2007). Nothing is missed.
+//! Search by tables: it sorts sketches by each choice of their blocks (Manku, Jain and Sarma 2007), and misses
+//! nothing.
 
 use super::choices::Choices;
 use super::{Near, Sketches, distance, near_by_scan};
 
-/// All pairs that differ in at most `most` bits, in order. From 64 bits on there is nothing to sort by: it is a scan.
+/// All pairs that differ in at most `most` bits, in order. From 64 bits on no block is left to sort by: it is a
+/// scan.
 ///
-/// Copies of one sketch are pairs, all with all: of `n` they are by the square of `n`. Leave one of each.
+/// Copies of one sketch all are pairs of each other, so their number is quadratic. Leave one of each.
 pub fn near_by_tables(sketches: Sketches, most: u32) -> Vec<Near> {
     if most as usize >= sketches.bits().min(64) {
         return near_by_scan(sketches, most);
     }
-    // Keys a little longer than it takes to tell the sketches apart: of shorter ones most candidates would be chance, of
-    // longer ones there are more to sort.
+    // Keys are a little longer than it takes to separate the sketches. With shorter keys most candidates would be
+    // chance. Longer keys mean more choices to sort.
     let enough = (sketches.count().max(1).ilog2() + 8).min(KEY_BITS);
     let choices = Choices::fitting(sketches.bits(), most as usize, enough as usize);
     let mut sorter = Sorter::default();
@@ -24,8 +26,7 @@ pub fn near_by_tables(sketches: Sketches, most: u32) -> Vec<Near> {
         sorter.sort(key.bits);
         for run in sorter.entries.chunk_by(|a, b| a >> 32 == b >> 32) {
             for (place, &a) in run.iter().enumerate() {
-                let found =
-                    run[place + 1..].iter().filter_map(|&b| pair(sketches, (a as u32, b as u32), most));
+                let found = run[place + 1..].iter().filter_map(|&b| pair(sketches, a as u32, b as u32, most));
                 pairs.extend(
                     found.filter(|near| choices.is_first(sketches.get(near.a), sketches.get(near.b), number)),
                 );
@@ -36,7 +37,7 @@ pub fn near_by_tables(sketches: Sketches, most: u32) -> Vec<Near> {
     pairs
 }
 
-fn pair(sketches: Sketches, (a, b): (u32, u32), most: u32) -> Option<Near> {
+fn pair(sketches: Sketches, a: u32, b: u32, most: u32) -> Option<Near> {
     let distance = distance(sketches.get(a), sketches.get(b));
     (distance <= most).then_some(Near { a, b, distance })
 }
@@ -44,10 +45,10 @@ fn pair(sketches: Sketches, (a, b): (u32, u32), most: u32) -> Option<Near> {
 /// The most bits that sketches are sorted by.
 const KEY_BITS: u32 = 32;
 
-/// The bits of a choice, put together.
+/// The bits of a choice, concatenated.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    /// Word, shift and mask of each part, and how many bits it has.
+    /// The word, shift, mask and number of bits of each part.
     parts: Vec<(usize, u32, u64, u32)>,
     pub(super) bits: u32,
 }
@@ -63,7 +64,7 @@ impl Key {
         Key { parts, bits }
     }
 
-    /// Equal for equal bits. Those that do not fit are hashed: it costs a comparison if they differ and the hash does not.
+    /// Equal bits have equal keys. Bits that do not fit are hashed: a collision costs one comparison.
     #[inline]
     pub(super) fn of(&self, sketch: &[u64]) -> u32 {
         let (mut key, mut bits) = (0u64, 0);

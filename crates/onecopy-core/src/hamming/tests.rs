@@ -1,11 +1,11 @@
-//! The fast ways beside the plain one, and the plain one beside the definition.
+//! The fast searches against the scan, and the scan against the definition.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::hash::draw;
 
-/// Sketches of which many are near to another: copies of few, with up to 9 bits turned over.
+/// Sketches that are often near another: copies of a few, with up to 9 bits flipped.
 fn sketches(count: u64, width: usize, seed: u64) -> Vec<u64> {
     let mut words = Vec::new();
     for n in 0..count {
@@ -61,7 +61,7 @@ proptest! {
 #[test]
 fn rotation_finds_the_pairs_whose_common_bits_are_many_in_a_row() {
     let mut words: Vec<u64> = (0..4000).map(|n| draw(n, 0)).collect();
-    // Three bits in one half leave 32 others in a row, and no other sketch comes between; bits 21 apart leave 21.
+    // Three bits in one half leave 32 others in a row, and no other sketch comes between. Bits 21 apart leave 21.
     let planted: Vec<u64> = (0..64).map(|turn| 0b1000_0100_0000_0001u64.rotate_left(turn)).collect();
     let near: Vec<u64> = planted.iter().enumerate().map(|(n, bits)| words[n] ^ bits).collect();
     words.extend(near);

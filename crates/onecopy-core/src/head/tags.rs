@@ -1,14 +1,14 @@
-//! The tags at the front of a page, one after the other.
+//! The tags at the front of a page, in sequence.
 //!
-//! Attributes are looked at only when somebody asks for one. A tag, comment or script that is not closed ends the scan,
-//! so that every byte is passed a fixed number of times whatever a page holds.
+//! Attributes are parsed only if a caller asks for one. A tag, comment or script that is not closed ends the scan,
+//! so that every byte is read a fixed number of times, whatever the page holds.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 use memchr::memmem::find;
 
-/// Start tags until the head is over: until text, `</head>` or the end.
+/// Start tags until the head ends: until text, `</head>` or the end of the page.
 pub(super) struct Tags<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -16,10 +16,10 @@ pub(super) struct Tags<'a> {
 
 /// A start tag.
 pub(super) struct Tag<'a> {
-    /// The name in lower case, as far as a name that matters here can be long.
+    /// The name in lower case, up to the longest name that matters here.
     name: [u8; NAME_BYTES],
     name_length: usize,
-    /// What stands between the name and the end of the tag.
+    /// The bytes between the name and the end of the tag.
     attributes: &'a [u8],
 }
 
@@ -61,7 +61,7 @@ impl<'a> Tags<'a> {
         Some(Tag { name, name_length, attributes: &attributes[..end] })
     }
 
-    /// Goes behind the end tag of the element that `tag` began. Without one the scan is over.
+    /// Moves past the end tag of the element that `tag` began. Without one the scan ends.
     pub(super) fn skip_element(&mut self, tag: &Tag) {
         while let Some(found) = find(&self.bytes[self.at..], b"</") {
             self.at += found + 2;
@@ -76,12 +76,12 @@ impl<'a> Tags<'a> {
 }
 
 impl Tag<'_> {
-    /// The name in lower case; nothing if it is longer than any that matters.
+    /// The name in lower case; empty if it is longer than any that matters.
     pub(super) fn name(&self) -> &[u8] {
         self.name.get(..self.name_length).unwrap_or_default()
     }
 
-    /// The value of the first attribute of that name, entities decoded.
+    /// The value of the first attribute of that name, with entities decoded.
     pub(super) fn value(&self, name: &[u8]) -> Option<String> {
         let mut rest = self.attributes;
         while let Some((attribute, value, behind)) = attribute(rest) {
@@ -98,13 +98,13 @@ fn ends_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'/' || byte == b'>'
 }
 
-/// Whether a tag's name, at the front of `bytes`, is `name`.
+/// Whether the tag name at the front of `bytes` is `name`.
 fn starts_with(bytes: &[u8], name: &[u8]) -> bool {
     bytes.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name))
         && bytes.get(name.len()).is_none_or(|&byte| ends_name(byte))
 }
 
-/// Where the `>` is that ends a tag: not inside a quoted value. A quote opens a value only behind `=`.
+/// The position of the `>` that ends a tag, outside quoted values. A quote opens a value only after `=`.
 fn tag_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -118,11 +118,11 @@ fn tag_end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The first attribute, its value, and what stands behind.
+/// The first attribute, its value, and the rest.
 fn attribute(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let start = bytes.iter().position(|&byte| !(byte.is_ascii_whitespace() || byte == b'/'))?;
     let bytes = &bytes[start..];
-    // A name can begin with `=`, and ends before the next one.
+    // A name can begin with `=`, and ends before the next `=`.
     let end = bytes[1..]
         .iter()
         .position(|&byte| ends_name(byte) || byte == b'=')
@@ -139,7 +139,7 @@ fn attribute(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((name, &value[..end], &value[end..]))
 }
 
-/// `text` with its entities decoded: numbers, and the five names that addresses are written with.
+/// `text` with its entities decoded: numbers, and the five names that addresses use.
 fn decoded(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find('&') else { return text.into() };
     let mut out = text[..first].to_owned();

@@ -1,13 +1,14 @@
-//! Boxes that are made alike: paragraphs of one article are in one box, comments and teasers in many.
+//! Boxes that are made alike. The paragraphs of one article are in one box; comments and teasers are in many.
 
 use super::sums::Amount;
 use super::tree::Tree;
 
-/// The boxes of a page by kind: those of one name and depth, in boxes of one name.
+/// The boxes of a page by kind. Boxes of one kind have the same name and depth, and their parents have the same
+/// name.
 pub struct Alike {
     /// The kind of each box.
     kind: Vec<u32>,
-    /// What is in the boxes of each kind.
+    /// The amount of text in the boxes of each kind.
     amount: Vec<Amount>,
 }
 
@@ -36,12 +37,12 @@ impl Alike {
         Alike { kind, amount }
     }
 
-    /// The number of what the box is alike to.
+    /// The number of the kind of a box.
     pub fn kind(&self, node: u32) -> u32 {
         self.kind[node as usize]
     }
 
-    /// What is in all boxes that are made like this one.
+    /// The amount of text in all boxes of the same kind as this one.
     pub fn of(&self, node: u32) -> Amount {
         self.amount[self.kind[node as usize] as usize]
     }

@@ -1,8 +1,8 @@
-//! The box that most likely holds the article, by the paragraphs in it, and where other boxes stand to it.
+//! Finds the box that most likely holds the article, by the paragraphs in it, and where other boxes stand to it.
 //!
-//! A paragraph gives points for its length and its commas to the boxes around it, fewer the further out they are; a
-//! box loses what of it is links (after Readability, Lopez 2010). What is called a menu, a comment or the like gives
-//! none.
+//! A paragraph gives points for its length and its commas to the boxes around it, fewer to the outer ones. A box
+//! loses the share of its points that is links (after Readability, Lopez 2010). A box called a menu, a comment or
+//! the like gives none.
 
 use super::block::Block;
 use super::hint::Hint;
@@ -10,23 +10,23 @@ use super::sums::{Amount, share};
 use super::tag::Tag;
 use super::tree::Tree;
 
-/// Boxes around a paragraph that it gives points to.
+/// How many of the boxes around a paragraph get points from it.
 const REACH: usize = 5;
 
-/// Where the article is, and where the boxes of the page stand to it.
+/// Where the article is, and where the other boxes of the page stand to it.
 pub struct Article {
     /// The points of each box.
     pub points: Vec<u32>,
-    /// The box with most points.
+    /// The box with the most points.
     pub best: u32,
-    /// For each box the outermost around it, or itself, that does not hold the best box; inside the best, the one
-    /// right below it.
+    /// For each box, the outermost box around it, or itself, that does not hold the best box. Inside the best box,
+    /// it is the child of the best box.
     pub limb: Vec<u32>,
-    /// For each box, how many levels above the best box the innermost box is that holds both.
+    /// For each box, how many levels above the best box their innermost common box is.
     pub above: Vec<u16>,
-    /// Whether a name between the box and the boxes around the best says that it is no content.
+    /// Whether the name of the box, or of one between it and the path to the best box, says that it is not content.
     pub rejected: Vec<bool>,
-    /// The points of the best box that neither holds the best nor is in it.
+    /// The most points of a box that neither holds the best box nor is inside it.
     pub second: u32,
 }
 

@@ -2,13 +2,13 @@
 
 use memchr::memchr;
 
-/// The attributes of a start tag: names as written, values with their references as they stand.
+/// The attributes of a start tag: names and values as written, with character references not decoded.
 pub struct Attributes<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Attributes<'a> {
-    /// Reads what stands between the name of the element and its `>`.
+    /// Reads the part of a tag between the name of the element and its `>`.
     pub fn new(inside: &'a [u8]) -> Attributes<'a> {
         Attributes { rest: inside }
     }
@@ -39,7 +39,7 @@ impl<'a> Iterator for Attributes<'a> {
     fn next(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let skipped = self.rest.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'/')?;
         let rest = &self.rest[skipped..];
-        // The first byte belongs to the name even when it is `=`, so every turn takes one.
+        // The first byte belongs to the name even if it is `=`, so that every call consumes a byte.
         let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'=' | b'/');
         let length = 1 + rest[1..].iter().position(ends).unwrap_or(rest.len() - 1);
         let (name, rest) = rest.split_at(length);

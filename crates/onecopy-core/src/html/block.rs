@@ -1,26 +1,26 @@
-//! A block: a run of text that no box interrupts, and what can be counted in it.
+//! A block: a run of text that no box interrupts, and its counts.
 
 use std::ops::Range;
 
 /// A run of text in one box.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Where its text stands in the text of the page.
+    /// The position of its text in the text of the page.
     pub text: Range<usize>,
     /// The box that it stands in.
     pub node: u32,
-    /// What is in it.
+    /// The counts of its text.
     pub count: Count,
 }
 
-/// What can be counted in text. Bytes of UTF-8 are classed without decoding them: this only has to be alike for
-/// alike text.
+/// Counts over text. UTF-8 bytes are classified without decoding: the counts only have to be similar for similar
+/// text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub words: u32,
     /// Words inside links.
     pub linked: u32,
-    /// Letters and digits, in bytes.
+    /// Bytes of letters and digits.
     pub letters: u32,
     /// Words that begin with a capital letter.
     pub capitals: u32,
@@ -31,13 +31,12 @@ pub struct Count {
     pub commas: u32,
     /// Marks that separate the entries of menus.
     pub bars: u32,
-    /// Links.
     pub links: u32,
-    /// Whether it ends as a sentence does.
+    /// Whether the text ends like a sentence.
     pub ended: bool,
 }
 
-/// What a byte is to the counters.
+/// The class of a byte, for counting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Space,
@@ -45,7 +44,7 @@ enum Class {
     Lower,
     Capital,
     Digit,
-    /// The first byte of a letter that is a word of its own, or nearly, as in Chinese.
+    /// The first byte of a character that is about a word by itself, as in Chinese.
     Ideograph,
     /// A later byte of a character.
     Tail,
@@ -86,7 +85,7 @@ impl Count {
     fn letter(&mut self, class: Class, previous: Class) {
         self.letters += 1;
         let begins = matches!(previous, Class::Space | Class::Mark);
-        // Two ideographs count as a word, which is about what they are.
+        // Two ideographs count as one word, which is about right.
         if class == Class::Ideograph {
             self.words += self.letters & 1;
         } else if begins {
@@ -107,7 +106,7 @@ impl Count {
         }
     }
 
-    /// Adds what was counted in the text that follows.
+    /// Adds the counts of the text that follows.
     pub fn add(&mut self, next: &Count) {
         self.words += next.words;
         self.linked += next.linked;
@@ -134,7 +133,7 @@ const fn classes() -> [Class; 256] {
             b'A'..=b'Z' => Class::Capital,
             b'0'..=b'9' => Class::Digit,
             0x80..=0xbf => Class::Tail,
-            // Signs of Latin-1 and general punctuation.
+            // Latin-1 signs and general punctuation.
             0xc2 | 0xe2 => Class::Mark,
             0xe3..=0xe9 | 0xf0.. => Class::Ideograph,
             0xc3..=0xff => Class::Lower,

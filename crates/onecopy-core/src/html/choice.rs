@@ -1,23 +1,23 @@
-//! Which blocks to keep, once each has its chance to be main content.
+//! Decides which blocks to keep, given the chance of each to be main content.
 //!
-//! Rather than all from even odds on: those that make the best text to expect. On a page where nearly all is content
-//! the doubtful is kept, on one where the content is sure it is left out. With chances p, words w and the kept blocks
-//! the surest ones, the F1 to expect is about 2 Σ p·w (kept) / (Σ w (kept) + Σ p·w (all)).
+//! It does not keep every block above even odds, but the blocks with the best expected F1. On a page that is nearly
+//! all content it keeps doubtful blocks; on a page with sure content it drops them. The kept blocks are the surest
+//! ones. With chances p and words w, the expected F1 is about 2 Σ p·w (kept) / (Σ w (kept) + Σ p·w (all)).
 
 use super::model::chance;
 
-/// Taken from every sum before its chance counts. Higher: less is kept. Main content was learnt from blocks by
-/// themselves, but blocks in doubt are wrong together (all comments of a page), which costs more than one.
+/// Subtracted from every sum before its chance is taken. Higher: less is kept. The model learnt from single blocks,
+/// but doubtful blocks are wrong together, such as all comments of a page, which costs more than one error.
 const DOUBT: i32 = 200;
 
-/// The sum from which on blocks, given as words and sum, are kept.
+/// The least sum of a block to keep. Each block is given as its words and its sum.
 pub fn sum_min(blocks: &[(u32, i32)]) -> i32 {
     let likely = |&(words, sum): &(u32, i32)| u64::from(words) * u64::from(chance(sum - DOUBT));
     let all: u64 = blocks.iter().map(likely).sum();
     let mut order: Vec<&(u32, i32)> = blocks.iter().collect();
     order.sort_unstable_by_key(|(_, sum)| std::cmp::Reverse(*sum));
     let (mut hit, mut kept) = (0, 0);
-    // The best so far, as a fraction, and its sum.
+    // The best fraction so far, and its sum.
     let mut best = (0, 1, i32::MAX);
     for block in order {
         hit += likely(block);

@@ -1,31 +1,31 @@
-//! What was said about the blocks around a block. The second time the model judges a block, it knows this: a paragraph
-//! among comments is a comment, and a line between paragraphs belongs to them.
+//! How the model judged the blocks around a block. The second judgement knows this: a paragraph among comments is a
+//! comment, and a line between paragraphs belongs to them.
 
 use std::ops::Range;
 
 use super::model::chance;
 
-/// Boxes around a block that are looked at.
+/// How many ranges of blocks around a block are looked at.
 pub const AROUND: usize = 5;
-/// Numbers that say what is around a block.
+/// How many numbers describe the surroundings of a block.
 pub const CONTEXT: usize = 29;
-/// From this sum on, and down to its negative, a block is surely content, or surely none.
+/// A block with at least this sum surely is content; one with at most its negative surely is not.
 const SURE: i32 = 1000;
 
-/// A block as it was judged the first time.
+/// A block after the first judgement.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Its words.
+    /// How many words it has.
     pub words: u32,
-    /// What the model said.
+    /// The sum that the model gave it.
     pub sum: i32,
-    /// The blocks in the three boxes around its own, in its own before them, and in its limb of the page.
+    /// The blocks in its own box, in the three boxes around that, and in its limb of the page.
     pub around: [Range<u32>; AROUND],
-    /// The kinds of its box and of the one around that.
+    /// The kinds of its box and of the box around that.
     pub kinds: [u32; 2],
 }
 
-/// Words, and the same by their chance in thousandths to be main content.
+/// Words, and the same words weighted by their chance of being main content, in thousandths.
 #[derive(Clone, Copy, Default)]
 struct Weight {
     words: u64,
@@ -43,37 +43,37 @@ impl Weight {
         self.likely += other.likely;
     }
 
-    /// The chance of one of its words; -1 if there are none.
+    /// The average chance of its words; -1 if there are none.
     fn mean(self) -> i32 {
         self.likely.checked_div(self.words).map_or(-1, |mean| mean as i32)
     }
 }
 
-/// Describes each block by what was said about those around it.
+/// Describes each block by the first judgement of the blocks around it.
 pub fn context(blocks: &[Judged], mut visit: impl FnMut(usize, &[i32; CONTEXT])) {
-    let page = Page::new(blocks);
+    let page = JudgedPage::new(blocks);
     for index in 0..blocks.len() {
         visit(index, &page.numbers(index));
     }
 }
 
-struct Page<'a> {
+struct JudgedPage<'a> {
     blocks: &'a [Judged],
-    /// What is before each block, and in all.
+    /// The weight before each block, and of the whole page.
     upto: Vec<Weight>,
     all: Weight,
-    /// What is in the boxes of each kind.
+    /// The weight of the boxes of each kind.
     kinds: Vec<Weight>,
-    /// For each block, the part of the likely words that are in surer blocks, in thousandths.
+    /// For each block, the share of the likely words that are in surer blocks, in thousandths.
     ranks: Vec<i32>,
     most: i32,
-    /// From each block to the nearest sure one before and behind it: blocks, and words that surely are no content.
+    /// From each block to the nearest sure one before and after it: blocks, and words that surely are not content.
     back: Vec<[i32; 2]>,
     ahead: Vec<[i32; 2]>,
 }
 
-impl Page<'_> {
-    fn new(blocks: &[Judged]) -> Page<'_> {
+impl JudgedPage<'_> {
+    fn new(blocks: &[Judged]) -> JudgedPage<'_> {
         let mut upto = vec![Weight::default()];
         let mut all = Weight::default();
         let kind_count =
@@ -89,7 +89,7 @@ impl Page<'_> {
                 kinds[outer].add(weight);
             }
         }
-        Page {
+        JudgedPage {
             blocks,
             upto,
             all,

@@ -7,15 +7,15 @@ use table::{WITH_SEMICOLON, WITHOUT_SEMICOLON};
 /// The longest name in the tables, in bytes.
 const NAME_LIMIT: usize = 24;
 
-/// What browsers read for the numbers 0x80 to 0x9f, which pages in windows-1252 meant.
+/// The characters that browsers read for the numbers 0x80 to 0x9f: pages that use them mean windows-1252.
 const WINDOWS_1252: [u16; 32] = [
     0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d,
     0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a,
     0x153, 0x9d, 0x17e, 0x178,
 ];
 
-/// The character that `text`, which begins with `&`, begins with, and how many bytes say so. Nothing if it is no
-/// reference: then the `&` stands for itself.
+/// The character of the reference that `text` begins with, and the length of the reference in bytes. `text` begins
+/// with `&`. `None` if it is not a reference: then the `&` stands for itself.
 pub fn decode(text: &[u8]) -> Option<(char, usize)> {
     match text.get(1)? {
         b'#' => number(text),

@@ -1,4 +1,4 @@
-//! What is known about a block, as numbers: itself, its neighbours, its boxes, its place, its page.
+//! A block as numbers: itself, its neighbours, its boxes, its place, its page.
 
 mod boxes;
 mod near;
@@ -12,31 +12,31 @@ use super::tree::Tree;
 use super::words::TitleWords;
 use boxes::Boxes;
 
-/// Numbers that describe a block, besides the distances of its hints.
+/// How many numbers describe a block, without the distances of its hints.
 const OWN: usize = 127;
 /// How many numbers describe a block.
 pub const FEATURES: usize = OWN + HINTS;
-/// As many as a byte can name, so that no feature number is out of bounds.
+/// As many as a byte can index, so that no feature number is out of bounds.
 pub const ROOM: usize = 256;
-/// A block in numbers; those behind [`FEATURES`] are for what is known later.
+/// The numbers of a block. Those after [`FEATURES`] are filled in later.
 pub type Features = [i32; ROOM];
 
-/// What is known about a page before its blocks are looked at one by one.
-pub struct Page<'a> {
+/// Facts about a page, computed before its blocks are described.
+pub struct PageFeatures<'a> {
     tree: &'a Tree,
     sums: Sums,
     all: Amount,
     boxes: Boxes,
     repeats: Repeats,
-    /// The innermost boxes that hold half, 70 and 90 % of the prose.
+    /// The innermost boxes that hold 50, 70 and 90 % of the prose.
     holders: [u32; 3],
-    /// The first block in a first heading after which prose comes.
+    /// The first block in a first heading that prose follows.
     heading: Option<usize>,
-    /// How much of each block is in the title.
+    /// For each block, the share of its words that are in the title.
     titled: Vec<i32>,
     /// The block that is most like the title.
     headline: Option<usize>,
-    /// For each block, the nearest block of prose before and behind it.
+    /// For each block, the nearest block of prose before and after it.
     prose_before: Vec<u32>,
     prose_behind: Vec<u32>,
     facts: [i32; 6],
@@ -44,15 +44,15 @@ pub struct Page<'a> {
 
 const NONE: u32 = u32::MAX;
 
-impl<'a> Page<'a> {
-    pub fn new(tree: &'a Tree) -> Page<'a> {
+impl<'a> PageFeatures<'a> {
+    pub fn new(tree: &'a Tree) -> PageFeatures<'a> {
         let sums = Sums::new(&tree.blocks);
         let all = sums.all();
         let boxes = Boxes::new(tree, &sums);
         let is_h1 = |block: &Block| tree.nodes[block.node as usize].tag == Tag::H1;
         let has = |tag: Tag| tree.nodes.iter().filter(|node| node.tag == tag).count().min(1000) as i32;
         let titled = titled(tree);
-        let mut page = Page {
+        let mut page = PageFeatures {
             tree,
             sums,
             all,
@@ -93,7 +93,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Describes a block, which is not the title.
+    /// Describes a block that is not the title.
     pub fn describe(&self, index: usize, features: &mut Features) {
         let block = &self.tree.blocks[index];
         let node = &self.tree.nodes[block.node as usize];
@@ -242,7 +242,7 @@ fn own(count: &Count) -> [i32; 10] {
     ]
 }
 
-/// What the box of a block is, as questions with yes or no.
+/// The kind of a box, as numbers: the level of its heading, and flags.
 fn kind(tag: Tag) -> [i32; 4] {
     let heading = match tag {
         Tag::H1 => 1,
@@ -261,14 +261,14 @@ fn kind(tag: Tag) -> [i32; 4] {
     ]
 }
 
-/// How many of the words of each block are in the title, in thousandths.
+/// For each block, the share of its words that are in the title, in thousandths.
 fn titled(tree: &Tree) -> Vec<i32> {
     let text = |block: &Block| &tree.text[block.text.clone()];
     let title = TitleWords::new(tree.title.map(|title| text(&tree.blocks[title])).unwrap_or_default());
     tree.blocks.iter().map(|block| title.share_in(text(block), block.count.words)).collect()
 }
 
-/// The first of the blocks that are most like the title; headings rather than others.
+/// The first of the blocks that are most like the title. Headings come before other blocks.
 fn headline(tree: &Tree, titled: &[i32]) -> Option<usize> {
     let mut best = (599, None);
     for (index, block) in tree.blocks.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What the names that authors give to boxes say about them: `class`, `id` and `role`.
+//! Hints from the names that authors give to boxes: `class`, `id` and `role`.
 
 use super::tag::Tag;
 
-/// What a box may be. A box can be several.
+/// A role that a box may have. A box can have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Hint {
@@ -44,7 +44,7 @@ pub enum Hint {
 /// How many hints there are.
 pub const HINTS: usize = Hint::Unseen as usize + 1;
 
-/// A set of hints, a bit each.
+/// A set of hints, one bit each.
 pub type Hints = u64;
 
 impl Hint {
@@ -53,7 +53,7 @@ impl Hint {
     }
 }
 
-/// What the element itself says.
+/// The hint that the element itself gives.
 pub fn of_tag(tag: Tag) -> Hints {
     let hint = match tag {
         Tag::Nav => Hint::NavTag,
@@ -77,7 +77,8 @@ pub fn of_tag(tag: Tag) -> Hints {
     hint.bit()
 }
 
-/// What the words of a class or id say: `articleBody` and `article-body` are the words `article` and `body`.
+/// The hints in the words of a class or id. `articleBody` and `article-body` both are the words `article` and
+/// `body`.
 pub fn of_name(value: &[u8]) -> Hints {
     let mut hints = 0;
     let mut word = Word::default();
@@ -92,7 +93,7 @@ pub fn of_name(value: &[u8]) -> Hints {
     hints | of_word(word.take())
 }
 
-/// A word being read, in lower case. Longer ones than it can hold mean nothing here.
+/// A word being read, in lower case. Words that do not fit give no hint.
 #[derive(Default)]
 struct Word {
     bytes: [u8; 16],

@@ -1,10 +1,10 @@
-//! The text under construction: single spaces, no space at the start of a line, one line break at a time.
+//! Text under construction: single spaces, no space at the start of a line, one line break at a time.
 
 use memchr::memchr;
 
 use super::entity;
 
-/// Appends `text`, with its references decoded and runs of white space as one space.
+/// Appends `text`, with character references decoded and each run of white space as one space.
 pub fn push_text(text: &str, out: &mut String) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -31,7 +31,7 @@ pub fn push_text(text: &str, out: &mut String) {
     }
 }
 
-/// Where the run of text that can be copied as it is ends: single spaces are part of it.
+/// The end of the run of text that can be copied as it is. Single spaces are part of the run.
 fn plain_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(&byte) = bytes.get(at) {
@@ -51,7 +51,7 @@ fn space(out: &mut String) {
     }
 }
 
-/// Ends the line, if there is one.
+/// Ends the line if one is open.
 pub fn end_line(out: &mut String) {
     if out.ends_with(' ') {
         out.pop();
@@ -61,7 +61,7 @@ pub fn end_line(out: &mut String) {
     }
 }
 
-/// Whether `text` is white space only; most text between tags is.
+/// Whether `text` is only white space, as most text between tags is.
 pub fn is_blank(text: &str) -> bool {
     memchr(b'&', text.as_bytes()).is_none() && text.bytes().all(|byte| byte.is_ascii_whitespace())
 }

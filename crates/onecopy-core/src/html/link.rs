@@ -11,13 +11,13 @@ use crate::address::{AddressRules, identity, resolve};
 use crate::hash::digest;
 use crate::head::base;
 
-/// The most links of a page that are read.
+/// How many links of a page are read at most.
 const LINKS_LIMIT: usize = 10_000;
-/// Bytes of the longest link; longer ones hold data, not an address.
+/// The longest link in bytes. Longer ones hold data, not an address.
 const LINK_BYTES: usize = 2048;
 
-/// Appends a hash for each link of the page `html`, which was fetched from `address`, in order: of the identity of where
-/// it leads. Links within the page are none, nor is what is not http or https.
+/// Appends a hash for each link of the page `html`, in order. The hash is of the identity of the linked address.
+/// `address` is where the page was fetched. Links within the page and links that are not http or https are skipped.
 pub fn links(html: &str, address: Option<&str>, rules: &AddressRules, out: &mut Vec<u64>) {
     let base = base(html, address.unwrap_or_default());
     let mut name = String::new();
@@ -32,7 +32,7 @@ pub fn links(html: &str, address: Option<&str>, rules: &AddressRules, out: &mut 
     }));
 }
 
-/// Where a link with these attributes leads, as it is written there. The first of several counts, as in a browser.
+/// The address in these attributes, as written. The first of several counts, as in a browser.
 fn href(attributes: &[u8]) -> Option<String> {
     let (_, value) = Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(b"href"))?;
     let value = value.trim_ascii();

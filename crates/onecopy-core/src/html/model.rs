@@ -1,7 +1,7 @@
 //! The learnt part of main content: boosted trees over the features of a block.
 //!
 //! Every level of a tree asks one question of all blocks, so that a tree is a table without branches. All numbers
-//! are whole: the same page has the same main content on every machine.
+//! are integers: the same page has the same main content on every machine.
 
 mod again;
 mod weights;
@@ -11,12 +11,13 @@ use super::feature::Features;
 /// Questions in a tree.
 const DEPTH: usize = 5;
 
-/// How much a block by itself looks like main content: above zero it rather is. A thousand is odds of one to 2.7.
+/// How much a block by itself looks like main content: above zero, it more likely is. A sum of 1000 is odds of e to
+/// 1.
 pub fn judge(features: &Features) -> i32 {
     sum(&weights::QUESTIONS, &weights::LEAVES, features)
 }
 
-/// The same, once it is known what was said about the blocks around it.
+/// The same, given the first judgement of the blocks around it.
 pub fn judge_again(features: &Features) -> i32 {
     sum(&again::QUESTIONS, &again::LEAVES, features)
 }
@@ -32,15 +33,15 @@ fn sum(questions: &[(u8, i16)], leaves: &[i16], features: &Features) -> i32 {
     trees.map(leaf).sum()
 }
 
-/// The chance in thousandths that a block of this sum is main content.
+/// The chance that a block with this sum is main content, in thousandths.
 pub fn chance(sum: i32) -> u32 {
     let step = (sum.clamp(-LAST, LAST) + LAST + 1) / STEP;
     u32::from(CHANCES[step as usize])
 }
 
-/// Sums beyond this are as sure as can be.
+/// Larger sums have the same chance as this one.
 const LAST: i32 = 6143;
-/// Sums that have one chance.
+/// How many adjacent sums share a chance.
 const STEP: i32 = 64;
 
 #[rustfmt::skip]

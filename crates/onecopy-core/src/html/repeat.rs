@@ -1,21 +1,21 @@
-//! What repeats on a page, and where it speaks of comments. An article does not repeat itself; lists of teasers and of
-//! comments do: "Reply", "Report this", a name and a date.
+//! Counts what repeats on a page, and where it speaks of comments. An article does not repeat itself. Lists of
+//! teasers and comments do: "Reply", "Report this", a name and a date.
 
 use super::block::Block;
 use super::tree::Tree;
 use super::words::hashes;
 
-/// A line says who wrote something and when, or what can be done with it. It is not longer than this, in words.
+/// The most words in a line that says who wrote something and when, or what can be done with it.
 const LINE_WORDS: u32 = 12;
-/// Text is compared by its first and last bytes: more would tell the same.
+/// Text is compared by its first and last bytes: more would give the same result.
 const EDGE_BYTES: usize = 80;
-/// No line before it speaks of comments.
+/// Stands for no line that speaks of comments.
 const NONE: u32 = u32::MAX;
 
-/// What is known about blocks from the text of others.
+/// Facts about blocks from the text of other blocks.
 pub struct Repeats {
-    /// For each block, how many begin with its first words, how many end with its last, and, if it is a line, how
-    /// many are the same but for numbers.
+    /// For each block, how many begin with its first words and how many end with its last. If it is a line, also how
+    /// many lines are equal except for numbers.
     counts: Vec<[u32; 3]>,
     /// Before each block: lines that repeat, lines with numbers, lines that speak of comments.
     upto: Vec<[u32; 3]>,
@@ -95,7 +95,7 @@ fn counts(tree: &Tree) -> Vec<[u32; 3]> {
     counts
 }
 
-/// The words of `text` that do not begin with a digit, as hashes: dates and counts differ where the rest repeats.
+/// Hashes of the words of `text` that do not begin with a digit: dates and counts differ where the rest repeats.
 fn names(text: &str) -> impl Iterator<Item = u32> + '_ {
     hashes(text).filter_map(|(hash, is_name)| is_name.then_some(hash))
 }
@@ -110,7 +110,7 @@ fn last_words(text: &str) -> u32 {
     mixed(one, other)
 }
 
-/// The last place up to `at` where a letter begins or the text ends.
+/// The last character boundary up to `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
@@ -119,7 +119,7 @@ fn mixed(sum: u32, word: u32) -> u32 {
     (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b1)
 }
 
-/// How the words for comments and answers begin, in some languages.
+/// How words for comments and replies begin, in some languages.
 const COMMENTS: [&str; 13] = [
     "comment",
     "kommentar",

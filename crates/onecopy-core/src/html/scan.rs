@@ -1,7 +1,7 @@
-//! HTML → text runs and tags, in one pass over the bytes.
+//! HTML → text runs and tags, reading the bytes once.
 //!
-//! It follows the tokens of the HTML standard, but for what no reader sees: names are kept as [`Tag`]s, attributes
-//! are not taken apart, and the inside of scripts and the like is stepped over.
+//! It follows the tokens of the HTML standard, and simplifies what no reader sees. Names are kept as [`Tag`]s,
+//! attributes are not parsed, and the contents of scripts and the like are skipped.
 
 use memchr::{memchr, memchr3, memmem};
 
@@ -13,11 +13,9 @@ const NAME_LIMIT: usize = 12;
 /// A piece of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// Text with its character references as they stand.
+    /// Text, with character references not decoded.
     Text(&'a str),
-    /// A start tag.
     Open(Open<'a>),
-    /// An end tag.
     Close(Tag),
 }
 
@@ -25,7 +23,7 @@ pub enum Token<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Open<'a> {
     pub tag: Tag,
-    /// What stands between the name and the `>`.
+    /// The bytes between the name and the `>`.
     pub attributes: &'a [u8],
 }
 
@@ -44,7 +42,7 @@ impl<'a> Scanner<'a> {
         self.html.as_bytes()
     }
 
-    /// The next `<` that begins something other than text, from `from`.
+    /// The next `<` from `from` on that begins something other than text.
     fn markup(&self, mut from: usize) -> Option<usize> {
         let bytes = self.bytes();
         loop {
@@ -58,7 +56,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over the tag, comment or declaration at the cursor.
+    /// Skips the tag, comment or declaration at the cursor.
     fn step(&mut self) -> Option<Token<'a>> {
         let bytes = self.bytes();
         match (bytes[self.at + 1], bytes.get(self.at + 2)) {
@@ -81,7 +79,7 @@ impl<'a> Scanner<'a> {
         let name = &bytes[self.at + 1..end];
         let next = self.tag_end(end);
         self.at = next;
-        // A tag that is cut off by the end of the page is no tag.
+        // A tag that the end of the page cuts off is not a tag.
         let attributes = bytes[end..next].strip_suffix(b">")?;
         if tag == Tag::Raw {
             self.at = raw_end(bytes, next, name);
@@ -105,7 +103,7 @@ impl<'a> Scanner<'a> {
         (Tag::named(&lower[..length]), start + length)
     }
 
-    /// The place behind the `>` that ends the tag; one in a quoted value does not.
+    /// The position after the `>` that ends the tag. A `>` in a quoted value does not end it.
     fn tag_end(&self, mut from: usize) -> usize {
         let bytes = self.bytes();
         while let Some(offset) = memchr3(b'>', b'"', b'\'', &bytes[from..]) {
@@ -115,7 +113,7 @@ impl<'a> Scanner<'a> {
                 return at + 1;
             }
             from = at + 1;
-            // A quote begins a value only behind `=`.
+            // A quote begins a value only after `=`.
             if bytes[..at].trim_ascii_end().last() == Some(&b'=') {
                 match memchr(quote, &bytes[from..]) {
                     Some(length) => from += length + 1,
@@ -146,7 +144,7 @@ impl<'a> Iterator for Scanner<'a> {
     }
 }
 
-/// The place behind the comment, declaration or other thing without text that begins at `start`.
+/// The position after the comment, declaration or other markup without text that begins at `start`.
 fn comment_end(bytes: &[u8], start: usize) -> usize {
     let rest = &bytes[start..];
     let end = if !rest.starts_with(b"<!--") {
@@ -154,13 +152,13 @@ fn comment_end(bytes: &[u8], start: usize) -> usize {
     } else if rest.starts_with(b"<!-->") {
         Some(5)
     } else {
-        // From its own dashes: `<!--->` is a whole comment.
+        // The search includes its own dashes: `<!--->` is a whole comment.
         dashes_end(&rest[2..]).map(|end| end + 2)
     };
     start + end.unwrap_or(rest.len())
 }
 
-/// The place behind the first `-->` or `--!>`.
+/// The position after the first `-->` or `--!>`.
 fn dashes_end(bytes: &[u8]) -> Option<usize> {
     let mut from = 1;
     loop {
@@ -173,7 +171,7 @@ fn dashes_end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where the end tag of the raw element called `name` begins, from `from`.
+/// Where the end tag of the raw element called `name` begins, from `from` on.
 fn raw_end(bytes: &[u8], mut from: usize, name: &[u8]) -> usize {
     while let Some(offset) = memmem::find(&bytes[from..], b"</") {
         let at = from + offset;

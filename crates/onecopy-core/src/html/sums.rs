@@ -1,4 +1,4 @@
-//! What is in a range of blocks, by differences of running sums.
+//! The amount of text in any range of blocks, as a difference of running sums.
 
 use std::ops::{Add, Range, Sub};
 
@@ -9,12 +9,13 @@ pub struct Sums {
     upto: Vec<Amount>,
 }
 
-/// What is in some blocks.
+/// The amount of text in some blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     pub words: u32,
     pub linked: u32,
-    /// Words of sentences: in blocks that are long, end in full stops and are not links.
+    /// Words of sentences: words outside links, in blocks that are long, have stops or commas and are mostly not
+    /// links.
     pub prose: u32,
     pub stops: u32,
     pub blocks: u32,
@@ -64,7 +65,7 @@ impl Sums {
         Sums { upto }
     }
 
-    /// What is in the blocks `range`.
+    /// The amount in the blocks `range`.
     pub fn of(&self, range: &Range<u32>) -> Amount {
         self.upto[range.end as usize] - self.upto[range.start as usize]
     }
@@ -74,14 +75,14 @@ impl Sums {
     }
 }
 
-/// The words of `count` that are sentences.
+/// How many words of `count` are in sentences.
 pub fn prose(count: &Count) -> u32 {
     let plain = count.words - count.linked;
     let is_prose = plain >= 10 && count.linked * 3 < count.words && count.stops + count.commas > 0;
     if is_prose { plain } else { 0 }
 }
 
-/// `part` of `whole` in thousandths; 0 of nothing.
+/// The share of `part` in `whole`, in thousandths; 0 if `whole` is 0.
 pub fn share(part: u32, whole: u32) -> i32 {
     if whole == 0 { 0 } else { (u64::from(part) * 1000 / u64::from(whole)).min(1 << 30) as i32 }
 }

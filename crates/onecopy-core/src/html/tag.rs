@@ -1,6 +1,6 @@
-//! The elements that matter to text, by name.
+//! The elements that matter for text, by name.
 
-/// An element. Those that no rule mentions are [`Tag::Other`]: boxes, like custom elements.
+/// An element. Elements that no rule mentions are [`Tag::Other`]: boxes, like custom elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
@@ -45,7 +45,7 @@ pub enum Tag {
     Option,
     P,
     Pre,
-    /// What is inside is not markup and not shown.
+    /// The contents are not markup and not shown.
     Raw,
     Section,
     Select,
@@ -143,7 +143,7 @@ impl Tag {
         matches!(self, Tag::A | Tag::Span | Tag::Inline)
     }
 
-    /// Whether what is inside is never shown, though it is markup.
+    /// Whether the contents are never shown, although they are markup.
     pub fn is_hidden(self) -> bool {
         matches!(self, Tag::Svg | Tag::Template | Tag::Object)
     }

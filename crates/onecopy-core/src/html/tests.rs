@@ -1,4 +1,4 @@
-//! What of a page becomes text, under each choice of content.
+//! Which text a page becomes, under each choice of content.
 
 use std::collections::HashMap;
 
@@ -24,6 +24,8 @@ fn text_is_what_a_reader_sees() {
     check("<td>a</td><td>b</td>&amp;&eacute;&#x4e2d;", "a b &é中");
     check("<!-- no --><template><p>hidden</p></template>seen", "seen");
     check("<svg><title>x</title><svg>y</svg>z</svg>seen<svg/>too", "seen too");
+    // A slash at the end of a value without quotes closes nothing.
+    check("<object data=/a/>hidden</object>seen<svg id='/'/>too<svg id=x />all", "seen too all");
     check("one\n\t two&#10;&nbsp;three", "one two \u{a0}three");
     check("<select><option>a<option>b</select>", "a b");
     assert_eq!(text("<p> a\n b </p>\n<p>c<br>d</p>", Content::All), "a b\nc\nd\n");
@@ -73,7 +75,7 @@ fn depth_and_length_do_no_harm() {
     check(&format!("{}x{}y", "<div>".repeat(100_000), "</div>".repeat(100_000)), "x y");
 }
 
-/// A page of news as sites build them, with `body` as the article.
+/// A news page as sites build them, with `body` as the article.
 fn news(body: &str) -> String {
     format!(
         "<html><head><title>Bridge opens after nine years - The Daily Lantern</title></head><body>
@@ -130,7 +132,7 @@ fn words(text: &str) -> HashMap<&str, i32> {
     words
 }
 
-/// Pages put together from pieces that matter to the scanner and the tree.
+/// Pages made of pieces that matter to the scanner and the tree.
 fn pages() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "<p>",

@@ -1,8 +1,8 @@
 //! HTML → its text, cut into blocks, and the boxes around them.
 //!
-//! Boxes are kept as a list with parents, never walked by recursion. A box is a range of blocks, so that whatever is
-//! asked about its inside is a difference of two sums. Only what browsers do about tags that were never closed and
-//! that changes which box text is in is followed.
+//! Boxes are a list with parents, and no code walks them by recursion. A box is a range of blocks, so that any
+//! amount inside it is a difference of two sums. For tags that were never closed, it does as browsers do only where
+//! that changes which box holds a text.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ use super::scan::{Open, Token};
 use super::tag::{TAGS, Tag};
 use super::visible::Visible;
 
-/// Boxes deeper than this are taken as their outer box, as browsers do.
+/// Deeper boxes are merged into their outer box, as browsers do.
 const DEPTH_LIMIT: usize = 512;
-/// More boxes or blocks than this are not told apart any more; their text stays. Each takes some 400 bytes until the page is
-/// judged, and may be six bytes of HTML.
+/// After this many boxes or blocks no more are created, but their text stays. Each takes about 400 bytes until the
+/// page is judged, and may be six bytes of HTML.
 const COUNT_LIMIT: usize = 1 << 16;
-/// The distance of what is not there.
+/// The distance of a hint that no box gives.
 pub const FAR: u8 = 15;
 
 /// A box.
@@ -29,29 +29,29 @@ pub struct Node {
     pub parent: u32,
     /// How many boxes are around it.
     pub depth: u16,
-    /// What it is called, as a hash: boxes of a list are called alike.
+    /// A hash of its name. The boxes of a list share a name.
     pub name: u32,
-    /// The box before it in the same box, or itself.
+    /// The previous box in the same parent, or itself.
     pub before: u32,
     /// The blocks in it.
     pub blocks: Range<u32>,
-    /// For each hint, how many boxes up one stands that gives it; [`FAR`] if none.
+    /// For each hint, how many boxes up the nearest box is that gives it; [`FAR`] if none.
     pub distance: [u8; HINTS],
 }
 
-/// A page, cut up.
+/// A page, cut into blocks and boxes.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// The text that a reader sees, a line a block at least.
+    /// The text that a reader sees. Each block has at least one line.
     pub text: String,
     pub blocks: Vec<Block>,
-    /// The boxes in the order in which they begin; the first is the page.
+    /// The boxes in the order in which they begin. The first is the page.
     pub nodes: Vec<Node>,
-    /// The title of the page, if it has one: a block that is in no box of the body.
+    /// The title of the page, if any: a block that is in no box of the body.
     pub title: Option<usize>,
 }
 
-/// Cuts up a page.
+/// Cuts a page into blocks and boxes.
 pub fn grow(html: &str) -> Tree {
     let mut builder = Builder::new();
     for token in Visible::new(html) {
@@ -66,15 +66,15 @@ pub fn grow(html: &str) -> Tree {
 
 struct Builder {
     tree: Tree,
-    /// The boxes that are open, outermost first.
+    /// The open boxes, outermost first.
     stack: Vec<u32>,
     /// The last box that began in each open box.
     last: Vec<u32>,
     /// How many boxes of each tag are open.
     open: [u32; TAGS],
-    /// Open tags beyond the limit of depth.
+    /// How many open tags are beyond the limit of depth.
     beyond: usize,
-    /// Inside a link.
+    /// Whether the cursor is inside a link.
     linked: bool,
     /// Line breaks since the last text.
     breaks: u8,
@@ -157,7 +157,7 @@ impl Builder {
         }
     }
 
-    /// Closes what a start tag of `tag` closes by itself.
+    /// Closes the boxes that a start tag of `tag` closes implicitly.
     fn end_implied(&mut self, tag: Tag) {
         if self.top() == Tag::P || (is_heading(self.top()) && is_heading(tag)) {
             self.pop();
@@ -266,7 +266,7 @@ fn is_heading(tag: Tag) -> bool {
     hint::of_tag(tag) == Hint::HeadingTag.bit()
 }
 
-/// The boxes that an end tag cannot reach through.
+/// The boxes that an end tag cannot close across.
 fn barrier(tag: Tag) -> &'static [Tag] {
     match tag {
         Tag::Table => &[],
@@ -276,11 +276,11 @@ fn barrier(tag: Tag) -> &'static [Tag] {
     }
 }
 
-/// What a box says it is, and its name as a hash.
+/// The hints that a box gives, and a hash of its name.
 fn describe(tag: Tag, attributes: &[u8]) -> (Hints, u32) {
     let mut hints = hint::of_tag(tag);
     let mut name = tag as u32;
-    // What a whole page is called says nothing about its parts.
+    // The name of a whole page says nothing about its parts.
     if matches!(tag, Tag::Html | Tag::Body) {
         return (hints, name);
     }
@@ -299,7 +299,7 @@ fn describe(tag: Tag, attributes: &[u8]) -> (Hints, u32) {
     (hints, name)
 }
 
-/// Whether a style says that nothing is shown.
+/// Whether a style hides the box.
 fn hides(style: &[u8]) -> bool {
     let Some(at) = memchr::memmem::find(style, b"display") else { return false };
     let rest = style[at + b"display".len()..].trim_ascii_start();

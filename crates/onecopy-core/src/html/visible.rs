@@ -1,9 +1,10 @@
-//! Leaves out what is never shown: the insides of templates, drawings and embedded objects.
+//! Drops tokens that are never shown: the contents of templates, drawings and embedded objects.
 
+use super::attribute::Attributes;
 use super::scan::{Open, Scanner, Token};
 use super::tag::Tag;
 
-/// The tokens that a reader can see something of.
+/// The tokens that a reader can see.
 pub struct Visible<'a> {
     tokens: Scanner<'a>,
 }
@@ -13,7 +14,7 @@ impl<'a> Visible<'a> {
         Visible { tokens: Scanner::new(html) }
     }
 
-    /// Steps over everything up to the end tag of `tag`, or to the end of the page.
+    /// Skips everything up to the end tag of `tag`, or to the end of the page.
     fn step_over(&mut self, tag: Tag) {
         let mut depth = 1;
         for token in self.tokens.by_ref() {
@@ -29,8 +30,13 @@ impl<'a> Visible<'a> {
     }
 }
 
+/// Whether a start tag ends in a `/` of its own. That at the end of `<object data=/a/>` belongs to the value.
 fn is_closed(open: &Open<'_>) -> bool {
-    open.attributes.last() == Some(&b'/')
+    let is_bare = |(_, value): (&[u8], &[u8])| {
+        let before = open.attributes.strip_suffix(value).filter(|_| !value.is_empty());
+        before.is_some_and(|before| before.trim_ascii_end().ends_with(b"="))
+    };
+    open.attributes.ends_with(b"/") && !Attributes::new(open.attributes).last().is_some_and(is_bare)
 }
 
 impl<'a> Iterator for Visible<'a> {

@@ -1,6 +1,6 @@
-//! The words of a title, to know its headline by.
+//! The words of a title, to recognise its headline.
 
-/// A headline is not longer than this, in words.
+/// The most words in a headline.
 const HEADLINE_WORDS: u32 = 40;
 
 /// The words of the title, as hashes.
@@ -15,7 +15,8 @@ impl TitleWords {
         TitleWords { hashes }
     }
 
-    /// How many of the words of `text` are in the title, in thousandths; -1 if it is too long for a headline.
+    /// The share of the words of `text` that are in the title, in thousandths; -1 if the text is too long for a
+    /// headline.
     pub fn share_in(&self, text: &str, words: u32) -> i32 {
         if words > HEADLINE_WORDS || self.hashes.is_empty() {
             return -1;
@@ -27,7 +28,7 @@ impl TitleWords {
     }
 }
 
-/// A hash of each word, ASCII letters alike in both cases, and whether it begins with a letter.
+/// A hash of each word, ignoring ASCII case, and whether the word begins with a letter.
 pub fn hashes(text: &str) -> impl Iterator<Item = (u32, bool)> + '_ {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     let words = text.as_bytes().split(move |byte| !is_letter(*byte)).filter(|word| !word.is_empty());

@@ -1,26 +1,26 @@
-//! A glance at a page: a few words of it, which settle most pages.
+//! A glance at a page: a few words, which settle most pages.
 //!
-//! Whatever is in doubt is left to a larger sample. What words say cannot be guessed, so none of it is a branch: each word
-//! is a set of languages, and the sets are added up for all languages at once.
+//! Doubtful pages are left to a larger sample. No processor can predict what words say, so the code does not branch
+//! on it. Each word is a set of languages, and the sets are added for all languages at once.
 
 use super::table::{NUMBERS, Table, table};
 use super::{Language, TOKEN_BYTES, WINDOWS};
 use crate::canonical::Canonical;
 use crate::hash::token;
 
-/// Words taken from each place.
+/// How many words are taken from each place.
 const WINDOW_TOKENS: usize = 16;
 const TOKENS: usize = WINDOWS * WINDOW_TOKENS;
-/// Different words of a language that must be met, and how many times as many as of the next language.
+/// How many distinct words of a language must be met, and how many times as many as of the next language.
 const WORDS_NEEDED: u32 = 4;
 const LEAD: u32 = 2;
 
-/// Bits of a lane in which bytes are counted, and binary digits of a number of words: all that a glance takes fits.
+/// The bits of a lane that counts bytes, and the binary digits of a count of words. A whole glance fits in both.
 const LANE: u32 = 12;
 const DIGITS: usize = 6;
 const _: () = assert!(TOKENS * TOKEN_BYTES < 1 << LANE && TOKENS < 1 << DIGITS);
 
-/// The language of a page, if it is one in Latin or Cyrillic script and there is no doubt.
+/// The language of a page, if it is in Latin or Cyrillic script and there is no doubt.
 pub(super) fn glance(canonical: &Canonical) -> Option<Language> {
     let (count, table) = (canonical.token_count(), table());
     if count < TOKENS {
@@ -35,11 +35,11 @@ pub(super) fn glance(canonical: &Canonical) -> Option<Language> {
     Counts::of(&glance.hashes[..glance.words], table).clear_leader(languages)
 }
 
-/// What was taken.
+/// The words of a glance.
 struct Glance {
-    /// Bytes of words, a lane for each kind.
+    /// Bytes of words, with a lane for each kind.
     bytes: u64,
-    /// The hashes of those that may be in the table, as far as `words`.
+    /// The first `words` values are the hashes of words that may be in the table.
     hashes: [u64; TOKENS + 1],
     words: usize,
 }
@@ -55,7 +55,7 @@ impl Glance {
         }
     }
 
-    /// The languages of the script that all words are in, a bit each by number.
+    /// The languages of the script that all words are in, one bit each by number.
     fn languages(&self) -> Option<u64> {
         let has = |kind: u32| self.bytes >> kind & ((1 << LANE) - 1) != 0;
         match (has(LATIN), has(CYRILLIC), has(OTHER)) {
@@ -66,11 +66,12 @@ impl Glance {
     }
 }
 
-/// How many words each language has, in binary: the ones of all languages, a bit each by number, then the twos, and so on.
+/// How many words each language has, in binary. First come the ones of all languages, one bit each by number, then
+/// the twos, and so on.
 struct Counts([u64; DIGITS]);
 
 impl Counts {
-    /// Counts words by their hashes, each once: a name that is repeated is no text.
+    /// Counts words by their hashes, each once: a repeated name is not text.
     fn of(hashes: &[u64], table: &Table) -> Counts {
         let (mut counts, mut met) = (Counts([0; DIGITS]), [0_u64; NUMBERS / 64]);
         for &hash in hashes {
@@ -92,7 +93,7 @@ impl Counts {
         }
     }
 
-    /// Those among the languages that have most words, and how many.
+    /// The languages with the most words, and how many.
     fn most(&self, mut languages: u64) -> (u64, u32) {
         let mut most = 0;
         for (place, digit) in self.0.iter().enumerate().rev() {
@@ -103,7 +104,7 @@ impl Counts {
         (languages, most)
     }
 
-    /// The language that leads the others among `languages` beyond doubt.
+    /// The language that clearly leads the others among `languages`.
     fn clear_leader(&self, languages: u64) -> Option<Language> {
         let (leaders, first) = self.most(languages);
         let leader = leaders.trailing_zeros();
@@ -118,8 +119,8 @@ const CYRILLIC: u32 = LANE;
 const OTHER: u32 = 2 * LANE;
 const NUMBER: u32 = 3 * LANE;
 
-/// The kind of a word by its first byte, as its lane. A few letters of neighbouring scripts go as Latin and as Cyrillic:
-/// their words are in no list, so they decide nothing.
+/// The kind of a word by its first byte, as its lane. A few letters of neighbouring scripts count as Latin or
+/// Cyrillic: their words are in no list, so they decide nothing.
 const KINDS: [u32; 256] = {
     let mut kinds = [OTHER; 256];
     let mut byte = 0;

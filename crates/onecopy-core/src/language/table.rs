@@ -1,4 +1,4 @@
-//! The words of all languages in one table, and the names that the trigram library has for languages.
+//! The words of all languages in one table, and the names that the trigram library uses for languages.
 
 use std::sync::OnceLock;
 
@@ -9,36 +9,37 @@ use crate::canonical::{Canonical, canonicalise};
 use crate::config::{CanonicalRules, Words};
 use crate::hash::token;
 
-/// The words of each language, with a comment that says which.
+/// The words of each language. A comment in the file says which words were chosen.
 const WORDS: &str = include_str!("../../rules/words.txt");
-/// Words of the table at most, and one more: the number of no word is zero.
+/// The most words of the table plus one: number zero stands for no word.
 pub(super) const NUMBERS: usize = 4096;
-/// Buckets of the table, and the words that one holds. On average they are a sixth full; a test sees that none overflows.
+/// How many buckets the table has, and how many words one holds. They are a sixth full on average; a test checks
+/// that none overflows.
 const BUCKETS: usize = 2048;
 const BUCKET: usize = 8;
-/// Bits of the filter: one in twelve of the words that are in no list passes.
+/// The bits of the filter: one in twelve of the words that are in no list passes.
 const FILTER: usize = 1 << 15;
-/// Longer words are in no list worth a look. Single letters are in many, but in code and formulas too.
+/// Longer words are in no useful list. Single letters are in many, but also in code and formulas.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
-/// Which languages use a word. Whether a word is in the table cannot be guessed, so looking for it takes no branch: those
-/// that may be in it are gathered first, and each is then compared with all of a bucket.
+/// Which languages use a word. No processor can predict whether a word is in the table, so the lookup has no branch.
+/// Words that may be in it are collected first, and each is then compared with a whole bucket.
 pub(super) struct Table {
     buckets: Vec<Bucket>,
-    /// The languages that use the word of each number, a bit each by number.
+    /// The languages that use the word of each number, one bit each by number.
     languages: Vec<u64>,
-    /// A bit for each word, by some of its hash: small enough to stay near the processor, so that words of no language,
-    /// half of all, need not be waited for.
+    /// A bit for each word, by some bits of its hash. It is small enough for the processor's cache, so that words of
+    /// no language, half of all, cost no wait.
     filter: Box<[u64; FILTER / 64]>,
 }
 
-/// Some words, in one line of the processor's cache: looking for a word is a wait for one.
+/// Some words in one cache line, so that a lookup waits for one.
 #[derive(Clone, Default)]
 #[repr(align(64))]
 struct Bucket {
     /// The upper halves of the words' hashes; zero for none.
     hashes: [u32; BUCKET],
-    /// Their numbers, and at the end zero.
+    /// Their numbers, with a zero at the end.
     numbers: [u16; BUCKET + 1],
 }
 
@@ -55,7 +56,7 @@ pub(super) fn table() -> &'static Table {
             (Canonical::default(), CanonicalRules { words: Words::Runs, ..Default::default() });
         for (language, word) in words() {
             canonicalise(word, &rules, &mut canonical);
-            // Vowel signs cut some words to pieces, which are words of other languages.
+            // Vowel signs cut some words into pieces, which are words of other languages.
             if let (Some((start, end)), 1) = (canonical.spans().next(), canonical.token_count()) {
                 table.insert(token(canonical.padded(), start, end), language);
             }
@@ -64,7 +65,7 @@ pub(super) fn table() -> &'static Table {
     })
 }
 
-/// Every word with its language. A line that names none goes on with the line before.
+/// Every word with its language. A line without a code continues the line before.
 pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
     let mut language = None;
     WORDS.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
@@ -89,7 +90,7 @@ impl Table {
         self.languages[usize::from(bucket.numbers[place])] |= 1 << language.to_u8();
     }
 
-    /// Whether a word of this hash and length may be in the table.
+    /// Whether a word with this hash and length may be in the table.
     #[inline]
     pub(super) fn may_have(&self, hash: u64, bytes: usize) -> bool {
         let bit = self.filter[filter_bit(hash) / 64] >> (filter_bit(hash) % 64) & 1 == 1;
@@ -100,7 +101,7 @@ impl Table {
     #[inline]
     pub(super) fn find(&self, hash: u64) -> u16 {
         let (bucket, hash) = (&self.buckets[hash as usize % BUCKETS], (hash >> 32) as u32);
-        // A bit for each place, and one behind them that is always set.
+        // A bit for each place, and one after them that is always set.
         let mut places = 1 << BUCKET;
         for (place, &other) in bucket.hashes.iter().enumerate() {
             places |= u32::from(other == hash) << place;
@@ -108,18 +109,19 @@ impl Table {
         bucket.numbers[places.trailing_zeros() as usize]
     }
 
-    /// The languages that use the word of a number, a bit each by number.
+    /// The languages that use the word of a number, one bit each by number.
     pub(super) fn languages(&self, word: u16) -> u64 {
         self.languages[usize::from(word)]
     }
 }
 
-/// The place of a hash in the filter. Other bits than those that choose the bucket.
+/// The place of a hash in the filter. It uses other bits than the choice of the bucket.
 fn filter_bit(hash: u64) -> usize {
     (hash >> 17) as usize % FILTER
 }
 
-/// The languages that trigrams can decide about, under both names. Those that have a script alone are not among them.
+/// The languages that trigrams can decide between, under both names. Languages with a script of their own are left
+/// out.
 pub(super) const TRIGRAMS: &[(Lang, Language)] = &[
     (Lang::Eng, Language::English),
     (Lang::Deu, Language::German),

@@ -1,4 +1,4 @@
-//! Languages: a sentence of each, the numbers, and what holds for any text.
+//! Languages: a sentence of each, the numbers, and properties of any text.
 
 use proptest::prelude::*;
 
@@ -122,7 +122,7 @@ fn the_text_decides_not_its_names_and_not_its_menu() {
 #[test]
 fn a_long_page_with_few_words_is_looked_at_more_closely() {
     let mut tokens: Vec<String> = (0..1_200).map(|n| format!("q{n}")).collect();
-    // Two words where the first look falls: too few to tell.
+    // Two words where the first sample falls: too few to decide.
     tokens[600] = "which".into();
     tokens[601] = "this".into();
     assert_eq!(language_of(&tokens.join(" ")), None);
@@ -145,7 +145,7 @@ fn a_glance_is_enough_where_nothing_is_in_doubt() {
         "Страница, которая была сохранена, лучшая из всех, и других уже нет в списке, но это не беда. ";
     assert_eq!(glance_at(&english.repeat(5)), Some(Language::English));
     assert_eq!(glance_at(&russian.repeat(5)), Some(Language::Russian));
-    // Too short, in two scripts, in two languages, the same words again and again, and words of no language.
+    // Too short, in two scripts, in two languages, the same words repeated, and words of no language.
     let german =
         "Die Seite, die behalten wurde, ist die beste von allen, und die anderen sind nicht mehr da. ";
     assert_eq!(glance_at(english), None);

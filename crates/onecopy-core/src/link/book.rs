@@ -1,25 +1,25 @@
-//! Who is at the addresses that pages name, while all pages of a run are gone through.
+//! Which pages are at the addresses that pages name, collected while all pages of a run are read.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Claim, LinkKind, PageEnd, Standing, canonical_targets, ends};
 use crate::page::PageId;
 
-/// What all links of a run lead to.
+/// Where all links of a run lead.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Links {
     /// The pages that stand for another, ascending, and where they end.
     pub ends: Vec<PageEnd>,
-    /// Pages and the page that they give as their own, to be compared before it is believed.
+    /// Pages and the page that each names as its own, to be compared before the link counts.
     pub canonical: Vec<(PageId, PageId)>,
 }
 
-/// The pages at the addresses that claims name. Of several pages at one address the best is meant.
+/// The pages at the addresses that claims name: the best if there are several at one address.
 pub struct AddressBook<'a> {
     claims: Vec<Claim>,
-    /// The place of each page in the order of the winner rules.
+    /// The rank of each page by the winner rules.
     ranks: &'a [u32],
-    /// Address identities that a claim names.
+    /// The address identities that claims name.
     named: HashSet<u64>,
     /// Pages that redirect or are revisits.
     elsewhere: HashSet<PageId>,
@@ -29,7 +29,7 @@ pub struct AddressBook<'a> {
 }
 
 impl<'a> AddressBook<'a> {
-    /// A book for these claims. All pages with an address have to be entered then.
+    /// A book for these claims. The caller must then enter all pages with an address.
     pub fn new(mut claims: Vec<Claim>, ranks: &'a [u32]) -> AddressBook<'a> {
         // The order of the input must not decide the order of canonical links.
         claims.sort_by_key(|claim| (claim.page, claim.kind, claim.identity, claim.address));
@@ -59,7 +59,7 @@ impl<'a> AddressBook<'a> {
         }
     }
 
-    /// What the links lead to, once all pages are entered.
+    /// Where the links lead, once all pages are entered.
     pub fn links(&self) -> Links {
         let ends = ends(&self.claims, self);
         let canonical = canonical_targets(&self.claims, &ends, self);
@@ -67,7 +67,7 @@ impl<'a> AddressBook<'a> {
     }
 }
 
-/// Notes the better of two pages at one address.
+/// Keeps the better of two pages at one address.
 fn best(map: &mut HashMap<u64, PageId>, ranks: &[u32], address: u64, page: PageId) {
     let held = map.entry(address).or_insert(page);
     if ranks[page as usize] < ranks[*held as usize] {

@@ -1,10 +1,10 @@
-//! Claims by hand, and that what a page reaches decides where it ends.
+//! Claims by hand, and that the claims reachable from a page decide where it ends.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Who is at an address, which is its own identity but for the last bit.
+/// Which page is at an address. The identity of an address is the address without its last bit.
 #[derive(Debug, Default)]
 struct Addresses {
     content: HashMap<u64, PageId>,
@@ -40,7 +40,7 @@ impl Addresses {
     }
 }
 
-/// The page at an even address of its own names another.
+/// A page with an even address of its own names another.
 fn claim(page: PageId, kind: LinkKind, to: u64, silent: bool) -> Claim {
     let from = 2 * u64::from(page);
     Claim { page, kind, from, own_identity: from >> 1, address: to, identity: to >> 1, silent }
@@ -57,7 +57,7 @@ fn a_page_is_meant_rather_than_one_that_points_on() {
     let targets = claims.map(|claim| target(&claim, &at));
     let wanted = [Target::Content(1_000_004), Target::Nothing, Target::Nothing, Target::Redirect(5)];
     assert_eq!(targets, wanted);
-    // At another way to write the address is the same page, unless it is the page itself.
+    // Another spelling of the address leads to the same page, unless that is the page itself.
     assert_eq!(target(&claim(9, LinkKind::Redirect, 3, true), &at), Target::Redirect(1));
     assert_eq!(target(&claim(1, LinkKind::Redirect, 3, true), &at), Target::Nothing);
 }
@@ -87,7 +87,7 @@ fn canonical_links_of_pages_that_stand_for_another_do_not_count() {
     assert_eq!(canonical_targets(&claims, &ends, &at), [(2, 1_000_020)]);
 }
 
-/// What `ends` says of every page must be what it says given the claims alone that are reached from the page.
+/// Checks that `ends` says the same of every page given only the claims that are reachable from it.
 fn check_closure(claims: &[Claim], at: &Addresses) {
     let mut by_page: HashMap<PageId, Vec<Claim>> = HashMap::new();
     claims.iter().for_each(|claim| by_page.entry(claim.page).or_default().push(*claim));
@@ -104,7 +104,7 @@ fn any_kind() -> impl Strategy<Value = LinkKind> {
     prop_oneof![4 => Just(LinkKind::Redirect), 2 => Just(LinkKind::Revisit), 1 => Just(LinkKind::Canonical)]
 }
 
-/// A few pages that name each other, and what is a page with words.
+/// A few pages that name each other, and which of them have words.
 fn any_claims() -> impl Strategy<Value = (Vec<Claim>, Vec<u64>)> {
     let silent = prop::collection::vec(any::<bool>(), 20);
     let links = prop::collection::vec((0..20_u32, any_kind(), 0..44_u64), 0..40);
@@ -114,7 +114,7 @@ fn any_claims() -> impl Strategy<Value = (Vec<Claim>, Vec<u64>)> {
     })
 }
 
-/// A chain of pages, of which a few have words and a few lead elsewhere in it too.
+/// A chain of pages. A few have words, and a few also lead elsewhere in it.
 fn any_chain() -> impl Strategy<Value = (Vec<Claim>, Vec<u64>)> {
     let length = 1..(7 * HOPS_LIMIT as PageId / 2);
     length.prop_flat_map(|length| {
@@ -130,7 +130,7 @@ fn any_chain() -> impl Strategy<Value = (Vec<Claim>, Vec<u64>)> {
     })
 }
 
-/// A page with words that is as far away as is followed, and ends at a page that is as far away from there.
+/// A page with words at the step limit, which ends at a page at the step limit from there.
 #[test]
 fn what_is_far_away_still_decides() {
     let last = 2 * HOPS_LIMIT as PageId;

@@ -1,9 +1,9 @@
 //! Edit distance of token sequences (Levenshtein 1966), up to a bound.
 
-/// How many tokens must be put in, taken out or replaced to make `a` of `b`; `None` if more than `most`.
+/// How many tokens must be inserted, deleted or replaced to turn `b` into `a`; `None` if more than `most`.
 ///
-/// Only what is at most `most` off the diagonal of the table is worked out (Ukkonen 1985), so it takes time in the
-/// length times the bound, and what two pages have in common at both ends takes none.
+/// It computes only the cells of the table that are at most `most` off the diagonal (Ukkonen 1985). The time is
+/// proportional to the length times the bound. Common ends of the pages take none.
 pub fn edit_distance(a: &[u64], b: &[u64], most: usize) -> Option<usize> {
     let (a, b) = without_common_ends(a, b);
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
@@ -12,17 +12,17 @@ pub fn edit_distance(a: &[u64], b: &[u64], most: usize) -> Option<usize> {
     }
     let most = most.min(long.len());
     let beyond = most + 1;
-    // Costs of the row above: of making the first j tokens of `short` from those of `long` so far.
+    // The costs of the row above: of making the first j tokens of `short` from those of `long` so far.
     let mut row: Vec<usize> = (0..=short.len()).map(|j| j.min(beyond)).collect();
     for (i, token) in long.iter().enumerate() {
         let (from, to) = (i.saturating_sub(most), (i + 1 + most).min(short.len()));
-        // The place before the band is out of reach, unless it is the edge of the table.
+        // The cell before the band is out of reach, unless it is the edge of the table.
         let mut diagonal =
             std::mem::replace(&mut row[from], if from == 0 { (i + 1).min(beyond) } else { beyond });
         let mut least = row[from];
         for j in from..to {
             let replaced = diagonal + usize::from(*token != short[j]);
-            // What the row above has beyond its band was never written, and starts out of reach.
+            // Cells of the row above beyond its band were never written, and start out of reach.
             let above = row[j + 1];
             diagonal = above;
             row[j + 1] = replaced.min(above + 1).min(row[j] + 1).min(beyond);

@@ -1,15 +1,15 @@
-//! Cosine and Euclidean distance of token frequencies: a page as a vector with a coordinate for each token.
+//! Cosine and Euclidean distance of token frequencies. A page is a vector with one coordinate per token.
 
 use std::cmp::Ordering;
 
-/// How often each of `tokens` occurs, by token.
+/// How often each of `tokens` occurs, sorted by token.
 pub fn frequencies(tokens: &[u64]) -> Vec<(u64, u32)> {
     let mut sorted = tokens.to_vec();
     sorted.sort_unstable();
     sorted.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
 }
 
-/// The cosine of the angle between two vectors of frequencies, each by token. Two empty ones are alike.
+/// The cosine of the angle between two vectors of frequencies, each sorted by token. Two empty ones are alike.
 pub fn cosine(a: &[(u64, u32)], b: &[(u64, u32)]) -> f64 {
     let (mut product, mut squares) = (0u128, (0u128, 0u128));
     both(a, b, |x, y| {
@@ -20,17 +20,18 @@ pub fn cosine(a: &[(u64, u32)], b: &[(u64, u32)]) -> f64 {
     angle(product as f64, (squares.0 as f64, squares.1 as f64))
 }
 
-/// The Euclidean distance of two vectors of frequencies, each by token.
+/// The Euclidean distance of two vectors of frequencies, each sorted by token.
 pub fn euclidean(a: &[(u64, u32)], b: &[(u64, u32)]) -> f64 {
     let mut sum = 0u128;
     both(a, b, |x, y| sum += x.abs_diff(y) * x.abs_diff(y));
     (sum as f64).sqrt()
 }
 
-/// The cosine, from the product of two vectors and the products of each with itself. Exactly 1 for a vector and itself.
+/// The cosine, from the product of two vectors and the products of each with itself. It is exactly 1 for a vector
+/// and itself.
 ///
-/// All three are sums of whole numbers, which do not depend on the order they are added in, and what is done here is
-/// rounded the same way on every machine.
+/// All three are sums of integers, which do not depend on the order of addition. The operations here round in the
+/// same way on every machine.
 #[inline]
 pub(crate) fn angle(product: f64, squares: (f64, f64)) -> f64 {
     if squares.0 == 0.0 || squares.1 == 0.0 {
@@ -39,7 +40,7 @@ pub(crate) fn angle(product: f64, squares: (f64, f64)) -> f64 {
     (product / (squares.0 * squares.1).sqrt()).min(1.0)
 }
 
-/// Calls `each` with the two frequencies of every token that either has.
+/// Calls `each` with the two frequencies of every token that either vector has.
 fn both(a: &[(u64, u32)], b: &[(u64, u32)], mut each: impl FnMut(u128, u128)) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {

@@ -1,6 +1,6 @@
 //! Hamming distance of strings of bits (Hamming 1950).
 
-/// In how many bits two strings differ. What one has and the other has not is compared with zeros.
+/// How many bits of two strings differ. Words that only the longer string has are compared with zeros.
 #[inline]
 pub fn hamming(a: &[u64], b: &[u64]) -> usize {
     let (both, shorter) = if a.len() < b.len() { (b, a) } else { (a, b) };

@@ -6,7 +6,7 @@ pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
     ratio(shared, a + b - shared)
 }
 
-/// How much of `a` is in the other set: 1 when it is all there.
+/// The share of `a` that is in the other set: 1 if all of it is.
 #[inline]
 pub fn containment(shared: usize, a: usize) -> f64 {
     ratio(shared, a)

@@ -1,7 +1,7 @@
 //! How a similarity is written in every output.
 
-/// A similarity to five places, unless that would make it look like another: 1 is said of equal sets only, and nothing
-/// below the threshold of a removed page.
+/// Rounds a similarity to five places, unless that would mislead. Only equal sets show 1, and no removed page shows
+/// less than the threshold.
 pub fn shown(similarity: f64, threshold: f64) -> f64 {
     let rounded = (similarity * 1e5).round() / 1e5;
     if (rounded == 1.0 && similarity < 1.0) || rounded < threshold { similarity } else { rounded }

@@ -1,7 +1,8 @@
-//! What bits that say on which side of random planes a page lies tell about the angle between two pages.
+//! Angles between pages, estimated from bits that say on which side of random planes each page lies.
 //!
-//! A random plane through the origin separates two vectors with chance θ/π, θ their angle (Goemans and Williamson 1995,
-//! Charikar 2002). So bits that agree stand for an angle, and the cosine of it is the exact measure behind them.
+//! A random plane through the origin separates two vectors with chance θ/π, where θ is their angle (Goemans and
+//! Williamson 1995, Charikar 2002). The share of bits that agree therefore estimates the angle. Its cosine is the
+//! exact measure behind the bits.
 
 use std::f64::consts::PI;
 
@@ -13,12 +14,12 @@ pub(super) fn agreement(cosine: f64) -> f64 {
     1.0 - cosine.clamp(-1.0, 1.0).acos() / PI
 }
 
-/// The cosine for which so many bits agree on average.
+/// The cosine for which this share of the bits agrees on average.
 pub(super) fn cosine(agreement: f64) -> f64 {
     (PI * (1.0 - agreement)).cos()
 }
 
-/// The chance that just `hits` of `trials` succeed, each with chance `p`.
+/// The chance that exactly `hits` of `trials` succeed, each with chance `p`.
 pub(super) fn exactly(hits: usize, trials: usize, p: f64) -> f64 {
     let fewer = hits.min(trials - hits);
     let ways: f64 = (0..fewer).map(|n| ((trials - n) as f64 / (n + 1) as f64).ln()).sum();
@@ -26,7 +27,7 @@ pub(super) fn exactly(hits: usize, trials: usize, p: f64) -> f64 {
     (ways + log(p, hits) + log(1.0 - p, trials - hits)).exp()
 }
 
-/// The exact method behind bits of which at least `agreement` agree. `None` where there is no such method.
+/// The exact method that stands behind a share of `agreement` agreeing bits. `None` if there is no such method.
 pub(super) fn exact(agreement: f64, config: &Config) -> Option<Box<dyn Method>> {
     let choice = format!("cosine:threshold={}", cosine(agreement).clamp(f64::MIN_POSITIVE, 1.0));
     method(&Config { method: choice, threshold: None, ..config.clone() }).ok()

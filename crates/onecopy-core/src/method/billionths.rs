@@ -1,17 +1,17 @@
 //! A similarity as a score: whole billionths, rounded up.
 //!
-//! Where the sizes of two sketches do not say what a score is a part of, the score has to. Rounded up, so that no ratio
-//! falls below a threshold that it reaches.
+//! It serves methods whose similarity does not follow from a count and the sizes of the sketches. Rounding up keeps
+//! every ratio that reaches a threshold at that threshold.
 
 const BILLION: u64 = 1_000_000_000;
 
-/// `part` of `whole`; nothing of nothing is nothing. `part` is at most `whole`.
+/// The ratio of `part` to `whole`; zero if both are zero. `part` is at most `whole`.
 pub(super) fn ratio(part: usize, whole: usize) -> u32 {
     // Sketches have less than 2^32 words, so no product reaches 2^62.
     (part as u64 * BILLION).div_ceil(whole.max(1) as u64) as u32
 }
 
-/// A value in [0, 1] that was computed, and may be some last digits off.
+/// The score of a computed value in [0, 1], whose last digits may be off.
 pub(super) fn of(value: f64) -> u32 {
     (value * BILLION as f64 - 1e-3).ceil() as u32
 }

@@ -1,6 +1,6 @@
-//! The chance of so many of so many, for what methods promise.
+//! The binomial distribution, for the chances that methods promise.
 
-/// The chance that at least `least` of `n` independent things happen, each with chance `p`.
+/// The chance that at least `least` of `n` independent events happen, each with chance `p`.
 pub(super) fn at_least(least: usize, n: usize, p: f64) -> f64 {
     if least == 0 || p >= 1.0 {
         return if least <= n { 1.0 } else { 0.0 };
@@ -8,7 +8,7 @@ pub(super) fn at_least(least: usize, n: usize, p: f64) -> f64 {
     if p <= 0.0 {
         return 0.0;
     }
-    // Logarithms, since the first terms of many things are too small for a number.
+    // Logarithms, because the first terms of many events would underflow.
     let odds = (p / (1.0 - p)).ln();
     let mut term = n as f64 * (1.0 - p).ln();
     let mut sum = 0.0;

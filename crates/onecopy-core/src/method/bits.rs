@@ -1,8 +1,10 @@
-//! The set bits of a filter as a sketch: a word a bit, so that they are compared, counted and keyed as shingles are.
+//! The set bits of a filter as a sketch: one word per bit, so that bits are compared, counted and keyed like
+//! shingles.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, LooksAt, Method, Subject};
+use super::{Held, LooksAt, Method, Scratch, Subject};
 use crate::candidate::{Rarity, keys};
+use crate::config::ConfigError;
 use crate::filter::{BITS, FilterRules, HASHES};
 use crate::measure::containment;
 use crate::verify::{overlap, overlap_at_least, overlap_within};
@@ -15,7 +17,7 @@ pub(super) struct Filters {
     pub measures: &'static str,
     pub looks_at: LooksAt,
     /// Appends the bits of a page's filter.
-    pub append: fn(&Subject, &FilterRules, &mut Desk, &mut Vec<u64>),
+    pub append: fn(&Subject, &FilterRules, &mut Scratch, &mut Vec<u64>),
 }
 
 impl Method for Filters {
@@ -31,19 +33,19 @@ impl Method for Filters {
         self.looks_at
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        (self.append)(page, &self.rules, desk, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        (self.append)(page, &self.rules, scratch, out);
     }
 
     fn asks_rarity(&self) -> bool {
         true
     }
 
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        append_keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        append_keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
     }
 
-    /// Whether filters can be alike if they share a key and nothing before it.
+    /// Whether filters can be alike if they share this key and none before it.
     fn may(&self, a: Held, b: Held) -> bool {
         let most = (1 + a.rest.min(b.rest)).min(a.size).min(b.size);
         similarity(most as usize, (a.size as usize, b.size as usize)) >= self.threshold
@@ -65,26 +67,30 @@ impl Method for Filters {
         overlap_at_least(a, b, needed).map(|shared| shared as u32)
     }
 
-    /// What the fuller set has alone, of its size: a distance by the triangle inequality of sets.
+    /// One minus the similarity: the share of the fuller set that the other does not have, which is a metric.
     fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
         Some(1.0 - self.similarity(score, sizes))
     }
 }
 
-/// Takes the bits of a filter, from the parameter called `key`.
-pub(super) fn bits(parameters: &mut Parameters, key: &'static str, usual: usize) -> Result<usize, String> {
+/// Reads the number of bits of a filter from the parameter called `key`.
+pub(super) fn bits(
+    parameters: &mut Parameters,
+    key: &'static str,
+    usual: usize,
+) -> Result<usize, ConfigError> {
     parameters.power(key, usual, BITS)
 }
 
-/// Takes how many bits an element sets.
-pub(super) fn hashes(parameters: &mut Parameters) -> Result<usize, String> {
+/// Reads how many bits an element sets.
+pub(super) fn hashes(parameters: &mut Parameters) -> Result<usize, ConfigError> {
     parameters.count("hashes", FilterRules::default().hashes, HASHES)
 }
 
 /// Appends the bits that `elements` set, ascending.
 ///
-/// A filter that is more than half full says little: any two such pages look alike. It is given up for one word made
-/// of `lone`, the hash of the whole page, which no other page has and no bit is.
+/// A filter that is more than half full says little: any two such pages look alike. It is replaced by one word made
+/// of `lone`, the hash of the whole page. Only copies share this word, and it is not a bit.
 pub(super) fn append_bits(elements: &[u64], rules: &FilterRules, lone: u64, out: &mut Vec<u64>) {
     let start = out.len();
     let shift = 64 - rules.bits.ilog2();
@@ -106,19 +112,19 @@ pub(super) fn append_bits(elements: &[u64], rules: &FilterRules, lone: u64, out:
     }
 }
 
-/// Appends a word that is no bit.
+/// Appends a word that is not a bit.
 pub(super) fn append_lone(lone: u64, out: &mut Vec<u64>) {
     out.push(lone | 3);
 }
 
-/// The part of its bits that the fuller filter shares.
+/// The share of the fuller filter's bits that both have.
 pub(super) fn similarity(shared: usize, sizes: (usize, usize)) -> f64 {
     containment(shared, sizes.0.max(sizes.1))
 }
 
-/// Appends the keys of a filter: it shares one with each filter that is `threshold` alike.
+/// Appends the keys of a filter. It shares one with every filter that is at least `threshold` alike.
 ///
-/// Such a filter holds at least that part of this one's bits, which is what the keys of resemblance rely on, too.
+/// Such a filter holds at least that share of this one's bits. The keys of resemblance rely on the same property.
 pub(super) fn append_keys(
     bits: &[u64],
     threshold: f64,

@@ -1,19 +1,20 @@
-//! Bloom filters of chunks that the text itself cuts, compared by AND (Jain, Dahlin and Tewari 2005).
+//! Bloom filters of content-defined chunks, compared by AND (Jain, Dahlin and Tewari 2005).
 //!
-//! Exact for the similarity of filters, which is what the method is about. Filters are small, so each bit is set in many
-//! pages and keys tell little apart: meant for thousands of pages, such as the results of a search, not for millions.
+//! The search is exact for the similarity of filters, which is the measure of this method. Filters are small, so
+//! many pages set each bit and keys select little. The method is for thousands of pages, such as search results, not
+//! for millions.
 
 use super::bits::Filters;
 use super::parameters::Parameters;
-use super::{Desk, LooksAt, Method, Subject, bits};
+use super::{LooksAt, Method, Scratch, Subject, bits};
 use crate::chunk::chunk_hashes;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::filter::{CHUNK, FilterRules};
 use crate::hash::digest;
 
 pub(super) const ABOUT: &str = "shared bits of Bloom filters of chunks";
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     Ok(Box::new(Filters {
         threshold: parameters.threshold(config.threshold, 0.7)?,
         rules: text_rules(parameters)?,
@@ -23,8 +24,8 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
     }))
 }
 
-/// How filters of text are made.
-pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, String> {
+/// Reads the rules of text filters.
+pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, ConfigError> {
     let usual = FilterRules::default();
     let chunk = parameters.power("chunk", usual.chunk, CHUNK)?;
     let bits = bits::bits(parameters, "bits", usual.bits)?;
@@ -32,8 +33,8 @@ pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, Str
 }
 
 /// Appends the bits of the filter of a page's text.
-pub(super) fn append_text(page: &Subject, rules: &FilterRules, desk: &mut Desk, out: &mut Vec<u64>) {
+pub(super) fn append_text(page: &Subject, rules: &FilterRules, scratch: &mut Scratch, out: &mut Vec<u64>) {
     let text = page.canonical.as_bytes();
-    chunk_hashes(text, rules.chunk, &mut desk.words);
-    bits::append_bits(&desk.words, rules, digest(text), out);
+    chunk_hashes(text, rules.chunk, &mut scratch.words);
+    bits::append_bits(&scratch.words, rules, digest(text), out);
 }

@@ -1,15 +1,17 @@
-//! Alg. B, then Alg. C (Henzinger 2006): pages that share a megashingle, and agree in enough bits of their projections.
+//! Alg. B, then Alg. C (Henzinger 2006): pages that share a megashingle and agree in enough bits of their
+//! projections.
 //!
-//! B takes pages of one template for copies, C pages of the same words; few are both by mistake. The sketch is that of B,
-//! then that of C. The similarity is that of C, or none where B finds none, so the keys of B miss no pair.
+//! B mistakes pages of one template for copies, and C pages with the same words; few pairs fool both. A sketch is
+//! that of B followed by that of C. The similarity is that of C, or zero if B finds none, so the keys of B miss no
+//! pair.
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
 use super::projection_c::{agree, agreeing, bits, project};
 use super::shingles_b::ShinglesB;
-use super::{Desk, Method, Subject, angle};
+use super::{Method, Scratch, Subject, angle};
 use crate::candidate::Rarity;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 
 pub(super) const ABOUT: &str = "agreeing bits of Alg. C, of pages that Alg. B finds";
 
@@ -21,18 +23,18 @@ struct Combined {
     agree: usize,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let b = ShinglesB::read(parameters, config, |parameters, supershingles| {
         parameters.count("super-agree", 2.min(supershingles), 1..=supershingles)
     })?;
     let bits = bits(parameters)?;
-    // 355 of 384 bits: what the study found best beside B.
+    // 355 of 384 bits, which the study found best together with B.
     let agree = agree(parameters, config.threshold, 355.0 / 384.0, bits)?;
     Ok(Box::new(Combined { b, bits, agree }))
 }
 
 impl Combined {
-    /// The sketch of B, and that of C.
+    /// The sketch of B and the sketch of C.
     fn split<'a>(&self, sketch: &'a [u64]) -> (&'a [u64], &'a [u64]) {
         sketch.split_at(self.b.supershingles.min(sketch.len()))
     }
@@ -47,13 +49,13 @@ impl Method for Combined {
         "agreeing bits of projections, where supershingles agree".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        self.b.sketch(page, desk, out);
-        project(page.canonical, self.bits, desk, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        self.b.sketch(page, scratch, out);
+        project(page.canonical, self.bits, scratch, out);
     }
 
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        self.b.keys(self.split(sketch).0, rarity, desk, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        self.b.keys(self.split(sketch).0, rarity, scratch, out);
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
@@ -69,9 +71,9 @@ impl Method for Combined {
         self.b.stands_for()
     }
 
-    /// Of what B finds, C takes some away. How many is not known from the resemblance; this is for pages in which each word
-    /// occurs once and the words that differ stand alone, each in k shingles. On pages where they stand together, fewer
-    /// pairs are found; where words are repeated, more.
+    /// C rejects some of the pairs that B finds. The resemblance does not say how many. This estimate is for pages
+    /// in which each word occurs once and each differing word stands alone, in k shingles. If differing words stand
+    /// together, fewer pairs are found. If words repeat, more are found.
     fn chance(&self, similarity: f64, pages: u64) -> f64 {
         let shingles = (1.0 - similarity) / (1.0 + similarity);
         let cosine = 1.0 - shingles / self.b.shingles.length as f64;
@@ -84,7 +86,7 @@ mod tests {
     use super::super::contract::{check, refusal, texts};
     use super::super::tests::{Book, by_the_book, made, sketch_of};
 
-    /// What B and C say by themselves, put together.
+    /// Compares with B and C run separately.
     #[test]
     fn similarity_is_that_of_c_where_b_finds_some() {
         let similarity = |choice: &str, a: &Book, b: &Book| {
@@ -106,7 +108,7 @@ mod tests {
         assert!(sketch_of(&*method, "").is_empty());
         let alike: usize = (0..4).map(|seed| check(&*method, &texts(40, 300, seed))).sum();
         assert!(alike > 50, "{alike}");
-        // The words of one page, in another order: alike for C, not for B.
+        // The words of one page in another order: alike for C, not for B.
         let words: Vec<String> = (0..200).map(|n| format!("w{n}")).collect();
         let turned: Vec<String> = words.iter().rev().cloned().collect();
         let [a, b] = [words, turned].map(|words| sketch_of(&*method, &words.join(" ")));

@@ -1,23 +1,23 @@
-//! How much of the smaller page is in the larger, of their shingles, by an exact join: finds pages inside pages.
+//! How much of the smaller page's shingles the larger page contains, by an exact join: finds pages inside pages.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject, shingles_called};
+use super::{Held, Method, Scratch, Subject, shingles_called};
 use crate::candidate::{Rarity, first_keys};
-use crate::config::{Config, ShingleRules};
+use crate::config::{Config, ConfigError, ShingleRules};
 use crate::measure::containment;
 use crate::sketch::append_sketch;
 use crate::verify::{overlap, overlap_at_least, part_needed};
 
 pub(super) const ABOUT: &str = "shared shingles of the smaller page's, exact";
 
-/// Sets of shingles, the smaller looked for in the larger.
+/// Sets of shingles, with the smaller searched for in the larger.
 #[derive(Debug)]
 struct Containment {
     threshold: f64,
     shingles: ShingleRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.9)?;
     Ok(Box::new(Containment { threshold, shingles: config.shingles.clone() }))
 }
@@ -31,21 +31,21 @@ impl Method for Containment {
         format!("containment of {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        append_sketch(page.canonical, &self.shingles, &mut scratch.sketch, out);
     }
 
     fn asks_rarity(&self) -> bool {
         true
     }
 
-    /// All that somebody shares. The few rarest would do for the smaller page, but each is the larger one of some pair:
-    /// any of its shingles may be the first that a small page has.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        first_keys(sketch, sketch.len(), rarity, &mut desk.counts, out);
+    /// Every shingle that another page has is a key. The few rarest would do for the smaller page of a pair. But
+    /// each page is the larger one of some pair, and any of its shingles may be the first that the small page has.
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        first_keys(sketch, sketch.len(), rarity, &mut scratch.counts, out);
     }
 
-    /// What is behind the first shared key, and the key, is all that they can share.
+    /// They can share at most the first shared key and the shingles after it.
     fn may(&self, a: Held, b: Held) -> bool {
         let most = 1 + a.rest.min(b.rest) as usize;
         containment(most, a.size.min(b.size) as usize) >= self.threshold
@@ -56,7 +56,7 @@ impl Method for Containment {
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
-        // A page without text is in no other, or every page would go for it.
+        // A page without text is contained in no other, or every page would match it.
         if sizes.0.min(sizes.1) == 0 && sizes != (0, 0) {
             return 0.0;
         }

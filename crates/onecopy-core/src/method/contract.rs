@@ -1,17 +1,17 @@
-//! What [`Method`] promises, checked on texts of which many are nearly the same: for methods that find little else.
+//! Checks the contract of [`Method`] on texts that are often nearly the same, for methods that find little else.
 
 use super::tests::sketch_of;
-use super::{Desk, Held, Method, Search, method};
+use super::{Held, Method, Scratch, Search, method};
 use crate::candidate::Rarity;
 use crate::config::Config;
 use crate::partition::{LengthVector, Lengths, Partitions};
 
 /// Why the method that `choice` names is refused.
 pub(super) fn refusal(choice: &str) -> String {
-    method(&Config { method: choice.into(), ..Config::default() }).unwrap_err()
+    method(&Config { method: choice.into(), ..Config::default() }).unwrap_err().to_string()
 }
 
-/// Checks the promises on every pair of `texts`. Returns how many are alike.
+/// Checks the contract on every pair of `texts`. Returns how many pairs are alike.
 pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
     let sketches: Vec<Vec<u64>> = texts.iter().map(|text| sketch_of(method, text)).collect();
     let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| keys(method, sketch)).collect();
@@ -40,8 +40,8 @@ pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
     alike
 }
 
-/// Checks that pages which are alike reach each other, if space is cut to their measure into so many slices. Returns how
-/// many pages do: none, if the method cannot say where they are.
+/// Checks that alike pages reach each other if their space is cut into this many slices per dimension. Returns how
+/// many pairs do: zero if the method cannot say where pages are.
 pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[usize]) -> usize {
     let lengths: Option<Vec<Lengths>> = sketches.iter().map(|sketch| method.lengths(sketch)).collect();
     let Some(lengths) = lengths else { return 0 };
@@ -61,10 +61,10 @@ pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[
     pairs
 }
 
-/// The outline of a sketch, if there are any.
+/// The outline of a sketch, if the method has outlines.
 pub(super) fn outline(method: &dyn Method, sketch: &[u64]) -> [u64; 4] {
     let mut outline = [0; 4];
-    method.outline(sketch, &mut Desk::default(), &mut outline);
+    method.outline(sketch, &mut Scratch::default(), &mut outline);
     assert!(method.has_outlines() || outline == [0; 4]);
     outline
 }
@@ -73,7 +73,7 @@ pub(super) fn outline(method: &dyn Method, sketch: &[u64]) -> [u64; 4] {
 fn keys(method: &dyn Method, sketch: &[u64]) -> Vec<(u64, u32)> {
     let mut keys = Vec::new();
     if !sketch.is_empty() {
-        method.keys(sketch, &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+        method.keys(sketch, &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
     }
     keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
     let mut unique: Vec<u64> = keys.iter().map(|key| key.0).collect();
@@ -83,7 +83,7 @@ fn keys(method: &dyn Method, sketch: &[u64]) -> Vec<(u64, u32)> {
     keys
 }
 
-/// Texts of which many are near to another: copies of few, with some words changed.
+/// Texts that are often near another: copies of a few, with some words changed.
 pub(super) fn texts(count: u64, words: u64, seed: u64) -> Vec<String> {
     let draw = |a: u64, b: u64| crate::hash::repeated(seed ^ a, b);
     let text = |n: u64| {

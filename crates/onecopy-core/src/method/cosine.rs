@@ -1,25 +1,26 @@
-//! Cosine of word frequencies, by an exact join: the order of words makes no difference.
+//! Cosine of word frequencies, by an exact join. The order of words makes no difference.
 //!
-//! A word of a sketch is a token and how often it occurs. Order tokens rare first, in one order for all pages. What
-//! two pages have in common lies at and behind the first token that they share, so their product is at most that of
-//! the norms of both from there on (after Bayardo, Ma and Srikant 2007). Where that norm, as a part of the page's
-//! whole norm, is below the threshold, no key is needed.
+//! A word of a sketch is a token and its frequency. Order tokens rare first, in one order for all pages. All tokens
+//! that two pages share are at or after the first one that they share. Their product is therefore at most the
+//! product of both norms from there on (after Bayardo, Ma and Srikant 2007). A token needs no key if the norm from
+//! there on is less than the threshold as a share of the page's whole norm.
 
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject};
+use super::{Held, Method, Scratch, Subject};
 use crate::candidate::Rarity;
-use crate::config::{Config, Unit};
+use crate::config::{Config, ConfigError, Unit};
 use crate::measure::angle;
 use crate::shingle::token_hashes;
 
 pub(super) const ABOUT: &str = "angle between word frequencies, exact";
 
-/// Bits of a sketch's word that say how often its token occurs. Tokens that occur more often are counted as that many.
+/// How many bits of a sketch's word hold the frequency of its token. Higher frequencies are cut to the maximum.
 const FREQUENCY_BITS: u32 = 16;
 const MOST: u64 = (1 << FREQUENCY_BITS) - 1;
-/// The score of equal pages. A decimal threshold of up to nine digits is a score, so that rounding is no matter there.
+/// The score of equal pages. A decimal threshold of up to nine digits is a whole score, so rounding does not affect
+/// it.
 const WHOLE: f64 = 4e9;
-/// What a bound gives way for rounding: far more than a score and a norm in 32 bits are off.
+/// The tolerance of bounds: far larger than the rounding errors of a score and of a norm in 32 bits.
 const ROOM: f64 = 1e-6;
 
 /// Token frequencies.
@@ -28,7 +29,7 @@ struct Cosine {
     threshold: f64,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     Ok(Box::new(Cosine { threshold: parameters.threshold(config.threshold, 0.95)? }))
 }
 
@@ -41,10 +42,10 @@ impl Method for Cosine {
         "cosine of word frequencies".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        token_hashes(page.canonical, Unit::Words, &mut desk.words);
-        desk.words.sort_unstable();
-        let runs = desk.words.chunk_by(|a, b| token(*a) == token(*b));
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        token_hashes(page.canonical, Unit::Words, &mut scratch.words);
+        scratch.words.sort_unstable();
+        let runs = scratch.words.chunk_by(|a, b| token(*a) == token(*b));
         out.extend(runs.map(|run| token(run[0]) | (run.len() as u64).min(MOST)));
     }
 
@@ -53,7 +54,7 @@ impl Method for Cosine {
     }
 
     /// The number beside a key is the norm from there on.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         let mut before = [0; 256];
         for &word in sketch {
             before[rarity.of(word) as usize] += square(word);
@@ -63,7 +64,7 @@ impl Method for Cosine {
             whole += std::mem::replace(sum, whole);
         }
         for &word in sketch {
-            // Among equally common tokens the smaller hash comes first, and sketches are sorted by it.
+            // Equally common tokens are ordered by hash, and sketches are sorted by it.
             let count = rarity.of(word);
             let sum = &mut before[count as usize];
             let norm = ((whole - *sum) as f64 / whole as f64).sqrt();
@@ -93,24 +94,24 @@ impl Method for Cosine {
     }
 }
 
-/// Which token a word of a sketch is.
+/// The token of a word of a sketch.
 fn token(word: u64) -> u64 {
     word & !MOST
 }
 
-/// How often it occurs, squared. A page has fewer than 2³² tokens, so its squares add up to less than 2⁴⁸.
+/// The squared frequency of a token. A page has fewer than 2³² tokens, so its squares sum to less than 2⁴⁸.
 fn square(word: u64) -> u64 {
     (word & MOST) * (word & MOST)
 }
 
-/// The score of two sketches. Looks no further once their cosine is surely less than `least`.
+/// The score of two sketches. It stops once their cosine surely is less than `least`.
 fn score_at_least(a: &[u64], b: &[u64], least: f64) -> Option<u32> {
     let squares = |sketch: &[u64]| sketch.iter().copied().map(square).sum::<u64>();
     let (whole_a, whole_b) = (squares(a), squares(b));
     let wholes = (whole_a as f64, whole_b as f64);
     let least = least * (wholes.0 * wholes.1).sqrt();
     let mut merge = Merge { left: (whole_a, whole_b), ..Merge::default() };
-    // Steps come in blocks without a branch on the data; the bound is looked at between blocks.
+    // Steps run in blocks without a branch on the data. The bound is checked between blocks.
     while merge.places.0 + Merge::STEPS <= a.len() && merge.places.1 + Merge::STEPS <= b.len() {
         (0..Merge::STEPS).for_each(|_| merge.step(a, b));
         if merge.most() < least {
@@ -123,12 +124,12 @@ fn score_at_least(a: &[u64], b: &[u64], least: f64) -> Option<u32> {
     Some((angle(merge.product as f64, wholes) * WHOLE).round() as u32)
 }
 
-/// Two sketches as they are gone through together.
+/// A merge of two sketches in progress.
 #[derive(Default)]
 struct Merge {
     places: (usize, usize),
     product: u64,
-    /// The squares that are still to come.
+    /// The sums of the squares that are still to come.
     left: (u64, u64),
 }
 
@@ -146,7 +147,7 @@ impl Merge {
         self.places.1 += passed_y as usize;
     }
 
-    /// The most that the product can come to.
+    /// The largest value that the product can reach.
     fn most(&self) -> f64 {
         self.product as f64 + (self.left.0 as f64 * self.left.1 as f64).sqrt()
     }
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!((many.len(), many[0] & 0xffff), (1, 65_535));
     }
 
-    /// Random pages are too small for the bound to be looked at.
+    /// Random pages are too small for the bound to be checked.
     #[test]
     fn ending_early_loses_none_that_is_alike() {
         let text = |from: usize, step: usize| -> String {

@@ -1,10 +1,10 @@
-//! Resemblance of whole sets of shingles, by an exact join: the default, and what others are measured against.
+//! Resemblance of whole sets of shingles, by an exact join. Other methods are measured against it.
 
 use super::parameters::Parameters;
 use super::selection;
-use super::{Desk, Held, Method, Subject, shingles_called};
+use super::{Held, Method, Scratch, Subject, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::{Config, ShingleRules};
+use crate::config::{Config, ConfigError, ShingleRules};
 use crate::measure::resemblance;
 use crate::outline::{compared, draw, most_shared};
 use crate::partition::{LengthVector, Lengths};
@@ -13,14 +13,14 @@ use crate::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
 
-/// Sets of shingles, compared whole.
+/// Whole sets of shingles.
 #[derive(Debug)]
 struct Jaccard {
     threshold: f64,
     shingles: ShingleRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
     if let Some(selection) = selection::parse(parameters)? {
         return Ok(selection::make(selection, threshold, &config.shingles));
@@ -42,21 +42,20 @@ impl Method for Jaccard {
         format!("resemblance of {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        append_sketch(page.canonical, &self.shingles, &mut desk.sketch, out);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        append_sketch(page.canonical, &self.shingles, &mut scratch.sketch, out);
     }
 
     fn asks_rarity(&self) -> bool {
         true
     }
 
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
     }
 
     fn may(&self, a: Held, b: Held) -> bool {
-        rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold)
-            && sizes_allow(a.size as usize, b.size as usize, self.threshold)
+        rests_allow(a, b, self.threshold) && sizes_allow(a.size as usize, b.size as usize, self.threshold)
     }
 
     fn least_rest(&self, size: u32) -> u32 {
@@ -71,7 +70,7 @@ impl Method for Jaccard {
         true
     }
 
-    fn outline(&self, sketch: &[u64], _: &mut Desk, out: &mut [u64]) {
+    fn outline(&self, sketch: &[u64], _: &mut Scratch, out: &mut [u64]) {
         draw(sketch, sketch.len() as u64, out);
     }
 

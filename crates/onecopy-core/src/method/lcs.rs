@@ -1,22 +1,22 @@
 //! The longest common subsequence of the sentences of two pages (Huang, Wang and Li 2008).
 //!
-//! r = |LCS| / (|A| + |B| − |LCS|), where of the LCS only the trustable portion counts: see `trust`. What pages are
-//! compared is found in two ways. `sets` is the authors': sentences fall into m buckets by their hash, the n smallest of
-//! a bucket make a key, and pages are compared within sets of pages that keys join. `all` compares all pages that share
-//! a sentence, and misses none.
+//! r = |LCS| / (|A| + |B| − |LCS|), where only the trustable portion of the LCS counts: see `trust`. There are two
+//! ways to find candidates. `sets` is the authors' way. Sentences fall into m buckets by their hash, and the n
+//! smallest of a bucket make a key. Pages are compared within sets of pages that keys join. `all` compares all pages
+//! that share a sentence, and misses none.
 //!
-//! Pages are duplicates from 0.7 on: then some 82 of 100 sentences of either are the other's, in order. One changed word
-//! changes a sentence, so the 0.8 that suits shingles finds fewer copies here; below 0.7, pages that are no copies begin
-//! to be joined on marked pages.
+//! Pages are duplicates from 0.7 on: then about 82 % of the sentences of either are also in the other, in order. One
+//! changed word changes a sentence, so the 0.8 that suits shingles finds fewer copies here. Below 0.7, pages that
+//! are not copies begin to be joined on marked pages.
 
 mod align;
 mod trust;
 
 use super::parameters::Parameters;
-use super::{Desk, Held, LooksAt, Method, Search, Subject, billionths};
+use super::{Held, LooksAt, Method, Scratch, Search, Subject, billionths};
 use crate::candidate::Rarity;
 use crate::canonical::canonicalise;
-use crate::config::{CanonicalRules, Config, Words};
+use crate::config::{CanonicalRules, Config, ConfigError, Words};
 use crate::hash::digest;
 use crate::sentence::sentences;
 
@@ -25,7 +25,7 @@ use trust::Trust;
 
 pub(super) const ABOUT: &str = "common sentences in common order, of the main text";
 
-/// The most buckets, and the most hashes of one that make a key.
+/// The most buckets, and the most hashes of a bucket that make a key.
 const BUCKETS_LIMIT: usize = 64;
 
 /// Sentences in page order, compared by their longest common subsequence.
@@ -39,7 +39,7 @@ struct Lcs {
     search: Search,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.7)?;
     let buckets = parameters.count("m", 7, 1..=BUCKETS_LIMIT)?;
     let smallest = parameters.count("n", 3, 1..=BUCKETS_LIMIT)?;
@@ -52,8 +52,8 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
     Ok(Box::new(Lcs { threshold, canonical: rules_of(config), buckets, smallest, trust, search }))
 }
 
-/// The rules by which a sentence is made canonical. It is compared whole, so where its words are cut makes no difference,
-/// and cutting by dictionary takes long.
+/// The rules by which a sentence is canonicalised. It is compared whole, so it does not matter where its words are
+/// cut, and cutting by dictionary is slow.
 fn rules_of(config: &Config) -> CanonicalRules {
     let mut rules = config.canonical.clone();
     if rules.words == Words::Auto && rules.stop_words.is_empty() {
@@ -75,13 +75,13 @@ impl Method for Lcs {
         LooksAt { text: true, ..LooksAt::default() }
     }
 
-    /// A hash for each sentence that has words, in page order. A page without any is one sentence.
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    /// A hash for each sentence with words, in page order. A page without sentences counts as one.
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let before = out.len();
         for sentence in sentences(page.text) {
-            canonicalise(sentence, &self.canonical, &mut desk.part);
-            if desk.part.token_count() > 0 {
-                out.push(digest(desk.part.as_bytes()));
+            canonicalise(sentence, &self.canonical, &mut scratch.part);
+            if scratch.part.token_count() > 0 {
+                out.push(digest(scratch.part.as_bytes()));
             }
         }
         if out.len() == before && page.canonical.token_count() > 0 {
@@ -89,8 +89,8 @@ impl Method for Lcs {
         }
     }
 
-    fn keys(&self, sketch: &[u64], _: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        let hashes = &mut desk.words;
+    fn keys(&self, sketch: &[u64], _: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        let hashes = &mut scratch.words;
         hashes.clear();
         hashes.extend_from_slice(sketch);
         match self.search {
@@ -128,7 +128,8 @@ impl Method for Lcs {
             .then(|| -> Box<dyn Method> { Box::new(Lcs { search: Search::Keys, ..self.clone() }) })
     }
 
-    /// A bucket's n smallest hashes are the same with about sⁿ, if the pages share s of their sentences.
+    /// The n smallest hashes of a bucket agree with a chance of about sⁿ if the pages share a share s of their
+    /// sentences.
     fn chance(&self, similarity: f64, _: u64) -> f64 {
         if self.search == Search::Keys {
             return 1.0;
@@ -138,7 +139,7 @@ impl Method for Lcs {
 }
 
 impl Lcs {
-    /// A key for each bucket that has sentences: its smallest hashes, and which bucket it is.
+    /// A key for each bucket with sentences: its smallest hashes and its number.
     fn fingerprints(&self, hashes: &mut Vec<u64>, out: &mut Vec<(u64, u32)>) {
         let buckets = self.buckets as u64;
         hashes.sort_unstable_by_key(|&hash| (hash % buckets, hash));
@@ -155,12 +156,12 @@ impl Lcs {
         }
     }
 
-    /// Whether pages of these lengths with so many common sentences can be alike, wherever those stand.
+    /// Whether pages of these lengths with this many common sentences can be alike, wherever the sentences stand.
     fn reaches(&self, common: usize, lengths: (usize, usize)) -> bool {
         billionths::similarity(self.trust.most(common, lengths)) >= self.threshold
     }
 
-    /// The fewest common sentences that can make pages of these lengths alike. `None` if none can.
+    /// The fewest common sentences that can make pages of these lengths alike. `None` if no number can.
     fn needed(&self, lengths: (usize, usize)) -> Option<usize> {
         let (mut low, mut high) = (0, lengths.0.min(lengths.1));
         if !self.reaches(high, lengths) {
@@ -174,7 +175,7 @@ impl Lcs {
     }
 }
 
-/// Each hash once, with how many come behind it.
+/// Each hash once, with how many come after it.
 fn every_hash(hashes: &mut Vec<u64>, out: &mut Vec<(u64, u32)>) {
     hashes.sort_unstable();
     hashes.dedup();

@@ -1,37 +1,37 @@
 //! Similarity of text and similarity of out-links, weighted (Jain, Dahlin and Tewari 2005, section 1).
 //!
-//! Where neither page has links, the text alone is judged. Where one has none, the links are not alike.
+//! If neither page has links, only the text is compared. If one page has none, the links are not alike.
 //!
-//! All pages that share a key are compared: a key of one part says nothing of what the other part can still bring. That is
-//! some thirty times slower than `bloom` on twenty thousand pages, so it is for few.
+//! All pages that share a key are compared: a key of one part does not bound the similarity of the other part. On
+//! twenty thousand pages that is about thirty times slower than `bloom`, so the method is for small collections.
 
 use super::bloom::{append_text, text_rules};
 use super::links::{BITS, append_links};
 use super::parameters::Parameters;
-use super::{Desk, LooksAt, Method, Subject, billionths, bits};
+use super::{LooksAt, Method, Scratch, Subject, billionths, bits};
 use crate::candidate::Rarity;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::filter::FilterRules;
 use crate::verify::overlap;
 
 pub(super) const ABOUT: &str = "bloom of text and of out-links, weighted";
 
-/// Words of links have this bit, words of text have not.
+/// Set in words of links, clear in words of text.
 const LINK: u64 = 1 << 63;
-/// A mix is at most the better of its parts, and its score rounds by less than this.
+/// A mix is at most the better of its parts, and rounding raises its score by less than this.
 const ROUNDING: f64 = 2e-9;
 
 /// Filters of a page's chunks and of its out-links.
 #[derive(Debug)]
 struct Mix {
     threshold: f64,
-    /// How much the text counts; links count the rest.
+    /// The weight of the text; links have the rest.
     weight: f64,
     text: FilterRules,
     links: FilterRules,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.7)?;
     let weight = parameters.number("text", 0.7, 0.0..=1.0)?;
     let text = text_rules(parameters)?;
@@ -39,7 +39,7 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
     Ok(Box::new(Mix { threshold, weight, text, links }))
 }
 
-/// The words of a sketch that are of the text, and those that are of links.
+/// The words of a sketch that come from the text, and those that come from links.
 fn parts(sketch: &[u64]) -> (&[u64], &[u64]) {
     sketch.split_at(sketch.partition_point(|word| word & LINK == 0))
 }
@@ -61,9 +61,9 @@ impl Method for Mix {
         LooksAt { links: true, ..LooksAt::default() }
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let start = out.len();
-        append_text(page, &self.text, desk, out);
+        append_text(page, &self.text, scratch, out);
         let middle = out.len();
         append_links(page, &self.links, out);
         out[start..].iter_mut().for_each(|word| *word >>= 1);
@@ -74,14 +74,15 @@ impl Method for Mix {
         true
     }
 
-    /// If the mix reaches the threshold, one of its parts does: the keys of both, each at the threshold.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    /// If the mix reaches the threshold, so does one of its parts. The keys are those of both parts at the
+    /// threshold.
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         let (text, links) = parts(sketch);
         let threshold = (self.threshold - ROUNDING).max(f64::MIN_POSITIVE);
         let start = out.len();
-        bits::append_keys(text, threshold, rarity, &mut desk.counts, out);
+        bits::append_keys(text, threshold, rarity, &mut scratch.counts, out);
         out[start..].iter_mut().for_each(|(_, rest)| *rest += links.len() as u32);
-        bits::append_keys(links, threshold, rarity, &mut desk.counts, out);
+        bits::append_keys(links, threshold, rarity, &mut scratch.counts, out);
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -1,31 +1,31 @@
-//! What a method is told: `name:parameter=value:parameter=value`.
+//! The parameters of a method: `name:parameter=value:parameter=value`.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A method's name and its parameters, which are taken out one by one.
+use crate::config::ConfigError;
+
+/// A method's name and its parameters, which the method takes out one by one.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     name: String,
     given: Vec<(String, String)>,
-    /// What was asked for, and the usual value of each.
+    /// The parameters that the method asked for, and the default value of each.
     known: Vec<(&'static str, String)>,
 }
 
 impl Parameters {
-    pub(crate) fn parse(choice: &str) -> Result<Parameters, String> {
+    pub(crate) fn parse(choice: &str) -> Result<Parameters, ConfigError> {
         let mut parts = choice.split(':');
         let name = parts.next().unwrap_or_default().to_owned();
         let mut given: Vec<(String, String)> = Vec::new();
         for part in parts {
             let Some((key, value)) = part.split_once('=') else {
-                return Err(format!(
-                    "{part:?} in method {choice:?} has no value: write {name}:PARAMETER=VALUE"
-                ));
+                return Err(ConfigError::ParameterWithoutValue { method: name, parameter: part.into() });
             };
             if given.iter().any(|(other, _)| other == key) {
-                return Err(format!("parameter {key} is given twice in method {choice:?}: give it once"));
+                return Err(ConfigError::RepeatedParameter { method: name, parameter: key.into() });
             }
             given.push((key.to_owned(), value.to_owned()));
         }
@@ -36,23 +36,23 @@ impl Parameters {
         &self.name
     }
 
-    /// A number of things, in `range`.
+    /// A count in `range`.
     pub(crate) fn count(
         &mut self,
         key: &'static str,
         usual: usize,
         range: RangeInclusive<usize>,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, ConfigError> {
         self.number(key, usual, range)
     }
 
-    /// A number of things in `range`, if there is one. `such_as` is for those who give another.
+    /// A count in `range`, if it is given. The error message suggests `such_as`.
     pub(crate) fn count_if_given(
         &mut self,
         key: &'static str,
         such_as: usize,
         range: RangeInclusive<usize>,
-    ) -> Result<Option<usize>, String> {
+    ) -> Result<Option<usize>, ConfigError> {
         let given = self.given.iter().any(|(given, _)| given == key);
         let value = self.number(key, such_as, range)?;
         Ok(given.then_some(value))
@@ -64,21 +64,16 @@ impl Parameters {
         key: &'static str,
         usual: usize,
         range: RangeInclusive<usize>,
-    ) -> Result<usize, String> {
-        let value = self.number(key, usual, range)?;
-        if value.is_power_of_two() {
-            return Ok(value);
-        }
-        Err(format!("{}:{key}={value} is no power of two: give one, such as {usual}", self.name))
+    ) -> Result<usize, ConfigError> {
+        let allowed = format!("a power of two from {} to {}, such as {usual}", range.start(), range.end());
+        self.accepted(key, usual, allowed, |value| range.contains(value) && value.is_power_of_two())
     }
 
     /// The similarity that makes duplicates: `usual` unless the choice or the configuration gives one.
-    pub(crate) fn threshold(&mut self, configured: Option<f64>, usual: f64) -> Result<f64, String> {
-        let value: f64 = self.value("threshold", configured.unwrap_or(usual))?;
-        if value > 0.0 && value <= 1.0 {
-            return Ok(value);
-        }
-        Err(format!("threshold {value} is out of range: give a value above 0 and up to 1, such as {usual}"))
+    pub(crate) fn threshold(&mut self, configured: Option<f64>, usual: f64) -> Result<f64, ConfigError> {
+        let allowed = format!("a value above 0 and up to 1, such as {usual}");
+        let value = self.accepted("threshold", configured.unwrap_or(usual), allowed, |_| true)?;
+        if value > 0.0 && value <= 1.0 { Ok(value) } else { Err(ConfigError::Threshold { value, usual }) }
     }
 
     /// A number in `range`.
@@ -87,38 +82,70 @@ impl Parameters {
         key: &'static str,
         usual: T,
         range: RangeInclusive<T>,
-    ) -> Result<T, String> {
-        let value = self.value(key, usual)?;
-        if range.contains(&value) {
-            return Ok(value);
-        }
-        let (from, to) = (range.start(), range.end());
-        let name = &self.name;
-        Err(format!("{name}:{key}={value} makes no sense: give a value from {from} to {to}, such as {usual}"))
+    ) -> Result<T, ConfigError> {
+        let allowed = format!("a value from {} to {}, such as {usual}", range.start(), range.end());
+        self.accepted(key, usual, allowed, |value| range.contains(value))
     }
 
-    /// One of some words; the first is the usual one.
-    pub(crate) fn word(&mut self, key: &'static str, words: &[&'static str]) -> Result<&'static str, String> {
-        let value: String = self.value(key, words[0].to_owned())?;
+    /// One of some words; the first is the default.
+    pub(crate) fn word(
+        &mut self,
+        key: &'static str,
+        words: &[&'static str],
+    ) -> Result<&'static str, ConfigError> {
+        let Some(value) = self.take(key, words[0]) else { return Ok(words[0]) };
         let found = words.iter().find(|word| **word == value);
-        found.copied().ok_or_else(|| {
-            format!("{}:{key}={value} is not known: give one of {}", self.name, words.join(", "))
-        })
+        found.copied().ok_or_else(|| self.refused(key, value, format!("one of {}", words.join(", "))))
     }
 
-    fn value<T: FromStr + Display>(&mut self, key: &'static str, usual: T) -> Result<T, String> {
+    /// The given value, or the default. It must be `right`; `allowed` says in words which values are.
+    fn accepted<T: FromStr + Display>(
+        &mut self,
+        key: &'static str,
+        usual: T,
+        allowed: String,
+        right: impl Fn(&T) -> bool,
+    ) -> Result<T, ConfigError> {
+        let (value, text) = match self.take(key, &usual) {
+            Some(text) => (text.parse().ok(), text),
+            None => {
+                let text = usual.to_string();
+                (Some(usual), text)
+            }
+        };
+        match value.filter(|value| right(value)) {
+            Some(value) => Ok(value),
+            None => Err(self.refused(key, text, allowed)),
+        }
+    }
+
+    /// Takes the value given for `key`, if any.
+    fn take(&mut self, key: &'static str, usual: impl Display) -> Option<String> {
         self.known.push((key, usual.to_string()));
-        let Some(place) = self.given.iter().position(|(given, _)| given == key) else { return Ok(usual) };
-        let (_, value) = self.given.remove(place);
-        value.parse().map_err(|_| format!("{}:{key}={value} is not a number", self.name))
+        let place = self.given.iter().position(|(given, _)| given == key)?;
+        Some(self.given.remove(place).1)
     }
 
-    /// Refuses what no one took; says what could have been given, with the usual values.
-    pub(crate) fn finish(self) -> Result<Vec<(&'static str, String)>, String> {
-        let Some((key, _)) = self.given.first() else { return Ok(self.known) };
-        let known: Vec<&str> = self.known.iter().map(|known| known.0).collect();
-        let (name, known) = (&self.name, known.join(", "));
-        Err(format!("method {name} has no parameter {key:?}: it has {known}"))
+    /// The error for a refused value. `allowed` says in words which values are accepted.
+    pub(crate) fn refused(&self, key: &'static str, value: impl Display, allowed: String) -> ConfigError {
+        ConfigError::Parameter {
+            method: self.name.clone(),
+            parameter: key,
+            value: value.to_string(),
+            allowed,
+        }
+    }
+
+    /// The error for values that conflict.
+    pub(crate) fn conflict(&self, reason: String) -> ConfigError {
+        ConfigError::Combination { method: self.name.clone(), reason }
+    }
+
+    /// Refuses parameters that the method did not take. Returns those that it knows, with their default values.
+    pub(crate) fn finish(self) -> Result<Vec<(&'static str, String)>, ConfigError> {
+        let Some((parameter, _)) = self.given.into_iter().next() else { return Ok(self.known) };
+        let known = self.known.into_iter().map(|known| known.0).collect();
+        Err(ConfigError::UnknownParameter { method: self.name, parameter, known })
     }
 }
 
@@ -160,9 +187,9 @@ mod tests {
         ] {
             assert!(refused(choice).is_err(), "{choice}");
         }
-        assert_eq!(
-            refused("x:k=1"),
-            Err("method x has no parameter \"k\": it has m, threshold, search".into())
-        );
+        let said = |choice: &str| refused(choice).unwrap_err().to_string();
+        assert_eq!(said("x:k=1"), "method x has no parameter \"k\": it has m, threshold, search");
+        assert_eq!(said("x:m=65"), "x:m=65 is not valid: give a value from 1 to 64, such as 7");
+        assert_eq!(said("x:m=x"), "x:m=x is not valid: give a value from 1 to 64, such as 7");
     }
 }

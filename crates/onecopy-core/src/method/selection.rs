@@ -1,13 +1,13 @@
-//! A part of the shingles instead of all: those that are 0 mod m (Manber 1994), or the s smallest (Broder 1997).
+//! Selects some shingles instead of all: those that are 0 mod m (Manber 1994), or the s smallest (Broder 1997).
 //!
-//! Smaller sketches, for a similarity that is an estimate. As a measure of its own it is joined without loss: what is
-//! alike by the selected shingles is found.
+//! Sketches are smaller, and the similarity is an estimate. The join is exact for that estimate: it finds all pages
+//! that are alike by the selected shingles.
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Held, Method, Subject, jaccard, shingles_called};
+use super::{Held, Method, Scratch, Subject, jaccard, shingles_called};
 use crate::candidate::{Rarity, keys};
-use crate::config::ShingleRules;
+use crate::config::{ConfigError, ShingleRules};
 use crate::measure::{containment, resemblance};
 use crate::partition::{LengthVector, Lengths};
 use crate::sketch::sketch;
@@ -16,20 +16,22 @@ use crate::verify::{overlap, part_needed, rests_allow, sizes_allow, verify};
 /// Which shingles are selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Selection {
-    /// Those that are 0 mod this; the smallest if there is none.
+    /// The shingles that are 0 mod this; the smallest shingle if there are none.
     Mod(u64),
-    /// So many of the smallest.
+    /// This many of the smallest shingles.
     Min(usize),
 }
 
 use Selection::{Min, Mod};
 
-/// The selection that was asked for, if any.
-pub(super) fn parse(parameters: &mut Parameters) -> Result<Option<Selection>, String> {
+/// The selection that the parameters ask for, if any.
+pub(super) fn parse(parameters: &mut Parameters) -> Result<Option<Selection>, ConfigError> {
     let modulus = parameters.count_if_given("mod", 16, 1..=1_000_000)?;
     let least = parameters.count_if_given("min", 128, 1..=65_536)?;
     match (modulus, least) {
-        (Some(_), Some(_)) => Err("mod and min are two ways to select shingles: give one of them".into()),
+        (Some(_), Some(_)) => {
+            Err(parameters.conflict("mod and min both select shingles: give one of them".into()))
+        }
         (Some(modulus), None) => Ok(Some(Mod(modulus as u64))),
         (None, least) => Ok(least.map(Min)),
     }
@@ -56,9 +58,9 @@ impl Method for Selected {
         format!("resemblance of selected {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        sketch(page.canonical, &self.shingles, &mut desk.sketch);
-        let shingles = desk.sketch.shingles();
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        sketch(page.canonical, &self.shingles, &mut scratch.sketch);
+        let shingles = scratch.sketch.shingles();
         let before = out.len();
         match self.selection {
             Mod(modulus) => out.extend(shingles.iter().filter(|&shingle| shingle % modulus == 0)),
@@ -73,18 +75,19 @@ impl Method for Selected {
         true
     }
 
-    /// Those of plain resemblance. They are enough for [`Min`] too: of the union's s smallest, u in number, x are in
-    /// both pages and x ≥ τu. No sketch has more than s, and what is among the s smallest of the union is so in its
-    /// page. So u is at least the size n of either sketch, and all x are in both sketches. Thus these share ⌈τn⌉ at
-    /// least, which is all that keys build on.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
-        keys(sketch, self.threshold, rarity, &mut desk.counts, out);
+    /// The keys of plain resemblance. They suffice for [`Min`] too. Let u be the number of the s smallest shingles
+    /// of the union, of which x are in both pages, with x ≥ τu. No sketch has more than s shingles. A shingle of a
+    /// page that is among the s smallest of the union is also among the s smallest of the page. Therefore u is at
+    /// least the size n of either sketch, and both sketches contain all x. They share at least ⌈τn⌉, which is all
+    /// that keys need.
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
     }
 
     fn may(&self, a: Held, b: Held) -> bool {
         let rests = match self.selection {
-            Mod(_) => rests_allow((a.rest, b.rest), (a.size, b.size), self.threshold),
-            // They share τu at least, and u is at least the larger size: see `keys`.
+            Mod(_) => rests_allow(a, b, self.threshold),
+            // They share at least τu, and u is at least the larger size: see `keys`.
             Min(_) => {
                 let most = 1 + a.rest.min(b.rest) as usize;
                 containment(most, a.size.max(b.size) as usize) >= self.threshold
@@ -93,7 +96,8 @@ impl Method for Selected {
         rests && sizes_allow(a.size as usize, b.size as usize, self.threshold)
     }
 
-    /// Of [`Mod`] only: the least of a union need not resemble each other as all that was selected does.
+    /// Defined for [`Mod`] only: whole sketches of [`Min`] may resemble each other less than the smallest of their
+    /// union do.
     fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
         let vector = LengthVector::of(sketch.iter().copied());
         matches!(self.selection, Mod(_)).then_some(Lengths { vector, least: self.threshold })
@@ -106,8 +110,9 @@ impl Method for Selected {
         }
     }
 
-    /// For [`Min`], shared ones of the s smallest of the union. Where the union has fewer, all that both hold was looked
-    /// at, and the union is the sum of sizes less that. Where not, the same sum is s or more.
+    /// For [`Min`], the share of the s smallest shingles of the union that both pages have. If the union has fewer
+    /// than s, all shared shingles were counted, and its size is the sum of sizes less those. Otherwise that sum is
+    /// at least s.
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
         let shared = score as usize;
         match self.selection {
@@ -134,9 +139,9 @@ impl Method for Selected {
         Some(jaccard::whole(self.threshold, &self.shingles))
     }
 
-    /// Each shingle of the union that is looked at is shared with a chance of the similarity. That is binomial for a
-    /// sample that is small beside the page; a page of fewer shingles than are selected is compared whole, and its
-    /// chance is better than said. How many are 0 mod m depends on the page: this is for one of middling size.
+    /// Each shingle of the union that is looked at is shared with a chance equal to the similarity. That is binomial
+    /// if the sample is small compared with the page. A page with fewer shingles than are selected is compared
+    /// whole, and its chance is better. How many are 0 mod m depends on the page: this assumes one of medium size.
     fn chance(&self, similarity: f64, _pages: u64) -> f64 {
         const MIDDLING: usize = 1_000;
         let looked_at = match self.selection {
@@ -147,10 +152,10 @@ impl Method for Selected {
     }
 }
 
-/// How many of the `least` smallest of the union are in both.
+/// How many of the `least` smallest shingles of the union are in both.
 fn overlap_of_least(a: &[u64], b: &[u64], least: usize) -> u32 {
     let (mut i, mut j, mut shared) = (0, 0, 0);
-    // As many as were passed in both count once.
+    // Shingles that are in both count once.
     while i < a.len() && j < b.len() && i + j - (shared as usize) < least {
         let (x, y) = (a[i], b[j]);
         shared += u32::from(x == y);

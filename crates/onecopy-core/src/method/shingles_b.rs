@@ -1,20 +1,20 @@
 //! Alg. B (Broder and others; as Henzinger 2006 gives it): min-values of Rabin fingerprints, fingerprinted in groups.
 //!
-//! A page's windows of k tokens have 64-bit Rabin fingerprints. Of each of m functions of them, the least value is
-//! kept: two pages agree in one with a chance of their resemblance. Min-values are fingerprinted in groups to
-//! supershingles, which are the sketch. Pages are alike if enough supershingles agree: two, which is when one
-//! megashingle, the fingerprint of two of them, is the same. Megashingles are the keys, so all pages that are alike
-//! by this definition are found.
+//! Each window of k tokens of a page has a 64-bit Rabin fingerprint. Each of m functions of the fingerprints has a
+//! least value over the page, its min-value. Two pages agree in a min-value with a chance equal to their
+//! resemblance. Groups of min-values are fingerprinted to supershingles, which are the sketch. Pages are alike if
+//! enough supershingles agree. By default these are two: then one megashingle, the fingerprint of two supershingles,
+//! is the same. Megashingles are the keys, so that all pages that are alike by this definition are found.
 //!
-//! Min-values have 32 bits. On pages of n shingles, those of two different shingles are the same with a chance of about
-//! n / 2³², which is too little to be noticed.
+//! Min-values have 32 bits. On pages of n shingles, two different shingles give the same min-value with a chance of
+//! about n / 2³², which is negligible.
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Method, Subject, jaccard, shingles_called};
+use super::{Method, Scratch, Subject, jaccard, shingles_called};
 use crate::candidate::Rarity;
 use crate::canonical::Functions;
-use crate::config::{Config, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
+use crate::config::{Config, ConfigError, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules};
 use crate::measure::containment;
 use crate::rabin::{POLYNOMIAL, Rabin, WordWindow};
 use crate::shingle::token_hashes;
@@ -25,7 +25,7 @@ pub(super) const ABOUT: &str = "agreeing supershingles of min-values (Alg. B)";
 
 /// The most keys of a page.
 const KEYS_LIMIT: usize = 500;
-/// The resemblance that the method was made to find.
+/// The resemblance that the method was designed to find.
 const STANDS_FOR: f64 = 0.9;
 
 /// Min-values, in groups.
@@ -36,15 +36,15 @@ pub(super) struct ShinglesB {
     rabin: Rabin,
     /// The functions whose least values are kept, and more to fill the last lanes.
     functions: Vec<Functions>,
-    /// Min-values in a supershingle.
+    /// How many min-values make a supershingle.
     group: usize,
     pub(super) supershingles: usize,
     pub(super) agree: usize,
-    /// Which supershingles make a megashingle: a bit each.
+    /// Which supershingles make each megashingle, one bit per supershingle.
     choices: Vec<u64>,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let agree = |parameters: &mut Parameters, supershingles| {
         let usual = 2.min(supershingles);
         let threshold = parameters.threshold(config.threshold, usual as f64 / supershingles as f64)?;
@@ -54,23 +54,29 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
 }
 
 impl ShinglesB {
-    /// Alg. B by its parameters. `agree` says how many supershingles must agree, of how many.
+    /// Makes Alg. B from its parameters. `agree` reads how many of the supershingles must agree.
     pub(super) fn read(
         parameters: &mut Parameters,
         config: &Config,
-        agree: impl FnOnce(&mut Parameters, usize) -> Result<usize, String>,
-    ) -> Result<ShinglesB, String> {
+        agree: impl FnOnce(&mut Parameters, usize) -> Result<usize, ConfigError>,
+    ) -> Result<ShinglesB, ConfigError> {
         let k = parameters.count("k", 10, 1..=SHINGLE_LENGTH_LIMIT)?;
         let min_values = parameters.count("min-values", 84, 1..=1_024)?;
         let supershingles = parameters.count("supershingles", 6, 1..=32)?;
         if min_values % supershingles != 0 {
-            return Err(format!(
-                "{min_values} min-values cannot be shared out to {supershingles} supershingles: \
-             give a multiple of {supershingles}, such as {}",
+            return Err(parameters.conflict(format!(
+                "{min_values} min-values cannot be divided among {supershingles} supershingles: \
+                 give a multiple of {supershingles}, such as {}",
                 supershingles * min_values.div_ceil(supershingles)
-            ));
+            )));
         }
         let agree = agree(parameters, supershingles)?;
+        let Some(choices) = choices(supershingles, agree) else {
+            return Err(parameters.conflict(format!(
+                "{agree} of {supershingles} supershingles make more than {KEYS_LIMIT} megashingles: \
+                 give fewer supershingles, or an agree closer to 1 or {supershingles}"
+            )));
+        };
         Ok(ShinglesB {
             shingles: ShingleRules { length: k, replicas: Replicas::Ignore, ..config.shingles.clone() },
             window: Rabin::new(POLYNOMIAL).words(k),
@@ -79,7 +85,7 @@ impl ShinglesB {
             group: min_values / supershingles,
             supershingles,
             agree,
-            choices: choices(supershingles, agree)?,
+            choices,
         })
     }
 }
@@ -93,9 +99,9 @@ impl Method for ShinglesB {
         format!("agreeing supershingles of {}", shingles_called(&self.shingles))
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
-        token_hashes(page.canonical, self.shingles.unit, &mut desk.words);
-        let shingles = roll(&self.window, self.shingles.length, &mut desk.words);
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        token_hashes(page.canonical, self.shingles.unit, &mut scratch.words);
+        let shingles = roll(&self.window, self.shingles.length, &mut scratch.words);
         if shingles.is_empty() {
             return;
         }
@@ -104,7 +110,7 @@ impl Method for ShinglesB {
         out.extend(groups.map(|group| fingerprint(&self.rabin, group.iter().map(|&value| u64::from(value)))));
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if sketch.is_empty() {
             return;
         }
@@ -123,7 +129,7 @@ impl Method for ShinglesB {
         if sizes == (0, 0) { 1.0 } else { containment(score as usize, self.supershingles) }
     }
 
-    /// The share of places where two rows differ is a metric.
+    /// The share of positions at which two rows differ is a metric.
     fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
         Some(1.0 - self.similarity(score, sizes))
     }
@@ -137,14 +143,14 @@ impl Method for ShinglesB {
     }
 }
 
-/// Turns the hashes of tokens into fingerprints of windows of `length` of them; one of all if there are fewer.
+/// Turns hashes of tokens into fingerprints of windows of `length` tokens; one window of all if there are fewer.
 fn roll<'a>(window: &WordWindow, length: usize, tokens: &'a mut [u64]) -> &'a [u64] {
     let mut fingerprint = 0;
     let filled = length.min(tokens.len());
     for &token in &tokens[..filled] {
         fingerprint = window.roll(fingerprint, 0, token);
     }
-    // A fingerprint takes the place of the token that leaves next, and is read no more.
+    // A fingerprint overwrites the token that leaves the window, which is not read again.
     for place in filled..tokens.len() {
         let leaves = std::mem::replace(&mut tokens[place - filled], fingerprint);
         fingerprint = window.roll(fingerprint, leaves, tokens[place]);
@@ -156,12 +162,13 @@ fn roll<'a>(window: &WordWindow, length: usize, tokens: &'a mut [u64]) -> &'a [u
     &tokens[..count]
 }
 
-/// A fingerprint of numbers in their order.
+/// A fingerprint of numbers, which depends on their order.
 fn fingerprint(rabin: &Rabin, numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(1, |sum, number| rabin.append_word(sum, number))
 }
 
-/// The functions with numbers from `block` times their count. Frozen, since min-values reach disk.
+/// The functions of one block, numbered from `block` times their count. They are frozen, because min-values are
+/// stored.
 fn functions(block: usize) -> Functions {
     let seed = |i: usize| mixed((block * Functions::COUNT + i) as u64);
     Functions {
@@ -178,24 +185,22 @@ fn mixed(index: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// Every choice of `chosen` things of `of`, a bit each.
-fn choices(of: usize, chosen: usize) -> Result<Vec<u64>, String> {
+/// Every subset of `chosen` out of `of` elements, one bit per element. `None` if there are too many.
+fn choices(of: usize, chosen: usize) -> Option<Vec<u64>> {
     let mut choices = Vec::new();
     let mut choice: u64 = (1 << chosen) - 1;
     while choice >> of == 0 {
         if choices.len() == KEYS_LIMIT {
-            return Err(format!(
-                "{chosen} of {of} supershingles make more than {KEYS_LIMIT} megashingles: \
-                 give fewer supershingles, or an agree closer to 1 or {of}"
-            ));
+            return None;
         }
         choices.push(choice);
-        // The next larger number with as many bits: the lowest run of ones sends its top bit up, its rest to the end.
+        // The next larger number with as many bits: the top bit of the lowest run of ones moves up, the others to
+        // the end.
         let low = choice & choice.wrapping_neg();
         let up = choice + low;
         choice = up | (((up ^ choice) >> 2) / low);
     }
-    Ok(choices)
+    Some(choices)
 }
 
 #[cfg(test)]

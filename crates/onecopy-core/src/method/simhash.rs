@@ -1,20 +1,21 @@
-//! Simhash (Charikar 2002; Manku, Jain and Sarma 2007): 64 bits, and pages alike that differ in few of them.
+//! Simhash (Charikar 2002; Manku, Jain and Sarma 2007): sketches of 64 bits; alike pages differ in few of them.
 //!
-//! The features of a page are its words, or with `k` its shingles of so many tokens. Each is hashed, and each bit of the
-//! hash is a vote: a 1 for, a 0 against. A bit of the sketch is 1 where most votes are for it; a feature votes as often as
-//! it occurs.
+//! The features of a page are its words, or with `k` its shingles of k tokens. Each feature is hashed, and each bit
+//! of the hash is a vote: 1 for, 0 against. A bit of the sketch is 1 if most votes are for it. A feature votes as
+//! often as it occurs.
 //!
-//! Pairs are found by tables, which miss none, or as the lectures do it, by rotating, sorting and looking at neighbours.
-//! For tables, the bits are cut into blocks; pages that differ in `distance` bits agree on all blocks but so many. The keys
-//! are all choices of the others: for a distance of 3, 20 choices of 3 blocks of 6, with about 32 bits each.
+//! Two searches find pairs. Tables miss none. Rotation, as in the lectures, rotates and sorts the sketches and
+//! compares neighbours. For tables, the bits are cut into blocks. Pages that differ in `distance` bits agree on all
+//! except at most `distance` blocks. Every choice of the remaining blocks is a key. For a distance of 3, these are
+//! 20 choices of 3 out of 6 blocks, with about 32 bits each.
 
 mod rotation;
 
 use super::binomial::at_least;
 use super::parameters::Parameters;
-use super::{Desk, Method, Search, Subject, angle};
+use super::{Method, Scratch, Search, Subject, angle};
 use crate::candidate::Rarity;
-use crate::config::{Config, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit};
+use crate::config::{Config, ConfigError, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit};
 use crate::hamming::{Choices, distance};
 use crate::hash;
 use crate::shingle::shingle;
@@ -22,9 +23,11 @@ use crate::shingle::shingle;
 pub(super) const ABOUT: &str = "agreeing bits of 64 that words vote for";
 
 const BITS: usize = 64;
-/// Bits that keys have where that takes no more than 120 keys: enough that few pages of a million share one by chance.
+/// The bits of a key, as long as that takes at most 120 keys. Few pages of a million share a key this long by
+/// chance.
 const KEY_BITS: usize = 32;
-/// The largest distance. With more, keys have fewer than 8 bits, and each page shares some with a large part of all others.
+/// The largest distance. Above it, keys have fewer than 8 bits, and each page shares some with a large part of all
+/// others.
 const MOST_DISTANCE: usize = 14;
 
 /// The majority of hashes, bit by bit.
@@ -37,7 +40,7 @@ struct Simhash {
     config: Config,
 }
 
-pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, String> {
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     parameters.count("bits", BITS, BITS..=BITS)?;
     let length = parameters.count("k", 1, 1..=SHINGLE_LENGTH_LIMIT)?;
     let distance = most_distance(parameters, config)?;
@@ -54,22 +57,22 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
     Ok(Box::new(Simhash { features, distance, search, choices, config: config.clone() }))
 }
 
-/// In how many bits pages may differ: as given, or as many as the threshold allows.
-fn most_distance(parameters: &mut Parameters, config: &Config) -> Result<usize, String> {
+/// How many bits of alike pages may differ: the given number, or as many as the threshold allows.
+fn most_distance(parameters: &mut Parameters, config: &Config) -> Result<usize, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 61.0 / 64.0)?;
     let allowed = (0..BITS).rev().find(|&distance| alike(distance) >= threshold);
     let distance = parameters.count("distance", allowed.unwrap_or(0), 0..=BITS)?;
     if distance > MOST_DISTANCE {
-        return Err(format!(
-            "a simhash distance of {distance} bits leaves keys of so few bits that pages share them by chance: give a \
-             distance of up to {MOST_DISTANCE}, or a threshold of at least {}",
+        return Err(parameters.conflict(format!(
+            "a distance of {distance} bits leaves keys so short that pages share them by chance: give a distance of \
+             up to {MOST_DISTANCE}, or a threshold of at least {}",
             alike(MOST_DISTANCE)
-        ));
+        )));
     }
     Ok(distance)
 }
 
-/// The similarity of sketches that differ in so many bits.
+/// The similarity of sketches that differ in this many bits.
 fn alike(distance: usize) -> f64 {
     (BITS - distance) as f64 / BITS as f64
 }
@@ -83,17 +86,17 @@ impl Method for Simhash {
         "agreeing bits of simhash".into()
     }
 
-    fn sketch(&self, page: &Subject, desk: &mut Desk, out: &mut Vec<u64>) {
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let start = out.len();
-        shingle(page.canonical, &self.features, &mut desk.words, out);
+        shingle(page.canonical, &self.features, &mut scratch.words, out);
         if out.len() > start {
-            desk.tally.start(1);
-            out.drain(start..).for_each(|feature| desk.tally.add(|row| row[0] = hash::draw(feature, 0)));
-            desk.tally.signs(1, out);
+            scratch.tally.start(1);
+            out.drain(start..).for_each(|feature| scratch.tally.add(|row| row[0] = hash::draw(feature, 0)));
+            scratch.tally.signs(1, out);
         }
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Desk, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if self.search == Search::Keys && !sketch.is_empty() {
             let hashes = (0..self.choices.count()).map(|number| self.choices.hash(sketch, number));
             out.extend(hashes.zip((0..self.choices.count() as u32).rev()));

@@ -1,32 +1,32 @@
-//! Adds up vectors of small integers, one for each token of a page, without taking them apart.
+//! Adds vectors of small integers, one for each token of a page, without unpacking them.
 //!
-//! A vector is a row of words: bit `i` of word `w` is a digit of the entry `64 * w + i`, and each further digit has words
-//! of its own behind those. Rows are added as binary counters that stand upright, a bit in each of many words, so that an
-//! operation on a word serves 64 entries. Eight rows at a time go through carry-save adders (Harley and Seal, in Warren
-//! 2003): about five operations a word, where a number for each entry would take one for each bit.
+//! A vector is a row of words. Bit `i` of word `w` is a digit of the entry `64 * w + i`, and each further digit has
+//! more words after those. The sums are vertical binary counters with one bit in each of many words, so that an
+//! operation on a word serves 64 entries. Carry-save adders take eight rows at a time (Harley and Seal, in Warren
+//! 2003). They take about five operations per word; a separate number per entry would take one for each bit.
 
-/// Rows that are added at a time.
+/// How many rows are added at a time.
 const BATCH: usize = 8;
-/// Digits of a counter that eight rows reach.
+/// How many digits of a counter eight rows can fill.
 const LOW: usize = 3;
 
 /// The sums of rows. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    /// Words in a row.
+    /// The length of a row in words.
     width: usize,
     /// The rows that wait to be added.
     rows: Vec<u64>,
     waiting: usize,
-    /// The digits of all counters, the least first, each `width` words.
+    /// The digits of all counters, least significant first, each `width` words.
     digits: Vec<u64>,
     count: u64,
-    /// Different values, and how often each occurs.
+    /// The distinct values, and how often each occurs.
     counted: Vec<(u64, u32)>,
 }
 
 impl Tally {
-    /// Forgets all rows. Those to come have `width` words.
+    /// Drops all rows. The next ones have `width` words.
     pub(crate) fn start(&mut self, width: usize) {
         self.width = width;
         self.rows.clear();
@@ -48,8 +48,8 @@ impl Tally {
         }
     }
 
-    /// Adds the row that `fill` writes for each of `values`, which are sorted. A value that occurs often costs a row for each
-    /// 1 in the binary number of how often: of words of pages, less than half of a row for each.
+    /// Adds the row that `fill` writes for each of the sorted `values`. A value with n occurrences costs one row for
+    /// each 1 in the binary form of n. On the words of pages, that is less than half a row per occurrence.
     pub(crate) fn add_sorted(&mut self, values: &[u64], fill: impl Fn(u64, &mut [u64])) {
         let mut counted = std::mem::take(&mut self.counted);
         counted.clear();
@@ -64,7 +64,7 @@ impl Tally {
         self.counted = counted;
     }
 
-    /// As if each row had been added twice.
+    /// Counts each row twice.
     fn double(&mut self) {
         if self.count > 0 {
             self.flush();
@@ -73,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// Adds the rows that wait, if they are fewer than a batch.
+    /// Adds the waiting rows if they are fewer than a batch.
     fn flush(&mut self) {
         if self.waiting > 0 {
             self.rows[self.waiting * self.width..].fill(0);
@@ -81,7 +81,7 @@ impl Tally {
         }
     }
 
-    /// Adds the rows that wait to the counters.
+    /// Adds the waiting rows to the counters.
     fn absorb(&mut self) {
         eights(&mut self.rows, &mut self.digits, self.width);
         self.waiting = 0;
@@ -98,18 +98,19 @@ impl Tally {
         }
     }
 
-    /// Appends a bit for each entry to `out`: 1 where the sum is positive. An entry has `planes` digits, and stands for a
-    /// number from -1 to 1: all digits 0 for -1, all 1 for 1, evenly between.
+    /// Appends a bit for each entry to `out`: 1 if its sum is positive. An entry has `planes` digits and stands for
+    /// a number from -1 to 1: all digits 0 for -1, all digits 1 for 1, evenly spaced between.
     pub(crate) fn signs(&mut self, planes: usize, out: &mut Vec<u64>) {
         self.flush();
-        // An entry of v stands for (2v - most) / most, so the sum is positive where that of v is above half of all most.
+        // An entry v stands for (2v - most) / most. The sum is positive if the sum of v is above half of `most`
+        // times the rows.
         let most = (1u64 << planes) - 1;
         let bound = most * self.count / 2;
         let words = self.width / planes;
         out.extend((0..words).map(|word| above(&self.sum(word, planes), bound)));
     }
 
-    /// The sums of 64 entries, upright: the planes of `word` by their weights.
+    /// The sums of 64 entries as vertical numbers: the planes of `word` by their weights.
     fn sum(&self, word: usize, planes: usize) -> [u64; 64] {
         let words = self.width / planes;
         let mut sum = [0u64; 64];
@@ -125,7 +126,7 @@ impl Tally {
     }
 }
 
-/// Adds eight rows to the three lowest digits. What eight ones make is left in the first row.
+/// Adds eight rows to the three lowest digits. The carry out of them is left in the first row.
 fn eights(rows: &mut [u64], digits: &mut [u64], width: usize) {
     let (first, rest) = rows.split_at_mut(width);
     let mut rest = rest.chunks_exact(width);
@@ -155,7 +156,7 @@ fn full(a: u64, b: u64, c: u64) -> (u64, u64) {
     (half ^ c, (a & b) | (half & c))
 }
 
-/// A bit for each of 64 upright numbers: 1 where it is above `bound`.
+/// A bit for each of 64 vertical numbers: 1 if it is above `bound`.
 fn above(numbers: &[u64; 64], bound: u64) -> u64 {
     let (mut above, mut equal) = (0, u64::MAX);
     for (place, &digit) in numbers.iter().enumerate().rev() {
@@ -172,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// Entry by entry, with numbers.
+    /// The definition: entry by entry, with ordinary numbers.
     fn by_the_book(rows: &[Vec<u64>], words: usize, planes: usize) -> Vec<u64> {
         let most = (1i64 << planes) - 1;
         let bit =
@@ -192,7 +193,7 @@ mod tests {
             count in 0usize..70,
             seed in any::<u64>(),
         ) {
-            // Few different rows, so that sums go far from zero and ties are met.
+            // Few distinct rows, so that sums go far from zero and ties occur.
             let row = |n: usize| (0..words * planes).map(|w| crate::hash::draw(seed ^ (n % 5) as u64, w)).collect();
             let rows: Vec<Vec<u64>> = (0..count).map(row).collect();
             let (mut tally, mut signs) = (Tally::default(), Vec::new());
@@ -202,7 +203,7 @@ mod tests {
             rows.iter().for_each(|row| tally.add(|room| room.copy_from_slice(row)));
             tally.signs(planes, &mut signs);
             prop_assert_eq!(&signs, &by_the_book(&rows, words, planes));
-            // Some rows much more often than others.
+            // Some rows occur much more often than others.
             let mut which: Vec<u64> = (0..count as u64).map(|n| n % 5 % (1 + n % 3)).collect();
             let rows: Vec<Vec<u64>> = which.iter().map(|&n| row(n as usize)).collect();
             which.sort_unstable();

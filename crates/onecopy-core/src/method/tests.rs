@@ -1,4 +1,4 @@
-//! What every method must keep, over all of them: a method is covered by a line in [`CHOICES`].
+//! The contract that every method must keep. A line in [`CHOICES`] adds a method to these tests.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::config::Unit;
 use crate::shingle::token_hashes;
 use crate::sketch::{Sketch, sketch};
 
-/// Methods with parameters that are worth a look. Each method is here at least once.
+/// Methods with interesting parameters. Each method is here at least once.
 const CHOICES: &[&str] = &[
     "auto",
     "auto:threshold=0.3",
@@ -53,7 +53,7 @@ const CHOICES: &[&str] = &[
     "mix:text=0.2:threshold=0.4:chunk=16",
 ];
 
-/// Choices that make no sense.
+/// Choices that must be refused.
 const REFUSED: &[&str] = &[
     "nothing",
     "jaccard:threshold=0",
@@ -82,7 +82,7 @@ const REFUSED: &[&str] = &[
     "simhash:bits=128",
 ];
 
-/// A page, for those who work out by the book what a method says of it.
+/// A page, for computing plainly what a method should say about it.
 pub(super) struct Book {
     pub choice: String,
     pub tokens: Vec<String>,
@@ -90,7 +90,7 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Its windows of tokens; one of all if there are fewer.
+    /// Its windows of tokens; one window of all if there are fewer.
     pub fn shingles(&self) -> BTreeSet<Vec<String>> {
         let windows = self.tokens.windows(self.length.min(self.tokens.len()).max(1));
         windows.map(<[String]>::to_vec).collect()
@@ -117,7 +117,7 @@ impl Book {
     }
 }
 
-/// The method of a choice.
+/// The method that a choice names.
 pub(super) fn made(choice: &str) -> Box<dyn Method> {
     method(&configured(choice, 5)).unwrap()
 }
@@ -134,13 +134,13 @@ pub(super) fn sketch_of(method: &dyn Method, text: &str) -> Vec<u64> {
     let mut out = Vec::new();
     method.sketch(
         &Subject { canonical: &canonical, text, links: &[], parts: None },
-        &mut Desk::default(),
+        &mut Scratch::default(),
         &mut out,
     );
     out
 }
 
-/// Checks what methods say of random pages against `expected`, to nine digits.
+/// Checks the similarities of random pages against `expected`, to nine digits.
 pub(super) fn by_the_book(choices: &[&str], expected: impl Fn(&Book, &Book) -> f64) {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     for choice in choices {
@@ -165,7 +165,7 @@ fn pairs<T>(items: &[T]) -> impl Iterator<Item = (&T, &T)> {
     items.iter().enumerate().flat_map(|(i, a)| items[..=i].iter().map(move |b| (a, b)))
 }
 
-/// Pages that have much in common: each is a text of which something was cut, replaced, repeated or put in.
+/// Pages that share much: each is a text in which parts were cut, replaced, repeated or inserted.
 fn random_pages() -> impl Strategy<Value = Vec<Vec<String>>> {
     let text = prop::collection::vec(0u8..40, 1..60);
     let edit = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u8..5, 0u8..40);
@@ -200,7 +200,8 @@ fn each_method_is_looked_at() {
 #[test]
 fn what_makes_no_sense_is_refused_with_the_remedy() {
     for choice in REFUSED {
-        let said = method(&configured(choice, 5)).err().unwrap_or_else(|| panic!("{choice} was taken"));
+        let said =
+            method(&configured(choice, 5)).err().unwrap_or_else(|| panic!("{choice} was taken")).to_string();
         assert!(["give", "choose", "it has"].iter().any(|remedy| said.contains(remedy)), "{choice}: {said}");
     }
     for threshold in [0.0, -1.0, 1.1, f64::NAN] {
@@ -221,7 +222,7 @@ fn pages_without_text_are_no_reason_to_panic() {
         assert_eq!((similarity(&empty, &page), similarity(&page, &page)), (0.0, 1.0), "{choice}");
         assert_eq!((method.verify(&empty, &page), method.verify(&page, &empty)), (None, None), "{choice}");
         let mut keys = Vec::new();
-        method.keys(&empty, &Rarity::new(vec![9]), &mut Desk::default(), &mut keys);
+        method.keys(&empty, &Rarity::new(vec![9]), &mut Scratch::default(), &mut keys);
         assert!(keys.is_empty(), "{choice}");
     }
 }
@@ -261,17 +262,17 @@ fn join(choice: &str, length: usize, pages: &[Vec<String>], bits: u32) -> Joined
     let sketches: Vec<Vec<u64>> = pages.iter().map(|page| sketch_of(&*method, &page.join(" "))).collect();
     let mut counters = vec![0; 1 << bits];
     sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
-    let (rarity, mut desk) = (Rarity::new(counters), Desk::default());
+    let (rarity, mut scratch) = (Rarity::new(counters), Scratch::default());
     let keys = |sketch: &Vec<u64>| {
         let mut out = Vec::new();
-        method.keys(sketch, &rarity, &mut desk, &mut out);
+        method.keys(sketch, &rarity, &mut scratch, &mut out);
         out
     };
     Joined { keys: sketches.iter().map(keys).collect(), sketches, method }
 }
 
 impl Joined {
-    /// That two pages are compared the same way round and back, and found if they are alike.
+    /// Checks that the comparison of two pages is symmetric, and that alike pages are found.
     fn check(&self, a: usize, b: usize) -> Result<(), TestCaseError> {
         let method = &self.method;
         let (x, y) = (&self.sketches[a], &self.sketches[b]);
@@ -295,7 +296,7 @@ impl Joined {
         Ok(())
     }
 
-    /// That two pages share a key, and are not passed over at the first that they share.
+    /// Checks that two pages share a key, and that `may` allows the first one.
     fn check_found(&self, a: usize, b: usize) -> Result<(), TestCaseError> {
         let of_b = |key: u64| self.keys[b].iter().find(|(other, _)| *other == key).map(|(_, rest)| *rest);
         let shared = self.keys[a].iter().filter_map(|&(key, rest)| Some((rest, of_b(key)?)));

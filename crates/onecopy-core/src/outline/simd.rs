@@ -1,7 +1,7 @@
-//! Drawing and comparing outlines, compiled for machines that count and shift bits at once.
+//! Draws and compares outlines, compiled for machines that count and shift several words at once.
 //!
-//! The code is the plain one; `unsafe` is only the promise that the machine has the instructions,
-//! which a `Level` proves.
+//! The code is the scalar one. `unsafe` is only the promise that the machine has the instructions, which a `Level`
+//! proves.
 #![allow(unsafe_code)]
 
 use super::flip_plain;
@@ -21,7 +21,7 @@ pub(super) fn flip(level: Level, shingles: &[u64], bits: &mut [u64]) {
     flip_plain(shingles, bits);
 }
 
-/// In how many bits two outlines differ.
+/// How many bits of two outlines differ.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) fn differing(level: Level, a: &[u64], b: &[u64]) -> usize {
     #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
-//! How one dimension is cut: fine-grain intervals, merged to slices of about as many pages each.
+//! Cuts one dimension into fine-grain intervals, and merges them to slices with about equally many pages.
 
-/// Where each slice but the first begins. `lengths` are ascending.
+/// Where each slice except the first begins. `lengths` are ascending.
 pub(super) fn cuts(lengths: &[u32], tau: f64, slices: usize) -> Vec<u32> {
     let fine = fine(lengths, tau);
     let sizes: Vec<usize> = fine.iter().map(|&(_, size)| size).collect();
@@ -12,8 +12,8 @@ pub(super) fn cuts(lengths: &[u32], tau: f64, slices: usize) -> Vec<u32> {
     cuts
 }
 
-/// Fine-grain intervals, as Theobald, Siddharth and Paepcke (2008) cut them: where each begins, and how many lengths are in
-/// it. Each begins at the first length of which `tau` is more than where the one before began.
+/// Fine-grain intervals, as Theobald, Siddharth and Paepcke (2008) cut them: where each begins, and how many lengths
+/// are in it. An interval begins at the first length that, times `tau`, is more than the begin of the one before.
 fn fine(lengths: &[u32], tau: f64) -> Vec<(u32, usize)> {
     let mut fine: Vec<(u32, usize)> = Vec::new();
     for &length in lengths {
@@ -25,8 +25,8 @@ fn fine(lengths: &[u32], tau: f64) -> Vec<(u32, usize)> {
     fine
 }
 
-/// How many neighbouring intervals of these sizes make each slice. A slice takes intervals while that brings it nearer to
-/// an equal share of what is left.
+/// How many adjacent intervals of these sizes make each slice. A slice takes intervals while that brings it nearer
+/// to an equal share of the rest.
 fn merge(sizes: &[usize], slices: usize) -> Vec<usize> {
     let mut left: usize = sizes.iter().sum();
     let (mut merged, mut at) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The bound against all vectors, one by one, and against sets that are just alike.
+//! The bound against all vectors one by one, and against sets that are barely alike.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::hash::repeated;
 use crate::measure::resemblance;
 
-/// These classes are on people's disks, by way of where pages were put.
+/// Stored pages are placed by these classes, so the classes must never change.
 #[test]
 fn golden_classes() {
     let classes: Vec<usize> = (0..24).map(|n| class(repeated(n, 0))).collect();
@@ -53,43 +53,18 @@ fn partitions_are_numbered_and_read_back() {
     }
 }
 
-#[test]
-fn approximate_reach_is_an_interval_in_every_dimension() {
-    let partitions = Partitions { cuts: vec![vec![8, 13]; 3] };
-    let reached = |vector: [u32; 3], rho: f64| {
-        let mut out = Vec::new();
-        partitions.reached_approximately(&LengthVector(vector), 0.8, rho, &mut out);
-        out
-    };
-    // (8, 12.5), then (7.3, 13.75).
-    assert_eq!(reached([10, 10, 10], 1.0), [13]);
-    assert_eq!(reached([10, 10, 10], 1.1), [13, 14, 16, 17, 22, 23, 25, 26]);
-    assert_eq!(reached([0, 0, 0], 1.1), [0]);
-    assert_eq!(reached([u32::MAX, 0, u32::MAX], 1.3), [20]);
-}
-
-#[test]
-fn rho_says_how_uneven_a_sample_is() {
-    let rho = |vector, part| (sample_rho(&[LengthVector(vector)], part) * 1000.0).round();
-    assert_eq!(rho([7, 7, 7], 1.0), 1000.0);
-    // Deviations of 0, 1/11 and 1/9.
-    assert_eq!((rho([90, 100, 110], 0.0), rho([90, 100, 110], 0.5)), (1000.0, 1200.0));
-    assert_eq!((rho([90, 100, 110], 1.0), rho([0, 1, 1], 1.0)), (1250.0, 1300.0));
-    assert_eq!((sample_rho(&[], 0.5), rho([0, 0, 0], 0.5)), (1.0, 1000.0));
-}
-
 fn any_partitions() -> impl Strategy<Value = Partitions> {
     let cuts = prop::collection::btree_set(1..30u32, 0..5).prop_map(|cuts| cuts.into_iter().collect());
     prop::collection::vec(cuts, 1..=DIMENSIONS).prop_map(|cuts| Partitions { cuts })
 }
 
-/// The homes of all vectors that the counts allow to be alike.
+/// The homes of all vectors that can be alike by their counts.
 fn reached_slowly(partitions: &Partitions, page: &Lengths) -> Vec<u16> {
     let dimensions = partitions.cuts.len();
     let a = folded(&page.vector, dimensions).map(f64::from);
     let mut reached = BTreeSet::new();
     for number in 0..90_u32.pow(dimensions as u32).min(30_u32.pow(3)) {
-        // In one dimension all of a page, in the last of more as much as is left of it.
+        // A single dimension holds the whole page. The last of several holds the remaining classes.
         let vector = LengthVector(match dimensions {
             1 => [number, 0, 0],
             2 => [number % 90, number / 90, 0],
@@ -131,7 +106,7 @@ proptest! {
         let hashes = |kind: u64, count| (0..count).map(move |n| repeated(seed ^ n, kind));
         let vector = |kind, count| LengthVector::of(hashes(0, common).chain(hashes(kind, count)));
         let (a, b) = (vector(1, own.0), vector(2, own.1));
-        // Just alike: what they share is all that is asked for.
+        // Barely alike: the sets share exactly as much as needed.
         let sizes = [own.0, own.1].map(|own| (common + own) as usize);
         let least = resemblance(common as usize, sizes[0], sizes[1]).max(f64::MIN_POSITIVE);
         let others = sample.iter().enumerate().map(|(n, &count)| LengthVector::of(hashes(n as u64 + 3, count)));

@@ -1,19 +1,19 @@
-//! From a content to those that stay and share a key with it, for one block of contents.
+//! Finds the contents that stay and share a key with a given one, for one block of contents.
 
 use std::ops::Range;
 
 use super::{Comparer, Holder, KeyLists, Settled};
 
-/// Contents that a look back goes over.
+/// How many of the last candidates are checked for a repetition.
 const FEW: usize = 8;
 
-/// The key lists of a block, and the way back from each content to its lists.
+/// The key lists of a block, and from each content back to its lists.
 pub(super) struct Index {
     first: u32,
-    /// Where each list's holders begin, and at the end where the last ends.
+    /// Where each list's holders begin, and at the end where the last list ends.
     starts: Vec<u32>,
-    /// The holders of all lists. Those that stay are moved to the front of their list as they are settled; what they
-    /// overwrite was settled before them.
+    /// The holders of all lists. Those that stay are moved to the front of their list as they are settled. The
+    /// holders that they overwrite were settled before.
     holders: Vec<Holder>,
     /// How many holders at the front of each list stay.
     kept: Vec<u32>,
@@ -55,7 +55,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Fills the way back, by counting.
+    /// Fills `lists_of` by counting.
     fn invert(&mut self) {
         for &[content, _] in &self.holders {
             self.own[(content - self.first) as usize] += 1;
@@ -72,7 +72,7 @@ impl Index {
                 *slot += 1;
             }
         }
-        // Each slot has moved on to where the next content's lists begin.
+        // Each entry has moved on to where the next content's lists begin.
         self.own.rotate_right(1);
         self.own[0] = 0;
     }
@@ -82,8 +82,8 @@ impl Index {
         self.own[at] as usize..self.own[at + 1] as usize
     }
 
-    /// Those that stay, have at least number `from`, share a key with `content`, and may be alike: best first, each
-    /// once.
+    /// The contents from number `from` on that stay, share a key with `content`, and may be alike. They are best
+    /// first and each once.
     pub(super) fn kept_beside<C: Comparer>(&self, content: u32, from: u32, comparer: &C, out: &mut Vec<u32>) {
         out.clear();
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
@@ -91,7 +91,7 @@ impl Index {
             let kept = &self.holders[start..start + self.kept[list as usize] as usize];
             let skipped = if from == 0 { 0 } else { kept.partition_point(|holder| holder[0] < from) };
             for &holder in &kept[skipped..] {
-                // Near-duplicates share many keys: most were met a few lists before.
+                // Near-duplicates share many keys, so most holders were met a few lists before.
                 let met = out[out.len().saturating_sub(FEW)..].contains(&holder[0]);
                 if !met && comparer.may([content, rest], holder) {
                     out.push(holder[0]);
@@ -102,7 +102,7 @@ impl Index {
         out.dedup();
     }
 
-    /// Notes that `content` stays. Contents must be settled in order.
+    /// Records that `content` stays. Contents must be settled in order.
     pub(super) fn keep(&mut self, content: u32) {
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let (start, kept) = (self.starts[list as usize], &mut self.kept[list as usize]);
@@ -118,7 +118,7 @@ mod tests {
     use crate::method::{Method, method};
     use crate::settle::MemoryLists;
 
-    /// Contents of ten words each, of which nobody asks for the sketch.
+    /// Contents of ten words each, whose sketches are never read.
     struct Sizes(Box<dyn Method>);
 
     impl Comparer for Sizes {

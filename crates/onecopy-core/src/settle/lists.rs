@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::{Holder, KeyLists};
 
-/// Key lists in memory, one behind the other.
+/// Key lists in memory, stored in sequence.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLists {
     holders: Vec<Holder>,
@@ -13,7 +13,7 @@ pub struct MemoryLists {
 }
 
 impl MemoryLists {
-    /// Adds the holders of a key, ascending by content. A key that fewer than two contents hold joins nobody.
+    /// Adds the holders of a key, ascending by content. A key with fewer than two holders is skipped.
     pub fn push(&mut self, list: &[Holder]) {
         if list.len() > 1 {
             self.holders.extend_from_slice(list);

@@ -1,20 +1,21 @@
-//! Values → columns of a table: shared out by their leading bits, about three a column.
+//! Values → columns of a table, by their leading bits: about three values per column.
 //!
-//! Slots are level by level, the first of each column, then the second of each: so that the columns beside one another
-//! are sorted all at once (`wide`). A column is short, and the few values that find theirs full are left for the end.
+//! Slots are stored level by level: the first of each column, then the second of each. Adjacent columns can
+//! therefore be sorted at once (`wide`). A column is short, and the few values whose column is full are left for the
+//! end.
 
 use super::sort::{MOST, Table};
 use super::wide::LANES;
 
-/// Slots of a column. With three values a column on average, one column in 260 gets more.
+/// The slots of a column. With three values per column on average, one column in 260 gets more.
 pub(super) const DEEP: usize = 8;
 const VALUES_A_COLUMN: usize = 3;
 
-/// Puts `values` into columns of the table, in any order, and those that find no slot into `left`. Says the number of
-/// columns in a level as a power of two; not all are in use. None where comparing is better: for few values, for too
-/// many, and for those that are not uniform.
+/// Puts `values` into columns of the table, in any order, and those without a free slot into `left`. Returns the
+/// number of columns in a level as a power of two; not all are used. `None` if comparing is better: for few values,
+/// for too many, and for values that are not uniform.
 pub(super) fn fill(values: &[u64], table: &mut Table) -> Option<u32> {
-    /// Fewer are sorted as quickly by comparison.
+    /// Comparison sorts fewer values as quickly.
     const FEWEST: usize = 9;
     if !(FEWEST..=MOST).contains(&values.len()) {
         return None;
@@ -36,7 +37,7 @@ pub(super) fn fill(values: &[u64], table: &mut Table) -> Option<u32> {
             *slot = value;
             *next += level as u32;
         } else if !slots[column..].iter().step_by(level).any(|&held| held == value) {
-            // A copy needs no place of its own: a page may have many of one value.
+            // A copy needs no slot of its own: a page may have many of one value.
             table.left.push(value);
             if table.left.len() > limit {
                 return None;
@@ -46,8 +47,8 @@ pub(super) fn fill(values: &[u64], table: &mut Table) -> Option<u32> {
     Some(level.ilog2())
 }
 
-/// Puts the values that were `left` between the first `length` of `values`, which are in order and have room behind
-/// them for those; says how many that makes.
+/// Merges the values that were `left` into the first `length` of `values`, which are in order and have room after
+/// them. Returns how many values there are now.
 pub(super) fn merge(left: &mut [u64], values: &mut [u64], length: usize) -> usize {
     left.sort_unstable();
     let mut end = length;

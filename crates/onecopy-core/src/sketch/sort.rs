@@ -1,33 +1,34 @@
-//! Hashes → the same ascending, each once.
+//! Hashes → the same hashes, ascending and distinct.
 //!
-//! They are uniform, so a hash's leading bits say about where it goes, and sorting by those takes linear time: two to
-//! three times as fast as a comparison sort, four times with wide instructions. Whatever is not uniform is compared.
+//! Hashes are uniform, so the leading bits of a hash say about where it goes. Sorting by those bits takes linear
+//! time: it is two to three times as fast as a comparison sort, or four times with wide instructions. Other values
+//! are compared.
 
 use super::wide;
 use crate::simd::{Level, level};
 
-/// Where hashes are sorted. Reuse one for many pages: its buffers only grow.
+/// The buffers of sorting. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     /// Values on their way.
     pub slots: Vec<u64>,
-    #[cfg(target_arch = "x86_64")]
     /// For each column, the slot that its next value goes to.
-    pub next: Vec<u32>,
     #[cfg(target_arch = "x86_64")]
+    pub next: Vec<u32>,
     /// Values that found their column full.
+    #[cfg(target_arch = "x86_64")]
     pub left: Vec<u64>,
 }
 
-/// A table for more values would take too much memory.
+/// The most values: a table for more would take too much memory.
 pub(super) const MOST: usize = 1 << 16;
 
-/// Sorts the hashes from number `start` on, and leaves each of them once.
+/// Sorts the hashes from number `start` on and removes duplicates.
 pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table) {
     sort_unique_by(level(), values, start, table);
 }
 
-/// As [`sort_unique`], with the instructions of `level`.
+/// Like [`sort_unique`], with the instructions of `level`.
 fn sort_unique_by(level: Level, values: &mut Vec<u64>, start: usize, table: &mut Table) {
     if !wide::sort_unique(level, values, start, table) {
         let these = &mut values[start..];
@@ -36,7 +37,7 @@ fn sort_unique_by(level: Level, values: &mut Vec<u64>, start: usize, table: &mut
     }
 }
 
-/// Sorts by comparing, and leaves each value once at the front; says how many.
+/// Sorts by comparison and leaves the distinct values at the front; returns how many.
 fn compared(values: &mut [u64]) -> usize {
     values.sort_unstable();
     let mut kept = 0;
@@ -47,10 +48,10 @@ fn compared(values: &mut [u64]) -> usize {
     kept
 }
 
-/// Sorts by the first sixteen bits, the last eight of them first, so that hardly any value is out of place. False, and
-/// `values` as they were, where comparing is better.
+/// Sorts by the first sixteen bits, the lower eight first, so that hardly any value is out of place. Returns `false`
+/// and leaves `values` as they were if comparing is better.
 fn by_digits(values: &mut [u64], other: &mut Vec<u64>) -> bool {
-    /// Fewer are sorted as quickly by comparison.
+    /// Comparison sorts fewer values as quickly.
     const FEWEST: usize = 65;
     if !(FEWEST..=MOST).contains(&values.len()) {
         return false;
@@ -84,8 +85,8 @@ fn by_digits(values: &mut [u64], other: &mut Vec<u64>) -> bool {
     true
 }
 
-/// Puts the few values that are out of place where they belong, and leaves each once at the front; says how many. Values
-/// that are not uniform are compared: moving them would take quadratic time.
+/// Moves the few values that are out of place, and leaves the distinct values at the front; returns how many. Values
+/// that are not uniform are compared, because moving them would take quadratic time.
 fn unique(values: &mut [u64]) -> usize {
     let (mut kept, mut moves, limit) = (1, 0, 32 * values.len());
     let mut last = values[0];
@@ -122,12 +123,12 @@ mod tests {
     use super::*;
     use crate::simd::{Instructions, each_level};
 
-    /// Each way of sorting equals the standard one, or leaves the values alone.
+    /// Checks that each way of sorting equals the standard one, or leaves the values as they were.
     fn check(values: &[u64]) {
         let mut expected = values.to_vec();
         expected.sort_unstable();
         expected.dedup();
-        // Behind those of other pages.
+        // The values come after those of other pages.
         let behind = |values: &[u64]| [&[9, 3, 3][..], values].concat();
         let mut table = Table::default();
         // The second time the buffers are full of another page's values.

@@ -1,8 +1,8 @@
 //! Parts of a text → Split: the shingles of its main content, and those of the rest.
 //!
-//! Windows run over the whole page, so that a shingle is the same whatever was chosen as main content; it is one of
-//! the main content if all its tokens are. Shingles of the main content alone would also join words that have something
-//! else between them on the page, and no other page would have those.
+//! Windows cover the whole page, so that a shingle does not depend on the choice of main content. A shingle belongs
+//! to the main content if all its tokens do. Shingles of the main content alone would also join words that are apart
+//! on the page, and no other page would have those.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::canonical::{Canonical, canonicalise};
 use crate::config::{CanonicalRules, Replicas, ShingleRules};
 use crate::shingle::{append_tokens, windows};
 
-/// A page's shingles, in two. Reuse one for many pages: its buffers only grow.
+/// A page's shingles in two sets. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Split {
     main: Vec<u64>,
     rest: Vec<u64>,
     canonical: Canonical,
     tokens: Vec<u64>,
-    /// Which of the tokens are main content, as ranges.
+    /// Which tokens are main content, as ranges.
     marked: Vec<Range<usize>>,
     table: Table,
 }
@@ -31,15 +31,17 @@ impl Split {
     }
 }
 
-/// Writes the shingles of `text` into `out`, replacing what was there; `main` are the parts of it that are main
-/// content, in order. All of it is, if they hold no shingle.
-pub(crate) fn split(
-    text: &str,
-    main: &[Range<usize>],
-    rules: (&CanonicalRules, &ShingleRules),
-    out: &mut Split,
-) {
-    let (canonical_rules, rules) = rules;
+/// The rules that a text is split by.
+#[derive(Clone, Copy)]
+pub(crate) struct SplitRules<'a> {
+    pub canonical: &'a CanonicalRules,
+    pub shingles: &'a ShingleRules,
+}
+
+/// Writes the shingles of `text` into `out`, replacing its contents. `main` are its parts that are main content, in
+/// order. If they hold no shingle, all of the text counts as main content.
+pub(crate) fn split(text: &str, main: &[Range<usize>], rules: SplitRules, out: &mut Split) {
+    let SplitRules { canonical: canonical_rules, shingles: rules } = rules;
     out.tokens.clear();
     out.marked.clear();
     let mut at = 0;
@@ -55,7 +57,8 @@ pub(crate) fn split(
 }
 
 impl Split {
-    /// Appends the tokens of a part of the text, some lines at a time: a canonical text takes several times the memory.
+    /// Appends the tokens of a part of the text, some lines at a time: a canonical text takes several times the
+    /// memory.
     fn append(&mut self, part: Option<&str>, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
         let mut left = part.unwrap_or_default();
         while !left.is_empty() {
@@ -74,7 +77,7 @@ impl Split {
         let length = rules.length.min(self.tokens.len());
         for marked in self.marked.iter().filter(|_| !all_is_main) {
             let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
-            // A part of fewer tokens than a window, at the end, begins behind the last window.
+            // A part at the end with fewer tokens than a window begins after the last window.
             let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len()));
             self.main.extend(shingles.unwrap_or_default());
         }
@@ -92,8 +95,7 @@ impl Split {
     }
 }
 
-/// The bytes of the first lines of a text, of which there may be many. A line is cut only if it is very long, between
-/// words.
+/// The length in bytes of the first lines of a text. A line is cut only if it is very long, and then between words.
 fn some_lines(text: &str) -> usize {
     const SOME: usize = 1 << 16;
     let behind = text.as_bytes().get(SOME..).unwrap_or_default();
@@ -102,7 +104,7 @@ fn some_lines(text: &str) -> usize {
     end.map_or(text.len(), |end| SOME + end + 1)
 }
 
-/// Removes from `values` what is in `others`; both ascend.
+/// Removes the values that are in `others`; both ascend.
 fn remove_sorted(values: &mut Vec<u64>, others: &[u64]) {
     let mut at = 0;
     values.retain(|value| {
@@ -123,7 +125,7 @@ mod tests {
         let part = |part: &&str| text.find(part).map(|at| at..at + part.len()).unwrap();
         let main: Vec<Range<usize>> = main.iter().map(part).collect();
         let mut out = Split::default();
-        split(text, &main, (&CanonicalRules::default(), rules), &mut out);
+        split(text, &main, SplitRules { canonical: &CanonicalRules::default(), shingles: rules }, &mut out);
         (out.main, out.rest)
     }
 

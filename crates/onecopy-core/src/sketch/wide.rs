@@ -1,6 +1,6 @@
-//! `unsafe`: hashes sorted and shingles made eight at once with AVX-512.
+//! `unsafe`: sorts hashes and makes shingles eight at a time with AVX-512.
 //!
-//! What other machines do is in `sort` and `shingle`, and tests hold the two equal.
+//! `sort` and `shingle` have the versions for other machines, and tests hold the two equal.
 #![allow(unsafe_code)]
 
 use super::sort::Table;
@@ -8,12 +8,12 @@ use super::sort::Table;
 use crate::simd::Instructions;
 use crate::simd::Level;
 
-/// Values that a wide instruction takes at once.
+/// How many values a wide instruction takes at once.
 #[cfg(target_arch = "x86_64")]
 pub(super) const LANES: usize = 8;
 
-/// Sorts the hashes from number `start` on, and leaves each of them once. False, and `values` as they were, where another
-/// way is better.
+/// Sorts the hashes from number `start` on and removes duplicates. Returns `false` and leaves `values` as they were
+/// if another way is better.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
 pub(super) fn sort_unique(level: Level, values: &mut Vec<u64>, start: usize, table: &mut Table) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -34,7 +34,7 @@ pub(super) fn sort_unique(level: Level, values: &mut Vec<u64>, start: usize, tab
     false
 }
 
-/// Appends a hash for each window of `length` tokens. False where another way is better.
+/// Appends a hash for each window of `length` tokens. Returns `false` if another way is better.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
 pub(crate) fn windows(level: Level, tokens: &[u64], length: usize, out: &mut Vec<u64>) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -53,24 +53,24 @@ mod x86 {
     use super::LANES;
     use crate::hash;
 
-    /// Writes the values of all columns to `out`, ascending; says how many there are.
+    /// Writes the values of all columns to `out`, ascending; returns how many there are.
     #[target_feature(enable = "avx512f,avx512vl")]
     pub(super) fn read_off(slots: &[u64], next: &[u32], bits: u32, out: &mut [u64]) -> usize {
         let (eights, _) = slots.as_chunks::<LANES>();
         let (behind, level, mut length) = (_mm512_set1_epi64(-1), (1 << bits) / LANES, 0);
         for (at, next) in next.as_chunks::<LANES>().0.iter().enumerate() {
-            // SAFETY: eight numbers of four bytes.
+            // SAFETY: `next` has eight numbers of four bytes.
             let ends = unsafe { _mm256_loadu_si256(next.as_ptr().cast()) };
             let mut rows = [behind; DEEP];
             for (deep, row) in rows.iter_mut().enumerate() {
                 let used = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(((deep + 1) << bits) as i32));
                 let from = &eights[at + deep * level];
-                // SAFETY: eight slots of eight bytes.
+                // SAFETY: `from` has eight slots of eight bytes.
                 *row = unsafe { _mm512_mask_loadu_epi64(behind, used, from.as_ptr().cast()) };
             }
             for (column, next) in transposed(sorted(rows)).into_iter().zip(next) {
                 let Some(to) = out[length..].first_chunk_mut::<LANES>() else { return length };
-                // SAFETY: as above.
+                // SAFETY: `to` has room for eight values of eight bytes.
                 unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), column) };
                 length += (next >> bits) as usize;
             }
@@ -78,7 +78,7 @@ mod x86 {
         length
     }
 
-    /// Sorts eight columns, by a network of 19 comparisons.
+    /// Sorts eight columns with a network of 19 comparisons.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn sorted(mut rows: [__m512i; DEEP]) -> [__m512i; DEEP] {
@@ -91,7 +91,7 @@ mod x86 {
         rows
     }
 
-    // A few pairs a call: a loop over all of them is not unrolled, and four times slower.
+    // A few pairs per call: a loop over all of them is not unrolled, and four times slower.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn order<const N: usize>(rows: &mut [__m512i; DEEP], pairs: [(usize, usize); N]) {
@@ -123,25 +123,25 @@ mod x86 {
         columns
     }
 
-    /// Leaves each of the first `length` values once, which are in order; says how many that makes. The eight values
-    /// behind them are of no meaning.
+    /// Leaves each of the first `length` values once, which are in order; returns how many are left. The eight
+    /// values after them have no meaning.
     #[target_feature(enable = "avx512f,popcnt")]
     pub(super) fn unique(values: &mut [u64], length: usize) -> usize {
         let mut kept = 0;
         for at in (0..length).step_by(LANES) {
             let Some(these) = values[at..].first_chunk::<{ LANES + 1 }>() else { break };
-            // SAFETY: eight values of eight bytes.
+            // SAFETY: `these` has at least eight values of eight bytes.
             let eight = unsafe { _mm512_loadu_si512(these.as_ptr().cast()) };
-            // SAFETY: the eight behind the first of nine.
+            // SAFETY: `these` has nine values, and this reads the last eight.
             let behind = unsafe { _mm512_loadu_si512(these[1..].as_ptr().cast()) };
             let mut keep = _mm512_cmpneq_epi64_mask(eight, behind);
             if length - at <= LANES {
-                // Nothing is behind the last value, so it is kept.
+                // No value follows the last one, so it is kept.
                 let last = 1 << (length - at - 1);
                 keep = keep & (last - 1) | last;
             }
             let Some(to) = values[kept..].first_chunk_mut::<LANES>() else { break };
-            // SAFETY: eight values of eight bytes.
+            // SAFETY: `to` has room for eight values of eight bytes.
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi64(keep, eight)) };
             kept += keep.count_ones() as usize;
         }
@@ -163,7 +163,7 @@ mod x86 {
         true
     }
 
-    /// Each window by itself, so that the compiler makes eight at once, which it does for a length that it knows.
+    /// Computes each window by itself. For a known length, the compiler then computes eight windows at once.
     #[target_feature(enable = "avx512f,avx512dq")]
     fn each_window<const LENGTH: usize>(tokens: &[u64], out: &mut Vec<u64>) {
         let sum = |window: &[u64]| {

@@ -6,14 +6,14 @@
 use std::fmt::Write;
 
 use onecopy_core::{
-    ANSWER_VERSION, Appraised, Appraiser, Config, Decision, Desk, LinkKind, METHODS, Needs, Rarity, Record,
-    count, dedup, fingerprint, method,
+    ANSWER_VERSION, Appraised, Appraiser, Config, Decision, LinkKind, METHODS, Needs, Rarity, Record,
+    Scratch, count, dedup, fingerprint, method,
 };
 
 /// The version of the answer that [`DIGESTS`] belong to.
 const VERSION: u32 = 1;
 
-/// What each method makes of the pages.
+/// The digest of the answers of each method.
 const DIGESTS: [(&str, u64); 12] = [
     ("auto", 0x5ad531b7b43cfcff),
     ("jaccard", 0xc05463c383b144bc),
@@ -106,10 +106,10 @@ fn answer(name: &str) -> String {
     if method.asks_rarity() {
         sketches.iter().for_each(|sketch| count(sketch, BITS, 0, &mut counters));
     }
-    let (rarity, mut desk) = (Rarity::new(counters), Desk::default());
+    let (rarity, mut scratch) = (Rarity::new(counters), Scratch::default());
     for sketch in sketches.iter().filter(|sketch| !sketch.is_empty()) {
         let mut keys = Vec::new();
-        method.keys(sketch, &rarity, &mut desk, &mut keys);
+        method.keys(sketch, &rarity, &mut scratch, &mut keys);
         keys.sort_unstable();
         writeln!(out, "{keys:x?}").unwrap();
     }

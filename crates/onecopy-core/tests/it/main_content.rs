@@ -1,5 +1,5 @@
-//! Word-level F1 of main content on marked pages must not fall. `onecopy-bench extract` measures the same, beside
-//! the peers; `docs/QUALITY.md` has its table.
+//! Word-level F1 of main content on marked pages must not fall. `onecopy-bench extract` measures the same together
+//! with the peers, and `docs/QUALITY.md` has its table.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -46,7 +46,7 @@ fn f1(found: &str, gold: &str) -> f64 {
     if sizes == 0 { 1.0 } else { 2.0 * f64::from(shared) / f64::from(sizes) }
 }
 
-/// Mean F1 over the first `limit` pages, of several captures of a page the first.
+/// Mean F1 over the first `limit` pages. The first of several captures of a page counts.
 fn check(set: &str, limit: usize, floors: [(Content, f64); 3]) {
     let Some(docs) = read(set, "docs.jsonl.zst") else {
         println!("skipped: neither $ONECOPY_DATA nor ../shared/data has labelled/{set}");

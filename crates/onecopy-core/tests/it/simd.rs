@@ -1,6 +1,6 @@
 //! The level of a whole process: it can be lowered, and never raised.
 //!
-//! In this binary and not beside the code, so that the tests there run at the best level of the machine.
+//! It is in this binary and not next to the code, so that the tests there run at the best level of the machine.
 
 use onecopy_core::simd::{Level, level, lower};
 

@@ -43,7 +43,7 @@ pub(crate) fn decide(
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
     let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
     if nothing {
-        return Err(Error::Input(job.inputs.join(" "), why_nothing(work, &segments)));
+        return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, &segments) });
     }
     budget.check_pages(segments.pages())?;
     let saved = folder.join("decisions");

@@ -21,7 +21,6 @@ use crate::ingest::{
     read_line, read_record, records,
 };
 use crate::io::Aligned;
-use crate::io::Fresh;
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
@@ -116,9 +115,6 @@ fn recount(
 /// Bytes of memory for a byte of page: the page itself, its canonical text, tokens, shingles, and its sketch twice.
 pub(super) const BYTES_A_BYTE: u64 = 16;
 
-/// Words of a page's sketch, usually.
-const USUAL_SKETCH: usize = 1 << 10;
-
 /// What all threads read pages with.
 struct Shared<'a> {
     job: &'a Job,
@@ -135,23 +131,13 @@ struct PageReader<'a> {
     appraiser: Appraiser<'a>,
     /// The sketches of the last segment that was read, to be taken out and given back empty.
     sketches: Vec<u64>,
-    /// About how many words the next segment's sketches will have: a little less than those of the last.
-    expected: usize,
-    fresh: Fresh,
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
 impl<'a> PageReader<'a> {
     fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader {
-            shared,
-            appraiser,
-            sketches: Vec::new(),
-            expected: 0,
-            fresh: Fresh::default(),
-            ranks: Vec::new(),
-        }
+        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
@@ -173,12 +159,10 @@ impl<'a> PageReader<'a> {
         let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
         // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
         self.sketches.reserve(chunk.bytes.len() / 3);
-        self.fresh.ahead(&mut self.sketches, self.expected);
         match self.shared.sources[source as usize].format {
             Format::Records(_) => self.records(source, chunk, &mut segment),
             _ => self.lines(source, chunk, &mut segment),
         }
-        self.expected = self.sketches.len() / 16 * 15;
         if let Some(trouble) = &chunk.trouble {
             let reason = match trouble {
                 Trouble::Overlong => self.overlong(),
@@ -240,10 +224,7 @@ impl<'a> PageReader<'a> {
     }
 
     fn overlong(&self) -> String {
-        format!(
-            "longer than the limit of {} bytes a page (raise --max-page to take it)",
-            self.shared.job.limits.page_bytes
-        )
+        format!("longer than the limit of {} bytes per page", self.shared.job.limits.page_bytes)
     }
 
     fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {
@@ -271,7 +252,6 @@ impl<'a> PageReader<'a> {
         segment: &mut Segment,
     ) -> Result<(), String> {
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
-        self.fresh.ahead(&mut self.sketches, USUAL_SKETCH);
         let seen = &self.shared.seen;
         let page =
             self.appraiser.appraise(record, bytes, |fingerprint| !seen.has(fingerprint), &mut self.sketches);

@@ -18,7 +18,7 @@ use crate::error::{At, Result};
 use crate::io::Aligned;
 use crate::job::Job;
 use crate::parallel::for_each;
-use crate::progress::Progress;
+use crate::progress::{Note, Progress};
 use crate::report::{Expected, Measured, Recall};
 
 /// Bytes of input that a page is taken to have before any was read.
@@ -37,14 +37,14 @@ pub(crate) fn expect(work: &Work) -> Option<Recall> {
     Some(Recall { of, threshold, expected: expected.into(), measured: None })
 }
 
-/// The expectation in a sentence.
-pub(crate) fn sentence(recall: &Recall) -> String {
+/// The expectation, for people.
+pub(crate) fn note(recall: &Recall) -> Note {
     let chances: Vec<String> = recall
         .expected
         .iter()
         .map(|expected| format!("{:.1} % at {:.3}", 100.0 * expected.chance, expected.similarity))
         .collect();
-    format!("an approximate method: of pairs by {}, it is expected to find {}", recall.of, chances.join(", "))
+    Note::Approximate { of: recall.of.clone(), share: chances.join(", ") }
 }
 
 /// What the run found of the pairs of `job.recall_pages` picked pages.

@@ -20,7 +20,7 @@ use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
 use crate::io::spool;
 use crate::job::Job;
 use crate::parallel::Gate;
-use crate::progress::Progress;
+use crate::progress::{Note, Progress};
 use crate::report::Report;
 use crate::run::{self, Run};
 use finished::Finished;
@@ -87,7 +87,8 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
     if inputs.sources.is_empty() && inputs.refused.is_empty() {
-        return Err(Error::Input(job.inputs.join(" "), "there is nothing to read".into()));
+        let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
+        return Err(Error::Input { input, reason });
     }
     let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
     let run = described(job, inputs, budget.chunk)?;
@@ -101,7 +102,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
                 return Ok(Found::Finished(report));
             }
             Finished::Lacks(names) => {
-                progress.note(&format!("{names} of this run can no longer be found: it is repeated"));
+                progress.note(&Note::Repeated { names });
             }
         }
     }
@@ -117,7 +118,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
 
 /// The run that a job asks for.
 fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
-    let threshold = method(&job.config).map_err(Error::Config)?.threshold();
+    let threshold = method(&job.config)?.threshold();
     Ok(Run {
         version: env!("CARGO_PKG_VERSION").into(),
         answer_version: ANSWER_VERSION,
@@ -136,9 +137,7 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
     let file = File::create(&path).at("create", &path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::Output(out.to_owned(), "another run is writing to it".into()))
-        }
+        Err(TryLockError::WouldBlock) => Err(Error::OutputInUse { folder: out.to_owned() }),
         Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
     }
 }
@@ -150,10 +149,7 @@ fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Resul
             return Ok((Run { chunk_bytes: begun.chunk_bytes, ..run }, true));
         }
         if begun.answer_version != ANSWER_VERSION {
-            let maker = &begun.version;
-            progress.note(&format!(
-                "onecopy {maker} began a run here and was stopped; its answers may differ, so all is done again"
-            ));
+            progress.note(&Note::OtherAnswers { version: begun.version });
         }
     }
     folder::clear(working)?;

@@ -1,12 +1,13 @@
-//! What two texts share, in order: blocks of words that stand in both.
+//! Aligns two texts: finds blocks of words that occur in both, in the same order.
 //!
-//! Windows of words that each text has once are anchors; the longest run of them in one order is kept, and the gaps
-//! between are looked at again with shorter windows, down to single words. Each step is a sort of what is left, so pages
-//! that share nothing cost little, and so do pages of one sentence a million times over.
+//! Anchors are windows of words that occur exactly once in each text. The algorithm keeps the longest sequence of
+//! anchors in the same order on both sides. It repeats the search in the gaps with shorter windows, down to single
+//! words. Each step sorts the remaining words. So pages that share nothing are cheap, and so is one sentence repeated a
+//! million times.
 
 use super::shortest::shortest;
 
-/// Words that both texts have: `length` of them, from word `a` of one and word `b` of the other.
+/// A shared block: `length` words, from word `a` of one text and word `b` of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub a: usize,
@@ -20,10 +21,10 @@ impl Block {
     }
 }
 
-/// Words in a window, step by step.
+/// The window lengths of each step, in words.
 const WINDOWS: [usize; 3] = [8, 4, 2];
 
-/// The blocks that two texts share, ascending on both sides, none beside the next on both.
+/// The shared blocks of two texts, ascending on both sides. Adjacent blocks are merged.
 pub(super) fn align(a: &[u64], b: &[u64]) -> Vec<Block> {
     let mut blocks = Vec::new();
     between(a, b, (0, 0), &WINDOWS, &mut blocks);
@@ -37,7 +38,7 @@ pub(super) fn align(a: &[u64], b: &[u64]) -> Vec<Block> {
     joined
 }
 
-/// Appends the blocks of two stretches that start at `at` in their texts.
+/// Appends the blocks of two ranges that start at `at` in their texts.
 fn between(a: &[u64], b: &[u64], at: (usize, usize), windows: &[usize], out: &mut Vec<Block>) {
     let push = |a: usize, b: usize, length: usize, out: &mut Vec<Block>| {
         if length > 0 {
@@ -59,7 +60,7 @@ fn between(a: &[u64], b: &[u64], at: (usize, usize), windows: &[usize], out: &mu
     push(a.len() - back, b.len() - back, back, out);
 }
 
-/// Appends the blocks of two stretches, cut where anchors stand.
+/// Appends the blocks of two ranges, split at their anchors.
 fn by_anchors(
     a: &[u64],
     b: &[u64],
@@ -71,7 +72,7 @@ fn by_anchors(
     let anchors = longest_rise(&anchors(&windows(a, window), &windows(b, window)));
     let (mut x, mut y) = (0, 0);
     for (anchor_a, anchor_b) in anchors {
-        // Those inside a block that was taken already, and the few whose hashes are equal by chance, are passed over.
+        // Skips anchors inside an earlier block, and the few that match only by a hash collision.
         if anchor_a < x || anchor_b < y || a[anchor_a..][..window] != b[anchor_b..][..window] {
             continue;
         }
@@ -84,7 +85,7 @@ fn by_anchors(
     between(&a[x..], &b[y..], (at.0 + x, at.1 + y), shorter, out);
 }
 
-/// A hash for each window of so many words, and where it starts.
+/// The hash and the start of each window of `length` words.
 pub(super) fn windows(words: &[u64], length: usize) -> Vec<(u64, usize)> {
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
     let hash =
@@ -92,7 +93,7 @@ pub(super) fn windows(words: &[u64], length: usize) -> Vec<(u64, usize)> {
     words.windows(length).map(hash).enumerate().map(|(at, hash)| (hash, at)).collect()
 }
 
-/// Where the windows stand that both sides have, and each side once; ascending on the first.
+/// The positions of windows that occur exactly once on each side, ascending on the first side.
 pub(super) fn anchors(a: &[(u64, usize)], b: &[(u64, usize)]) -> Vec<(usize, usize)> {
     let once = |windows: &[(u64, usize)]| {
         let mut sorted = windows.to_vec();
@@ -113,9 +114,9 @@ pub(super) fn anchors(a: &[(u64, usize)], b: &[(u64, usize)]) -> Vec<(usize, usi
     found
 }
 
-/// The longest part of `pairs`, which ascend on the first side, that ascends on the second too.
+/// The longest subsequence of `pairs` that also ascends on the second side; `pairs` ascend on the first.
 fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // `ends[n]` is the pair with the least second side in which a rise of n + 1 pairs can end.
+    // `ends[n]` is the pair with the smallest second value that ends a subsequence of n + 1 pairs.
     let mut ends: Vec<usize> = Vec::new();
     let mut before = vec![None; pairs.len()];
     for (i, &(_, b)) in pairs.iter().enumerate() {
@@ -189,7 +190,7 @@ mod tests {
         let twos: Vec<u64> = (0..words).map(|n| n * n % 2).collect();
         let threes: Vec<u64> = (0..words).map(|n| n * n % 3 % 2).collect();
         align(&twos, &threes);
-        // Five comparisons, unoptimised, on a busy machine. A quadratic one would take minutes.
+        // Five comparisons of an unoptimised build on a busy machine. A quadratic algorithm would take minutes.
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     }
 }

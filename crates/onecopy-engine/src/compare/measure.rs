@@ -1,6 +1,6 @@
-//! The plain measures of two pages, beside the methods: each a name, what it is, and a function.
+//! The plain measures of two pages, apart from the methods. Each has a name, a description and a function.
 //!
-//! To add one is to add an entry to [`MEASURES`]; tables, JSON and HTML follow.
+//! To add one, add an entry to [`MEASURES`]: tables, JSON and HTML then include it.
 
 use onecopy_core::{
     Config, containment, edit_distance, euclidean, frequencies, hamming, method, resemblance,
@@ -14,44 +14,44 @@ use super::Prepared;
 pub struct Measure {
     /// Its name.
     pub name: &'static str,
-    /// Which way it grows.
+    /// Whether it is a similarity or a distance.
     pub kind: MeasureKind,
     /// Its value.
     pub value: f64,
-    /// A line for people.
+    /// A one-line description.
     pub about: &'static str,
 }
 
-/// Which way a measure grows.
+/// Whether a measure is a similarity or a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeasureKind {
-    /// From 0 for nothing in common to 1.
+    /// From 0 for nothing in common to 1 for equal.
     Similarity,
-    /// From 0 for the same.
+    /// 0 for equal, and larger for more different.
     Distance,
 }
 
-/// Two pages, made ready to be measured.
+/// Two pages ready to be measured.
 pub(super) struct Pair<'a> {
     pub a: &'a Prepared,
     pub b: &'a Prepared,
-    /// Shingles that both have.
+    /// The number of shared shingles.
     pub shared: usize,
 }
 
-/// What the edit distance may take: words of the longer page times edits.
+/// The cost limit of the edit distance: words of the longer page times edits.
 const EDIT_STEPS: usize = 100_000_000;
 
 struct Entry {
     name: &'static str,
     kind: MeasureKind,
     about: &'static str,
-    /// Nothing where it would take too long.
+    /// `None` if it would take too long.
     of: fn(&Pair) -> Option<f64>,
 }
 
-/// All of them, in the order in which they are shown.
+/// All measures, in display order.
 const MEASURES: &[Entry] = &[
     Entry {
         name: "resemblance",

@@ -1,6 +1,6 @@
-//! Two texts → passages: what both have, what one has, and what both have at different places.
+//! Splits two texts into passages: shared ones, those of one text only, and moved ones.
 //!
-//! Put together, the passages of a side are its text, to the last character.
+//! The passages of one side concatenate to its exact text.
 
 use std::ops::Range;
 
@@ -12,48 +12,47 @@ use super::words::Words;
 /// A part of one text or of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Passage {
-    /// Who has it.
+    /// Which texts contain it.
     pub kind: PassageKind,
-    /// Where it stands in the first text, if it does.
+    /// Its range in the first text, if it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a: Option<Stretch>,
-    /// Where it stands in the second text, if it does.
+    /// Its range in the second text, if it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b: Option<Stretch>,
-    /// Which move it belongs to, from one: it stands in the first text here, in the second there.
+    /// The number of its move, from one. Both passages of a move have the same number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<usize>,
 }
 
-/// Who has a passage.
+/// Which texts contain a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PassageKind {
-    /// Both, in the same order. Case and punctuation may differ where they do not count.
+    /// Both, in the same order. Case and punctuation may differ where the configuration ignores them.
     Same,
     /// The first only.
     OnlyA,
     /// The second only.
     OnlyB,
-    /// Both, in another order. There is one passage for each of its two places.
+    /// Both, but in another order. There is one passage for each of the two positions.
     Moved,
 }
 
-/// Words of one text, one behind the other.
+/// Consecutive words of one text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stretch {
-    /// The number of the first word, from zero.
+    /// The index of the first word, from zero.
     pub from: usize,
-    /// How many there are. In scripts without spaces each character counts.
+    /// The number of words. In scripts without spaces each character counts.
     pub words: usize,
-    /// As it is written, with all that stands between and behind the words.
+    /// The original text, with everything between and after the words.
     pub text: String,
 }
 
-/// What is shared in so few words, between much longer differences, explains nothing. It is less than a shingle is by
-/// default.
+/// A shared block this short between much longer differences explains nothing. It is shorter than a default shingle.
 const CRUMB: usize = 4;
-/// Words that must be shared in another order to count as moved.
+/// The least number of words that count as moved.
 const MOVED: usize = 8;
 
 /// The passages of two texts, in the order of both.
@@ -87,9 +86,9 @@ pub(super) fn passages(a: &Words, b: &Words) -> Vec<Passage> {
     out
 }
 
-/// Takes out short blocks between differences twice as long: a few frequent words that happen to stand in both.
+/// Removes short blocks between differences twice as long: they are frequent words that occur in both by chance.
 fn drop_crumbs(blocks: &mut Vec<Block>, sizes: (usize, usize)) {
-    // What is taken out makes the differences beside it longer. A few rounds find nearly all.
+    // Each removal lengthens the differences next to it. A few rounds find nearly all such blocks.
     for _ in 0..4 {
         let mut kept: Vec<Block> = Vec::with_capacity(blocks.len());
         for (i, block) in blocks.iter().enumerate() {
@@ -110,7 +109,7 @@ fn drop_crumbs(blocks: &mut Vec<Block>, sizes: (usize, usize)) {
     }
 }
 
-/// What both sides have outside `blocks`, ascending on the first.
+/// The blocks that both sides have outside `blocks`, ascending on the first side.
 fn moves(a: &[u64], b: &[u64], blocks: &[Block]) -> Vec<Block> {
     let (mut taken_a, mut taken_b) = (vec![false; a.len()], vec![false; b.len()]);
     for block in blocks {
@@ -134,11 +133,11 @@ fn moves(a: &[u64], b: &[u64], blocks: &[Block]) -> Vec<Block> {
     found
 }
 
-/// The windows of words of which none is taken.
+/// The windows that contain no taken word.
 fn free(words: &[u64], taken: &[bool]) -> Vec<(u64, usize)> {
     let mut run = 0;
     let mut all = windows(words, MOVED);
-    // A window is looked at when the run of free words that it ends is counted.
+    // A window is marked at its last word, if the run of free words is long enough.
     let mut is_free = vec![false; all.len()];
     for (i, taken) in taken.iter().enumerate() {
         run = if *taken { 0 } else { run + 1 };
@@ -150,16 +149,16 @@ fn free(words: &[u64], taken: &[bool]) -> Vec<(u64, usize)> {
     all
 }
 
-/// One side, and what of its moves is still to come.
+/// One side, and its remaining moves.
 struct Side<'a> {
     words: &'a Words<'a>,
-    /// Number and place, ascending.
+    /// Number and range of each move, ascending.
     moves: &'a [(usize, Range<usize>)],
     is_first: bool,
 }
 
 impl Side<'_> {
-    /// Appends the passages of a stretch that is not shared in order.
+    /// Appends the passages of a range that is not shared in order.
     fn differing(&mut self, range: Range<usize>, out: &mut Vec<Passage>) {
         let mut at = range.start;
         while let Some((number, moved)) = self.moves.first().filter(|(_, moved)| moved.start < range.end) {
@@ -202,7 +201,7 @@ mod tests {
         passages(&Words::new(a, &rules), &Words::new(b, &rules))
     }
 
-    /// One line a passage: its mark, and its text where it stands.
+    /// One line per passage: its mark, then its text.
     fn shown(a: &str, b: &str) -> Vec<String> {
         let line = |passage: &Passage| {
             let text = passage.a.as_ref().or(passage.b.as_ref()).unwrap().text.trim().to_owned();
@@ -262,7 +261,7 @@ mod tests {
                 prop::collection::vec("(a|b|Cc|湖|[a-z]{2})[ ,.]{1,2}", 0..20), 1..6),
             order in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {
-            // The pieces of one side stand in the other in any order, some not at all and some twice.
+            // The other side has the pieces in any order: some are missing and some occur twice.
             let a = pieces.concat().concat();
             let b: String = order.iter().flat_map(|index| index.get(&pieces)).map(String::as_str).collect();
             let found = of(&a, &b);

@@ -1,4 +1,4 @@
-//! The pages that are to be compared: a file, standard input, or a page of a finished run.
+//! Reads the pages to compare: a file, standard input, or a page of a finished run.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Comparing;
 use crate::error::{At, Error, Result};
-use crate::ingest::{document, of_page};
+use crate::ingest::{NotOnePage, document, of_page};
 use crate::job::Limits;
 use crate::reread::{not_judged, reread, unknown};
 use crate::run::Run;
@@ -19,7 +19,7 @@ pub(super) struct Reading {
     pub text: String,
     /// Hashes of the addresses that it links to.
     pub links: Vec<u64>,
-    /// All of its text, told apart, if it is HTML.
+    /// All of its text, split into parts, if it is HTML.
     pub parts: Option<TextParts>,
 }
 
@@ -33,12 +33,11 @@ impl Reading {
     }
 }
 
-/// Reads both pages. A name is a page of the run if it has one of that name, else a file.
+/// Reads both pages. A name refers to a page of the run if there is one, else to a file.
 pub(super) fn read(job: &Comparing, run: Option<&Run>, needs: &Needs) -> Result<[Reading; 2]> {
     let names = [job.a.as_str(), job.b.as_str()];
     if names == ["-", "-"] {
-        let reason = "standard input can be read only once: give a file for one of the two pages";
-        return Err(Error::Config(reason.into()));
+        return Err(Error::StandardInputTwice);
     }
     let mut of_run = of_run(job, run, names, needs)?;
     let mut one = |name: &str| match (of_run.get_mut(name), &job.run) {
@@ -65,14 +64,13 @@ fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], needs: &Needs) -
 /// Reads a file that is one page.
 fn file(name: &str, limits: &Limits, needs: &Needs) -> Result<Reading> {
     let path = Path::new(name);
-    let refused = |reason: String| Error::Input(name.into(), reason);
+    let refused = |reason: &str| Error::Input { input: name.into(), reason: reason.into() };
     let reader: Box<dyn Read> = match name {
         "-" => Box::new(io::stdin().lock()),
-        _ if path.is_dir() => return Err(refused("a folder, and one page is wanted".into())),
+        _ if path.is_dir() => return Err(refused("a folder, and one page is wanted")),
         _ => match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let remedy = "no such file; for a page of a finished run give --run and its output folder";
-                return Err(refused(remedy.into()));
+                return Err(Error::NoSuchPage { page: name.into() });
             }
             opened => Box::new(opened.at("read", path)?),
         },
@@ -80,11 +78,11 @@ fn file(name: &str, limits: &Limits, needs: &Needs) -> Result<Reading> {
     let mut bytes = Vec::new();
     reader.take(limits.page_bytes as u64 + 1).read_to_end(&mut bytes).at("read", path)?;
     if bytes.len() > limits.page_bytes {
-        let limit = limits.page_bytes;
-        return Err(refused(format!(
-            "larger than the limit of {limit} bytes a page: give a larger --max-page"
-        )));
+        return Err(Error::PageTooLong { page: name.into(), limit: limits.page_bytes });
     }
-    let format = of_page(name, &bytes).map_err(|reason| refused(reason.into()))?;
+    let format = of_page(name, &bytes).map_err(|why| match why {
+        NotOnePage::Many => Error::ManyPages { page: name.into() },
+        NotOnePage::Unreadable(reason) => refused(reason),
+    })?;
     Ok(Reading::of(&document(&bytes, format, None, needs)))
 }

@@ -1,17 +1,17 @@
-//! The words that two short stretches have in common, in order, by as few changes as can be found in bounded time.
+//! Finds the common words of two short ranges, in order, with few edits and in bounded time.
 //!
-//! Myers (1986): for each number of changes, how far every diagonal gets. Beyond some changes the way that got furthest
-//! is taken as it is and the search begins anew at its end. So the time is that bound times the length, whatever the
-//! input, and only stretches with very many changes get more of them than needed.
+//! This is Myers' algorithm (1986): for each number of edits, it computes the furthest position on every diagonal.
+//! After a fixed number of edits it accepts the furthest path and restarts at its end. So the time is at most that
+//! bound times the length. Only ranges with very many edits get a longer edit script than needed.
 
 use super::align::Block;
 
-/// Changes after which a search begins anew.
+/// The number of edits after which a search restarts.
 const CHANGES: usize = 96;
-/// A diagonal that no way reaches.
+/// A diagonal that no path reaches.
 const NONE: i64 = -1;
 
-/// Appends the blocks that `a` and `b` share, ascending on both sides. `at` is where they start in their texts.
+/// Appends the blocks that `a` and `b` share, ascending on both sides. `at` is their position in the texts.
 pub(super) fn shortest(a: &[u64], b: &[u64], at: (usize, usize), out: &mut Vec<Block>) {
     let (mut x, mut y) = (0, 0);
     while x < a.len() && y < b.len() {
@@ -24,9 +24,9 @@ pub(super) fn shortest(a: &[u64], b: &[u64], at: (usize, usize), out: &mut Vec<B
     }
 }
 
-/// One search: how far it came on both sides.
+/// Runs one search. Returns how far it came on both sides.
 fn search(a: &[u64], b: &[u64], at: (usize, usize), out: &mut Vec<Block>) -> (usize, usize) {
-    // How far each diagonal got, by number of changes: that of diagonal `k` at `k + changes`.
+    // The furthest position on each diagonal, by number of edits. Diagonal `k` is at index `k + changes`.
     let mut reached: Vec<Vec<i64>> = Vec::new();
     for changes in 0..=CHANGES {
         let row: Vec<i64> = diagonals(changes)
@@ -47,12 +47,12 @@ fn search(a: &[u64], b: &[u64], at: (usize, usize), out: &mut Vec<Block>) -> (us
     (0, 0)
 }
 
-/// The diagonals that so many changes reach, from lowest to highest, and those between, which none reaches.
+/// The diagonals from lowest to highest. Every other one is reachable with this many edits.
 fn diagonals(changes: usize) -> impl Iterator<Item = i64> {
     -(changes as i64)..=changes as i64
 }
 
-/// Where diagonal `k` is entered with one more change than `before` has, and from which diagonal.
+/// The position where diagonal `k` is entered with one more edit than in `before`, and the previous diagonal.
 fn step(before: Option<&Vec<i64>>, k: i64, changes: usize, sizes: (usize, usize)) -> Option<(i64, i64)> {
     let Some(before) = before else { return Some((0, 0)) };
     let far = |k: i64| {
@@ -67,13 +67,13 @@ fn step(before: Option<&Vec<i64>>, k: i64, changes: usize, sizes: (usize, usize)
     }
 }
 
-/// As far as words are equal from `x` on diagonal `k`.
+/// Advances from `x` on diagonal `k` while the words are equal.
 fn slide(a: &[u64], b: &[u64], x: i64, k: i64) -> i64 {
     let rest = a[x as usize..].iter().zip(&b[(x - k) as usize..]);
     x + rest.take_while(|(a, b)| a == b).count() as i64
 }
 
-/// Goes the way back from its end, and appends what it shared.
+/// Traces the path back from its end and appends the shared blocks.
 fn trace(
     reached: &[Vec<i64>],
     sizes: (usize, usize),
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// The length of the longest common subsequence, by the table.
+    /// The length of the longest common subsequence, by dynamic programming.
     fn longest(a: &[u64], b: &[u64]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {

@@ -1,7 +1,7 @@
-//! Text → words as people read them: where each ends in the text, and what it is compared by.
+//! Splits text into words for display: the end of each word, and a key to compare it by.
 //!
-//! The canonical text does not say where its words came from, so the text is cut a second time. A word is a run of
-//! letters, digits and underscores and whatever stands behind it up to the next; so words put together are the text.
+//! The canonical text does not record the origin of its words, so the text is split again here. A word is a run of
+//! letters, digits and underscores, plus everything up to the next word. So all words concatenate to the text.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use onecopy_core::{Canonical, CanonicalRules, Words as WordRules, canonicalise, 
 pub(super) struct Words<'a> {
     text: &'a str,
     ends: Vec<usize>,
-    /// Equal for words that are the same in canonical form.
+    /// Equal for words with equal canonical forms.
     pub keys: Vec<u64>,
 }
 
 impl<'a> Words<'a> {
     pub(super) fn new(text: &'a str, rules: &CanonicalRules) -> Words<'a> {
-        // Cut so short, no word has an inside that a dictionary would find.
+        // Words this short contain nothing for a dictionary to segment.
         let rules = CanonicalRules { words: WordRules::Runs, ..rules.clone() };
         let (mut ends, mut canonical) = (Vec::new(), Canonical::default());
         ends.extend(starts(text).skip(1));
@@ -32,12 +32,12 @@ impl<'a> Words<'a> {
         Words { text, keys: keys.collect(), ends }
     }
 
-    /// How many there are. In scripts without spaces each character is one.
+    /// The number of words. In scripts without spaces each character is one.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The text of some of them, all that stands between and behind them included.
+    /// The text of a range of words, with everything between and after them.
     pub(super) fn text(&self, words: Range<usize>) -> &'a str {
         let end = |count: usize| count.checked_sub(1).map_or(0, |last| self.ends[last]);
         &self.text[end(words.start)..end(words.end)]
@@ -52,7 +52,7 @@ fn key(word: &str, rules: &CanonicalRules, canonical: &mut Canonical) -> u64 {
     }
 }
 
-/// Where words start. What stands before the first one belongs to it.
+/// The starts of the words. Anything before the first word belongs to it.
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     let mut inside = false;
     text.char_indices().filter_map(move |(at, c)| {
@@ -63,8 +63,8 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a word may begin at `c` without a space before: Chinese, Japanese, Thai, Lao, Khmer, Burmese, but not signs
-/// that are drawn with the letter before them.
+/// Whether a word may begin at `c` without a space before it: Chinese, Japanese, Thai, Lao, Khmer and Burmese.
+/// Combining signs attach to the letter before them and are excluded.
 fn is_spaceless(c: char) -> bool {
     match c {
         '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' => false,

@@ -1,7 +1,7 @@
-//! `docs.jsonl` of a labelled set → its pages, ready to be sketched by any method.
+//! Reads `docs.jsonl` of a labelled set into pages that any method can sketch.
 //!
-//! Unlike a run over a crawl, nothing is rejected here: a set that lacks a page would be scored on other pairs than its
-//! makers meant, so a broken line stops the reading.
+//! A run over a crawl rejects broken records, but here a broken line is an error. If a page were missing, the scores
+//! would cover other pairs than the set's authors intended.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,49 +24,49 @@ use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
 use onecopy_core::TextParts;
 
-/// The names that the file may have.
+/// The accepted file names.
 const NAMES: [&str; 3] = ["docs.jsonl", "docs.jsonl.zst", "docs.jsonl.gz"];
-/// The longest line that is read.
+/// The longest accepted line.
 const LINE_BYTES: u64 = 64 << 20;
-/// The most pages of a set: all pairs of them are compared.
+/// The most pages in a set, since all pairs are compared.
 pub(super) const PAGES_LIMIT: usize = 100_000;
 
 /// A page of a set.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct EvalPage {
     pub id: String,
     pub url: Option<String>,
-    /// Pages of one site have the same number. `None` if nothing says where the page is from.
+    /// The number of its site. `None` if the site is unknown.
     pub site: Option<u32>,
-    /// The text that is compared, before it is made canonical.
+    /// The text to compare, before canonicalisation.
     pub text: String,
     /// Hashes of the addresses that the page links to.
     pub links: Vec<u64>,
-    /// All text of a page of HTML, told apart.
+    /// All text of an HTML page, split into parts.
     pub parts: Option<TextParts>,
     pub fingerprint: Fingerprint,
-    /// The shingles of all that a reader sees, whatever part of it is compared.
+    /// The shingles of the whole visible text, whatever part of it is compared.
     pub whole: Vec<u64>,
 }
 
 /// The pages of a set, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Docs {
-    pub pages: Vec<Page>,
-    /// The number of each page by its id. `None` if it has no words: it can be compared with nothing.
+    pub pages: Vec<EvalPage>,
+    /// The number of each page by its id. `None` if the page has no words and cannot be compared.
     pub numbers: HashMap<String, Option<u32>>,
 }
 
 impl Docs {
-    /// Pages that have no words.
+    /// The number of pages without words.
     pub(super) fn empty(&self) -> usize {
         self.numbers.len() - self.pages.len()
     }
 }
 
-/// What is read of a line. Values stay as they stand there, since half a character in a text must not cost the set.
+/// The fields of a line. Values stay raw, since half a surrogate pair in a text must not make the set unreadable.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct DocsLine<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -81,12 +81,12 @@ struct Line<'a> {
     site: Option<&'a RawValue>,
 }
 
-/// A line that was read.
-struct Found {
+/// A parsed line.
+struct ReadLine {
     id: String,
     url: Option<String>,
     site: Option<String>,
-    /// Nothing if the page has no words.
+    /// `None` if the page has no words.
     text: Option<(String, Fingerprint)>,
     links: Vec<u64>,
     parts: Option<TextParts>,
@@ -96,26 +96,26 @@ struct Found {
 /// Reads the pages of the set in `folder`.
 pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dyn Progress) -> Result<Docs> {
     let path = find(folder)?;
-    let lines = Mutex::new(Lines::open(&path, progress)?);
+    let lines = Mutex::new(LineReader::open(&path, progress)?);
     let found = Mutex::new(Vec::new());
     let broken = AtomicBool::new(false);
     on_each(threads, |_| {
-        let (mut desk, mut line) = (Desk::default(), Vec::new());
-        // Lines are taken in order and each is read to its end: of many broken lines the first is always among those
-        // that were met, whatever the threads do.
+        let (mut buffers, mut line) = (EvalBuffers::default(), Vec::new());
+        // Lines are handed out in order and each is fully parsed. So the first broken line is always among those found,
+        // whatever the thread timing.
         while !broken.load(Ordering::Relaxed) {
             let taken = lines.lock().expect("no thread panics with this lock").next(&mut line, progress);
             let Some(number) = taken.at("read", &path)? else { break };
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            let page = desk.page(&line, config);
+            let page = buffers.page(&line, config);
             broken.fetch_or(page.is_err(), Ordering::Relaxed);
             let mut found = found.lock().expect("no thread panics with this lock");
             found.push((number, page));
             if found.len() > PAGES_LIMIT {
                 let reason = format!("more than {PAGES_LIMIT} pages: all pairs are compared, so give fewer");
-                return Err(Error::Input(path.display().to_string(), reason));
+                return Err(Error::Input { input: path.display().to_string(), reason });
             }
         }
         Ok(())
@@ -123,18 +123,18 @@ pub(super) fn read(folder: &Path, config: &Config, threads: usize, progress: &dy
     gather(found.into_inner().expect("no thread panics with this lock"), &path)
 }
 
-/// The file with the pages.
+/// Finds the file with the pages.
 fn find(folder: &Path) -> Result<PathBuf> {
     let found = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
     found.ok_or_else(|| {
-        let reason = "no docs.jsonl, docs.jsonl.zst or docs.jsonl.gz is in it: give a folder with a line a page, \
-                      with `id` and `html` or `text`";
-        Error::Input(folder.display().to_string(), reason.into())
+        let reason = "no docs.jsonl, docs.jsonl.zst or docs.jsonl.gz is in it: give a folder with one line per \
+                      page, with `id` and `html` or `text`";
+        Error::Input { input: folder.display().to_string(), reason: reason.into() }
     })
 }
 
 /// Numbers the pages in the order of their lines.
-fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<Docs> {
+fn gather(mut found: Vec<(u64, Result<ReadLine, String>)>, path: &Path) -> Result<Docs> {
     found.sort_unstable_by_key(|(number, _)| *number);
     let mut docs = Docs::default();
     let mut sites: HashMap<String, u32> = HashMap::new();
@@ -149,7 +149,7 @@ fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<D
         let Some((text, fingerprint)) = page.text else { continue };
         let next = sites.len() as u32;
         let site = page.site.map(|site| *sites.entry(site).or_insert(next));
-        docs.pages.push(Page {
+        docs.pages.push(EvalPage {
             id: page.id,
             url: page.url,
             site,
@@ -162,38 +162,38 @@ fn gather(mut found: Vec<(u64, Result<Found, String>)>, path: &Path) -> Result<D
     }
     if docs.pages.is_empty() {
         let reason = "no page has words: a line needs `id` and `html` or `text`";
-        return Err(Error::Input(path.display().to_string(), reason.into()));
+        return Err(Error::Input { input: path.display().to_string(), reason: reason.into() });
     }
     Ok(docs)
 }
 
-/// An error in a line of a file.
+/// An error at a line of a file.
 pub(super) fn in_line(path: &Path, number: u64, reason: &str) -> Error {
-    Error::Input(format!("{}, line {number}", path.display()), reason.into())
+    Error::Input { input: format!("{}, line {number}", path.display()), reason: reason.into() }
 }
 
-/// The lines of a file, one after the other.
-struct Lines {
+/// The lines of a file, in order.
+struct LineReader {
     reader: BufReader<Box<dyn Read + Send>>,
     number: u64,
-    /// Bytes that were taken from the file, and how many of them were told.
+    /// Bytes read from the file, and how many of them were reported as progress.
     taken: Arc<AtomicU64>,
     told: u64,
 }
 
-impl Lines {
-    fn open(path: &Path, progress: &dyn Progress) -> Result<Lines> {
+impl LineReader {
+    fn open(path: &Path, progress: &dyn Progress) -> Result<LineReader> {
         let mut head = Vec::new();
         let file = File::open(path).at("read", path)?;
         progress.begin(Stage::Read, file.metadata().at("read", path)?.len());
         file.take(16).read_to_end(&mut head).at("read", path)?;
-        let packing =
-            sniff(&head).map_err(|reason| Error::Input(path.display().to_string(), reason.into()))?;
+        let packing = sniff(&head)
+            .map_err(|reason| Error::Input { input: path.display().to_string(), reason: reason.into() })?;
         let (reader, taken) = open(path, packing, Limits::default().expansion).at("read", path)?;
-        Ok(Lines { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
+        Ok(LineReader { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
     }
 
-    /// Puts the next line that is not blank into `line`; says its number.
+    /// Reads the next non-blank line into `line`. Returns its number.
     fn next(&mut self, line: &mut Vec<u8>, progress: &dyn Progress) -> io::Result<Option<u64>> {
         loop {
             line.clear();
@@ -223,17 +223,17 @@ impl Lines {
     }
 }
 
-/// What a thread keeps between pages.
+/// Buffers that a thread reuses between pages.
 #[derive(Default)]
-struct Desk {
+struct EvalBuffers {
     canonical: Canonical,
     sketch: Sketch,
 }
 
-impl Desk {
-    fn page(&mut self, line: &[u8], config: &Config) -> Result<Found, String> {
+impl EvalBuffers {
+    fn page(&mut self, line: &[u8], config: &Config) -> Result<ReadLine, String> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let line: Line = serde_json::from_slice(line)
+        let line: DocsLine = serde_json::from_slice(line)
             .map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
         let id = line.id.and_then(name).filter(|id| !id.is_empty());
         let id = id.ok_or("the page has no `id` that is a string or a number")?;
@@ -260,7 +260,7 @@ impl Desk {
         canonicalise(&text, &config.canonical, &mut self.canonical);
         let has_words = self.canonical.token_count() > 0;
         let text = has_words.then(|| (text, self.canonical.fingerprint()));
-        Ok(Found { id, url, site, text, links: out_links, parts, whole: self.sketch.shingles().to_vec() })
+        Ok(ReadLine { id, url, site, text, links: out_links, parts, whole: self.sketch.shingles().to_vec() })
     }
 }
 
@@ -270,7 +270,7 @@ fn text_of(html: &str, content: Content) -> String {
     text
 }
 
-/// A string or a number, as people would write it in a table.
+/// A string or a number, as it would appear in a table.
 fn name(raw: &RawValue) -> Option<String> {
     let is_number = raw.get().starts_with(|c: char| c == '-' || c.is_ascii_digit());
     if is_number { Some(raw.get().to_owned()) } else { string(raw) }

@@ -1,4 +1,4 @@
-//! What is known of pairs of a labelled set: which are duplicates, which are not, which are not scored.
+//! The labels of pairs in a labelled set: duplicates, non-duplicates and unscored pairs.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -6,51 +6,51 @@ use std::sync::Mutex;
 
 use onecopy_core::{overlap, resemblance};
 
-use super::docs::{Docs, Page, in_line};
+use super::docs::{Docs, EvalPage, in_line};
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::parallel::on_each;
 
-/// The lower ends of the bands of similarity, by which recall is told.
+/// The lower bounds of the similarity bands for recall.
 pub(super) const BANDS: [f64; 5] = [0.0, 0.4, 0.6, 0.8, 0.9];
-/// The most pairs that are listed, or that clusters make.
+/// The most pairs that may be listed or result from clusters.
 const PAIRS_LIMIT: usize = 50_000_000;
 
-/// What is known of a pair.
+/// The label of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     Same,
     Other,
-    /// Nobody could say: whatever a method says is neither right nor wrong.
+    /// Undecided: no answer of a method counts as right or wrong.
     Unscored,
 }
 
-/// A pair that is listed.
+/// A listed pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub a: u32,
     /// The larger number.
     pub b: u32,
     pub label: Label,
-    /// The Jaccard similarity of all that a reader sees of the two pages. Not a number if nobody needs it.
+    /// The Jaccard similarity of the whole visible texts. NaN if it is not needed.
     pub whole: f32,
 }
 
-/// The pairs that are listed.
+/// The listed pairs.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// By both numbers, each pair once.
+    /// Sorted by both numbers, each pair once.
     listed: Vec<Listed>,
-    /// Pairs of which a page has no words.
+    /// Pairs in which a page has no words.
     pub empty: usize,
-    /// Whether pairs came from a list that has pairs that are no duplicates too.
+    /// Whether the list also contains non-duplicates.
     pub lists_others: bool,
-    /// Whether there is a list of pairs, rather than clusters only.
+    /// Whether there is a list of pairs, rather than only clusters.
     pub has_list: bool,
 }
 
 impl Labels {
-    /// The pairs that are listed.
+    /// All listed pairs.
     pub(super) fn all(&self) -> &[Listed] {
         &self.listed
     }
@@ -62,14 +62,14 @@ impl Labels {
     }
 }
 
-/// The band that a similarity is in.
+/// The band of a similarity.
 pub(super) fn band(similarity: f32) -> usize {
-    // In the precision of the value: 0.9 as it is stored must not fall below 0.9.
+    // Compares in single precision: a stored 0.9 must not fall below 0.9.
     BANDS.iter().rposition(|&low| similarity >= low as f32).unwrap_or(0)
 }
 
-/// Reads `clusters.csv` of the set in `folder`, if there is one: the cluster of each page. A page that is not in it is a
-/// cluster of its own.
+/// Reads `clusters.csv` of the set in `folder`, if it exists: the cluster of each page. An unlisted page is a cluster
+/// of its own.
 pub(super) fn clusters(folder: &Path, docs: &Docs) -> Result<Option<Vec<u32>>> {
     let Some(mut table) = Table::open(folder, "clusters.csv")? else { return Ok(None) };
     let [id, cluster] = table.columns(["id", "cluster"])?;
@@ -94,7 +94,7 @@ pub(super) fn clusters(folder: &Path, docs: &Docs) -> Result<Option<Vec<u32>>> {
     Ok(Some(clusters))
 }
 
-/// Reads `pairs.csv` of the set in `folder`. Without it, pages of one cluster are duplicates.
+/// Reads `pairs.csv` of the set in `folder`. Without that file, pages of one cluster are duplicates.
 pub(super) fn labels(folder: &Path, docs: &Docs, clusters: Option<&[u32]>) -> Result<Labels> {
     let mut labels = match (Table::open(folder, "pairs.csv")?, clusters) {
         (Some(table), _) => listed(table, docs)?,
@@ -102,7 +102,7 @@ pub(super) fn labels(folder: &Path, docs: &Docs, clusters: Option<&[u32]>) -> Re
         (None, None) => {
             let reason = "neither pairs.csv nor clusters.csv is in it: give pairs as id1,id2,label \
                           (1 duplicates, 0 not, -1 not scored), or clusters as id,cluster";
-            return Err(Error::Input(folder.display().to_string(), reason.into()));
+            return Err(Error::Input { input: folder.display().to_string(), reason: reason.into() });
         }
     };
     labels.lists_others = labels.has_list && labels.listed.iter().any(|pair| pair.label == Label::Other);
@@ -156,12 +156,12 @@ fn parse_label(cell: &str) -> Result<Label, String> {
         "0" => Ok(Label::Other),
         "-1" => Ok(Label::Unscored),
         other => {
-            Err(format!("{other:?} is no label: write 1 for duplicates, 0 for others, -1 for not scored"))
+            Err(format!("{other:?} is not a label: write 1 for duplicates, 0 for others, -1 for not scored"))
         }
     }
 }
 
-/// The cells at some places.
+/// The cells at the given columns.
 fn pick<const N: usize>(cells: &[String], places: [usize; N]) -> Result<[&str; N], String> {
     let mut picked = [""; N];
     for (to, place) in picked.iter_mut().zip(places) {
@@ -171,7 +171,7 @@ fn pick<const N: usize>(cells: &[String], places: [usize; N]) -> Result<[&str; N
     Ok(picked)
 }
 
-/// The number of a page, nothing if it has no words.
+/// The number of a page; `None` if it has no words.
 fn number(docs: &Docs, id: &str) -> Result<Option<u32>, String> {
     let number = docs.numbers.get(id).copied();
     number.ok_or_else(|| {
@@ -202,11 +202,11 @@ fn of_clusters(clusters: &[u32], folder: &Path) -> Result<Labels> {
 
 fn too_many(path: &Path) -> Error {
     let reason = format!("more than {PAIRS_LIMIT} pairs: give a smaller set");
-    Error::Input(path.display().to_string(), reason)
+    Error::Input { input: path.display().to_string(), reason }
 }
 
-/// Compares the whole texts of duplicates, where the set does not say how alike they are.
-pub(super) fn compare_whole(labels: &mut Labels, pages: &[Page], threads: usize) -> Result<()> {
+/// Computes the similarity of whole texts for duplicates, if the set does not state it.
+pub(super) fn compare_whole(labels: &mut Labels, pages: &[EvalPage], threads: usize) -> Result<()> {
     let chunks = Mutex::new(labels.listed.chunks_mut(1 << 10));
     on_each(threads, |_| {
         loop {

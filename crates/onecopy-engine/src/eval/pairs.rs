@@ -1,21 +1,21 @@
-//! All pairs of a set, compared by a method: the slow way on purpose, since what a method misses is to be counted too.
+//! Compares all pairs of a set by brute force, so that duplicates which a method's search misses are counted too.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use onecopy_core::{Canonical, Config, Desk, Method, Subject, candidates, canonicalise};
+use onecopy_core::{Canonical, Config, Method, Scratch, Subject, candidates, canonicalise};
 
 use super::EvalJob;
 use super::labels::{Label, Listed};
 use super::set::Set;
-use super::shared::Shared;
+use super::shared::SharedShingles;
 use super::tally::{Tally, Verdict};
 use crate::error::{Error, Result};
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
 use onecopy_core::TextParts;
 
-/// A method, and the set that it is tried on.
+/// A method, and the set to evaluate it on.
 pub(super) struct Trial<'a> {
     pub set: &'a Set,
     pub method: &'a dyn Method,
@@ -30,14 +30,14 @@ impl Trial<'_> {
         let pages = &self.set.pages;
         self.progress.begin(Stage::Sketch, pages.len() as u64);
         let sketches: Vec<OnceLock<Vec<u64>>> = pages.iter().map(|_| OnceLock::new()).collect();
-        let buffers = || (Canonical::default(), Desk::default());
-        for_each(self.job.threads, pages.len(), buffers, |(canonical, desk), number| {
+        let buffers = || (Canonical::default(), Scratch::default());
+        for_each(self.job.threads, pages.len(), buffers, |(canonical, scratch), number| {
             let page = &pages[number];
             canonicalise(&page.text, &self.config.canonical, canonical);
             let parts = page.parts.as_ref().filter(|_| self.method.looks_at().parts).map(TextParts::parts);
             let subject = Subject { canonical, text: &page.text, links: &page.links, parts };
             let mut sketch = Vec::new();
-            self.method.sketch(&subject, desk, &mut sketch);
+            self.method.sketch(&subject, scratch, &mut sketch);
             sketch.shrink_to_fit();
             let _ = sketches[number].set(sketch);
             self.advance(1)
@@ -51,7 +51,7 @@ impl Trial<'_> {
         let slices: Vec<&[u64]> = sketches.iter().map(Vec::as_slice).collect();
         let candidates = candidates(self.method, &slices);
         let few = self.job.listed_only || candidates.is_some();
-        let shared = if few || !self.method.asks_rarity() { None } else { Shared::new(sketches) };
+        let shared = if few || !self.method.asks_rarity() { None } else { SharedShingles::new(sketches) };
         let pairs = Pairs { set: self.set, method: self.method, sketches, candidates };
         self.progress.begin(Stage::Compare, self.pairs());
         let next = AtomicUsize::new(0);
@@ -79,7 +79,7 @@ impl Trial<'_> {
         Ok(total.into_inner().expect("no thread panics with this lock"))
     }
 
-    /// How many pairs are looked at.
+    /// The number of pairs to compare.
     fn pairs(&self) -> u64 {
         let pages = self.set.pages.len() as u64;
         let listed = self.set.labels.all().len() as u64;
@@ -92,7 +92,7 @@ impl Trial<'_> {
     }
 }
 
-/// Pairs of pages, and what the method and the set say of them.
+/// Pairs of pages, with the method's verdict and the set's label.
 struct Pairs<'a> {
     set: &'a Set,
     method: &'a dyn Method,
@@ -101,7 +101,7 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// Compares a page with those behind it that it is listed with; says how many that were.
+    /// Compares a page with the later pages it is listed with. Returns their number.
     fn listed(&self, a: u32, tally: &mut Tally) -> u64 {
         let listed = self.set.labels.row(a);
         for pair in listed {
@@ -110,8 +110,8 @@ impl Pairs<'_> {
         listed.len() as u64
     }
 
-    /// Compares a page with all behind it; says how many that were. Where it is known which of them share a word with it,
-    /// these are marked with its number in `shares`.
+    /// Compares a page with all later pages. Returns their number. `shares`, if known, marks the pages that share a
+    /// word with this page by its number.
     fn all(&self, a: u32, shares: Option<&[u32]>, tally: &mut Tally) -> u64 {
         let threshold = self.method.threshold();
         let pages = self.set.pages.len() as u32;
@@ -123,7 +123,7 @@ impl Pairs<'_> {
         u64::from(pages - a - 1)
     }
 
-    /// What the method says of a pair, and what is known of it. Pages that share no word of their sketches are not alike.
+    /// The method's verdict and the label of a pair. Pages whose sketches share no word are not similar.
     fn verdict(&self, a: u32, b: u32, listed: Option<&Listed>, shares: Option<&[u32]>) -> Verdict {
         let label = listed.map_or(Label::Other, |pair| pair.label);
         let whole = listed.map_or(f32::NAN, |pair| pair.whole);
@@ -133,7 +133,7 @@ impl Pairs<'_> {
         let candidate = self.candidates.as_ref().is_none_or(found);
         let similarity = match label {
             _ if exact => 1.0,
-            // Nobody looks at these: neither do they count, nor are they listed among mistakes.
+            // Their similarity is never used: they neither count nor appear among the mistakes.
             Label::Unscored => 0.0,
             Label::Other if !candidate => 0.0,
             _ if shares.is_some_and(|marks| marks[b as usize] != a) => 0.0,
@@ -145,7 +145,7 @@ impl Pairs<'_> {
     fn similarity(&self, a: u32, b: u32) -> f64 {
         let (a, b) = (&self.sketches[a as usize], &self.sketches[b as usize]);
         let similarity = self.method.similarity(self.method.score(a, b), (a.len(), b.len()));
-        // Not a number is not alike.
+        // NaN counts as not similar.
         if similarity.is_nan() { 0.0 } else { similarity.clamp(0.0, 1.0) }
     }
 }

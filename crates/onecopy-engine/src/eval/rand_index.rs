@@ -1,9 +1,9 @@
-//! How well groups agree with the groups that should be.
+//! Measures how well two groupings of the same pages agree.
 
 use std::collections::HashMap;
 
-/// The adjusted Rand index of two ways to group the same pages (Hubert and Arabie 1985): 1 if they agree, about 0 if they
-/// agree no more than by chance. Each page's group in the one way and in the other.
+/// The adjusted Rand index of two groupings (Hubert and Arabie 1985): 1 if they agree, about 0 if they agree only by
+/// chance. Each item holds a page's group in both groupings.
 pub(super) fn adjusted_rand_index(groups: impl Iterator<Item = (u32, u32)>) -> f64 {
     let (mut cells, mut ones, mut others) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut pages = 0u64;
@@ -17,11 +17,11 @@ pub(super) fn adjusted_rand_index(groups: impl Iterator<Item = (u32, u32)>) -> f
     let (one, other) = (pairs(ones.into_values()), pairs(others.into_values()));
     let expected = if pages < 2 { 0.0 } else { one * other / pairs([pages].into_iter()) };
     let most = (one + other) / 2.0;
-    // Both are all alone, or both are one group: they agree.
+    // All pages are single in both, or all are in one group in both: the groupings agree.
     if most == expected { 1.0 } else { (together - expected) / (most - expected) }
 }
 
-/// How many pairs there are inside groups of these sizes.
+/// The number of pairs within groups of these sizes.
 fn pairs(sizes: impl Iterator<Item = u64>) -> f64 {
     sizes.map(|size| (size * size.saturating_sub(1) / 2) as f64).sum()
 }
@@ -40,7 +40,7 @@ mod tests {
         assert!((index(&[0, 0, 1, 2], &[0, 0, 1, 1]) - 4.0 / 7.0).abs() < 1e-12);
         assert!((index(&[0, 0, 1, 1], &[0, 1, 0, 1]) + 0.5).abs() < 1e-12);
         assert_eq!(index(&[0, 0, 0, 0], &[0, 1, 2, 3]), 0.0);
-        // The worked example of Hubert and Arabie's formula by hand: cells 2,1 / 0,3; 4 together, 6 and 7 pairs of 15.
+        // Hubert and Arabie's formula computed by hand: cells 2,1 / 0,3; 4 pairs in both, 6 and 7 pairs of 15.
         let value = index(&[0, 0, 0, 1, 1, 1], &[0, 0, 1, 1, 1, 1]);
         assert!((value - (4.0 - 42.0 / 15.0) / (6.5 - 42.0 / 15.0)).abs() < 1e-12);
     }

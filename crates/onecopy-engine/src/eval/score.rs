@@ -1,4 +1,4 @@
-//! Counts → precision, recall and their kin, with what chance may have done to them.
+//! Computes precision, recall and related scores from counts, with confidence intervals.
 
 use serde::Serialize;
 
@@ -6,53 +6,53 @@ use super::labels::BANDS;
 use super::rand_index::adjusted_rand_index;
 use super::tally::{BINS, Scoped};
 
-/// How many standard deviations around the middle of a normal distribution hold 95 % of it.
+/// The number of standard deviations that cover 95 % of a normal distribution.
 const DEVIATIONS_95: f64 = 1.959_963_984_540_054;
-/// The thresholds of a curve: from the first to 1, in hundredths.
+/// The first threshold of a curve, in hundredths. The last is 1.
 const CURVE_FROM: usize = 5;
-/// The precisions that recall is told at.
+/// The precisions at which recall is reported.
 const PRECISIONS: [f64; 2] = [0.99, 0.95];
 
-/// How right a method is on some pairs. What cannot be said, such as the precision of no pairs, is nothing.
+/// The scores of a method on some pairs. An undefined score, such as the precision over no pairs, is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// Pairs that are scored.
+    /// The number of scored pairs.
     pub pairs: u64,
-    /// Those of them that are duplicates.
+    /// The number of duplicates among them.
     pub duplicates: u64,
-    /// Those that the method calls duplicates.
+    /// The number of pairs that the method calls duplicates.
     pub found: u64,
-    /// Those that it calls duplicates and that are.
+    /// The number of those that are duplicates.
     pub right: u64,
-    /// The share of right ones among those found.
+    /// `right / found`.
     pub precision: Option<f64>,
-    /// Where the precision is, by 95 % (Wilson 1927), as if pairs were independent. Those of one cluster are not, so that
-    /// it is rather wider.
+    /// The 95 % interval of the precision (Wilson 1927), if pairs were independent. Pairs of one cluster are not, so
+    /// the true interval is wider.
     pub precision_interval: Option<[f64; 2]>,
-    /// The share of duplicates that are found.
+    /// `right / duplicates`.
     pub recall: Option<f64>,
-    /// Where the recall is, by 95 %.
+    /// The 95 % interval of the recall.
     pub recall_interval: Option<[f64; 2]>,
     /// The harmonic mean of precision and recall.
     pub f1: Option<f64>,
-    /// The adjusted Rand index of the groups that found pairs make.
+    /// The adjusted Rand index of the groups that the found pairs form.
     pub ari: Option<f64>,
 }
 
-/// Recall among the duplicates whose whole texts are about so alike.
+/// Recall among duplicates whose whole texts have a similarity in this band.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Band {
-    /// The Jaccard similarity of all text that readers see, in shingles of five words: from here on,
+    /// The lower bound of the Jaccard similarity of all visible text, in shingles of five words.
     pub from: f64,
-    /// and below this; the last band has 1 too.
+    /// The upper bound, exclusive; the last band includes 1.
     pub to: f64,
-    /// Duplicates in this band.
+    /// The number of duplicates in this band.
     pub duplicates: u64,
-    /// Those of them that are found.
+    /// The number of those that were found.
     pub found: u64,
-    /// Their share.
+    /// `found / duplicates`.
     pub recall: Option<f64>,
-    /// Where the recall is, by 95 %.
+    /// The 95 % interval of the recall.
     pub recall_interval: Option<[f64; 2]>,
 }
 
@@ -61,9 +61,9 @@ pub struct Band {
 pub struct Point {
     /// Pairs at least this similar are called duplicates.
     pub threshold: f64,
-    /// The share of right ones among those found.
+    /// The share of duplicates among the found pairs.
     pub precision: Option<f64>,
-    /// The share of duplicates that are found.
+    /// The share of duplicates that were found.
     pub recall: Option<f64>,
     /// The harmonic mean of the two.
     pub f1: Option<f64>,
@@ -72,13 +72,13 @@ pub struct Point {
 /// The best recall at a precision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reached {
-    /// At least this precision,
+    /// The required precision.
     pub at_precision: f64,
-    /// is reached here with the highest recall. Nothing if no threshold reaches it.
+    /// The point with the highest recall at this precision. `None` if no threshold reaches it.
     pub point: Option<Point>,
 }
 
-/// The score of what was counted; `truth` has the group that each page should be in.
+/// The score of some counts; `truth` holds the true group of each page.
 pub(super) fn score(counts: &Scoped, truth: &[u32]) -> Score {
     let [others, duplicates] = [0, 1].map(|class| counts.bins[class].iter().sum::<u64>());
     let right = counts.found[1];
@@ -113,13 +113,13 @@ pub(super) fn bands(counts: &[[u64; 2]; BANDS.len()]) -> Vec<Band> {
     counts.iter().enumerate().map(band).collect()
 }
 
-/// Precision and recall over thresholds in hundredths.
+/// Precision and recall at thresholds in steps of 0.01.
 pub(super) fn curve(counts: &Scoped) -> Vec<Point> {
     let step = BINS / 100;
     points(counts).into_iter().step_by(step).skip(CURVE_FROM).collect()
 }
 
-/// The threshold with the best F1; of equal ones the highest.
+/// The threshold with the best F1; on a tie, the highest.
 pub(super) fn best_f1(counts: &Scoped) -> Option<Point> {
     let mut points = points(counts);
     points.remove(0);
@@ -129,7 +129,7 @@ pub(super) fn best_f1(counts: &Scoped) -> Option<Point> {
         .max_by(|a, b| a.f1.partial_cmp(&b.f1).expect("numbers"))
 }
 
-/// The best recall at each of some precisions; of equal ones at the highest threshold.
+/// The best recall at each of the precisions; on a tie, at the highest threshold.
 pub(super) fn reached(counts: &Scoped) -> Vec<Reached> {
     let points = points(counts);
     let reach = |at_precision: f64| {
@@ -143,7 +143,7 @@ pub(super) fn reached(counts: &Scoped) -> Vec<Reached> {
     PRECISIONS.map(reach).into()
 }
 
-/// Precision and recall at the threshold that each bin begins with.
+/// Precision and recall at the lower bound of each bin.
 fn points(counts: &Scoped) -> Vec<Point> {
     let duplicates: u64 = counts.bins[1].iter().sum();
     let (mut wrong, mut right) = (0, 0);
@@ -166,14 +166,14 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Where a share is by 95 %, given that `part` of `whole` were met (Wilson 1927).
+/// The 95 % interval of a share, given `part` of `whole` in a sample (Wilson 1927).
 fn wilson(part: u64, whole: u64) -> Option<[f64; 2]> {
     let share = ratio(part, whole)?;
     let (n, z) = (whole as f64, DEVIATIONS_95);
     let middle = share + z * z / (2.0 * n);
     let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
-    // Rounding must not put an end outside.
+    // Rounding must not move a bound outside 0 to 1.
     let low = if part == 0 { 0.0 } else { (middle - spread) / scale };
     let high = if part == whole { 1.0 } else { (middle + spread) / scale };
     Some([low, high])
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(wilson(0, 0), None);
     }
 
-    /// Four duplicates and two others.
+    /// Four duplicates and two non-duplicates.
     fn counts() -> Scoped {
         let mut bins = [vec![0; BINS + 1], vec![0; BINS + 1]];
         for similarity in [300, 800] {

@@ -1,10 +1,10 @@
-//! A labelled set: a folder with pages, and with what is known of pairs of them.
+//! A labelled set: a folder with pages and labels of pairs.
 
 use std::path::Path;
 
 use onecopy_core::{Config, group};
 
-use super::docs::{self, Docs, Page};
+use super::docs::{self, Docs, EvalPage};
 use super::labels::{self, Label, Labels};
 use super::tally::Scope;
 use crate::error::{Error, Result};
@@ -13,12 +13,12 @@ use crate::progress::Progress;
 /// A labelled set.
 pub(super) struct Set {
     pub name: String,
-    pub pages: Vec<Page>,
-    /// Pages that have no words, and pairs of the list that have such a page. They are left out.
+    pub pages: Vec<EvalPage>,
+    /// Pages without words, and listed pairs with such a page. They are left out.
     pub empty_pages: usize,
     pub empty_pairs: usize,
     pub labels: Labels,
-    /// The group of each page as it should be, for each scope.
+    /// The true group of each page, for each scope.
     pub truth: [Vec<u32>; Scope::ALL.len()],
 }
 
@@ -43,33 +43,34 @@ impl Set {
         Ok(Set { name: name(folder), pages: docs.pages, empty_pages, empty_pairs, labels, truth })
     }
 
-    /// Whether two pages are of one site. `None` if that is not known.
+    /// Whether two pages are from one site. `None` if unknown.
     pub(super) fn same_site(&self, a: u32, b: u32) -> Option<bool> {
         same_site(&self.pages, a, b)
     }
 }
 
-/// Says what is missing in `folder` before anything is read.
+/// Checks that `folder` exists before anything is read.
 pub(super) fn check(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     let reason = if folder.exists() { "not a folder" } else { "there is no such folder" };
     let remedy = "give the folder of a labelled set, with docs.jsonl and pairs.csv or clusters.csv";
-    Err(Error::Input(folder.display().to_string(), format!("{reason}: {remedy}")))
+    let (input, reason) = (folder.display().to_string(), format!("{reason}: {remedy}"));
+    Err(Error::Input { input, reason })
 }
 
-/// The name of a set: that of its folder.
+/// The name of a set, which is its folder's name.
 fn name(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     whole.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn same_site(pages: &[Page], a: u32, b: u32) -> Option<bool> {
+fn same_site(pages: &[EvalPage], a: u32, b: u32) -> Option<bool> {
     Some(pages[a as usize].site? == pages[b as usize].site?)
 }
 
-/// The groups that duplicates of a scope make.
+/// The groups that the duplicates of a scope form.
 fn of_pairs(labels: &Labels, docs: &Docs, scope: Scope) -> Vec<u32> {
     let same = labels.all().iter().filter(|pair| pair.label == Label::Same);
     let within = same.filter(|pair| scope.has(same_site(&docs.pages, pair.a, pair.b)));
@@ -78,7 +79,7 @@ fn of_pairs(labels: &Labels, docs: &Docs, scope: Scope) -> Vec<u32> {
     (0..docs.pages.len() as u32).map(|page| groups.of(page)).collect()
 }
 
-/// The groups that pairs of a scope make in clusters: a chain through the pages of each suffices.
+/// The groups that pairs of a scope form within clusters. A chain through the pages of each cluster suffices.
 fn of_clusters(clusters: &[u32], docs: &Docs, scope: Scope) -> Vec<u32> {
     let site = |page: u32| docs.pages[page as usize].site;
     let mut order: Vec<u32> = (0..clusters.len() as u32).collect();
@@ -93,7 +94,8 @@ fn of_clusters(clusters: &[u32], docs: &Docs, scope: Scope) -> Vec<u32> {
             }
             Scope::CrossSite => {
                 let known = &members[members.partition_point(|&page| site(page).is_none())..];
-                // Whoever is of the last one's site is of another than the first, if there are two sites.
+                // Pages are sorted by site. If there are two sites, every page differs in site from the first or the
+                // last.
                 let ends = [known.last(), known.first()].into_iter().flatten();
                 let across = |a: u32, b: u32| same_site(&docs.pages, a, b) == Some(false);
                 let partner = |page: u32| ends.clone().find(|&&other| across(page, other));

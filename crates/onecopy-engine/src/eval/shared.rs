@@ -1,22 +1,22 @@
-//! Which pages share a word of their sketches: most pairs share none, and need not be compared.
+//! Finds pages that share a word of their sketches. Most pairs share none and need no comparison.
 
-/// A word's leading bits that say which one it is. Words that differ behind them only are taken for one, which costs a
+/// The leading bits that identify a word. Words that differ only in lower bits count as equal, which costs one
 /// comparison.
 const IDENTITY_BITS: u32 = 32;
-/// No index is made of more words: it would take more memory than it is worth.
+/// The most words to index. More would take too much memory.
 const WORDS_LIMIT: usize = 1 << 27;
 
 /// For each page, the later pages that share a word with it.
-pub(super) struct Shared {
-    /// The pages of each word that two have, ascending, word after word.
+pub(super) struct SharedShingles {
+    /// The pages of each word that two or more pages have, ascending, word by word.
     pages: Vec<u32>,
-    /// For each page and word that another has, the part of `pages` behind the page.
+    /// For each page and each shared word, the part of `pages` after this page.
     later: Vec<Vec<(u32, u32)>>,
 }
 
-impl Shared {
-    /// An index of sketches whose leading bits say which word each is. `None` if there are too many.
-    pub(super) fn new(sketches: &[Vec<u64>]) -> Option<Shared> {
+impl SharedShingles {
+    /// An index of sketches whose words are identified by their leading bits. `None` if there are too many words.
+    pub(super) fn new(sketches: &[Vec<u64>]) -> Option<SharedShingles> {
         let words: usize = sketches.iter().map(Vec::len).sum();
         if words > WORDS_LIMIT {
             return None;
@@ -28,7 +28,7 @@ impl Shared {
         }
         holders.sort_unstable();
         holders.dedup();
-        let mut shared = Shared { pages: Vec::new(), later: vec![Vec::new(); sketches.len()] };
+        let mut shared = SharedShingles { pages: Vec::new(), later: vec![Vec::new(); sketches.len()] };
         for run in holders.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
             let end = (shared.pages.len() + run.len()) as u32;
             for &holder in &run[..run.len() - 1] {
@@ -40,7 +40,7 @@ impl Shared {
         Some(shared)
     }
 
-    /// Sets the marks of the pages behind `page` that share a word with it to `page`.
+    /// Marks the later pages that share a word with `page`: sets their marks to `page`.
     pub(super) fn mark<'a>(&self, page: u32, marks: &'a mut [u32]) -> &'a [u32] {
         for &(from, to) in &self.later[page as usize] {
             for &other in &self.pages[from as usize..to as usize] {
@@ -65,7 +65,7 @@ mod tests {
             vec![word(1), word(2) + 1],
             vec![],
         ];
-        let shared = Shared::new(&sketches).unwrap();
+        let shared = SharedShingles::new(&sketches).unwrap();
         let marked = |page: u32| {
             let mut marks = vec![u32::MAX; sketches.len()];
             let marks = shared.mark(page, &mut marks);

@@ -1,6 +1,6 @@
-//! Tables with commas between their cells: `pairs.csv` and `clusters.csv` of a labelled set.
+//! Reads CSV tables: `pairs.csv` and `clusters.csv` of a labelled set.
 //!
-//! Cells may be in double quotes. A line is a row, so that an error can name it.
+//! Cells may be in double quotes. Every row is one line, so that an error can name it.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::docs::in_line;
 use crate::error::{At, Result};
 
-/// The longest line that is read.
+/// The longest accepted line.
 const LINE_BYTES: u64 = 1 << 20;
 
 /// A table, read row by row.
@@ -21,7 +21,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Opens the table of that name in `folder`, if there is one, and reads the names of its columns.
+    /// Opens the table `name` in `folder`, if it exists, and reads its column names.
     pub(super) fn open(folder: &Path, name: &str) -> Result<Option<Table>> {
         let path = folder.join(name);
         if !path.is_file() {
@@ -34,12 +34,12 @@ impl Table {
         Ok(Some(table))
     }
 
-    /// The place of a column.
+    /// The index of a column.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// The places of columns that must be there.
+    /// The indexes of required columns.
     pub(super) fn columns<const N: usize>(&self, names: [&str; N]) -> Result<[usize; N]> {
         let mut places = [0; N];
         for (place, name) in places.iter_mut().zip(names) {
@@ -49,7 +49,7 @@ impl Table {
         Ok(places)
     }
 
-    /// The next row that is not blank, and its line.
+    /// The next non-blank row, and its line number.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Vec<String>)>> {
         let mut line = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! What was found among all pairs of a set, counted. Its size does not depend on the number of pairs.
+//! Counts the results over all pairs of a set. Its size does not depend on the number of pairs.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -7,10 +7,10 @@ use onecopy_core::Groups;
 
 use super::labels::{BANDS, Label, band};
 
-/// Similarities are counted in so many bins.
+/// The number of similarity bins below 1. One more bin holds similarity 1.
 pub(super) const BINS: usize = 1_000;
 
-/// Which pairs are looked at.
+/// The pairs to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     All,
@@ -21,7 +21,7 @@ pub(super) enum Scope {
 impl Scope {
     pub(super) const ALL: [Scope; 3] = [Scope::All, Scope::SameSite, Scope::CrossSite];
 
-    /// Whether a pair is looked at, given whether its pages are of one site.
+    /// Whether a pair is counted, given whether its pages are from one site.
     pub(super) fn has(self, same_site: Option<bool>) -> bool {
         match self {
             Scope::All => true,
@@ -31,27 +31,27 @@ impl Scope {
     }
 }
 
-/// What a method says of a pair.
+/// The verdict of a method on a pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verdict {
     pub a: u32,
     pub b: u32,
     pub label: Label,
     pub same_site: Option<bool>,
-    /// How alike all that readers see of the two pages is. Only known of duplicates.
+    /// The similarity of the whole visible texts. Known only for duplicates.
     pub whole: f32,
     pub similarity: f64,
-    /// Whether the method's search comes upon the pair at all.
+    /// Whether the method's search finds the pair as a candidate.
     pub candidate: bool,
 }
 
 /// The counts of a scope.
 pub(super) struct Scoped {
-    /// Pairs by similarity: of others, and of duplicates. What the search does not come upon is in the lowest bin.
+    /// Non-duplicates and duplicates by similarity. Pairs that the search misses are in the lowest bin.
     pub bins: [Vec<u64>; 2],
-    /// Pairs that reach the method's threshold: of others, and of duplicates.
+    /// Non-duplicates and duplicates that reach the method's threshold.
     pub found: [u64; 2],
-    /// The groups that found pairs make. Pairs that are not scored join nothing.
+    /// The groups that the found pairs form. Unscored pairs join nothing.
     pub groups: Groups,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Scoped {
 pub(super) struct Tally {
     pages: u32,
     pub scopes: [Scoped; Scope::ALL.len()],
-    /// Duplicates, and those of them that were found, in each band.
+    /// For each band: the duplicates, and the found ones among them.
     pub bands: [[u64; 2]; BANDS.len()],
     pub unscored: u64,
     pub wrong: Worst,
@@ -111,13 +111,14 @@ impl Tally {
         }
         match (pair.label, found) {
             (Label::Other, true) => self.wrong.push(pair.similarity.to_bits(), pair),
-            // The bits of numbers that are not negative grow with them: turned round, the smallest is the worst.
+            // The bits of a non-negative float are ordered like its value. Inverting them ranks the smallest similarity
+            // as the worst.
             (Label::Same, false) => self.missed.push(!pair.similarity.to_bits(), pair),
             _ => {}
         }
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     pub(super) fn add(&mut self, other: Tally) {
         for (counts, other) in self.scopes.iter_mut().zip(other.scopes) {
             for class in 0..2 {
@@ -139,20 +140,20 @@ impl Tally {
     }
 }
 
-/// The bin that a similarity is in: bin `n` begins at `n / BINS`, to the last bit, so that thresholds cut between bins.
+/// The bin of a similarity. Bin `n` begins exactly at `n / BINS`, so that thresholds fall between bins.
 fn bin(similarity: f64) -> usize {
-    // Rounding may lift a product to the next number, and lets none fall below: the test looks at all of them.
+    // Rounding may lift a product to the next integer but never lowers it: the test checks all of them.
     let at = (similarity * BINS as f64) as usize;
     if at as f64 / BINS as f64 <= similarity { at.min(BINS) } else { at - 1 }
 }
 
-/// A mistake, ranked: how bad it is, then smaller numbers first; with its similarity and whether it was a candidate.
+/// A ranked mistake: its severity, its pages (smaller numbers first), its similarity, and whether it was a candidate.
 type Ranked = (u64, Reverse<(u32, u32)>, u64, bool);
 
-/// So many times more mistakes are kept than are told, to choose from.
+/// How many times more mistakes are kept than reported, to choose from.
 const SPARE: usize = 50;
 
-/// The worst mistakes of a kind, whatever the order in which they come.
+/// The worst mistakes of a kind, independent of their order of arrival.
 pub(super) struct Worst {
     limit: usize,
     heap: BinaryHeap<Reverse<Ranked>>,
@@ -188,7 +189,7 @@ impl Worst {
         }
     }
 
-    /// The mistakes to be told, the worst first. Those with a page that a worse one has too come behind all others.
+    /// The mistakes to report, worst first. A mistake that shares a page with a worse one is listed after all others.
     pub(super) fn varied(self) -> Vec<Wrong> {
         let mut told = HashSet::new();
         let (mut chosen, mut others) = (Vec::new(), Vec::new());

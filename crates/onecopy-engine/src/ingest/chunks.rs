@@ -1,7 +1,7 @@
-//! A stream of lines, cut into chunks of whole lines.
+//! Cuts a stream of lines into chunks of whole lines.
 //!
-//! Where the cuts fall depends on the bytes and the chunk size alone. A line over the page limit is passed over
-//! without being held in memory, and damage in a compressed file ends it: both are reported in the line's place.
+//! The cuts depend only on the bytes and the chunk size. A line over the page limit is skipped without holding it in
+//! memory. Damage in a compressed file ends the file. Both are reported in place of the line.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -16,47 +16,47 @@ use crate::parallel::{Gate, Permit};
 pub(crate) struct Chunk {
     /// Its number in the source, from zero.
     pub index: u32,
-    /// Where its bytes begin in the source's lines.
+    /// The offset of its bytes among the source's unpacked bytes.
     pub at: u64,
     pub bytes: Vec<u8>,
-    /// What is wrong with the line behind these, if anything.
+    /// The problem with the next line, if any.
     pub trouble: Option<Trouble>,
-    /// Held while a line that is longer than a usual chunk is in memory.
+    /// Held while a line longer than a usual chunk is in memory.
     pub permit: Option<Permit>,
 }
 
-/// What is wrong with a line that could not be handed on.
+/// Why a line could not be delivered.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// It is longer than a page may be.
+    /// The line is over the page limit.
     Overlong,
-    /// The compressed file is damaged from here on.
+    /// The compressed file is damaged from this point.
     Corrupt(String),
     /// The file cannot be read at all.
     Refused(String),
 }
 
-/// A source that is cut into chunks.
+/// A source that yields chunks.
 pub(crate) trait Chunks: Send {
-    /// The next chunk, or nothing at the end. Fails only where the system or the network does. `spare` is a buffer to
-    /// fill, such as that of a chunk which is done with: fresh memory costs more than reading.
+    /// The next chunk, or `None` at the end. Returns an error only if the system or the network fails. `spare` is a
+    /// buffer to reuse, such as that of a finished chunk: allocating memory costs more than reading.
     fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>>;
 
-    /// Copies to `out`, as it stands, the record that was too long for the last chunk. Only archives need it: lines
-    /// that cannot be judged are left out of what is kept.
+    /// Copies the record that was too long for the last chunk to `out`, unchanged. Only archives need this: `kept`
+    /// leaves out lines that cannot be read.
     fn overlong(&mut self, _out: &mut dyn Write) -> io::Result<Copied> {
         Ok(Copied::Nothing)
     }
 }
 
-/// What was copied of a record that is too long.
+/// How much of an overlong record was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Copied {
-    /// There is none, or nobody knows where it ends.
+    /// There is no such record, or its end is unknown.
     Nothing,
-    /// All of it, with the line ends behind it.
+    /// The whole record, with the line ends after it.
     Whole { line_ends: usize, arc: bool },
-    /// What is there: the file ends before it does.
+    /// Only a part: the file ends inside the record.
     Cut,
 }
 
@@ -66,7 +66,7 @@ impl<R: Read + Send> Chunks for LineChunks<R> {
     }
 }
 
-/// The lines of a chunk: where each starts, and its bytes without the newline. Blank lines are counted too.
+/// The lines of a chunk: the offset of each, and its bytes without the newline. Includes blank lines.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let ends = memchr_iter(b'\n', bytes).map(|end| (end, end + 1));
     let rest = bytes.len() - memrchr(b'\n', bytes).map_or(0, |end| end + 1);
@@ -79,14 +79,14 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// Cuts what `reader` yields into chunks.
+/// Cuts the bytes of `reader` into chunks.
 pub(crate) struct LineChunks<R> {
     reader: R,
     chunk_bytes: usize,
     page_bytes: usize,
-    /// The beginning of a line whose end is still to come.
+    /// The beginning of a line that is not complete yet.
     carry: Vec<u8>,
-    /// Bytes that were read.
+    /// Bytes read so far.
     read: u64,
     next: u32,
     ended: bool,
@@ -94,7 +94,7 @@ pub(crate) struct LineChunks<R> {
 }
 
 impl<R: Read> LineChunks<R> {
-    /// A chunk for which more than `chunk_bytes` must be read passes the gate `large` first.
+    /// A chunk that needs more than `chunk_bytes` must pass the gate `large` first.
     pub(crate) fn new(reader: R, chunk_bytes: usize, page_bytes: usize, large: Arc<Gate>) -> LineChunks<R> {
         LineChunks {
             reader,
@@ -108,13 +108,13 @@ impl<R: Read> LineChunks<R> {
         }
     }
 
-    /// The next chunk, or nothing at the end. Fails only where the system or the network does. `spare` is a buffer to fill, such as
-    /// that of a chunk which is done with: fresh memory costs more than reading.
+    /// The next chunk, or `None` at the end. Returns an error only if the system or the network fails. `spare` is a
+    /// buffer to reuse, such as that of a finished chunk: allocating memory costs more than reading.
     pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         if self.ended {
             return Ok(None);
         }
-        // What the buffer held is written over, not cleared: zeros would be written over too.
+        // The old contents are overwritten, not cleared: filling with zeros would be one more write.
         let carried = self.carry.len();
         spare.resize(spare.len().max(carried), 0);
         spare[..carried].copy_from_slice(&self.carry);
@@ -134,8 +134,8 @@ impl<R: Read> LineChunks<R> {
         Ok((!chunk.bytes.is_empty() || chunk.trouble.is_some()).then_some(chunk))
     }
 
-    /// Reads until the chunk is full of whole lines, or the stream ends, or a line turns out too long. Its first
-    /// `length` bytes are there already.
+    /// Reads until the chunk is full of whole lines, the stream ends, or a line is too long. The first `length` bytes
+    /// are already filled.
     fn fill(&mut self, chunk: &mut Chunk, mut length: usize) -> io::Result<()> {
         let mut wanted = self.chunk_bytes;
         let mut searched = 0;
@@ -168,7 +168,8 @@ impl<R: Read> LineChunks<R> {
         }
     }
 
-    /// Reads behind the first `length` of `bytes` until there are `wanted` or the stream ends; says how many there are.
+    /// Reads after the first `length` bytes until there are `wanted` bytes or the stream ends. Returns the number of
+    /// bytes.
     fn read_to(&mut self, bytes: &mut Vec<u8>, mut length: usize, wanted: usize) -> io::Result<usize> {
         bytes.resize(bytes.len().max(wanted), 0);
         while length < wanted {
@@ -189,7 +190,7 @@ impl<R: Read> LineChunks<R> {
         Ok(length)
     }
 
-    /// Passes over the rest of a line.
+    /// Skips the rest of a line.
     fn skip_line(&mut self) -> io::Result<()> {
         let mut buffer = Vec::new();
         loop {

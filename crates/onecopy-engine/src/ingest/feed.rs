@@ -1,7 +1,7 @@
-//! Hands out work to threads: the next chunk of any source that is not being read by another thread.
+//! Gives each thread the next chunk of any source that no other thread is reading.
 //!
-//! A source has one reader, which whoever comes next takes forward by a chunk; so one large file, even a compressed
-//! one, keeps all threads busy, and at most one chunk a thread is in memory.
+//! A source has one reader. Any free thread may advance it by one chunk, so one large file keeps all threads busy, even
+//! a compressed one. Memory holds at most one chunk per thread.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,16 +13,16 @@ use super::opener::Opener;
 use crate::error::{At, Result};
 use crate::parallel::Permit;
 
-/// Something to read.
+/// A piece of work.
 pub(crate) enum Piece {
     /// Lines or records of a source.
     Chunk { lot: u32, source: u32, chunk: Chunk },
-    /// Sources that are one page each. A large one comes alone, and with a permit.
+    /// Sources that are one page each. A large page is a piece of its own and holds a permit.
     Documents { lot: u32, sources: Range<u32>, permit: Option<Permit> },
 }
 
 impl Piece {
-    /// The bytes of a piece that needs much memory; of others, nothing.
+    /// The size of a piece that holds a permit; `None` for others.
     pub(crate) fn large_bytes(&self, sources: &[Source]) -> Option<u64> {
         match self {
             Piece::Chunk { chunk, .. } => chunk.permit.as_ref().map(|_| chunk.bytes.len() as u64),
@@ -32,7 +32,7 @@ impl Piece {
         }
     }
 
-    /// The lot and the chunk that this is.
+    /// The lot and the chunk number of this piece.
     pub(crate) fn place(&self) -> (u32, u32) {
         match self {
             Piece::Chunk { lot, chunk, .. } => (*lot, chunk.index),
@@ -52,7 +52,7 @@ pub(crate) struct Feed<'a> {
 
 enum Reader {
     Unopened,
-    /// The chunks, how much of the file was read, and how much of that is reported.
+    /// The chunks, the bytes read from the file, and how many of those were already reported.
     Open(Box<dyn Chunks>, Arc<AtomicU64>, u64),
     Ended,
 }
@@ -68,8 +68,8 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// The next piece of work and the bytes of input that it took, or nothing when all is handed out. `threads`
-    /// bounds how many sources are open; `spare` is a buffer to fill.
+    /// The next piece and the input bytes it took, or `None` when nothing is left. `threads` limits how many sources
+    /// are open. `spare` is a buffer to reuse.
     pub(crate) fn next(&self, threads: usize, spare: &mut Vec<u8>) -> Result<Option<(Piece, u64)>> {
         loop {
             let Some(first) = self.unended().next() else { return Ok(None) };

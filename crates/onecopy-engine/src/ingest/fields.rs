@@ -1,8 +1,8 @@
-//! Which field of a record is what: as the user says, else by the names that crawlers and corpora use.
+//! Maps field names to their meaning: the user's names first, else the usual names of crawlers and corpora.
 
 use crate::job::Fields;
 
-/// What a field can be.
+/// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Text,
@@ -35,7 +35,7 @@ const USUAL: [(Field, &[&str]); FIELDS] = [
     (Field::Revisit, &["revisit"]),
 ];
 
-/// Names and what they mean. A record may have several names for one thing: the one listed first counts.
+/// Names and their meanings. If a record uses several names for one meaning, the one listed first wins.
 pub(crate) struct FieldNames {
     names: Vec<(String, Field, u8)>,
 }
@@ -57,12 +57,12 @@ impl FieldNames {
         FieldNames { names }
     }
 
-    /// What the field called `name` is, and its place among the names for that.
+    /// The meaning of the field `name`, and the rank of that name for the meaning.
     pub(crate) fn meaning(&self, name: &str) -> Option<(Field, u8)> {
         self.names.iter().find(|(known, ..)| known == name).map(|&(_, field, place)| (field, place))
     }
 
-    /// The names under which a text is looked for, for a person.
+    /// The names of text fields, for an error message.
     pub(crate) fn text_names(&self) -> String {
         let texts = self.names.iter().filter(|(_, field, _)| matches!(field, Field::Text | Field::Html));
         texts.map(|(name, ..)| format!("`{name}`")).collect::<Vec<_>>().join(", ")

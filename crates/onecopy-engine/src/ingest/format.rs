@@ -1,4 +1,4 @@
-//! What an input file holds: told by its name, else by how it begins.
+//! Detects the format of an input file by its name, else by its first bytes.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,18 +10,18 @@ use super::packing::{Packing, sniff, unpack};
 use super::warc::is_warc;
 use crate::error::{At, Result};
 
-/// What an input file holds.
+/// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Format {
-    /// JSON Lines: a page a line.
+    /// JSON Lines: one page per line.
     Lines(Packing),
-    /// WARC, WET or ARC: a page a record.
+    /// WARC, WET or ARC: one page per record.
     Records(Packing),
-    /// Parquet: a page a row.
+    /// Parquet: one page per row.
     Parquet,
-    /// One page, HTML.
+    /// One HTML page.
     Html,
-    /// One page, text.
+    /// One text page.
     Text,
 }
 
@@ -31,7 +31,7 @@ impl Format {
         matches!(self, Format::Html | Format::Text)
     }
 
-    /// How the file is compressed, if that is for us to undo.
+    /// The compression of the file, if onecopy undoes it itself.
     pub(crate) fn packing(self) -> Packing {
         match self {
             Format::Lines(packing) | Format::Records(packing) => packing,
@@ -40,7 +40,7 @@ impl Format {
     }
 }
 
-/// What the name of a file says.
+/// The format that a file name indicates.
 pub(crate) fn by_name(name: &str) -> Option<Format> {
     let name = name.to_ascii_lowercase();
     let (stem, packing) = match name.rsplit_once('.') {
@@ -58,10 +58,11 @@ pub(crate) fn by_name(name: &str) -> Option<Format> {
     }
 }
 
-/// Bytes of a file, unpacked, by which it is told what it is.
+/// How many unpacked bytes are used to detect the format.
 const HEAD_BYTES: u64 = 32 << 10;
 
-/// For a file whose name says nothing: what its first bytes say, or why it is not read.
+/// Detects the format by the first bytes, for a file whose name does not tell. The inner error says why the file is not
+/// read.
 pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'static str>> {
     let mut head = Vec::new();
     File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).at("read", path)?;
@@ -74,7 +75,7 @@ pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'st
     };
     let mut plain = Vec::new();
     if let Ok((reader, _)) = unpack(Box::new(std::io::Cursor::new(head)), packing, u64::MAX) {
-        // A file that is cut here cannot be unpacked to its end, which does not matter.
+        // The head is usually cut off inside a compressed frame, so an error here does not matter.
         let _ = reader.take(HEAD_BYTES).read_to_end(&mut plain);
     }
     Ok(match (first_byte(&plain), packing) {
@@ -87,22 +88,30 @@ pub(crate) fn by_content(path: &Path) -> Result<std::result::Result<Format, &'st
     })
 }
 
-/// What a file is that is taken for one page, whatever its name says: HTML or text; or why it is not one.
-pub(crate) fn of_page(name: &str, bytes: &[u8]) -> std::result::Result<Format, &'static str> {
-    const MANY: &str = "a file of many pages: run `onecopy dedup` on it, then compare its pages with --run and the output folder";
+/// Why a file is not one page.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotOnePage {
+    Many,
+    /// Why it cannot be read.
+    Unreadable(&'static str),
+}
+
+/// The format of a file that must be one page: HTML or text. Returns the reason if it is not one page.
+pub(crate) fn of_page(name: &str, bytes: &[u8]) -> std::result::Result<Format, NotOnePage> {
     let named = by_name(name);
     match named {
         Some(format) if format.is_document() => return Ok(format),
         None if !bytes.starts_with(b"PAR1") && !is_warc(bytes) => {}
-        _ => return Err(MANY),
+        _ => return Err(NotOnePage::Many),
     }
-    if sniff(bytes)? != Packing::Plain {
-        return Err("compressed: unpack it first, or give - and pipe it in unpacked");
+    if sniff(bytes).map_err(NotOnePage::Unreadable)? != Packing::Plain {
+        let reason = "compressed: unpack it first, or give - and pipe it in unpacked";
+        return Err(NotOnePage::Unreadable(reason));
     }
     Ok(if first_byte(bytes) == Some(b'<') { Format::Html } else { Format::Text })
 }
 
-/// The first byte that is neither white space nor of a byte order mark.
+/// The first byte that is neither white space nor part of a byte order mark.
 fn first_byte(bytes: &[u8]) -> Option<u8> {
     bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte))
 }

@@ -1,6 +1,6 @@
-//! Finding the inputs: files, folders, glob patterns and standard input become a list of sources.
+//! Finds the inputs: turns files, folders, glob patterns and standard input into a list of sources.
 //!
-//! Links inside a folder are not followed, so that reading never leaves it; hidden files are passed over.
+//! Links inside a folder are not followed, so that reading never leaves it. Hidden files are skipped.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -18,27 +18,27 @@ use crate::error::{At, Error, Result};
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Source {
-    /// Its full path, so that a finished run can be asked about from anywhere.
+    /// Its full path, so that commands on a finished run work from any folder.
     #[serde(with = "super::names")]
     pub path: PathBuf,
-    /// Its name in the outputs, and below `kept/`: relative, parts joined by `/`.
+    /// Its name in the outputs and below `kept/`: relative, with `/` between parts.
     pub name: String,
     pub format: Format,
     pub bytes: u64,
-    /// Nanoseconds since 1970 of its last change: a changed file is not continued.
+    /// Nanoseconds since 1970 of its last change. A run does not resume over a changed file.
     pub modified_ns: u64,
-    /// For a file in an object store, whose path is its address: what changes when it does.
+    /// The version of a file in an object store, which changes with the file. The path of such a file is its address.
     pub version: Option<String>,
 }
 
 impl Source {
-    /// The file in an object store that this is.
+    /// The object, if this source is in an object store.
     pub(crate) fn remote(&self) -> Option<RemoteFile> {
         let version = self.version.clone()?;
         Some(RemoteFile { address: self.path.display().to_string(), bytes: self.bytes, version })
     }
 
-    /// Its bytes, as they are.
+    /// Opens its bytes, still compressed.
     pub(crate) fn open(&self, stores: &Stores) -> io::Result<Box<dyn Read + Send>> {
         match self.remote() {
             Some(file) => Ok(Box::new(stores.read(&file)?)),
@@ -47,7 +47,7 @@ impl Source {
     }
 }
 
-/// The sources of a job, and the files that were found but cannot be read.
+/// The sources of a job, and the files that cannot be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Inputs {
     pub sources: Vec<Source>,
@@ -55,8 +55,8 @@ pub(crate) struct Inputs {
     pub refused: Vec<(String, String)>,
 }
 
-/// Finds the sources of `inputs`, in their order, those of a folder by name. `spool` is where standard input was
-/// put, `out` is never read.
+/// Finds the sources of `inputs`, in order; those of a folder are sorted by name. `spool` holds what came from standard
+/// input. `out` is never read.
 pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path, stores: &Stores) -> Result<Inputs> {
     let out = fs::canonicalize(out).ok();
     let mut finder = Finder { found: Inputs::default(), seen: HashSet::new(), out };
@@ -72,7 +72,7 @@ pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path, stores: 
     Ok(found)
 }
 
-/// Whether a file was named by the user or met in a folder.
+/// Whether the user named a file or it was found in a folder.
 #[derive(Clone, Copy, PartialEq)]
 enum Asked {
     ByName,
@@ -95,8 +95,8 @@ impl Finder {
             return self.file(path, file_name(path), Asked::ByName);
         }
         let mut matched = false;
-        let pattern = glob::glob(input)
-            .map_err(|error| Error::Input(input.into(), format!("not a pattern: {error}")))?;
+        let pattern =
+            glob::glob(input).map_err(|error| refused(input, &format!("not a pattern: {error}")))?;
         for path in pattern {
             matched = true;
             match path {
@@ -114,7 +114,7 @@ impl Finder {
         } else {
             "no such file or folder"
         };
-        if matched { Ok(()) } else { Err(Error::Input(input.into(), reason.into())) }
+        if matched { Ok(()) } else { Err(refused(input, reason)) }
     }
 
     fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
@@ -158,7 +158,7 @@ impl Finder {
         let full = fs::canonicalize(path).at("read", path)?;
         if !full.is_file() {
             let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
-            return Err(Error::Input(path.display().to_string(), reason.into()));
+            return Err(refused(&path.display().to_string(), reason));
         }
         if !self.seen.insert(full.clone()) {
             return Ok(());
@@ -171,7 +171,7 @@ impl Finder {
         let format = match (format, asked) {
             (Ok(format), _) => format,
             (Err(reason), Asked::ByName) => {
-                return Err(Error::Input(path.display().to_string(), reason.into()));
+                return Err(refused(&path.display().to_string(), reason));
             }
             (Err(reason), Asked::ByFolder) => {
                 self.refuse(&name, reason);
@@ -191,18 +191,18 @@ impl Finder {
         Ok(())
     }
 
-    /// Takes what an address of an object store stands for. What a file holds is told by its name alone.
+    /// Adds the files behind an object store address. Their formats are detected by name only.
     fn remote(&mut self, input: &str, files: Vec<RemoteFile>) -> Result<()> {
         if files.is_empty() {
-            return Err(Error::Input(input.into(), "there is nothing at this address".into()));
+            return Err(refused(input, "there is nothing at this address"));
         }
         let alone = files.len() == 1;
         for RemoteFile { address, bytes, version } in files {
             let name = remote_name(input, &address);
-            // In an address of the web the name ends there; in a key it is a letter like others.
+            // A web address ends its path at `?`; in an object key `?` is an ordinary character.
             let told = if is_web(&address) { name.split('?').next().unwrap_or_default() } else { &name };
             match by_name(told) {
-                None if alone => return Err(Error::Input(address, UNKNOWN.into())),
+                None if alone => return Err(refused(&address, UNKNOWN)),
                 None => self.refuse(&name, UNKNOWN),
                 Some(format) => {
                     let (path, version) = (PathBuf::from(address), Some(version));
@@ -223,10 +223,10 @@ impl Finder {
     }
 }
 
-/// The name of a file in a store: its path below the folder that was asked for, else the end of its address.
+/// The name of a file in a store: its path below the requested folder, else the last part of its address.
 fn remote_name(input: &str, address: &str) -> String {
     let below = address.strip_prefix(input).filter(|_| input.ends_with('/'));
-    // Part of a key may be empty, or climb out of the output folder; the end of an address may be both.
+    // A part of a key may be empty, or `..`, which would leave the output folder. So may the last part of an address.
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
     match below.filter(|below| below.split('/').all(is_name)) {
         Some(below) => below.to_owned(),
@@ -234,21 +234,25 @@ fn remote_name(input: &str, address: &str) -> String {
     }
 }
 
-/// Said of a file that is none of ours.
+/// The error for a file of an unknown format.
 const UNKNOWN: &str = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, .warc, .wet, .arc, each also .gz or .zst; .parquet; .html, .htm, .txt)";
 
 fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| "input".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Gives sources that would be written under one name more of their path: as much as tells all of them apart.
+fn refused(input: &str, reason: &str) -> Error {
+    Error::Input { input: input.into(), reason: reason.into() }
+}
+
+/// Lengthens clashing names by more parts of their paths, until all names differ.
 fn part_names(sources: &mut [Source]) -> Result<()> {
     let mut depth = 1;
     loop {
         let Some(clash) = clash(sources) else { return Ok(()) };
         if depth > 64 {
             let reason = "another input has this name too, and one would overwrite the other: give it to a run of its own";
-            return Err(Error::Input(clash.to_owned(), reason.into()));
+            return Err(refused(clash, reason));
         }
         depth += 1;
         for source in sources.iter_mut() {
@@ -265,7 +269,7 @@ fn part_names(sources: &mut [Source]) -> Result<()> {
     }
 }
 
-/// A name that two sources have, or that is also of a folder that another is in.
+/// A name that two sources have, or that is also a folder of another.
 fn clash(sources: &[Source]) -> Option<&str> {
     let mut names = HashSet::new();
     let twice = sources.iter().map(|source| source.name.as_str()).find(|name| !names.insert(*name));
@@ -281,17 +285,17 @@ fn is_plain(part: &str) -> bool {
     !matches!(part, "/" | "." | ".." | "")
 }
 
-/// Sources as they are handed out: a file of many pages by itself, files of one page by the dozen.
+/// A unit of work: one file of many pages, or several files of one page each.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lot {
     Stream(u32),
     Documents(std::ops::Range<u32>),
 }
 
-/// Most documents in a lot.
+/// The most documents in a lot.
 const DOCUMENTS: u32 = 256;
 
-/// Shares sources out into lots of about `bytes`.
+/// Groups sources into lots of about `bytes`.
 pub(crate) fn lots(sources: &[Source], bytes: u64) -> Vec<Lot> {
     let mut lots = Vec::new();
     let mut at = 0;
@@ -340,7 +344,7 @@ mod tests {
         let strange = |byte| PathBuf::from(std::ffi::OsString::from_vec(vec![b'/', byte, b'/', b'p']));
         let mut sources =
             [0xfe, 0xff].map(|byte| Source { path: strange(byte), ..source("p", Format::Text) });
-        assert!(matches!(part_names(&mut sources), Err(Error::Input(..))));
+        assert!(matches!(part_names(&mut sources), Err(Error::Input { .. })));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A record of any format → the line of JSON Lines that reads back as the same page.
+//! Turns a record of any format into a JSON line that reads back as the same page.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use onecopy_core::{LinkKind, Record, Whole};
 
 use super::record::looks_like_html;
 
-/// From here on a number of seconds would be taken for milliseconds.
+/// A number of seconds from here on would be read as milliseconds.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;
 
-/// The page as a line with the usual names of fields, without the line's end. It must have been read whole, and loses
-/// what its WARC record said of itrecord. A redirect that leaves the web reads back as none.
+/// The page as a line with the usual field names, without a newline. The record must have been read with `whole` set.
+/// The line drops the data of the WARC header. A redirect to a non-web address reads back as none.
 pub(crate) fn to_line(record: &Record) -> String {
     let mut line = String::from("{");
     if !record.id.is_empty() {
@@ -26,7 +26,7 @@ pub(crate) fn to_line(record: &Record) -> String {
     if let Some(popularity) = record.popularity {
         field(&mut line, "popularity", &number(popularity));
     }
-    // Links that stand in the HTML are found there again.
+    // Links inside the HTML are found again when the line is read.
     let stated = record.whole.as_ref().map_or(record.links.len(), |whole| whole.stated);
     for (kind, to) in record.links.iter().take(stated) {
         field(&mut line, called(*kind), &quoted(to));
@@ -51,7 +51,7 @@ fn body(line: &mut String, whole: &Whole) {
     if whole.html {
         field(line, "html", &text);
     } else if looks_like_html(&text[1..]) {
-        // Text that is taken for HTML unless something stands before it: white space that nobody writes there.
+        // This text would be read as HTML. A form feed before it prevents that, and no real page starts with one.
         field(line, "text", &format!("\"\\f{}", &text[1..]));
     } else {
         field(line, "text", &text);
@@ -68,7 +68,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a string is JSON")
 }
 
-/// A number that may have been too large to be held.
+/// A number that may have overflowed to infinity.
 fn number(number: f64) -> String {
     match number {
         f64::INFINITY => "1e999".into(),

@@ -1,4 +1,4 @@
-//! Opens sources, whatever they hold and wherever they are.
+//! Opens sources of any format, local or remote.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -23,21 +23,21 @@ pub(crate) struct Opener {
     pub stores: Stores,
     pub fields: Fields,
     pub limits: Limits,
-    /// What is read of HTML.
+    /// The parts of HTML to read.
     pub needs: Needs,
-    /// Where chunks are cut.
+    /// The size at which chunks are cut.
     pub chunk_bytes: usize,
-    /// What pages pass that are larger than a chunk.
+    /// The gate for pages larger than a chunk.
     pub large: Arc<Gate>,
     /// How much memory zstd may take.
     pub windows: Windows,
 }
 
-/// The chunks of a source, and a counter of the bytes that were taken from it.
+/// The chunks of a source, and a counter of the bytes read from it.
 pub(crate) type OpenedChunks = (Box<dyn Chunks>, Arc<AtomicU64>);
 
 impl Opener {
-    /// The bytes of a source as they are.
+    /// The bytes of a source, still compressed.
     pub(crate) fn bytes(&self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
         source.open(&self.stores)
     }
@@ -68,7 +68,7 @@ impl Opener {
             }
             opened => opened?,
         };
-        // Rows are not read front to back: all of the file counts as taken when they are through.
+        // Rows are not read front to back, so the whole file counts as read after the last row.
         let taken = Arc::new(AtomicU64::new(0));
         Ok((Box::new(Whole { chunks, bytes: source.bytes, taken: taken.clone() }), taken))
     }
@@ -78,7 +78,7 @@ fn boxed(chunks: impl Chunks + 'static) -> Box<dyn Chunks> {
     Box::new(chunks)
 }
 
-/// A file that is none of its kind: one piece, with the reason.
+/// A file that is not of its claimed format: one chunk that carries the reason.
 struct Refused(Option<String>);
 
 impl Chunks for Refused {
@@ -87,7 +87,7 @@ impl Chunks for Refused {
     }
 }
 
-/// Counts a file once it was read.
+/// Counts the whole file once it has been read.
 struct Whole {
     chunks: Box<dyn Chunks>,
     bytes: u64,

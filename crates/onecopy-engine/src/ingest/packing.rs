@@ -1,7 +1,7 @@
-//! Compression: opening and writing plain, gzip and zstd files alike.
+//! Opens and writes plain, gzip and zstd files.
 //!
-//! A `.warc.zst` may begin with the dictionary that all its frames need, in a skippable frame of its own kind; the
-//! dictionary may itself be compressed.
+//! A `.warc.zst` file may begin with a dictionary that all its frames need. It is stored in a special skippable frame
+//! and may itself be compressed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
@@ -25,28 +25,28 @@ pub(crate) enum Packing {
     Zstd,
 }
 
-/// What is unpacked at a time.
+/// How many bytes are unpacked at a time.
 const PIECE_BYTES: usize = 32 << 10;
-/// No file is a bomb before it has grown to this.
+/// Below this unpacked size, no file counts as a decompression bomb.
 const HARMLESS_BYTES: u64 = 64 << 20;
 
-/// What a frame with a dictionary begins with.
+/// The magic number of a dictionary frame.
 const DICTIONARY_MAGIC: [u8; 4] = 0x184d_2a5d_u32.to_le_bytes();
-/// What a frame with data begins with.
+/// The magic number of a data frame.
 const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
-/// The largest dictionary that is accepted. Those of archives have a megabyte.
+/// The largest accepted dictionary. Archives use about a megabyte.
 const DICTIONARY_BYTES: u64 = 16 << 20;
 
-/// A reader of what a file holds, and a counter of the bytes that were taken from the file itself.
+/// A reader of the unpacked bytes, and a counter of the packed bytes read from the file.
 pub(crate) type Opened = (Box<dyn Read + Send>, Arc<AtomicU64>);
 
-/// Opens a file and undoes its compression: all members of a gzip file, all frames of a zstd file.
-/// Fails while reading, with no system error, if it is corrupt or grows by more than `expansion`.
+/// Opens a file and unpacks it: all members of a gzip file, all frames of a zstd file. If the file is corrupt or
+/// expands more than `expansion` times, reading fails with an error that is not a system error.
 pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<Opened> {
     unpack(Box::new(File::open(path)?), packing, expansion)
 }
 
-/// Undoes the compression of what `file` yields, as [`open`] does.
+/// Unpacks the bytes of `file`, as [`open`] does.
 pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u64) -> io::Result<Opened> {
     unpack_within(file, packing, expansion, Window::default())
 }
@@ -76,7 +76,7 @@ pub(crate) fn unpack_within(
     Ok((Box::new(Guarded { inner, packed: taken.clone(), unpacked: 0, expansion }), taken))
 }
 
-/// How a file that begins with `head` is compressed, or why it cannot be read.
+/// The compression of a file that begins with `head`, or why the file cannot be read.
 pub(crate) fn sniff(head: &[u8]) -> Result<Packing, &'static str> {
     match head {
         [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
@@ -95,9 +95,9 @@ pub(crate) fn sniff(head: &[u8]) -> Result<Packing, &'static str> {
     }
 }
 
-/// The dictionary that a zstd file begins with; empty if there is none. `file` is then behind it.
+/// Reads the dictionary at the start of a zstd file; empty if there is none. `file` then continues after it.
 fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    // A file in a buffer that was never read gives its first bytes in one piece, or it is shorter than a frame.
+    // The first fill of the buffer returns the magic number whole, unless the file is shorter than a frame.
     if !file.fill_buf()?.starts_with(&DICTIONARY_MAGIC) {
         return Ok(Vec::new());
     }
@@ -124,7 +124,7 @@ pub(crate) fn is_no_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_some() || is_transport(error) || error.kind() == ErrorKind::OutOfMemory
 }
 
-/// Opens a file for writing with the given compression. `Finish` must be called at the end.
+/// Opens a file for writing with the given compression. The caller must call `Finish::finish` at the end.
 pub(crate) fn write(file: File, packing: Packing) -> io::Result<Box<dyn Finish + Send>> {
     let file = BufWriter::with_capacity(1 << 18, file);
     Ok(match packing {
@@ -134,9 +134,9 @@ pub(crate) fn write(file: File, packing: Packing) -> io::Result<Box<dyn Finish +
     })
 }
 
-/// A writer whose last bytes come when it is told that there are no more.
+/// A writer that must be told when the last byte was written.
 pub(crate) trait Finish: Write {
-    /// Writes what is still held back, and hands the file on to disk.
+    /// Writes all buffered bytes and syncs the file to disk.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -158,8 +158,8 @@ impl Finish for zstd::Encoder<'static, BufWriter<File>> {
     }
 }
 
-/// Hands on blocks of one size, whatever it is given: what a compressor makes of some bytes may depend on the pieces
-/// in which they come, and those depend on the memory limit.
+/// Passes on blocks of one size. The output of a compressor may depend on how its input is split, and that split
+/// depends on the memory limit.
 struct Even<W> {
     out: W,
     held: Vec<u8>,
@@ -185,7 +185,7 @@ impl<W: Write> Write for Even<W> {
         Ok(n)
     }
 
-    /// Does nothing: a block that is not full would make the blocks uneven.
+    /// Does nothing: a partial block would make the blocks uneven.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -198,7 +198,7 @@ impl<W: Finish> Finish for Even<W> {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counted<R> {
     inner: R,
     bytes: Arc<AtomicU64>,
@@ -212,7 +212,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A file that is damaged before its first byte: it opens, as any damaged file does, and fails while reading.
+/// A file that is damaged at its start. Like any damaged file it opens and then fails to read.
 struct Damaged(String);
 
 impl Read for Damaged {
@@ -221,8 +221,8 @@ impl Read for Damaged {
     }
 }
 
-/// Refuses to unpack a bomb. Unpacks piece by piece, whatever is asked for: a piece with damage in it is lost, and
-/// which one that is must not depend on where chunks are cut.
+/// Refuses decompression bombs. It always unpacks pieces of one size: damage loses a whole piece, and the lost piece
+/// must not depend on where chunks are cut.
 struct Guarded<R> {
     inner: BufReader<R>,
     packed: Arc<AtomicU64>,
@@ -248,7 +248,7 @@ impl<R> Guarded<R> {
         let allowed = self.packed.load(Ordering::Relaxed).saturating_mul(self.expansion);
         if self.unpacked > HARMLESS_BYTES && self.unpacked > allowed {
             return Err(io::Error::other(format!(
-                "it grows more than {} times when unpacked: refused as a decompression bomb (raise --max-expansion if it is right)",
+                "it grows more than {} times when unpacked: refused as a decompression bomb",
                 self.expansion
             )));
         }

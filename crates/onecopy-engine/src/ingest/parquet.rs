@@ -1,7 +1,7 @@
-//! Parquet files as lines: each row becomes the JSON line that the rest of the engine reads.
+//! Reads Parquet files as lines: each row becomes a JSON line, which the rest of the engine reads.
 //!
-//! Only the columns that matter are read, one row at a time, so that memory holds a page of each column and not a
-//! row group. A row is always one line, in its place: line n of the file is row n, counted from zero.
+//! It reads only the needed columns, one row at a time, so memory holds one Parquet page per column instead of a row
+//! group. Every row is exactly one line: line n of the file is row n, counted from zero.
 
 mod cells;
 mod columns;
@@ -22,31 +22,31 @@ use super::chunks::{Chunk, Chunks, Trouble};
 use super::packing::is_no_damage;
 use crate::job::{Fields, Limits};
 
-/// No file is a bomb before it has grown to this.
+/// Below this unpacked size, no file counts as a decompression bomb.
 const HARMLESS_BYTES: u64 = 64 << 20;
 
-/// Cuts the rows of a Parquet file into chunks of lines, as `LineChunks` does with lines.
+/// Cuts the rows of a Parquet file into chunks of lines, as `LineChunks` does for lines.
 pub(crate) struct ParquetChunks<R: ChunkReader + 'static> {
     file: ParquetFile<R>,
     columns: Vec<Column>,
     chunk_bytes: usize,
     page_bytes: usize,
-    /// How many bytes of lines may still be made.
+    /// How many bytes of lines may still be produced.
     allowed: u64,
     /// The next row group.
     group: usize,
-    /// The readers of the row group that is open, and its rows that are left.
+    /// The readers of the open row group, and its remaining rows.
     cells: Vec<Cells>,
     rows: u64,
     next: u32,
     ended: bool,
 }
 
-/// What became of a row.
-enum Row {
+/// The result of reading a row.
+enum RowOutcome {
     Written,
     Overlong,
-    /// There was none.
+    /// There are no more rows.
     End,
 }
 
@@ -57,7 +57,7 @@ impl<R: ChunkReader + 'static> Chunks for ParquetChunks<R> {
 }
 
 impl<R: ChunkReader + 'static> ParquetChunks<R> {
-    /// Opens a file. Fails with `InvalidData` and the reason if it is no Parquet, is damaged, or has no text.
+    /// Opens a file. Returns `InvalidData` with the reason if it is not Parquet, is damaged, or has no text.
     pub(crate) fn open(
         source: R,
         fields: &Fields,
@@ -81,8 +81,8 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         })
     }
 
-    /// The next chunk, or nothing at the end. Fails only where the system or the network does: damage is reported in
-    /// the place of the row, and ends the file. `spare` is a buffer to fill.
+    /// The next chunk, or `None` at the end. Returns an error only if the system or the network fails. Damage is
+    /// reported in place of the row and ends the file. `spare` is a buffer to reuse.
     pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         if self.ended {
             return Ok(None);
@@ -93,12 +93,12 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         while chunk.bytes.len() < self.chunk_bytes && chunk.trouble.is_none() && !self.ended {
             let start = chunk.bytes.len();
             match guarded(|| self.row(&mut chunk.bytes)) {
-                Ok(Row::Written) => {}
-                Ok(Row::Overlong) => {
+                Ok(RowOutcome::Written) => {}
+                Ok(RowOutcome::Overlong) => {
                     chunk.bytes.truncate(start);
                     chunk.trouble = Some(Trouble::Overlong);
                 }
-                Ok(Row::End) => self.ended = true,
+                Ok(RowOutcome::End) => self.ended = true,
                 Err(error) => {
                     self.ended = true;
                     if is_no_damage(&error) {
@@ -113,10 +113,10 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
     }
 
     /// Appends the next row as a line.
-    fn row(&mut self, out: &mut Vec<u8>) -> Result<Row, ParquetError> {
+    fn row(&mut self, out: &mut Vec<u8>) -> Result<RowOutcome, ParquetError> {
         while self.rows == 0 {
             if self.group == self.file.num_row_groups() {
-                return Ok(Row::End);
+                return Ok(RowOutcome::End);
             }
             self.open_group()?;
         }
@@ -126,7 +126,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         let mut last = None;
         let mut overlong = false;
         for (column, cells) in self.columns.iter().zip(&mut self.cells) {
-            // Every column moves on by a row, whether its value is wanted or not.
+            // Every column must advance by one row, even if its value is not used.
             let Some(value) = cells.next()? else { continue };
             if last.is_some_and(|last| column.yields_to(last)) {
                 continue;
@@ -149,7 +149,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         out.extend_from_slice(b"}\n");
         let length = out.len() - start;
         self.spend(length as u64)?;
-        Ok(if overlong || length - 1 > self.page_bytes { Row::Overlong } else { Row::Written })
+        Ok(if overlong || length - 1 > self.page_bytes { RowOutcome::Overlong } else { RowOutcome::Written })
     }
 
     fn open_group(&mut self) -> Result<(), ParquetError> {
@@ -163,13 +163,10 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         Ok(())
     }
 
-    /// Rows that repeat take next to no room in a file: a small one must not become endless.
+    /// Limits the total output: repeated rows take almost no space in a file, so a small file could expand without end.
     fn spend(&mut self, bytes: u64) -> Result<(), ParquetError> {
         self.allowed = self.allowed.checked_sub(bytes).ok_or_else(|| {
-            ParquetError::General(
-                "it grows too much when unpacked: refused as a decompression bomb (raise --max-expansion if it is right)"
-                    .into(),
-            )
+            ParquetError::General("it grows too much when unpacked: refused as a decompression bomb".into())
         })?;
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! One record → one page's parts, or the reason why not.
+//! Turns one record into the parts of a page, or the reason why it cannot.
 //!
-//! Nothing is copied out of a record that need not be: its text stays as it stands in the JSON, escapes and all.
+//! It copies as little as possible: the text stays in the JSON line, with its escapes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,25 +16,25 @@ use super::inputs::Source;
 use super::opener::Opener;
 use super::scan;
 
-/// Reads a line of JSON Lines; says why if it cannot be judged.
+/// Reads a line of JSON Lines. Returns the reason if the line has no usable page.
 pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -> Result<Record<'a>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    // The quick check does not say where a fault is.
+    // The fast check does not tell where the error is.
     let text = simdutf8::basic::from_utf8(line)
         .or_else(|_| std::str::from_utf8(line))
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
-    let mut found = Found::default();
+    let mut found = FoundFields::default();
     if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
         return found.record(names, needs);
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    found = Found::default();
+    found = FoundFields::default();
     let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
     parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
     found.record(names, needs)
 }
 
-/// Reads a file that is one page; `bytes` then holds it. The outer error is the system's.
+/// Reads a file that is one page into `bytes`. The outer error is a system error.
 pub(crate) fn read_document<'a>(
     source: &'a Source,
     opener: &Opener,
@@ -42,17 +42,17 @@ pub(crate) fn read_document<'a>(
 ) -> std::io::Result<Result<Record<'a>, String>> {
     let page_bytes = opener.limits.page_bytes;
     bytes.clear();
-    // Room for all of it at once: growing by doubling would take twice as much.
+    // Reserve the whole size at once: growing by doubling may take twice as much.
     bytes.reserve_exact((source.bytes as usize).min(page_bytes) + 1);
     opener.bytes(source)?.take(page_bytes as u64 + 1).read_to_end(bytes)?;
     if bytes.len() > page_bytes {
         return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
     }
-    // A file's place in its folder is its address.
+    // The path of a file in its folder serves as its address.
     Ok(Ok(document(bytes, source.format, Some(&source.name), &opener.needs)))
 }
 
-/// The page that the bytes of a file are.
+/// The page in the bytes of a file.
 pub(crate) fn document<'a>(
     bytes: &'a [u8],
     format: Format,
@@ -68,7 +68,7 @@ pub(crate) fn document<'a>(
     record
 }
 
-/// A page's name as a person would type it, if it has one.
+/// The name of a page as a person would type it, if it has one.
 pub(crate) fn plain_name(record: &Record) -> Option<String> {
     match inside(record.id) {
         Some(id) => Some(unescape(id)),
@@ -77,23 +77,24 @@ pub(crate) fn plain_name(record: &Record) -> Option<String> {
     }
 }
 
-/// The inside of a JSON string; nothing if it is another value.
+/// The inside of a JSON string; `None` for any other value.
 fn inside(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// What was found in a record: values as they stand there, each with the place of the name it was found under.
+/// The raw values of a record, each with the rank of the name it was found under.
 #[derive(Default)]
-struct Found<'a> {
+struct FoundFields<'a> {
     values: [Option<(u8, &'a str)>; FIELDS],
 }
 
-impl<'a> Found<'a> {
-    /// Takes a value that was found under a name with this meaning.
+impl<'a> FoundFields<'a> {
+    /// Stores a value whose field name has this meaning.
     fn take(&mut self, meaning: Option<(Field, u8)>, raw: &'a str) {
         let Some((field, place)) = meaning else { return };
         let slot = &mut self.values[field as usize];
-        // Null is nothing, nor is an address that is no string; of two names for one thing, the better counts.
+        // A null counts as missing, and so does a URL that is not a string. If two names have one meaning, the better
+        // rank wins.
         let nothing = raw == "null" || (field == Field::Url && inside(raw).is_none());
         if !nothing && slot.is_none_or(|(better, _)| place < better) {
             *slot = Some((place, raw));
@@ -105,7 +106,7 @@ impl<'a> Found<'a> {
     }
 
     fn record(&self, names: &FieldNames, needs: &Needs) -> Result<Record<'a>, String> {
-        // A signal of a wrong type is one that is not there: it must not cost the page.
+        // A field of the wrong type counts as missing: it must not cost the page.
         let mut record = Record {
             id: self.get(Field::Id).map_or(Ok(""), id)?,
             url: self.get(Field::Url).and_then(inside).map(unescaped),
@@ -117,7 +118,7 @@ impl<'a> Found<'a> {
         if let Some(to) = text(Field::Redirect) {
             record.link(LinkKind::Redirect, &to);
         }
-        // An archive gives the address whole, and it need not be of the web.
+        // Archives give a full address here, which need not be a web address.
         let revisit = text(Field::Revisit).filter(|to| !to.trim().is_empty());
         record.links.extend(revisit.map(|to| (LinkKind::Revisit, to.into_owned())));
         if let Some(to) = text(Field::Canonical) {
@@ -160,10 +161,10 @@ pub(super) fn looks_like_html(raw: &str) -> bool {
     head.starts_with(b"<!doctype html") || head.starts_with(b"<html")
 }
 
-/// An id as it stands: a string or a number.
+/// A raw id: a string or a number.
 fn id(raw: &str) -> Result<&str, String> {
     match raw.as_bytes().first() {
-        // It is written to the results as it stands, where half a surrogate pair would be no JSON.
+        // The id is copied to the results unchanged, where half a surrogate pair would be invalid JSON.
         Some(b'"') if raw.contains("\\u") && serde_json::from_str::<String>(raw).is_err() => {
             Err("the id is not text: it has half a character".into())
         }
@@ -179,10 +180,10 @@ fn time(raw: &str) -> Option<i64> {
     }
 }
 
-/// Reads the fields of a record that matter.
+/// Reads the known fields of a record.
 struct RawParts<'n, 'f, 'a> {
     names: &'n FieldNames,
-    found: &'f mut Found<'a>,
+    found: &'f mut FoundFields<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for RawParts<'_, '_, 'a> {
@@ -200,7 +201,7 @@ impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(meaning) = map.next_key_seed(Key(self.names))? {
+        while let Some(meaning) = map.next_key_seed(FieldKey(self.names))? {
             if meaning.is_none() {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -212,17 +213,17 @@ impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
     }
 }
 
-/// A field's name → what it means.
-struct Key<'a>(&'a FieldNames);
+/// Maps a field name to its meaning.
+struct FieldKey<'a>(&'a FieldNames);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for FieldKey<'_> {
     type Value = Option<(Field, u8)>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for FieldKey<'_> {
     type Value = Option<(Field, u8)>;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a field name")

@@ -1,8 +1,8 @@
-//! Inputs in object stores and on web servers: `s3://`, `gs://`, `az://`, `http://` and `https://`.
+//! Reads inputs from object stores and web servers: `s3://`, `gs://`, `az://`, `http://` and `https://`.
 //!
-//! Only addresses that the user typed are fetched, never one that a page names, and `https` never falls back to
-//! `http`. The rest of the engine is synchronous: it sees lists and readers, and one background thread, started by
-//! the first remote address, moves the bytes.
+//! It fetches only addresses that the user typed, never one from a page, and `https` never falls back to `http`. The
+//! rest of the engine is synchronous and sees only lists and readers. One background thread, started by the first
+//! remote address, transfers the bytes.
 
 mod address;
 mod blocks;

@@ -1,16 +1,17 @@
-//! The fields of a record, found quickly.
+//! Finds the fields of a record quickly.
 //!
-//! Nearly all records are objects of strings and numbers without anything strange, and most of their bytes are one long
-//! string. This looks for its end only, many bytes at a time. Whatever is strange, wrong or nested is left to the general
-//! parser, which also says what is wrong; what this takes, that one would take just so.
+//! Nearly all records are flat objects of strings and numbers, and most of their bytes are one long string. This
+//! scanner only looks for the end of each string, many bytes at a time. It leaves anything unusual, invalid or nested
+//! to the general parser, which also reports errors. Every record it accepts, the general parser would accept with the
+//! same result.
 
 mod wide;
 
 use onecopy_core::escaped;
 use onecopy_core::simd::{level, mask};
 
-/// Calls `each` with the name and the value of every field of a JSON object, as they stand there. Says whether all of it
-/// was read; what was found until then does not count if not.
+/// Calls `each` with the raw name and value of every field of a JSON object. Returns false if it could not read all of
+/// the object; the caller must then discard the calls so far.
 pub(super) fn fields<'a>(text: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> bool {
     object(text, &mut each).is_some()
 }
@@ -31,12 +32,12 @@ fn object<'a>(text: &'a str, each: &mut impl FnMut(&'a str, &'a str)) -> Option<
     }
 }
 
-/// A text in two, where `length` says.
+/// Splits a text at the position that `length` returns.
 fn cut(text: &str, length: impl Fn(&[u8]) -> Option<usize>) -> Option<(&str, &str)> {
     text.split_at_checked(length(text.as_bytes())?)
 }
 
-/// The length of the string, whole number or word at the front.
+/// The length of the leading string, integer or literal.
 fn scalar(bytes: &[u8]) -> Option<usize> {
     match bytes.first()? {
         b'"' => string(bytes),
@@ -49,7 +50,7 @@ fn scalar(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the whole number at the front, which does not begin with a zero that means nothing.
+/// The length of the leading integer. It must not have a redundant leading zero.
 fn number(bytes: &[u8]) -> Option<usize> {
     let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let behind = bytes.get(length);
@@ -57,32 +58,32 @@ fn number(bytes: &[u8]) -> Option<usize> {
     (length > 0 && whole).then_some(length)
 }
 
-/// The length of the string at the front, with its quotes. None if it holds a control character, which no string may.
+/// The length of the leading string, with its quotes. `None` if it contains a control character, which JSON forbids.
 fn string(bytes: &[u8]) -> Option<usize> {
     let inside = bytes.strip_prefix(b"\"")?;
     Some(wide::inside(level(), inside)? + 2)
 }
 
-/// Bytes that are looked at together.
+/// How many bytes are checked together.
 const BLOCK: usize = 64;
 
-/// What the bytes of a block are, a bit for each.
+/// The classes of the bytes of a block, one bit per byte.
 #[derive(Default)]
 struct Masks {
     quotes: u64,
     backslashes: u64,
     controls: u64,
-    /// The letter `n`, which makes a line end of a backslash. Most escapes are this one, or of a quote.
+    /// The letter `n`, which after a backslash makes a line end. Most escapes are `\n` or `\"`.
     line_ends: u64,
 }
 
-/// How many bytes there are before the quote that ends a string, for any way to find the `masks` of a block.
+/// The number of bytes before the closing quote of a string. `masks` computes the masks of a block.
 #[inline(always)]
 fn inside_by(bytes: &[u8], masks: impl Fn(&[u8; BLOCK]) -> Masks) -> Option<usize> {
     let (blocks, rest) = bytes.as_chunks();
     let mut last = [b' '; BLOCK];
     last[..rest.len()].copy_from_slice(rest);
-    // Whether the first byte of the block belongs to an escape.
+    // Whether the first byte of the block is the second byte of an escape.
     let mut first = false;
     for (at, block) in (0..).step_by(BLOCK).zip(blocks.iter().chain([&last])) {
         let Masks { quotes, backslashes, controls, line_ends } = masks(block);
@@ -103,7 +104,7 @@ fn inside_by(bytes: &[u8], masks: impl Fn(&[u8; BLOCK]) -> Masks) -> Option<usiz
     None
 }
 
-/// The masks of a block, on any machine. Most blocks have none of these bytes.
+/// The masks of a block, without SIMD. Most blocks contain none of these bytes.
 fn masks(block: &[u8; BLOCK]) -> Masks {
     let marks = |byte: u8| byte == b'"' || byte == b'\\' || byte < b' ';
     if !block.iter().fold(false, |any, &byte| any | marks(byte)) {
@@ -117,7 +118,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
     }
 }
 
-/// Whether the `letters`, of the block at the front of `bytes`, make an escape of the backslash before them.
+/// Whether all `letters` of the block at the front of `bytes` form valid escapes with their backslashes.
 #[inline]
 fn valid(mut letters: u64, bytes: &[u8]) -> bool {
     while letters != 0 {
@@ -129,7 +130,7 @@ fn valid(mut letters: u64, bytes: &[u8]) -> bool {
     true
 }
 
-/// The length of an escape with its backslash, behind which are `bytes`. None if it is none.
+/// The length of an escape, with its backslash; `bytes` start after the backslash. `None` if it is invalid.
 #[inline]
 fn escape(bytes: &[u8]) -> Option<usize> {
     match bytes.first()? {
@@ -149,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// What was found, if all was read.
+    /// The fields found, if the whole text was read.
     fn found(text: &str) -> Option<BTreeMap<String, String>> {
         let mut found = BTreeMap::new();
         fields(text, |name, value| drop(found.insert(name.to_owned(), value.to_owned()))).then_some(found)
@@ -193,7 +194,7 @@ mod tests {
         }
     }
 
-    /// As it is defined: byte by byte.
+    /// The reference implementation: byte by byte.
     fn one_by_one(bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {

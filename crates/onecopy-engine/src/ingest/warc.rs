@@ -1,10 +1,11 @@
-//! Files of the WARC family: WARC 0.17 to 1.1, WET and WAT, and ARC 1.0.
+//! Reads files of the WARC family: WARC 0.17 to 1.1, WET and WAT, and ARC 1.0.
 //!
-//! `WarcChunks` cuts the unpacked stream into chunks of whole records, `records` goes through those of a chunk, and
-//! `meaning` says what a record is to us. Records keep their bytes as they stand, so that what is kept can be written
-//! as it was. What belongs to no record stays in the chunk and becomes a rejection; a record that is too long, or cut
-//! off by the end of the file, is left out and reported as the chunk's trouble. One that is too long can still be
-//! copied, piece by piece, before the next chunk is asked for.
+//! `WarcChunks` cuts the unpacked stream into chunks of whole records. `records` iterates over the records of a chunk,
+//! and `meaning` interprets each record. Records keep their original bytes, so that `kept` can contain them unchanged.
+//!
+//! Bytes outside any record stay in the chunk and become a rejection. A record that is too long, or cut off by the end
+//! of the file, is left out and reported as the chunk's trouble. An overlong record can still be copied piece by piece
+//! before the next chunk is requested.
 
 mod arc;
 mod frame;
@@ -33,32 +34,32 @@ use super::chunks::{Chunk, Chunks, Copied, Trouble};
 use super::packing::is_no_damage;
 use crate::parallel::{Gate, Permit};
 
-/// A block holds the page and the HTTP header before it, which does not count as page.
+/// A block holds an HTTP header before the page. The header does not count toward the page limit.
 const HTTP_HEADER_BYTES: usize = 64 << 10;
-/// What is read at a time to look for the next record.
+/// How many bytes are read at a time while searching for the next record.
 const SEEK_BYTES: usize = 128 << 10;
 
-/// Whether a file that begins with `head`, unpacked, is of the WARC family.
+/// Whether a file whose unpacked bytes begin with `head` is of the WARC family.
 pub(crate) fn is_warc(head: &[u8]) -> bool {
     marker::likely(head.trim_ascii_start(), true) == marker::Sure::Yes
 }
 
 /// Cuts an unpacked stream into chunks of whole records.
 ///
-/// Where the cuts fall depends on the bytes and the sizes alone; every chunk but the last ends where a record starts.
+/// The cuts depend only on the bytes and the sizes. Every chunk except the last ends at the start of a record.
 pub(crate) struct WarcChunks<R> {
     reader: R,
     chunk_bytes: usize,
     /// The longest block that is held in memory.
     limit: usize,
-    /// What was read beyond the last chunk.
+    /// Bytes read after the last chunk.
     carry: Vec<u8>,
     next: u32,
-    /// What to do before the next chunk.
+    /// The action before the next chunk.
     pending: Pending,
-    /// No more bytes will come.
+    /// The stream has ended.
     whole: bool,
-    /// Why, if the stream ended in damage.
+    /// The error, if the stream ended because of damage.
     damage: Option<String>,
     ended: bool,
     large: Arc<Gate>,
@@ -67,9 +68,9 @@ pub(crate) struct WarcChunks<R> {
 #[derive(Clone, Copy, Debug)]
 enum Pending {
     Nothing,
-    /// Pass over so many bytes.
+    /// Skip this many bytes.
     Skip(u64),
-    /// Pass over everything up to the next record. What it begins with is none.
+    /// Skip to the start of the next record. The current position is not a start.
     Seek,
 }
 
@@ -105,7 +106,7 @@ impl<R: Read> WarcChunks<R> {
         }
     }
 
-    /// The next chunk, or nothing at the end. Fails only where the system does. `spare` is a buffer to fill.
+    /// The next chunk, or `None` at the end. Returns an error only if the system fails. `spare` is a buffer to reuse.
     pub(crate) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         if self.ended {
             return Ok(None);
@@ -132,8 +133,8 @@ impl<R: Read> WarcChunks<R> {
         Ok(Some(chunk))
     }
 
-    /// Reads until `bytes` begin with a chunk of whole records; says where it ends, and what is wrong behind it.
-    /// One for which more than a usual chunk must be read passes the gate first.
+    /// Reads until `bytes` begin with a chunk of whole records. Returns where the chunk ends and the trouble after it.
+    /// A chunk larger than usual must pass the gate first.
     fn fill(
         &mut self,
         bytes: &mut Vec<u8>,
@@ -147,7 +148,8 @@ impl<R: Read> WarcChunks<R> {
                     self.read_to(bytes, self.chunk_bytes)?;
                     continue;
                 } else if !self.whole {
-                    // Full to the byte. What follows may be lost and then belongs here, so it must be looked at.
+                    // The chunk is exactly full. Lost bytes may follow, which belong to this chunk, so it must look
+                    // further.
                     self.read_to(bytes, at + 512)?;
                     continue;
                 }
@@ -156,7 +158,7 @@ impl<R: Read> WarcChunks<R> {
             match frame(&bytes[at..], self.whole, self.limit) {
                 Step::Need(count) => {
                     if at + count > 2 * self.chunk_bytes {
-                        // Read here, it would be held over to the next chunk, which has no permit for it.
+                        // The bytes read here would be carried over to the next chunk, which has no permit for them.
                         if at > 0 && marker::likely(&bytes[at..], self.whole) == marker::Sure::Yes {
                             return Ok((at, None));
                         }
@@ -192,7 +194,8 @@ impl<R: Read> WarcChunks<R> {
         }
     }
 
-    /// Whether the last record of the stream is not all there. In a damaged file, one without a length is not.
+    /// Whether the last record of the stream is incomplete. In a damaged file, a record without a length counts as
+    /// incomplete.
     fn is_cut(&self, frame: &frame::Frame) -> bool {
         frame.missing > 0 || !frame.headed || (!frame.promised && self.damage.is_some())
     }
@@ -212,8 +215,7 @@ impl<R: Read> WarcChunks<R> {
         self.damage.take().map(Trouble::Corrupt)
     }
 
-    /// Passes over `count` bytes and the line ends behind them, which all go to `out`. What was read of those behind
-    /// is then held over.
+    /// Copies `count` bytes and the line ends after them to `out`. Any further bytes already read are carried over.
     fn pass(&mut self, count: u64, out: &mut dyn Write) -> io::Result<Copied> {
         let arc = !self.carry.starts_with(b"WARC/");
         let mut piece = std::mem::take(&mut self.carry);
@@ -241,7 +243,8 @@ impl<R: Read> WarcChunks<R> {
         Ok(Copied::Whole { line_ends, arc })
     }
 
-    /// Passes over everything up to the next record, which `bytes` then begin with. What is held does not start one.
+    /// Skips to the start of the next record, so that `bytes` begin with it. The bytes already read do not start a
+    /// record.
     fn seek(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
         bytes.append(&mut self.carry);
         loop {
@@ -252,7 +255,7 @@ impl<R: Read> WarcChunks<R> {
                     return Ok(());
                 }
                 Ok(None) => bytes.clear(),
-                // With the newline before it, which makes it a start.
+                // Keeps the newline in front: a start must follow a newline.
                 Err(maybe) => drop(bytes.drain(..maybe - 1)),
             }
             if self.whole {

@@ -1,8 +1,8 @@
-//! Large files that a run writes, past the system's page cache where the disk is quick: most are its own, to be read again.
+//! Writes large files, bypassing the page cache if the disk is fast. Most are temporary files of the run itself.
 //!
-//! Copying into the cache can cost more processor time than all else that is done with a byte, for the cache takes fresh
-//! memory; and it pushes out what others want to read. A disk takes bytes straight from our memory, but we wait for it.
-//! So a disk that keeps us waiting gets them through the cache after all, and so does a system that knows no other way.
+//! Copying into the page cache can cost more CPU time than all other work on a byte, because the cache needs fresh
+//! memory. It also evicts pages that other programs want. With direct I/O the disk reads our memory, but we wait for
+//! it. So slow disks, and systems without direct I/O, use the page cache.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::{At, Result};
 
-/// Words of a block: whatever disk it is, places and lengths of whole blocks suit it.
+/// Words per block: offsets and lengths of whole blocks are aligned for any disk.
 pub(crate) const BLOCK: usize = 512;
 
-/// How quickly a disk has taken what was written past the cache, to all files that share this.
+/// Measures how fast a disk accepts direct writes. Several files share one measurement.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     bytes: AtomicU64,
@@ -25,9 +25,9 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Bytes after which a disk is judged.
+    /// Bytes to write before the speed is judged.
     const TRIED: u64 = 32 << 20;
-    /// Bytes a second below which the cache is better: about what copying into fresh memory comes to.
+    /// Below this many bytes per second the cache is faster: about the speed of copying into fresh memory.
     const SLOW: u64 = 400 << 20;
 
     fn note(&self, bytes: usize, took: Duration) {
@@ -42,7 +42,7 @@ impl Pace {
     }
 }
 
-/// Words that begin in memory where a disk wants them to, to be written or read.
+/// A buffer of words, aligned for direct I/O.
 #[derive(Default)]
 pub(crate) struct Aligned {
     words: Vec<u64>,
@@ -50,7 +50,8 @@ pub(crate) struct Aligned {
 }
 
 impl Aligned {
-    /// Empties it, for `room` words to be pushed. More would move them, and then go through the cache.
+    /// Clears it and reserves space for `room` words. Pushing more reallocates, and unaligned words go through the
+    /// cache.
     pub(crate) fn begin(&mut self, room: usize) -> &mut Vec<u64> {
         self.words.clear();
         self.words.reserve(BLOCK + room.next_multiple_of(BLOCK));
@@ -59,10 +60,10 @@ impl Aligned {
         &mut self.words
     }
 
-    /// Room for so many words, which hold whatever they held.
+    /// Space for `count` words, with arbitrary contents.
     pub(crate) fn room(&mut self, count: usize) -> &mut [u64] {
         if self.words.len() < self.start + count {
-            // What is here is not to be copied to where there is more.
+            // A new buffer avoids copying the old contents.
             *self = Aligned::default();
             self.begin(count);
             self.words.resize(self.start + count, 0);
@@ -70,17 +71,17 @@ impl Aligned {
         &mut self.words[self.start..self.start + count]
     }
 
-    /// What was pushed.
+    /// The pushed words.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words[self.start..]
     }
 
-    /// As [`Aligned::words`], to be written over.
+    /// Like [`Aligned::words`], but mutable.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words[self.start..]
     }
 
-    /// As [`Aligned::words`], with zeros up to a whole number of blocks.
+    /// Like [`Aligned::words`], padded with zeros to whole blocks.
     pub(crate) fn blocks(&mut self) -> &[u64] {
         let length = self.words().len().next_multiple_of(BLOCK);
         self.words.resize(self.start + length, 0);
@@ -91,19 +92,19 @@ impl Aligned {
 /// A file of whole blocks.
 pub(crate) struct Spill {
     path: PathBuf,
-    /// What is read in any place is read through the cache, and stays there.
+    /// Random reads use the page cache.
     cached: File,
-    /// Nothing where all goes through the cache.
+    /// `None` if all I/O goes through the page cache.
     direct: Option<(File, Arc<Pace>)>,
 }
 
 impl Spill {
-    /// Begins a file. One that an earlier run left is of no use.
+    /// Creates a file, replacing one that an earlier run left.
     pub(crate) fn create(path: &Path, pace: Arc<Pace>) -> Result<Spill> {
         Ok(Spill::create_cached(path)?.past_cache(pace))
     }
 
-    /// Begins a file that is not to go past the cache.
+    /// Creates a file without direct I/O.
     fn create_cached(path: &Path) -> Result<Spill> {
         let mut options = OpenOptions::new();
         let cached =
@@ -124,7 +125,7 @@ impl Spill {
         self
     }
 
-    /// Bytes that so many words take.
+    /// The file size that `words` words need.
     pub(crate) fn bytes(words: usize) -> u64 {
         (words.next_multiple_of(BLOCK) * size_of::<u64>()) as u64
     }
@@ -133,7 +134,7 @@ impl Spill {
         &self.path
     }
 
-    /// Writes whole blocks to the place `at`, where a block begins.
+    /// Writes whole blocks at `at`, which is a block boundary.
     pub(crate) fn write(&mut self, blocks: &[u64], at: u64) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(blocks);
         if !self.write_direct(bytes, at).at("write", &self.path)? {
@@ -142,7 +143,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Writes past the cache; false if that is not to be, now or at all.
+    /// Writes directly; returns false if direct I/O is unavailable or too slow.
     fn write_direct(&mut self, bytes: &[u8], at: u64) -> io::Result<bool> {
         let Some((direct, pace)) = self.direct.take_if(|(_, pace)| !pace.is_slow()) else {
             self.direct = None;
@@ -155,7 +156,8 @@ impl Spill {
                 self.direct = Some((direct, pace));
                 Ok(true)
             }
-            // The disk wants something else, or was full in the middle of a block: the other way says more.
+            // The disk requires another alignment, or was full in the middle of a block: a cached write gives a better
+            // error.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
                 Ok(false)
             }
@@ -163,24 +165,24 @@ impl Spill {
         }
     }
 
-    /// Ends a file of so many bytes, and hands it on to disk.
+    /// Truncates the file to `bytes` and syncs it to disk.
     pub(crate) fn finish(self, bytes: u64) -> Result<()> {
         self.cached.set_len(bytes).and_then(|()| self.cached.sync_data()).at("write", &self.path)
     }
 
-    /// Reads bytes in any place.
+    /// Reads bytes at random.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
         self.cached.read_exact_at(bytes, at)
     }
 
-    /// Reads `count` words that are not needed again, from a place where a block begins.
+    /// Reads `count` words that are needed only once, from a block boundary.
     pub(crate) fn read_once<'a>(&self, at: u64, count: usize, out: &'a mut Aligned) -> Result<&'a [u64]> {
         let blocks = out.room(count.next_multiple_of(BLOCK));
         self.read_blocks(at, blocks)?;
         Ok(&blocks[..count])
     }
 
-    /// Reads whole blocks that are not needed again, from a place where a block begins.
+    /// Reads whole blocks that are needed only once, from a block boundary.
     pub(crate) fn read_blocks(&self, at: u64, blocks: &mut [u64]) -> Result<()> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(blocks);
         let read = self.direct.as_ref().map(|(direct, _)| direct.read_exact_at(bytes, at));
@@ -191,7 +193,7 @@ impl Spill {
     }
 }
 
-/// The file, to be read and written past the cache, if the system lets us.
+/// Opens the file for direct I/O, if the system supports it.
 #[cfg(target_os = "linux")]
 fn direct(path: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -213,7 +215,7 @@ mod tests {
         aligned
     }
 
-    /// Three pieces, written and read in every way that there is.
+    /// Writes and reads three pieces in all ways.
     fn check(spill: &mut Spill) {
         let mut at = 0;
         for piece in [0..1_000, 1_000..1_512, 5..6] {

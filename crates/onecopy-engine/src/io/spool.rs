@@ -1,6 +1,7 @@
-//! Standard input, put into a file, since it is needed twice.
+//! Copies standard input to a file, since it is read twice.
 //!
-//! It cannot be compared with what an earlier run read, so such a run is not continued: its file's age differs.
+//! A run with standard input is never resumed, because the new input cannot be compared with the old: the file's
+//! modification time differs.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use crate::error::{At, Error, Result};
 use crate::progress::Progress;
 
-/// How long a wish to stop may go unnoticed while nothing comes in.
+/// How long a stop request may go unnoticed while no input arrives.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Copies standard input to a file in `folder`.
@@ -19,7 +20,7 @@ pub(crate) fn spool(folder: &Path, progress: &dyn Progress) -> Result<PathBuf> {
     let path = folder.join("stdin");
     let mut file = File::create(&path).at("create", &path)?;
     let (sender, receiver) = sync_channel(2);
-    // Reading cannot be interrupted, so it is left to a thread that nobody waits for.
+    // Reading cannot be interrupted, so a detached thread does it.
     std::thread::spawn(move || {
         loop {
             let mut bytes = vec![0; 1 << 18];

@@ -1,24 +1,24 @@
-//! An address → its host and the segments of its path.
+//! Splits an address into its host and path segments.
 //!
-//! Lenient: what has no `scheme://host` is no address, and everything behind it is a path, however odd. Paths are not
-//! normalised; a query belongs to the last segment.
+//! The parser is lenient: an address needs `scheme://host`, and everything after it is a path, however odd. Paths are
+//! not normalised. A query is part of the last segment.
 
 use std::borrow::Cow;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Deeper paths have all the rest as their last segment: it bounds every climb and every recursion.
+/// The most segments: the last one takes the rest of a deeper path. This bounds every climb and every recursion.
 pub(super) const SEGMENTS: usize = 32;
-/// Longer addresses are passed over.
+/// Longer addresses are skipped.
 const ADDRESS_BYTES: usize = 8 << 10;
-/// Longer names are no hosts (RFC 1035), a port included.
+/// The longest host name with a port (RFC 1035).
 const HOST_BYTES: usize = 261;
 
-/// The parts of an address that say where a page is.
-pub(super) struct Address<'a> {
-    /// In lower case, without the scheme, the user and the scheme's usual port.
+/// The parts of an address that locate a page.
+pub(super) struct PageAddress<'a> {
+    /// In lower case, without the scheme, the user and the default port.
     pub host: Cow<'a, str>,
-    /// What follows the first slash, up to the fragment.
+    /// Everything after the first slash, up to the fragment.
     pub path: &'a str,
 }
 
@@ -28,20 +28,20 @@ pub(super) struct Step {
     pub segment: u64,
     /// The hash of the host and all segments up to this one.
     pub key: u64,
-    /// Where the segment ends in the path.
+    /// The end of the segment in the path.
     pub end: usize,
 }
 
-impl<'a> Address<'a> {
-    /// The parts of `url`, if it is an address.
-    pub(super) fn new(url: &'a str) -> Option<Address<'a>> {
+impl<'a> PageAddress<'a> {
+    /// Parses `url`; `None` if it is not an address.
+    pub(super) fn new(url: &'a str) -> Option<PageAddress<'a>> {
         let url = url.trim();
         let (scheme, rest) = url.split_once("://").filter(|_| url.len() <= ADDRESS_BYTES)?;
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let host = host(scheme, &rest[..end])?;
         let path = &rest[end..];
-        Some(Address { host, path: path.strip_prefix('/').unwrap_or(path) })
+        Some(PageAddress { host, path: path.strip_prefix('/').unwrap_or(path) })
     }
 
     /// The key of the host.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn parts(url: &str) -> Option<(String, Vec<String>)> {
-        let address = Address::new(url)?;
+        let address = PageAddress::new(url)?;
         let mut start = 0;
         let mut segments = Vec::new();
         for step in address.steps() {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn keys_depend_on_all_before_them() {
-        let keys = |url| Address::new(url).unwrap().steps().map(|step| step.key).collect::<Vec<_>>();
+        let keys = |url| PageAddress::new(url).unwrap().steps().map(|step| step.key).collect::<Vec<_>>();
         let (a, b, c) = (keys("http://h/a/x"), keys("https://H:443/a/y"), keys("http://h/b/x"));
         assert_eq!(a[0], b[0]);
         assert!(a[1] != b[1] && a[1] != c[1] && a[0] != c[0]);

@@ -1,8 +1,7 @@
-//! Which prefixes are worth comparing: those that pages of one group propose.
+//! Finds prefixes worth comparing: those that pages of one group propose.
 //!
-//! Two pages of one group whose addresses end in the same segments propose what is left of their addresses when the
-//! longest common end is cut off. That is the most general pair of prefixes they can speak for; narrower ones are
-//! found on the way when it is compared.
+//! If the addresses of two pages of one group end in the same segments, cutting off the longest common ending leaves
+//! two prefixes. This is the most general pair they support. The comparison finds narrower pairs.
 
 use std::collections::HashMap;
 
@@ -10,12 +9,14 @@ use onecopy_core::MirrorRules;
 
 use super::tree::{NONE, Node, Tree};
 
-/// Pages of one group with one last segment that are all paired; of more, each is paired with its neighbours only.
+/// The most pages of one group and one last segment for which all pairs are proposed. In larger sets, each page is
+/// paired only with its neighbours.
 const ALL_PAIRS: usize = 24;
-/// Neighbours on one side, in an order that is the same in every group: where many hosts mirror each other, the same
-/// neighbours meet again and again, and the set is found through them.
+/// The number of neighbours on one side. The order is the same in every group. So if many hosts mirror each other, the
+/// same neighbours meet repeatedly and connect the set.
 const NEIGHBOURS: usize = 8;
-/// Every prefix is compared with at least this many others, those with the most shared pages; the cost stays linear.
+/// Every prefix is compared with at least this many others, those with the most shared pages. This keeps the cost
+/// linear.
 const PARTNERS: u32 = 64;
 
 /// The pairs of prefixes to compare.
@@ -25,7 +26,7 @@ pub(super) fn candidates(tree: &Tree, rules: &MirrorRules) -> Vec<(Node, Node)> 
         propose(tree, tree.members.of(group), &mut proposed);
     }
     proposed.sort_unstable();
-    // Half of the paths will do here: in a large group not all pairs are proposed.
+    // Half of the required paths suffice here, because a large group does not propose all pairs.
     let least = rules.least_paths.div_ceil(2);
     let supported = proposed.chunk_by(|a, b| a == b).filter(|equal| equal.len() >= least as usize);
     let supported = supported.map(|equal| (equal.len() as u32, equal[0])).collect();
@@ -52,8 +53,8 @@ fn propose(tree: &Tree, members: &[Node], proposed: &mut Vec<(Node, Node)>) {
     }
 }
 
-/// What is left of two addresses without their longest common end. The smaller number comes first; so does a prefix
-/// that the other lies below.
+/// The prefixes left after cutting off the longest common ending. The smaller number comes first, or the prefix that
+/// contains the other.
 fn prefixes(tree: &Tree, a: Node, b: Node) -> (Node, Node) {
     let (mut a, mut b) = (a, b);
     loop {
@@ -66,7 +67,7 @@ fn prefixes(tree: &Tree, a: Node, b: Node) -> (Node, Node) {
     }
 }
 
-/// The pairs that are among the best of one of their prefixes.
+/// Keeps the pairs that are among the best of either prefix.
 fn best(tree: &Tree, mut supported: Vec<(u32, (Node, Node))>) -> Vec<(Node, Node)> {
     let key = |node: Node| tree.keys[node as usize];
     supported.sort_unstable_by_key(|&(support, (a, b))| {

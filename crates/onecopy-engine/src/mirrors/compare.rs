@@ -1,48 +1,48 @@
-//! Two prefixes → how many paths below them are the same, and which pairs of prefixes hold up.
+//! Compares two prefixes: counts the paths with the same content below them, and decides which pairs are mirrors.
 //!
-//! The two subtrees are walked side by side, the smaller one leading, so a comparison costs as much as the smaller
-//! side. Counts are exact. On the way up every pair of folders is judged with what was counted below it: the most
-//! general pair that holds up takes the place of those below it.
+//! It walks the two subtrees in parallel, led by the smaller one, so the cost is that of the smaller side. Counts are
+//! exact. On the way up it judges every pair of folders by the counts below it. The most general pair that qualifies
+//! replaces those below it.
 
 use onecopy_core::MirrorRules;
 
 use super::tree::{BULK, NONE, Node, Tree};
 
-/// The normal quantile of the confidence bound: 95 %, two-sided.
+/// The normal quantile of a two-sided 95 % confidence bound.
 const QUANTILE: f64 = 1.96;
-/// More than this share of paths outside a folder must speak against the whole before the folder is reported in place
-/// of what is around it.
+/// A folder is reported instead of its parent only if more than this share of the paths outside it contradict the
+/// parent.
 const OUTSIDE: f64 = 0.1;
-/// The power of the share that both sides have. Tuned between crawls of two pages in five, which are to be found, and
-/// sites that take over a fifth of the articles of another, which are not.
+/// The exponent of the coverage factor. It is tuned to find sites of which two pages in five were crawled, but not
+/// sites that republish a fifth of another's articles.
 const COVERAGE: f64 = 0.4;
 
-/// Two prefixes that hold up, and what was counted.
+/// Two prefixes that qualify, and their counts.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct MirrorPair {
     pub left: Node,
     pub right: Node,
     pub score: f64,
     pub matched: u32,
     pub mismatched: u32,
-    /// Pages below each.
+    /// The number of pages below each.
     pub below: [u32; 2],
-    /// Pages below each in folders and lists of files that the other does not have at all.
+    /// The number of pages below each in folders and file lists that the other lacks entirely.
     pub absent: [u32; 2],
 }
 
-/// What was counted below two nodes.
+/// The counts below two nodes.
 #[derive(Default)]
-struct Tally {
+struct MirrorTally {
     matched: u32,
     mismatched: u32,
     evidence: f64,
     absent: [u32; 2],
-    found: Vec<Found>,
+    found: Vec<MirrorPair>,
 }
 
-impl Tally {
-    fn add(&mut self, other: Tally) {
+impl MirrorTally {
+    fn add(&mut self, other: MirrorTally) {
         self.matched += other.matched;
         self.mismatched += other.mismatched;
         self.evidence += other.evidence;
@@ -54,21 +54,26 @@ impl Tally {
 }
 
 /// A comparison of two prefixes.
-pub(super) struct Comparison<'a> {
+pub(super) struct PrefixComparison<'a> {
     tree: &'a Tree,
     rules: &'a MirrorRules,
     left: Node,
     right: Node,
-    /// If the right lies below the left: all from the left down to the right. What is below the right is not counted
-    /// for the left.
+    /// If the right prefix is below the left: all nodes between them, both included. Pages below the right prefix do
+    /// not count for the left.
     nest: Vec<Node>,
-    /// On one host a group has a page below each prefix, so it has two on that host.
+    /// How many pages a mirrored group has on each host: two if both prefixes are on one host, else one.
     copies_a_host: f64,
 }
 
-impl<'a> Comparison<'a> {
-    /// Of these two, of which the right may lie below the left, but not the left below the right.
-    pub(super) fn new(tree: &'a Tree, rules: &'a MirrorRules, left: Node, right: Node) -> Comparison<'a> {
+impl<'a> PrefixComparison<'a> {
+    /// A comparison of two prefixes. The right may be below the left, but not the left below the right.
+    pub(super) fn new(
+        tree: &'a Tree,
+        rules: &'a MirrorRules,
+        left: Node,
+        right: Node,
+    ) -> PrefixComparison<'a> {
         let copies_a_host = if tree.host(left) == tree.host(right) { 2.0 } else { 1.0 };
         let mut nest = vec![right];
         let mut at = right;
@@ -79,21 +84,21 @@ impl<'a> Comparison<'a> {
         if at != left {
             nest.clear();
         }
-        Comparison { tree, rules, left, right, nest, copies_a_host }
+        PrefixComparison { tree, rules, left, right, nest, copies_a_host }
     }
 
-    /// The prefixes that hold up: the two themselves, or else folders below them.
-    pub(super) fn run(&self) -> Vec<Found> {
+    /// The prefixes that qualify: the two themselves, or else folders below them.
+    pub(super) fn run(&self) -> Vec<MirrorPair> {
         self.walk(self.left, self.right).found
     }
 
-    /// Nodes below `left` that have pages, without those below the right prefix.
+    /// The number of nodes with pages below `left`, without those below the right prefix.
     pub(super) fn below_left(&self, left: Node) -> u32 {
         let nested = self.nest.len() > 1 && self.nest[1..].contains(&left);
         self.tree.below(left) - if nested { self.tree.pages[self.right as usize] } else { 0 }
     }
 
-    /// The children of two nodes that have the same segment, in the order of segments.
+    /// The children with equal segments of two nodes, in segment order.
     pub(super) fn common(&self, left: Node, right: Node) -> impl Iterator<Item = (Node, Node)> {
         let (lefts, rights) = (self.tree.children.of(left), self.tree.children.of(right));
         let swapped = lefts.len() > rights.len();
@@ -106,13 +111,13 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Whether this is the right prefix, met on the way down from the left one.
+    /// Whether this is the right prefix, reached from the left one.
     pub(super) fn is_nested(&self, left: Node) -> bool {
         self.nest.first() == Some(&left)
     }
 
-    fn walk(&self, left: Node, right: Node) -> Tally {
-        let (mut tally, mut below) = (Tally::default(), Tally::default());
+    fn walk(&self, left: Node, right: Node) -> MirrorTally {
+        let (mut tally, mut below) = (MirrorTally::default(), MirrorTally::default());
         let (mut common, mut common_bulk) = (0, [0, 0]);
         for (l, r) in self.common(left, right) {
             if self.tree.has_page(l) && self.tree.has_page(r) {
@@ -132,7 +137,7 @@ impl<'a> Comparison<'a> {
         tally.absent[0] += self.bulky_left(left) - common_bulk[0];
         tally.absent[1] += self.tree.bulky[right as usize] - common_bulk[1];
         if tally.matched == 0 {
-            // Many files here and none the same: these lists of files have nothing to do with each other.
+            // Many files here, and none are the same: these file lists are unrelated.
             tally.absent[0] += bulk(self.tree.files[left as usize].saturating_sub(common));
             tally.absent[1] += bulk(self.tree.files[right as usize].saturating_sub(common));
         }
@@ -155,13 +160,13 @@ impl<'a> Comparison<'a> {
         bulky - bulk(self.tree.pages[inner as usize]) + counted
     }
 
-    /// Puts the pair in place of those below it, if it holds up and no single folder is the reason why.
-    fn settle(&self, left: Node, right: Node, tally: &mut Tally) {
+    /// Replaces the pairs below by this one, if it qualifies and not only because of a single folder.
+    fn settle(&self, left: Node, right: Node, tally: &mut MirrorTally) {
         if tally.matched < self.rules.least_paths {
             return;
         }
         let below = [self.below_left(left), self.tree.below(right)];
-        let whole = Found {
+        let whole = MirrorPair {
             left,
             right,
             score: score(tally, below),
@@ -184,20 +189,23 @@ fn bulk(pages: u32) -> u32 {
     if pages >= BULK { pages } else { 0 }
 }
 
-/// The share of paths outside `folder` that speak against `whole`.
-fn outside(whole: &Found, folder: &Found) -> f64 {
+/// The share of paths outside `folder` that contradict `whole`.
+fn outside(whole: &MirrorPair, folder: &MirrorPair) -> f64 {
     let mismatched = share(whole.mismatched - folder.mismatched, whole.matched + whole.mismatched);
     let absent = |side: usize| share(whole.absent[side] - folder.absent[side], whole.below[side]);
     mismatched.max(absent(0)).max(absent(1))
 }
 
-/// How sure it is that most paths are the same.
+/// The confidence that most paths have the same content.
 ///
-/// Three factors: the lower confidence bound (Wilson 1927) of the share of paths with the same content among those
-/// that both have, where a path counts by the weight of its group; the share that is not in folders that one side
-/// lacks; and, since crawls are incomplete and a path that one side lacks says little, a root of the share
-/// of the smaller side that both have.
-fn score(tally: &Tally, below: [u32; 2]) -> f64 {
+/// It has three factors:
+///
+/// - the lower confidence bound (Wilson 1927) of the share of paths with the same content among those that both have,
+///   where a path counts by the weight of its group;
+/// - the share of pages outside folders that the other side lacks;
+/// - a root of the share of the smaller side that both have: crawls are incomplete, so a path that one side lacks says
+///   little.
+fn score(tally: &MirrorTally, below: [u32; 2]) -> f64 {
     let both = tally.matched + tally.mismatched;
     let sample = tally.evidence * f64::from(both) / f64::from(tally.matched.max(1));
     let present = [below[0] - tally.absent[0], below[1] - tally.absent[1]];
@@ -210,7 +218,7 @@ fn share(part: u32, whole: u32) -> f64 {
     f64::from(part) / f64::from(whole.max(1))
 }
 
-/// The lower end of the Wilson interval for a share seen in a sample.
+/// The lower bound of the Wilson interval of a share in a sample.
 fn lower_bound(share: f64, sample: f64) -> f64 {
     if sample <= 0.0 {
         return 0.0;

@@ -1,18 +1,23 @@
-//! What was found, with examples and names. Names are not in the tree: the list of pages is read again for them.
+//! Adds examples and names to the results. The tree holds no names, so the list of pages is read again.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use onecopy_core::MirrorRules;
 
-use super::compare::{Comparison, Found};
+use super::compare::{MirrorPair, PrefixComparison};
 use super::listing::each_address;
 use super::tree::{Node, Tree};
 use super::{Example, ExampleKind, Mirror, Prefix};
 use crate::error::Result;
 
-/// The mirrors that were found, named.
-pub(super) fn named(dir: &Path, tree: &Tree, found: &[Found], rules: &MirrorRules) -> Result<Vec<Mirror>> {
+/// The mirrors with their names.
+pub(super) fn named(
+    dir: &Path,
+    tree: &Tree,
+    found: &[MirrorPair],
+    rules: &MirrorRules,
+) -> Result<Vec<Mirror>> {
     let examples: Vec<Examples> = found.iter().map(|found| Examples::of(tree, found, rules)).collect();
     let mut names = Names::default();
     for (found, examples) in found.iter().zip(&examples) {
@@ -25,9 +30,9 @@ pub(super) fn named(dir: &Path, tree: &Tree, found: &[Found], rules: &MirrorRule
     Ok(found.iter().zip(&examples).map(|(found, examples)| names.mirror(tree, found, examples)).collect())
 }
 
-/// A few paths of each kind, the first in the order of the tree, which is that of hashes.
+/// A few paths of each kind, the first in tree order, which is hash order.
 struct Examples<'a> {
-    comparison: Comparison<'a>,
+    comparison: PrefixComparison<'a>,
     tree: &'a Tree,
     limit: usize,
     picked: Vec<(ExampleKind, Node)>,
@@ -35,11 +40,11 @@ struct Examples<'a> {
 }
 
 impl<'a> Examples<'a> {
-    fn of(tree: &'a Tree, found: &Found, rules: &'a MirrorRules) -> Examples<'a> {
-        let comparison = Comparison::new(tree, rules, found.left, found.right);
+    fn of(tree: &'a Tree, found: &MirrorPair, rules: &'a MirrorRules) -> Examples<'a> {
+        let comparison = PrefixComparison::new(tree, rules, found.left, found.right);
         let mut examples =
             Examples { comparison, tree, limit: rules.examples, picked: Vec::new(), counts: [0; 4] };
-        // Without this a pair with no mismatch would be searched to its end for one.
+        // Without this, a pair without mismatches would be searched to its end.
         examples.skip(ExampleKind::Matched, found.matched);
         examples.skip(ExampleKind::Mismatched, found.mismatched);
         let only = only(found);
@@ -49,7 +54,7 @@ impl<'a> Examples<'a> {
         examples
     }
 
-    /// Takes no more of a kind than there are.
+    /// Limits a kind to the number of paths that exist.
     fn skip(&mut self, kind: ExampleKind, available: u32) {
         self.counts[kind as usize] = self.limit.saturating_sub(available as usize);
     }
@@ -109,11 +114,11 @@ impl<'a> Examples<'a> {
     }
 }
 
-fn only(found: &Found) -> [u32; 2] {
+fn only(found: &MirrorPair) -> [u32; 2] {
     found.below.map(|below| below - found.matched - found.mismatched)
 }
 
-/// The texts of the nodes that are wanted, by key: the name of a host, else the path down to the node.
+/// The texts of the wanted nodes by key: the name of a host, or the path down to the node.
 #[derive(Default)]
 struct Names {
     texts: HashMap<u64, String>,
@@ -158,8 +163,8 @@ impl Names {
         Prefix { host: self.text(tree, host).to_owned(), path: path.to_owned() }
     }
 
-    /// The mirror with its sides in the order of the alphabet, whatever order they were read in.
-    fn mirror(&self, tree: &Tree, found: &Found, examples: &Examples) -> Mirror {
+    /// The mirror with its sides in alphabetical order, independent of the input order.
+    fn mirror(&self, tree: &Tree, found: &MirrorPair, examples: &Examples) -> Mirror {
         let (left, right) = (self.prefix(tree, found.left), self.prefix(tree, found.right));
         let example = |&(kind, node): &(ExampleKind, Node)| {
             let cut = if kind == ExampleKind::OnlyRight { right.path.len() } else { left.path.len() };

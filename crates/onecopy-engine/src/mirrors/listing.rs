@@ -1,4 +1,4 @@
-//! `pages.jsonl` of a finished run → a tree, and again → names.
+//! Reads `pages.jsonl` of a finished run: once for the tree, and again for names.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -7,17 +7,17 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::address::Address;
+use super::address::PageAddress;
 use super::tree::{Planter, Tree};
 use crate::error::{At, Error, Result};
 use crate::run::Run;
 
-/// No line of ours is longer: a page's name and address are parts of a record, which has a limit too.
+/// The longest line. A name and a URL are parts of a record, and records have a limit too.
 const LINE_BYTES: u64 = 64 << 20;
 
-/// What is read of a line.
+/// The fields of a line.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct ListingLine<'a> {
     #[serde(borrow)]
     url: Option<Cow<'a, str>>,
     group: Option<u32>,
@@ -28,20 +28,15 @@ pub(super) fn tree(dir: &Path) -> Result<Tree> {
     let mut planter = Planter::default();
     each_address(dir, |address, group| planter.add(&address, group))?;
     if planter.is_empty() {
-        let remedy =
-            "mirrors are found by addresses; give the field that has them to `onecopy dedup` as --url-field";
-        return Err(Error::NotFound(format!(
-            "no page of the run in {} has an address: {remedy}",
-            dir.display()
-        )));
+        return Err(Error::NoAddresses { folder: dir.to_owned() });
     }
     Ok(planter.grow())
 }
 
-/// Calls `each` with every page that has an address, and its group, in the order of the input, until it says stop.
+/// Calls `each` with the address and group of every page that has an address, in input order, until it returns false.
 pub(super) fn each_address(
     dir: &Path,
-    mut each: impl FnMut(Address, Option<u32>) -> Result<bool>,
+    mut each: impl FnMut(PageAddress, Option<u32>) -> Result<bool>,
 ) -> Result<()> {
     let path = dir.join("pages.jsonl");
     let mut reader = BufReader::with_capacity(1 << 18, open(dir, &path)?);
@@ -52,11 +47,12 @@ pub(super) fn each_address(
         if reader.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).at("read", &path)? == 0 {
             return Ok(());
         }
-        let parsed: Line = serde_json::from_slice(&line).map_err(|error| {
-            let remedy = "run `onecopy dedup` with --overwrite again";
-            Error::NotFound(format!("{} is damaged in line {number} ({error}): {remedy}", path.display()))
+        let parsed: ListingLine = serde_json::from_slice(&line).map_err(|error| Error::DamagedResult {
+            path: path.clone(),
+            line: number,
+            reason: error.to_string(),
         })?;
-        let address = parsed.url.as_deref().and_then(Address::new);
+        let address = parsed.url.as_deref().and_then(PageAddress::new);
         if let Some(address) = address
             && !each(address, parsed.group)?
         {
@@ -67,17 +63,14 @@ pub(super) fn each_address(
 
 fn open(dir: &Path, path: &Path) -> Result<File> {
     if !dir.join("report.json").exists() {
-        let remedy = "run `onecopy dedup` with --out first";
-        return Err(Error::NotFound(format!("{} holds no finished run: {remedy}", dir.display())));
+        return Err(Error::NotAFinishedRun { folder: dir.to_owned() });
     }
     // A folder without a run is another's, and its list speaks for itself.
     if dir.join("run.json").exists() {
         Run::current(dir)?;
     }
     if !path.exists() {
-        let remedy = "run the same `onecopy dedup` with --overwrite again";
-        let reason = "was made by an older version, which wrote no pages.jsonl";
-        return Err(Error::NotFound(format!("the run in {} {reason}: {remedy}", dir.display())));
+        return Err(Error::NoPageList { folder: dir.to_owned() });
     }
     File::open(path).at("read", path)
 }

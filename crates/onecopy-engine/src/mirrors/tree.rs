@@ -1,24 +1,24 @@
-//! All pages as one tree: hosts at the top, below them the segments of paths.
+//! All pages as one tree: hosts at the top, path segments below.
 //!
-//! Compact: a node is a few numbers, segments are hashes of 64 bits, and nothing of the text is kept. With ten million
-//! nodes, the odds that any two of them share a key are 1 in 300,000.
+//! It is compact: a node is a few numbers, segments are 64-bit hashes, and no text is kept. With ten million nodes, the
+//! probability that any two share a key is 1 in 300,000.
 
 use std::collections::HashMap;
 
-use super::address::Address;
+use super::address::PageAddress;
 use crate::error::{Error, Result};
 
 /// A node of the tree, by number. A parent has a smaller number than its children.
 pub(super) type Node = u32;
 
-/// No node; no group.
+/// Marks a missing node or group.
 pub(super) const NONE: u32 = u32::MAX;
-/// Folders and lists of files with fewer pages may be missing by chance in a crawl; larger ones are absent.
+/// Smaller folders and file lists may be missing from a crawl by chance. Larger ones count as absent.
 pub(super) const BULK: u32 = 6;
 /// A group on more hosts than this is worth less as evidence.
 const FEW_HOSTS: f64 = 4.0;
 
-/// Lists of numbers, one for each number from 0, all in one piece.
+/// Lists of numbers, indexed from 0, stored contiguously.
 #[derive(Default)]
 pub(super) struct Lists {
     ends: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// From pairs in ascending order of their first number, which is below `count`.
+    /// Builds lists from pairs sorted by their first number, which is below `count`.
     fn new(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
         let mut ends = vec![0; count];
         pairs.clone().for_each(|(list, _)| ends[list as usize] += 1);
@@ -50,10 +50,10 @@ impl Lists {
     }
 }
 
-/// Takes pages in.
+/// Collects pages.
 #[derive(Default)]
 pub(super) struct Planter {
-    /// By key. The standard hasher is seeded, so that no input can make it slow.
+    /// Nodes by key. The standard hasher is seeded, so that no input can make it slow.
     nodes: HashMap<u64, Node>,
     keys: Vec<u64>,
     segments: Vec<u64>,
@@ -62,8 +62,8 @@ pub(super) struct Planter {
 }
 
 impl Planter {
-    /// Adds a page. Always says to go on.
-    pub(super) fn add(&mut self, address: &Address, group: Option<u32>) -> Result<bool> {
+    /// Adds a page. Always returns true, to continue.
+    pub(super) fn add(&mut self, address: &PageAddress, group: Option<u32>) -> Result<bool> {
         let mut node = self.node(address.host_key(), 0, NONE)?;
         for step in address.steps() {
             node = self.node(step.key, step.segment, node)?;
@@ -83,7 +83,7 @@ impl Planter {
             if next >= NONE as usize {
                 let reason =
                     format!("more than {NONE} hosts, folders and pages; look at fewer pages at a time");
-                return Err(Error::Input("pages.jsonl".into(), reason));
+                return Err(Error::Input { input: "pages.jsonl".into(), reason });
             }
             self.keys.push(key);
             self.segments.push(segment);
@@ -92,7 +92,7 @@ impl Planter {
         Ok(node)
     }
 
-    /// The tree of all pages.
+    /// Builds the tree of all pages.
     pub(super) fn grow(self) -> Tree {
         let Planter { nodes, keys, segments, parents, mut pages } = self;
         drop(nodes);
@@ -110,7 +110,7 @@ impl Planter {
     }
 }
 
-/// Gives groups numbers without gaps and leaves the pages in the order of groups; says how many groups there are.
+/// Renumbers groups without gaps and sorts the pages by group. Returns the number of groups.
 fn number_groups(pages: &mut Vec<(Node, u32)>) -> usize {
     pages.sort_unstable_by_key(|&(node, group)| (group, node));
     pages.dedup();
@@ -136,21 +136,21 @@ pub(super) struct Tree {
     pub keys: Vec<u64>,
     /// The hash of the node's segment.
     pub segments: Vec<u64>,
-    /// The node above; none above a host.
+    /// The parent node; [`NONE`] for a host.
     pub parents: Vec<Node>,
-    /// The nodes below, in the order of their segments.
+    /// The child nodes, in segment order.
     pub children: Lists,
-    /// The groups of the pages at a node; [`NONE`] among them for a page in no group. Empty where there is no page.
+    /// The groups of the pages at a node, with [`NONE`] for a page in no group. Empty if there is no page.
     pub groups: Lists,
     /// The nodes of a group.
     pub members: Lists,
-    /// How many nodes at and below a node have pages.
+    /// How many nodes at or below a node have pages.
     pub pages: Vec<u32>,
-    /// How many of those are below children that have at least [`BULK`].
+    /// How many of those are below children with at least [`BULK`].
     pub bulky: Vec<u32>,
     /// How many children have a page and nothing below them.
     pub files: Vec<u32>,
-    /// How much a path in this group says, from 0 to 1.
+    /// The weight of a group as evidence, from 0 to 1.
     pub weights: Vec<f32>,
 }
 
@@ -164,7 +164,7 @@ impl Tree {
         !self.groups.of(node).is_empty()
     }
 
-    /// The host that a node is on.
+    /// The host of a node.
     pub(super) fn host(&self, mut node: Node) -> Node {
         while self.parents[node as usize] != NONE {
             node = self.parents[node as usize];
@@ -172,7 +172,7 @@ impl Tree {
         node
     }
 
-    /// The heaviest group that both nodes have a page in.
+    /// The weight of the heaviest group in which both nodes have a page.
     pub(super) fn shared(&self, left: Node, right: Node) -> Option<f32> {
         let (left, right) = (self.groups.of(left), self.groups.of(right));
         let (few, many) = if left.len() <= right.len() { (left, right) } else { (right, left) };
@@ -197,8 +197,9 @@ impl Tree {
         }
     }
 
-    /// Text that many hosts have, such as a licence or the terms of a shop system, is weak evidence that two of them
-    /// are mirrors; and however many paths of a host lead to one content, such as an error page, they say it once.
+    /// Sets the weights of groups. Text on many hosts, such as a licence or the terms of a shop system, is weak
+    /// evidence that two of them are mirrors. Many paths of one host with the same content, such as an error page,
+    /// count once.
     fn weigh(&mut self) {
         let mut hosts = Vec::new();
         let weight = |group: u32| {

@@ -1,4 +1,4 @@
-//! Kept pages, in the input's own files and format: records as they were, byte for byte.
+//! Writes kept pages in the files and formats of the input, with records unchanged byte for byte.
 
 mod plain;
 mod records;
@@ -21,7 +21,7 @@ use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write}
 use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
 
-/// Writes the kept pages below `kept/` in the results folder. Files that an earlier run finished are left.
+/// Writes the kept pages below `kept/` in the results folder. It skips files that an earlier run finished.
 pub(crate) struct KeptWriter<'a> {
     pub work: &'a Work,
     pub segments: &'a Segments,
@@ -40,7 +40,7 @@ fn ranges(lots: usize, segments: &Segments) -> Vec<Range<usize>> {
 }
 
 impl KeptWriter<'_> {
-    /// Writes all of them.
+    /// Writes all files.
     pub(crate) fn write(&self, threads: usize) -> Result<()> {
         let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         self.progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
@@ -60,7 +60,7 @@ impl KeptWriter<'_> {
         self.work.results().join("kept")
     }
 
-    /// Writes what stays of a source of many pages, aside and then by rename.
+    /// Writes the kept pages of a file of many pages to a temporary file, then renames it.
     fn stream(&self, source: &Source, segments: Range<usize>, lot: usize) -> Result<()> {
         let target = self.kept().join(&source.name);
         if target.exists() {
@@ -97,7 +97,7 @@ impl KeptWriter<'_> {
         let mut out = write(file, packing).at("write", aside)?;
         let mut gathered = Vec::new();
         self.chunks(source, segments, |segment, first, chunk, _| {
-            // Gathered first: the system takes one large piece far quicker than many small ones.
+            // Lines are gathered first: one large write is much faster than many small ones.
             gathered.clear();
             for range in kept_ranges(segment, first, self.decisions, chunk.bytes.len() as u64) {
                 let lines = chunk.bytes.get(range.start as usize..range.end as usize);
@@ -128,8 +128,8 @@ impl KeptWriter<'_> {
         records.finish()
     }
 
-    /// Reads a source again, chunk by chunk, each with the segment that was made of it, its first page, and the chunks
-    /// that are still to come.
+    /// Reads a source again, chunk by chunk. Calls `each` with the segment of the chunk, its first page, the chunk and
+    /// the remaining chunks.
     fn chunks(
         &self,
         source: &Source,
@@ -151,7 +151,7 @@ impl KeptWriter<'_> {
         Ok(())
     }
 
-    /// Writes the rows of a Parquet file that stay; says whether there is such a file at all.
+    /// Writes the kept rows of a Parquet file. Returns false for a file that was refused, which has no output.
     fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<bool> {
         let mut kept = HashSet::new();
         let mut before = 0;
@@ -171,7 +171,7 @@ impl KeptWriter<'_> {
         };
         self.progress.advance(source.bytes);
         match written {
-            // What was refused when it was read has no page that could be kept.
+            // A file that was refused when it was read has no page to keep.
             Err(error) if error.kind() == ErrorKind::InvalidData && kept.is_empty() => Ok(false),
             written => written.map(|_| true).at("write", aside),
         }
@@ -200,8 +200,8 @@ impl KeptWriter<'_> {
     }
 }
 
-/// Where in a chunk the lines are that stay, with their newlines, neighbours together. `length` is that of the chunk, or of
-/// all from there to the end of the file, where the last line may have no newline.
+/// The byte ranges of kept lines in a chunk, with their newlines; adjacent ranges are merged. `length` is the length of
+/// the chunk or of the rest of the file. The last line may lack a newline.
 fn kept_ranges(segment: &Segment, first: u32, decisions: &Decisions, length: u64) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (page, row) in (first..).zip(&segment.rows) {
@@ -224,10 +224,10 @@ fn make_parent(target: &Path) -> Result<()> {
     fs::create_dir_all(parent).at("create", parent)
 }
 
-/// Records are found again by their place, so their file must be what it was.
+/// Checks that a file has not changed: its records are found by position.
 fn check_unchanged(source: &Source) -> Result<()> {
     if source.version.is_some() {
-        // Reading from a store fails by itself if the file is no longer the same.
+        // Reading from a store fails by itself if the object has changed.
         return Ok(());
     }
     let facts = fs::metadata(&source.path).at("read", &source.path)?;
@@ -238,6 +238,6 @@ fn check_unchanged(source: &Source) -> Result<()> {
 }
 
 fn changed(source: &Source) -> Error {
-    let reason = "it changed while it was being worked on; run the command again";
-    Error::Input(source.path.display().to_string(), reason.into())
+    let reason = "it changed during the run: run again".into();
+    Error::Input { input: source.path.display().to_string(), reason }
 }

@@ -1,4 +1,4 @@
-//! `removed.jsonl`, `groups.jsonl` and `rejected.jsonl`, and the counts of what they hold.
+//! Writes `removed.jsonl`, `groups.jsonl`, `pages.jsonl` and `rejected.jsonl`, and counts their contents.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -13,18 +13,18 @@ use crate::error::{At, Result};
 use crate::ingest::{Format, Inputs, RejectedLine, Source};
 use crate::report::Counts;
 
-/// What the lists are made from.
+/// The input of the lists.
 pub(crate) struct Lists<'a> {
     pub segments: &'a Segments,
     pub inputs: &'a Inputs,
     pub decisions: &'a Decisions,
     pub threshold: f64,
-    /// Bytes that names may take.
+    /// The memory limit for names, in bytes.
     pub memory: u64,
 }
 
 impl Lists<'_> {
-    /// Writes all lists into `folder`; says what they hold.
+    /// Writes all lists into `folder` and returns their counts.
     pub(crate) fn write(&self, folder: &Path) -> Result<Counts> {
         let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
         let mut counts = Counts::default();
@@ -35,7 +35,7 @@ impl Lists<'_> {
         Ok(counts)
     }
 
-    /// Writes a market's own lists into `folder`: who wins there, and who goes.
+    /// Writes the lists of a market into `folder`: its winners and its removed pages.
     pub(crate) fn write_market(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).at("create", folder)?;
         let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
@@ -67,7 +67,7 @@ impl Lists<'_> {
         out.finish()
     }
 
-    /// Says for each page which group it is in; zero for none.
+    /// Writes the groups. Returns the group of each page, zero for none.
     fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
         let mut of_page = vec![0; self.segments.pages()];
         let mut out = List::create(folder.join("groups.jsonl"))?;
@@ -78,7 +78,7 @@ impl Lists<'_> {
                 of_page[page as usize] = counts.groups as u32;
                 named.push(((content, place), names.of(page)?, self.decisions.of(page)));
             }
-            // Redirects to one content have one place; their order must not be that of the input.
+            // Redirects to one content have the same rank. Their order must not depend on the input order.
             named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
             let kept = named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
             let kept = kept.collect::<Vec<_>>().join(",");
@@ -92,7 +92,7 @@ impl Lists<'_> {
         Ok(of_page)
     }
 
-    /// All pages that were judged: what is known of each, and its group.
+    /// Writes all compared pages, with their properties and groups.
     fn pages(&self, names: &Names, folder: &Path, groups: &[u32]) -> Result<()> {
         let mut out = List::create(folder.join("pages.jsonl"))?;
         for number in 0..self.segments.len() {
@@ -122,7 +122,7 @@ impl Lists<'_> {
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
-            // In the order of the input, wherever chunks were cut.
+            // In input order, independent of where chunks were cut.
             let mut reasons: Vec<(u32, u32, &str)> =
                 segment.rejected.iter().map(|it| (it.line, it.source, it.reason.as_str())).collect();
             let nowhere = self.nowhere(&segment, first);
@@ -137,8 +137,8 @@ impl Lists<'_> {
         out.finish()
     }
 
-    /// The pages of a segment that only say where they are and lead nowhere, and why each was not judged. Of several
-    /// links of a page one is enough to say it.
+    /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has
+    /// several links, one reason suffices.
     fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, String)> {
         let links = segment.links.chunk_by(|a, b| a.row == b.row);
         let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
@@ -146,7 +146,7 @@ impl Lists<'_> {
         found.map(|(row, reason)| (&segment.rows[row], reason)).collect()
     }
 
-    /// Why a page that a link leads from was not judged; nothing if it was.
+    /// Why a page with this link could not be compared; `None` if it could.
     fn reason(&self, page: PageId, link: &Link) -> Option<String> {
         let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
         let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
@@ -160,7 +160,7 @@ impl Lists<'_> {
     }
 }
 
-/// A line or a record of a source, as it is written.
+/// The line or record number of a page, as written to the lists.
 fn place(source: &Source, number: u64) -> (Option<u64>, Option<u64>) {
     match source.format {
         Format::Lines(_) => (Some(number), None),
@@ -169,7 +169,7 @@ fn place(source: &Source, number: u64) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// A page as it is written to `pages.jsonl`.
+/// A line of `pages.jsonl`.
 struct PageLine<'a> {
     names: &'a Names<'a>,
     number: usize,
@@ -187,7 +187,7 @@ impl fmt::Display for PageLine<'_> {
         if !url.is_empty() {
             write!(f, r#","url":{}"#, serde_json::to_string(url).map_err(|_| fmt::Error)?)?;
         } else if self.row.identity != 0 {
-            // Its address is its name.
+            // Its name is its URL.
             write!(f, r#","url":{}"#, String::from_utf8_lossy(name))?;
         }
         if let Some(language) = Language::from_u8(self.row.language) {

@@ -1,4 +1,4 @@
-//! The names of pages in every output: the id as given, else the URL, else the place in the input.
+//! The name of a page in every output: its id, else its URL, else its position in the input.
 
 use std::borrow::Cow;
 
@@ -12,23 +12,23 @@ use crate::ingest::Source;
 pub(crate) struct Names<'a> {
     segments: &'a Segments,
     sources: &'a [Source],
-    /// The line of its source that each segment begins at, from zero.
+    /// The first line of each segment in its source, from zero.
     first_lines: Vec<u64>,
     at_hand: Option<AtHand>,
 }
 
-/// The names of all pages, of segments that are on disk: from there, each would cost two calls to the system.
+/// The names of all pages, cached if segments are on disk: each read would cost two system calls.
 #[derive(Default)]
 struct AtHand {
-    /// As JSON, one behind the other.
+    /// All names as JSON, concatenated.
     text: String,
-    /// Where each ends.
+    /// The end of each name.
     ends: Vec<usize>,
     identities: Vec<u64>,
 }
 
 impl<'a> Names<'a> {
-    /// Takes up to `memory` bytes to have names at hand, if they are not in memory already.
+    /// Caches names in up to `memory` bytes, if they are not in memory already.
     pub(crate) fn new(segments: &'a Segments, sources: &'a [Source], memory: u64) -> Result<Names<'a>> {
         let mut first_lines = Vec::with_capacity(segments.len());
         let (mut current, mut line) = (None, 0);
@@ -47,7 +47,7 @@ impl<'a> Names<'a> {
         Ok(names)
     }
 
-    /// All names, unless they take more than `memory`.
+    /// All names; `None` if they take more than `memory`.
     fn collect(&self, memory: u64) -> Result<Option<AtHand>> {
         let mut all = AtHand::default();
         for number in 0..self.segments.len() {
@@ -57,7 +57,7 @@ impl<'a> Names<'a> {
                 all.ends.push(all.text.len());
                 all.identities.push(row.identity);
             }
-            // What grows has room for twice as much.
+            // A growing vector may have capacity for twice its length.
             if 2 * (all.text.len() + 16 * all.ends.len()) as u64 > memory {
                 return Ok(None);
             }
@@ -70,7 +70,7 @@ impl<'a> Names<'a> {
         Ok(self.and_identity(page)?.0)
     }
 
-    /// The name of a page, and a hash of what its address comes to.
+    /// The name of a page, and a hash of its normalised URL.
     pub(crate) fn and_identity(&self, page: PageId) -> Result<(Cow<'_, str>, u64)> {
         if let Some(AtHand { text, ends, identities }) = &self.at_hand {
             let start = page.checked_sub(1).map_or(0, |before| ends[before as usize]);
@@ -81,7 +81,7 @@ impl<'a> Names<'a> {
         Ok((name.into(), row.identity))
     }
 
-    /// The name of a page whose row and given name are known.
+    /// The name of a page, given its row and its stored name.
     pub(crate) fn as_json<'n>(&self, segment: usize, row: &Row, name: &'n [u8]) -> Cow<'n, str> {
         if !name.is_empty() {
             return String::from_utf8_lossy(name);
@@ -90,7 +90,7 @@ impl<'a> Names<'a> {
         serde_json::to_string(&place).expect("a string is JSON").into()
     }
 
-    /// A line of its source, from one.
+    /// The line number in its source, from one.
     pub(crate) fn line(&self, segment: usize, line: u32) -> u64 {
         self.first_lines[segment] + u64::from(line) + 1
     }

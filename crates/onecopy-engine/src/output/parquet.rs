@@ -1,7 +1,7 @@
-//! Kept rows of a Parquet file, as a Parquet file of the same schema.
+//! Writes kept rows of a Parquet file to a Parquet file with the same schema.
 //!
-//! Copied column by column as values and levels, below any idea of what they mean: nested columns, odd types and
-//! bytes that are no text pass through as they are, and memory holds a few pages of one column.
+//! It copies columns as raw values and levels, without interpreting them. Nested columns, unusual types and invalid
+//! text pass through unchanged. Memory holds a few pages of one column.
 
 use std::fs::File;
 use std::io;
@@ -22,14 +22,13 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
 use crate::ingest::{guarded, open_parquet};
 
-/// About how many bytes are copied at a time.
+/// The approximate number of bytes copied at a time.
 const BATCH_BYTES: i64 = 1 << 20;
-/// Most rows that are copied at a time.
+/// The most rows copied at a time.
 const BATCH_ROWS: i64 = 1024;
 
-/// Writes the rows of `source` that `keep` wants, by their number from zero, to `target`. Schema, metadata, the
-/// compression of each column and the row groups stay what they were; a row group of which nothing stays goes. Says
-/// how many rows were written.
+/// Writes the rows of `source` that `keep` accepts, by their number from zero, to `target`. Schema, metadata,
+/// compression and row groups stay the same, but empty row groups are dropped. Returns the number of written rows.
 pub(crate) fn write_kept<R: ChunkReader + 'static>(
     source: R,
     target: File,
@@ -57,7 +56,7 @@ pub(crate) fn write_kept<R: ChunkReader + 'static>(
     Ok(written)
 }
 
-/// How the source was written, as far as a file says.
+/// The writer properties of the source, as far as the file states them.
 fn properties(source: &ParquetMetaData) -> WriterProperties {
     let about = source.file_metadata();
     let mut properties = WriterProperties::builder()
@@ -65,7 +64,7 @@ fn properties(source: &ParquetMetaData) -> WriterProperties {
         .set_sorting_columns(source.row_groups().first().and_then(|group| group.sorting_columns().cloned()));
     for column in source.row_groups().first().map_or(&[][..], RowGroupMetaData::columns) {
         let compression = match column.compression() {
-            // Its framing was never specified; this is the same algorithm with one that is.
+            // The framing of LZ4 was never specified. LZ4_RAW is the same algorithm with a specified framing.
             Compression::LZ4 => Compression::LZ4_RAW,
             other => other,
         };
@@ -119,7 +118,7 @@ fn copy_column(
     }
 }
 
-/// Copies a column, `batch` rows at a time. Says how many rows it had.
+/// Copies a column, `batch` rows at a time. Returns its number of rows.
 fn copy<T: DataType>(
     reader: ColumnReader,
     column: &mut SerializedColumnWriter,
@@ -153,7 +152,7 @@ fn copy<T: DataType>(
     }
 }
 
-/// Some rows of a column: its values, and the levels that say which are null and where a row begins.
+/// Some rows of a column: its values, and the levels that mark nulls and row starts.
 struct Rows<T: DataType> {
     values: Vec<T::T>,
     defined: Vec<i16>,
@@ -173,14 +172,14 @@ impl<T: DataType> Rows<T> {
         self.repeated.clear();
     }
 
-    /// Leaves the rows that `keep` wants, by their number here. `most` is the level of a value that is there.
+    /// Keeps the rows that `keep` accepts, by their index here. `most` is the definition level of a present value.
     fn retain(&mut self, most: i16, keep: impl Fn(u64) -> bool) {
         if most == 0 {
             let mut nth = 0..;
             self.values.retain(|_| nth.next().is_some_and(&keep));
             return;
         }
-        // A level is a value or a null; a row begins where nothing is repeated.
+        // Each level is a value or a null. A row starts where the repetition level is zero.
         let starts = |at: usize| self.repeated.get(at).is_none_or(|&level| level == 0);
         let mut rows = 0;
         let mut kept = false;

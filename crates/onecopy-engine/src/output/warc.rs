@@ -1,8 +1,7 @@
-//! Records of WARC files as they are written: kept ones as they were, removed ones as `revisit` records that name
-//! the page which stays, so that nothing of the crawl's history is lost.
+//! Writes WARC records: kept ones unchanged, and removed ones as `revisit` records that name the kept page. So the
+//! history of the crawl is preserved.
 //!
-//! The same removal gives the same bytes in every run: ids are made of what they stand for, and there is no date of
-//! writing.
+//! The same removal gives the same bytes in every run: ids are derived from the content, and no write date is stored.
 
 use std::io::{self, Read, Write};
 
@@ -14,32 +13,32 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ingest::{Copied, Packing, WarcRecord, records};
 
-/// The profile of a revisit whose payload is the winner's, byte for byte (WARC 1.1, 6.7.2).
+/// The profile of a revisit whose payload equals the winner's byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-/// The profile of a revisit whose text resembles the winner's, or equals it in other bytes (`docs/FORMAT.md`).
+/// The profile of a revisit whose text is similar to the winner's, or equal in other bytes (`docs/FORMAT.md`).
 pub(crate) const NEAR_PROFILE: &str = "urn:onecopy:revisit:near-duplicate";
 
-/// The page that stays for a removed one. Whatever is not known is not there.
+/// The kept page of a removed one. Unknown parts are `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Winner<'a> {
     pub uri: Option<&'a str>,
-    /// As it stands in the winner's record.
+    /// As written in the winner's record.
     pub date: Option<&'a str>,
-    /// With its brackets.
+    /// With its angle brackets.
     pub id: Option<&'a str>,
     pub payload_digest: Option<&'a str>,
     pub kind: Kind,
-    /// As it is shown in the list of removed pages.
+    /// As written in the list of removed pages.
     pub similarity: f64,
 }
 
-/// Writes to `out` the revisit record that stands for `record`, a response or another page.
+/// Writes the revisit record that replaces `record` to `out`.
 pub(crate) fn revisit(record: &WarcRecord, winner: &Winner, out: &mut Vec<u8>) {
     let block = http_header(record.block);
     let digest = record.text("warc-payload-digest");
     let identical = digest.as_deref().is_some_and(|digest| Some(digest) == winner.payload_digest);
     let mut field = |name: &str, value: &str| {
-        // A line end in a value would begin another field.
+        // A line end inside a value would start another field.
         let clean = |c: char| if c.is_control() { ' ' } else { c };
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b": ");
@@ -76,7 +75,7 @@ pub(crate) fn revisit(record: &WarcRecord, winner: &Winner, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n\r\n");
 }
 
-/// The header of an HTTP response with its blank line; nothing if the block is none.
+/// The header of an HTTP response with its blank line; empty if the block is not a response.
 fn http_header(block: &[u8]) -> &[u8] {
     if !block.starts_with(b"HTTP/") {
         return b"";
@@ -85,8 +84,7 @@ fn http_header(block: &[u8]) -> &[u8] {
     &block[..ends.into_iter().flatten().min().unwrap_or(block.len())]
 }
 
-/// A UUID of the version for hashes of one's own choice (RFC 9562, 5.8), made of the removed record's id, else of
-/// the record.
+/// A version 8 UUID (RFC 9562, 5.8) from the removed record's id, or from its block if it has no id.
 fn revisit_id(record: &WarcRecord) -> String {
     let seed = record.field("warc-record-id").unwrap_or(record.block);
     let mut bytes = xxh3_128(&[b"onecopy revisit of ", seed].concat()).to_be_bytes();
@@ -96,7 +94,7 @@ fn revisit_id(record: &WarcRecord) -> String {
     format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// A date as WARC wants it. ARC has fourteen digits.
+/// The date in WARC format. ARC dates have fourteen digits.
 fn w3c_date(date: &str) -> String {
     let date = date.trim();
     match date.get(..14).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -107,15 +105,14 @@ fn w3c_date(date: &str) -> String {
     }
 }
 
-/// Writes records as archives want them: each in a gzip member or zstd frame of its own, so that it can be read from
-/// its place alone.
+/// Writes each record as its own gzip member or zstd frame, so that tools can read it by its offset.
 pub(crate) struct RecordWriter<W> {
     out: W,
     packing: Packing,
     packed: Vec<u8>,
 }
 
-/// A buffer that has grown beyond this is not held on to: there is one for each file that is being written.
+/// A buffer larger than this is not reused, because every open output file has one.
 const PACKED_BYTES: usize = 256 << 10;
 
 impl<W: Write> RecordWriter<W> {
@@ -123,7 +120,7 @@ impl<W: Write> RecordWriter<W> {
         RecordWriter { out, packing, packed: Vec::new() }
     }
 
-    /// Writes one record as its bytes stand, and the line ends behind it that it lacks.
+    /// Writes a record unchanged, and adds missing line ends.
     pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
         let ends = missing_ends(record);
         self.packed.clear();
@@ -143,7 +140,7 @@ impl<W: Write> RecordWriter<W> {
         self.out.write_all(&self.packed)
     }
 
-    /// Writes one record that is not held in memory: `copy` puts it there piece by piece.
+    /// Writes a record that is not in memory: `copy` writes it piece by piece.
     pub(crate) fn stream(
         &mut self,
         copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
@@ -165,18 +162,18 @@ impl<W: Write> RecordWriter<W> {
         }
     }
 
-    /// The writer below, for whoever takes back what was written.
+    /// The inner writer, to undo writes.
     pub(crate) fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// The writer below.
+    /// The inner writer.
     pub(crate) fn into_inner(self) -> W {
         self.out
     }
 }
 
-/// Copies a record and the line ends that it lacks.
+/// Copies a record and adds missing line ends.
 fn copied(
     out: &mut dyn Write,
     copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
@@ -188,7 +185,7 @@ fn copied(
     Ok(result)
 }
 
-/// The line ends that a record lacks: two of them in WARC, one in ARC. Other readers stop where they are missing.
+/// The missing line ends of a record: WARC needs two, ARC one. Other readers fail without them.
 fn missing_ends(record: &[u8]) -> &'static [u8] {
     let Some(Ok(found)) = records(record).next().map(|item| item.record) else { return b"" };
     let behind = record.get(found.block_end()..).unwrap_or_default();

@@ -5,56 +5,59 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use onecopy_store::{Deed, Log, Look, Place, Snapshot, Version};
+use onecopy_store::{Deed, Log, Look, Snapshot, Version};
 
 use super::Action;
-use super::shared::Shared;
-use super::status::{Accepted, Refusal, Status, StatusKind};
-use super::view::name_of;
+use super::collection::Collection;
+use super::status::{Accepted, Refusal, Status, StatusKind, name_of};
+use super::tier2::Logged;
 use crate::error::{Error, Result};
 
-type Outcome = std::result::Result<Accepted, Refusal>;
+type Acceptance = std::result::Result<Accepted, Refusal>;
 type Answered = std::result::Result<(Version, Status), Refusal>;
 
 /// Changes that are ready to be written, of all threads.
 #[derive(Debug, Default)]
 pub(super) struct Doorway {
-    groups: Mutex<Vec<Group>>,
+    submissions: Mutex<Vec<Submission>>,
 }
 
 /// The changes of one call, and where their outcomes are put.
 #[derive(Debug)]
-struct Group {
+struct Submission {
     changes: Vec<Answered>,
-    outcomes: Arc<OnceLock<Vec<Outcome>>>,
+    outcomes: Arc<OnceLock<Vec<Acceptance>>>,
 }
 
-pub(super) fn accept(shared: &Shared, actions: &[Action]) -> Vec<Outcome> {
-    if let Some(refusal) = shared.queue.refusal() {
+pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Acceptance> {
+    if let Some(refusal) = collection.queue.refusal() {
         return actions.iter().map(|_| Err(refusal.clone())).collect();
     }
-    accept_versions(shared, shared.preparation.versions(actions))
+    accept_versions(collection, collection.preparation.versions(actions))
 }
 
 /// Accepts changes that are understood, whether or not too much waits.
-pub(super) fn accept_versions(shared: &Shared, versions: Vec<Result<Version, Refusal>>) -> Vec<Outcome> {
-    let snapshot = shared.snapshot();
+pub(super) fn accept_versions(
+    collection: &Collection,
+    versions: Vec<Result<Version, Refusal>>,
+) -> Vec<Acceptance> {
+    let snapshot = collection.snapshot();
     let answered: Vec<Answered> =
-        versions.into_iter().map(|version| answer(shared, &snapshot, version?)).collect();
-    log(shared, answered)
+        versions.into_iter().map(|version| answer(collection, &snapshot, version?)).collect();
+    log(collection, answered)
 }
 
 /// What Tier 1 says of a change.
-fn answer(shared: &Shared, snapshot: &Snapshot, mut version: Version) -> Answered {
+fn answer(collection: &Collection, snapshot: &Snapshot, mut version: Version) -> Answered {
     if version.deed != Deed::Put {
         let typed: String = serde_json::from_str(&version.name).unwrap_or_default();
-        version.name = find(shared, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
+        version.name = find(collection, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
     }
     // A page that waits is not yet what it will be: Tier 1 knows only what is settled.
-    let told = shared.tier1(snapshot).answer(&version).map_err(broken)?;
+    let told = collection.tier1(snapshot).answer(&version).map_err(broken)?;
     if told.is_update {
         let settled = u64::from(told.status.status != StatusKind::Pending);
-        shared.queue.count(|numbers| {
+        collection.queue.count(|numbers| {
             numbers.updates += 1;
             numbers.updates_settled_by_tier1 += settled;
         });
@@ -67,12 +70,12 @@ fn broken(error: Error) -> Refusal {
 }
 
 /// The name, as JSON, of the page that is meant by what was typed, if it is known.
-fn find(shared: &Shared, typed: &str) -> Result<Option<String>> {
+fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
     for name in names(typed) {
-        let is_known = match shared.queue.pending(&name) {
+        let is_known = match collection.queue.pending(&name) {
             Some(pending) => pending.deed != Deed::Delete,
             // Asked for afterwards: what was settled in between is in it.
-            None => shared.snapshot().page_number(&name)?.is_some(),
+            None => collection.snapshot().page_number(&name)?.is_some(),
         };
         if is_known {
             return Ok(Some(name));
@@ -89,63 +92,71 @@ pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
 }
 
 /// Makes changes durable, with those of other threads, and hands them to Tier 2 in the order of the log.
-fn log(shared: &Shared, changes: Vec<Answered>) -> Vec<Outcome> {
+fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
     let outcomes = Arc::new(OnceLock::new());
-    shared.doorway.lock().push(Group { changes, outcomes: outcomes.clone() });
-    let mut log = shared.log.lock().expect("no thread panics with this lock");
+    collection.doorway.lock().push(Submission { changes, outcomes: outcomes.clone() });
+    let mut log = collection.log.lock().expect("no thread panics with this lock");
     // Whoever had the log before may have written these, too.
     if outcomes.get().is_none() {
-        let groups = std::mem::take(&mut *shared.doorway.lock());
-        write(shared, &mut log, groups);
+        let submissions = std::mem::take(&mut *collection.doorway.lock());
+        write(collection, &mut log, submissions);
     }
     drop(log);
     Arc::into_inner(outcomes)
         .and_then(OnceLock::into_inner)
-        .expect("a group that was written has its outcomes")
+        .expect("a submission that was written has its outcomes")
 }
 
 impl Doorway {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Group>> {
-        self.groups.lock().expect("no thread panics with this lock")
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Submission>> {
+        self.submissions.lock().expect("no thread panics with this lock")
     }
 }
 
-/// Writes groups with one sync.
-fn write(shared: &Shared, log: &mut Log, groups: Vec<Group>) {
-    let mut accepted = shared.queue.accepted();
-    let mut placed = Vec::with_capacity(groups.len());
-    for Group { changes, outcomes } in groups {
-        let changes = changes.into_iter().map(|change| append(log, change?, &mut accepted));
+/// Writes submissions with one sync.
+fn write(collection: &Collection, log: &mut Log, submissions: Vec<Submission>) {
+    let mut accepted = collection.queue.accepted();
+    let mut placed = Vec::with_capacity(submissions.len());
+    for Submission { changes, outcomes } in submissions {
+        let mut append = |change: Answered| {
+            let (version, status) = change?;
+            append(log, version, status, &mut accepted)
+        };
+        let changes = changes.into_iter().map(&mut append);
         placed.push((changes.collect::<Vec<_>>(), outcomes));
     }
     let synced = log.sync().map_err(|error| Refusal::Broken(error.to_string()));
     let mut waiting = Vec::new();
     for (changes, outcomes) in placed {
         let outcome = |change: Result<Placed, Refusal>| {
-            let (place, version, status) = change?;
+            let Placed { logged, status } = change?;
             synced.clone()?;
-            let accepted = Accepted { accepted: version.accepted, status: status.clone() };
+            let accepted = Accepted { accepted: logged.version.accepted, status: status.clone() };
             // What waits under this name is what the status is until Tier 2 has seen it.
-            let status = Status { page: name_of(&version.name), ..status };
-            waiting.push(((place, version), status));
+            let status = Status { page: name_of(&logged.version.name), ..status };
+            waiting.push((logged, status));
             Ok(accepted)
         };
         let all = changes.into_iter().map(outcome).collect();
-        outcomes.set(all).expect("a group is written once");
+        outcomes.set(all).expect("a submission is written once");
     }
-    shared.queue.push(waiting);
+    collection.queue.push(waiting);
 }
 
 /// A change that is in the log, and what was said of it.
-type Placed = (Place, Version, Status);
+struct Placed {
+    logged: Logged,
+    status: Status,
+}
 
 fn append(
     log: &mut Log,
-    (mut version, status): (Version, Status),
+    mut version: Version,
+    status: Status,
     accepted: &mut u64,
 ) -> Result<Placed, Refusal> {
     version.accepted = *accepted + 1;
     let place = log.append(&version.to_bytes()).map_err(|error| Refusal::Bad(error.to_string()))?;
     *accepted += 1;
-    Ok((place, version, status))
+    Ok(Placed { logged: Logged { place, version }, status })
 }

@@ -1,15 +1,16 @@
 //! Questions about pages: their status, what would become of one, all of them, and numbers.
 
+pub(super) mod groups;
+
 use onecopy_core::Kind;
 use onecopy_store::{Deed, Look, PageRow, Snapshot, Version};
 
 use super::Action;
 use super::accept::names;
-use super::queue::Pending;
-use super::shared::Shared;
-use super::sketches::{is_damage, read_sketch, read_version, unless_damaged};
-use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind};
-use super::view::{View, name_of};
+use super::collection::Collection;
+use super::contents::{is_damage, read_sketch, read_version, unless_damaged};
+use super::queue::WaitingChange;
+use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind, View, name_of};
 use crate::error::{Error, Result};
 use onecopy_core::shown;
 
@@ -17,19 +18,19 @@ use onecopy_core::shown;
 const ALIKE: usize = 10;
 
 /// The status of pages.
-pub(super) fn status(shared: &Shared, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-    let waiting = |name: String| (shared.queue.pending(&name), name);
+pub(super) fn status(collection: &Collection, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
+    let waiting = |name: String| (collection.queue.pending(&name), name);
     let asked: Vec<Vec<_>> = pages.iter().map(|page| names(page).map(waiting).collect()).collect();
     // Taken afterwards: what was settled in between is in it.
-    let snapshot = shared.snapshot();
-    asked.into_iter().map(|names| status_of(shared, &snapshot, names, verify)).collect()
+    let snapshot = collection.snapshot();
+    asked.into_iter().map(|names| status_of(collection, &snapshot, names, verify)).collect()
 }
 
 /// The status of the first page that is known, of those that may be meant.
 fn status_of(
-    shared: &Shared,
+    collection: &Collection,
     snapshot: &Snapshot,
-    names: Vec<(Option<Pending>, String)>,
+    names: Vec<(Option<WaitingChange>, String)>,
     verify: bool,
 ) -> Result<Option<Status>> {
     for (pending, name) in names {
@@ -40,11 +41,11 @@ fn status_of(
         }
         let Some(number) = snapshot.page_number(&name)? else { continue };
         let Some(row) = Look::page(snapshot, number)? else { continue };
-        let mut status = View { facts: snapshot, method: shared.method() }.status(number, &row)?;
+        let mut status = View { facts: snapshot, method: collection.method() }.status(number, &row)?;
         if verify && status.status == StatusKind::Loser {
-            status.verified = unless_damaged(holds(shared, snapshot, &row, &status))?;
+            status.verified = unless_damaged(holds(collection, snapshot, &row, &status))?;
             if let (Some(group), Some(verified)) = (status.group, status.verified) {
-                shared.queue.checked(group, verified);
+                collection.queue.checked(group, verified);
             }
         }
         return Ok(Some(status));
@@ -53,7 +54,7 @@ fn status_of(
 }
 
 /// Whether a loser is alike to its winner, compared again.
-fn holds(shared: &Shared, snapshot: &Snapshot, row: &PageRow, status: &Status) -> Result<bool> {
+fn holds(collection: &Collection, snapshot: &Snapshot, row: &PageRow, status: &Status) -> Result<bool> {
     let winner = status.winner.as_ref().map(|name| snapshot.page_number(name.get())).transpose()?.flatten();
     let winner = winner.map(|page| Look::page(snapshot, page)).transpose()?.flatten();
     let Some(winner) = winner else { return Ok(false) };
@@ -62,18 +63,18 @@ fn holds(shared: &Shared, snapshot: &Snapshot, row: &PageRow, status: &Status) -
         return Ok(stands_for || is_same);
     }
     let mut buffer = Vec::new();
-    let own = read_sketch(&shared.reader, row.at, &mut buffer)?;
-    let other = read_sketch(&shared.reader, winner.at, &mut buffer)?;
-    Ok(shared.method().verify(&own, &other).is_some())
+    let own = read_sketch(&collection.reader, row.at, &mut buffer)?;
+    let other = read_sketch(&collection.reader, winner.at, &mut buffer)?;
+    Ok(collection.method().verify(&own, &other).is_some())
 }
 
 /// What would become of a page.
-pub(super) fn query(shared: &Shared, record: &[u8]) -> std::result::Result<Answer, Refusal> {
-    let version = shared.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
+pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Result<Answer, Refusal> {
+    let version = collection.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
     let broken = |error: Error| Refusal::Broken(error.to_string());
-    let snapshot = shared.snapshot();
-    let status = shared.tier1(&snapshot).answer(&version).map_err(broken)?.status;
-    let mut alike = likenesses(shared, &snapshot, &version).map_err(broken)?;
+    let snapshot = collection.snapshot();
+    let status = collection.tier1(&snapshot).answer(&version).map_err(broken)?.status;
+    let mut alike = likenesses(collection, &snapshot, &version).map_err(broken)?;
     let own = name_of(&version.name);
     alike.retain(|(likeness, ..)| likeness.page.get() != own.get());
     let status = match status.status {
@@ -103,7 +104,7 @@ pub(super) fn query(shared: &Shared, record: &[u8]) -> std::result::Result<Answe
 
 /// Contents that are alike to a sketch, best first: their best page, whether it stays, and its rank.
 fn likenesses(
-    shared: &Shared,
+    collection: &Collection,
     snapshot: &Snapshot,
     version: &Version,
 ) -> Result<Vec<(Likeness, bool, Vec<u8>)>> {
@@ -111,17 +112,17 @@ fn likenesses(
     if sketch.is_empty() {
         return Ok(Vec::new());
     }
-    let method = shared.method();
+    let method = collection.method();
     let slots = {
-        let contents = shared.contents.read();
-        let contents =
-            contents.map_err(|_| Error::NotFound("the collection is being repaired: try again".into()))?;
-        contents.candidates(sketch, version.language, method)?
+        let contents = collection.contents.read();
+        let reason = "the collection is being repaired: try again";
+        let contents = contents.map_err(|_| Error::Broken { reason: reason.into() })?;
+        contents.candidates(sketch, method)?
     };
     let (mut found, mut buffer) = (Vec::new(), Vec::new());
     for slot in slots {
         let Some(row) = Look::content(snapshot, slot)? else { continue };
-        let read = read_sketch(&shared.reader, row.at, &mut buffer);
+        let read = read_sketch(&collection.reader, row.at, &mut buffer);
         let Some(other) = unless_damaged(read)? else { continue };
         let Some(score) = method.verify(sketch, &other) else { continue };
         let similarity = method.similarity(score, (sketch.len(), other.len()));
@@ -135,14 +136,14 @@ fn likenesses(
 }
 
 /// All pages.
-pub(super) fn pages(shared: &Shared, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
-    let snapshot = shared.snapshot();
+pub(super) fn pages(collection: &Collection, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
+    let snapshot = collection.snapshot();
     let mut buffer = Vec::new();
     for found in snapshot.names()? {
         let (_, page) = found?;
         let Some(row) = Look::page(&*snapshot, page)? else { continue };
-        let status = View { facts: &*snapshot, method: shared.method() }.status(page, &row)?;
-        let (record, damaged) = match record(shared, &row, &mut buffer) {
+        let status = View { facts: &*snapshot, method: collection.method() }.status(page, &row)?;
+        let (record, damaged) = match record(collection, &row, &mut buffer) {
             Err(error) if is_damage(&error) => (bare_record(&row), Some(error.to_string())),
             record => (record?, None),
         };
@@ -153,10 +154,10 @@ pub(super) fn pages(shared: &Shared, each: &mut dyn FnMut(PageView) -> Result<()
 }
 
 /// A page as it was put, or what is known of it.
-fn record(shared: &Shared, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
+fn record(collection: &Collection, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
     if !row.dead {
-        let version = read_version(&shared.reader, row.at, buffer)?;
-        let whole = shared.preparation.whole(&version).map_err(Error::NotFound)?;
+        let version = read_version(&collection.reader, row.at, buffer)?;
+        let whole = collection.preparation.whole(&version).map_err(|reason| Error::Broken { reason })?;
         let line = whole.and_then(|line| String::from_utf8(line).ok());
         if let Some(line) =
             line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok())
@@ -174,10 +175,10 @@ fn bare_record(row: &PageRow) -> Name {
 }
 
 /// Numbers about the collection and the service.
-pub(super) fn stats(shared: &Shared) -> Stats {
-    let gauge = shared.queue.gauge();
+pub(super) fn stats(collection: &Collection) -> Stats {
+    let gauge = collection.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
-    let census = shared.census();
+    let totals = collection.totals();
     let numbers = gauge.numbers;
     Stats {
         pages: kept + losers + dead + rejected,
@@ -185,8 +186,8 @@ pub(super) fn stats(shared: &Shared) -> Stats {
         losers,
         dead,
         rejected,
-        groups: census.groups,
-        largest_group: census.largest_group,
+        groups: totals.groups,
+        largest_group: totals.largest_group,
         waiting: gauge.waiting,
         waiting_bytes: gauge.bytes,
         accepted: gauge.accepted,
@@ -196,11 +197,11 @@ pub(super) fn stats(shared: &Shared) -> Stats {
         updates_settled_by_tier1: numbers.updates_settled_by_tier1,
         compared_pages: numbers.compared_pages,
         compared_pairs: numbers.compared_pairs,
-        partitions: census.partitions,
-        partitions_visited: census.partitions_visited,
+        partitions: totals.partitions,
+        partitions_visited: totals.partitions_visited,
         checked: numbers.checked,
         failed: numbers.failed,
         repaired: numbers.repaired,
-        disk_bytes: census.disk_bytes,
+        disk_bytes: totals.disk_bytes,
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use onecopy_core::Method;
 use onecopy_store::{Look, Snapshot};
 
+use super::collection::Collection;
 use super::contents::Contents;
-use super::shared::Shared;
 use super::status::CheckReport;
 use crate::error::Result;
 use onecopy_core::graph::{Edit, Slot};
@@ -23,14 +23,14 @@ impl CheckReport {
     }
 }
 
-pub(super) fn check(shared: &Shared) -> Result<CheckReport> {
+pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     let mut report = CheckReport::default();
-    let log = shared.log.lock().expect("no thread panics with this lock");
+    let log = collection.log.lock().expect("no thread panics with this lock");
     log.check(&mut |error| report.wrong(error.to_string()))?;
     drop(log);
     // Tier 2 commits with this lock, so that what is in memory and in the tables is of one moment.
-    let mut contents = shared.write_contents()?;
-    let snapshot = shared.latest()?;
+    let mut contents = collection.write_contents()?;
+    let snapshot = collection.latest()?;
     pages(&snapshot, &mut report)?;
     let before = report.wrong_count;
     contents.check_postings(&mut |error| {
@@ -38,7 +38,7 @@ pub(super) fn check(shared: &Shared) -> Result<CheckReport> {
     })?;
     // Without all postings nothing can be found anew.
     if report.wrong_count == before {
-        decisions(&mut contents, shared.method(), &snapshot, &mut report)?;
+        decisions(&mut contents, collection.method(), &snapshot, &mut report)?;
     }
     Ok(report)
 }

@@ -1,40 +1,51 @@
 //! What is held in memory of all contents, and how they are compared: the graph, where sketches are, who holds a key.
+//!
+//! Winners and groups are decided by `onecopy_core::graph`, which is pure. This module answers its questions: which
+//! contents share a key, and how alike two of them are.
+
+mod generation;
+mod open;
+mod search;
+mod sketches;
+mod totals;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use onecopy_core::{Desk, Method};
-use onecopy_store::{ContentRow, Folder, LogReader, Merged, Place, Posting, Postings, Snapshot};
+use onecopy_core::graph::{Edit, Effect, Graph, Slot};
+use onecopy_core::{Method, Scratch};
+use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, Postings};
 
-use super::Routing;
-use super::generation::{Generations, may_be_of};
-use super::search::{Among, Comparing, Found, Known, Scratch, Search, Wanted};
-use super::sketches::{Sketches, is_damage};
+use super::tuning::Tuning;
 use crate::error::{Error, Result};
-use onecopy_core::graph::{Edit, Effect, Graph, Restored, Slot};
+use generation::{Generations, may_be_of};
+use search::{Among, GraphLookup, KeySearch, Known, SearchBuffers};
+use sketches::Sketches;
+use totals::Visits;
+
+pub(super) use search::{Findings, Query};
+pub(super) use sketches::{is_damage, read_sketch, read_version, unless_damaged};
+pub(super) use totals::Totals;
 
 /// A content, as far as it is held in memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct ContentEntry {
     pub at: Place,
     pub size: u32,
     pub generation: u32,
     pages: u32,
     pub partition: u16,
-    pub language: u8,
 }
 
-impl Entry {
-    fn of(row: &ContentRow) -> Entry {
-        Entry {
+impl ContentEntry {
+    fn of(row: &ContentRow) -> ContentEntry {
+        ContentEntry {
             at: row.at,
             size: row.size,
             generation: row.generation,
             pages: row.pages,
             partition: row.partition,
-            language: row.language,
         }
     }
 }
@@ -43,7 +54,7 @@ impl Entry {
 #[derive(Debug)]
 pub(super) struct Contents {
     pub graph: Graph,
-    entries: Vec<Entry>,
+    entries: Vec<ContentEntry>,
     free: Vec<Slot>,
     postings: Postings,
     generations: Generations,
@@ -59,105 +70,20 @@ pub(super) struct Contents {
     seals: u64,
     /// Pairs that were compared since the start.
     pub compared: u64,
-    /// Partitions that were visited in the last generation, and how often contents were looked for.
-    visits: AtomicU64,
-    searches: AtomicU64,
+    visits: Visits,
+    tuning: Tuning,
 }
 
-/// What is counted over all contents.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Census {
-    /// Groups of two pages or more.
-    pub groups: u64,
-    pub largest_group: u64,
-    pub partitions: u64,
-    /// On average, by a content that was looked for.
-    pub partitions_visited: f64,
-    /// All files of the collection.
-    pub disk_bytes: u64,
-}
-
-/// Postings in memory before they are written to disk. In tests few, so that there are parts.
-const POSTINGS_IN_MEMORY: usize = if cfg!(test) { 1 << 7 } else { 1 << 19 };
 /// Contents that are looked for by several threads, before any is settled.
 const AT_ONCE: usize = 1 << 12;
 /// Parts that are written between two times that the counters of shingles are saved.
 const SEALS_A_SAVE: u64 = 16;
 
 impl Contents {
-    /// Reads what a collection has. `born` is the number of the last content whose keys were entered.
-    pub(super) fn open(
-        folder: &Arc<dyn Folder>,
-        tables: &Snapshot,
-        reader: LogReader,
-        (method, routing): (&dyn Method, Routing),
-        heads: (u64, u32),
-    ) -> Result<Contents> {
-        let postings = open_postings(folder)?;
-        let (mut graph, mut entries, mut late) = (Graph::default(), Vec::new(), Vec::new());
-        let mut count = 0;
-        for found in tables.contents()? {
-            let (slot, row) = found?;
-            count += 1;
-            if entries.len() <= slot as usize {
-                entries.resize(slot as usize + 1, Entry::default());
-            }
-            entries[slot as usize] = Entry::of(&row);
-            if row.born > postings.covered() {
-                late.push((row.born, slot));
-            }
-            let (winner, score, group) = (row.winner, row.score, row.group);
-            graph.restore(slot, Restored { rank: row.rank.into(), winner, score, group });
-        }
-        for pair in tables.witnesses()? {
-            let (a, b) = pair?;
-            graph.restore_witness(a, b);
-        }
-        let (last_group, generations) = heads;
-        graph.restored(last_group);
-        let generations = Generations::open(&**folder, (method, routing), generations, count)?;
-        let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
-        let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
-        let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
-        let sketches = Sketches::new(reader);
-        let mut contents = Contents {
-            graph,
-            entries,
-            free,
-            postings,
-            generations,
-            oldest,
-            rekeyed: 0,
-            sketches,
-            ahead: HashMap::new(),
-            merging: None,
-            seals: 0,
-            compared: 0,
-            visits: AtomicU64::new(0),
-            searches: AtomicU64::new(0),
-        };
-        contents.enter_late(late, method)?;
-        Ok(contents)
-    }
-
-    /// Enters contents whose keys are not on disk, in the order in which they were born. They may be all there are.
-    fn enter_late(&mut self, mut late: Vec<(u64, Slot)>, method: &dyn Method) -> Result<()> {
-        late.sort_unstable();
-        for (born, slot) in late {
-            if let Some(sketch) = self.sketches.get(slot, self.entries[slot as usize].at)? {
-                self.enter(slot, &sketch, method);
-            }
-            if self.postings.memory_postings() >= POSTINGS_IN_MEMORY {
-                self.postings.seal(born)?;
-            }
-        }
-        Ok(())
-    }
-
     /// A number for a content that comes.
     pub(super) fn take_slot(&mut self) -> Slot {
         self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Entry::default());
+            self.entries.push(ContentEntry::default());
             self.entries.len() as Slot - 1
         })
     }
@@ -195,7 +121,7 @@ impl Contents {
 
     /// Gives a content keys of the newest generation.
     pub(super) fn rekey(&mut self, slot: Slot, row: &ContentRow, sketch: &[u64], method: &dyn Method) {
-        self.entries[slot as usize] = Entry::of(row);
+        self.entries[slot as usize] = ContentEntry::of(row);
         self.enter(slot, sketch, method);
     }
 
@@ -212,7 +138,7 @@ impl Contents {
         sketch: Option<Arc<[u64]>>,
         method: &dyn Method,
     ) {
-        self.entries[slot as usize] = Entry::of(row);
+        self.entries[slot as usize] = ContentEntry::of(row);
         if let Some(sketch) = sketch {
             self.generations.count(&sketch, method);
             self.sketches.put(slot, sketch.clone());
@@ -224,7 +150,7 @@ impl Contents {
     fn enter(&mut self, slot: Slot, sketch: &[u64], method: &dyn Method) {
         let mut keys = Vec::new();
         let generation = self.entries[slot as usize].generation;
-        self.generations.keys(generation, sketch, (method, &mut Desk::default()), &mut keys);
+        self.generations.order(generation).keys(sketch, method, &mut Scratch::default(), &mut keys);
         let postings: Vec<Posting> =
             keys.into_iter().map(|(key, rest)| Posting { key, content: slot, rest }).collect();
         self.postings.add(&postings);
@@ -238,45 +164,44 @@ impl Contents {
             let entry = self.entries[*slot as usize];
             sketches.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry)));
         }
-        let wanted = |(slot, sketch, entry): &(Slot, Arc<[u64]>, Entry)| {
+        let query = |(slot, sketch, entry): &(Slot, Arc<[u64]>, ContentEntry)| {
             let ahead = self.ahead.get(&entry.at).map(Vec::as_slice);
-            Wanted { name: *slot, sketch: sketch.clone(), language: entry.language, ahead }
+            Query { name: *slot, sketch: sketch.clone(), ahead }
         };
-        let wanted: Vec<Wanted<Slot>> = sketches.iter().map(wanted).collect();
-        let (found, read) = self.search(method).look_for(&wanted, &self.known(), threads)?;
+        let queries: Vec<Query<Slot>> = sketches.iter().map(query).collect();
+        let Findings { candidates, read } =
+            self.key_search(method).find_all(&queries, &self.known(), threads)?;
         read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
         self.ahead.clear();
-        let Contents { graph, entries, postings, generations, oldest, sketches, compared, .. } = self;
-        let visited = (&self.visits, &self.searches);
-        let search = Search { entries, postings, generations, oldest: *oldest, method, visited };
-        graph.apply(edit, &mut Comparing { search, sketches, compared, found })
+        let Contents { graph, entries, postings, generations, oldest, sketches, compared, visits, .. } = self;
+        let key_search = KeySearch { entries, postings, generations, oldest: *oldest, method, visits };
+        graph.apply(edit, &mut GraphLookup { key_search, sketches, compared, candidates })
     }
 
     /// Looks ahead of time for contents that versions may become, while what is here is being made durable. Only `apply`
     /// uses what is found, after more may have come, but before any of that is written to disk as postings.
     pub(super) fn look_ahead(
         &self,
-        versions: &[Wanted<Place>],
+        versions: &[Query<Place>],
         method: &dyn Method,
         threads: usize,
-    ) -> Result<Found<Place>> {
-        self.search(method).look_for(versions, &self.known(), threads)
+    ) -> Result<Findings<Place>> {
+        self.key_search(method).find_all(versions, &self.known(), threads)
     }
 
     /// Takes what was found ahead of time for the next `apply`.
-    pub(super) fn take_ahead(&mut self, (ahead, read): Found<Place>) {
-        self.ahead = ahead;
-        read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
+    pub(super) fn take_ahead(&mut self, findings: Findings<Place>) {
+        self.ahead = findings.candidates;
+        findings.read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
     }
 
     fn known(&self) -> Known<'_> {
         Known { graph: &self.graph, sketches: &self.sketches }
     }
 
-    fn search<'a>(&'a self, method: &'a dyn Method) -> Search<'a> {
-        let Contents { entries, postings, generations, oldest, .. } = self;
-        let visited = (&self.visits, &self.searches);
-        Search { entries, postings, generations, oldest: *oldest, method, visited }
+    fn key_search<'a>(&'a self, method: &'a dyn Method) -> KeySearch<'a> {
+        let Contents { entries, postings, generations, oldest, visits, .. } = self;
+        KeySearch { entries, postings, generations, oldest: *oldest, method, visits }
     }
 
     /// Says where the version of a content is that was moved.
@@ -295,10 +220,10 @@ impl Contents {
     }
 
     /// The contents that may be alike to a sketch, of whatever content.
-    pub(super) fn candidates(&self, sketch: &[u64], language: u8, method: &dyn Method) -> Result<Vec<Slot>> {
-        let (search, known) = (self.search(method), self.known());
-        let mut scratch = Scratch::default();
-        let mut found = search.candidates((sketch, language), Among::All, Some(&known), &mut scratch)?;
+    pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
+        let mut buffers = SearchBuffers::default();
+        let known = self.known();
+        let mut found = self.key_search(method).candidates(sketch, Among::All, Some(&known), &mut buffers)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }
@@ -306,7 +231,7 @@ impl Contents {
     /// Writes postings to disk if there are many, and merges those on disk; begins a generation if one is due. All that
     /// is here must be committed: `born` is the number of the last content that is.
     pub(super) fn tend(&mut self, folder: &dyn Folder, method: &dyn Method, born: u64) -> Result<()> {
-        if self.postings.memory_postings() >= POSTINGS_IN_MEMORY {
+        if self.postings.memory_postings() >= self.tuning.postings_in_memory {
             self.postings.seal(born)?;
             self.seals += 1;
             if self.seals.is_multiple_of(SEALS_A_SAVE) {
@@ -329,8 +254,9 @@ impl Contents {
         let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
         if let Some(plan) = plan {
             // What is dead now stays dead: who comes under the same number is entered anew, in a later part.
-            let generation =
-                |(slot, entry): (usize, &Entry)| self.graph.get(slot as Slot).map(|_| entry.generation);
+            let generation = |(slot, entry): (usize, &ContentEntry)| {
+                self.graph.get(slot as Slot).map(|_| entry.generation)
+            };
             let alive: Vec<Option<u32>> = self.entries.iter().enumerate().map(generation).collect();
             let is_alive = move |posting: Posting| {
                 let generation = alive.get(posting.content as usize).copied().flatten();
@@ -356,48 +282,8 @@ impl Contents {
         self.postings.seal(born)?;
         Ok(self.generations.save(folder)?)
     }
-
-    /// How many contents there are, or were.
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Counts over all contents.
-    pub(super) fn census(&self) -> Census {
-        let mut sizes: HashMap<u64, u64> = HashMap::new();
-        let (mut groups, mut largest) = (0, 0);
-        for slot in self.graph.slots() {
-            let pages = u64::from(self.entries[slot as usize].pages);
-            match self.graph.get(slot) {
-                Some(node) if self.graph.group_size(slot) > 1 => {
-                    *sizes.entry(node.group).or_default() += pages
-                }
-                _ => (groups, largest) = (groups + u64::from(pages > 1), largest.max(pages)),
-            }
-        }
-        let visits = self.visits.load(Ordering::Relaxed) as f64;
-        let searches = self.searches.load(Ordering::Relaxed).max(1) as f64;
-        Census {
-            groups: groups + sizes.len() as u64,
-            largest_group: sizes.into_values().fold(largest, u64::max),
-            partitions: self.generations.partitions(),
-            partitions_visited: visits / searches,
-            disk_bytes: 0,
-        }
-    }
-}
-
-/// Opens the postings. They hold nothing that is not elsewhere: damaged ones are removed, and all contents are late then.
-fn open_postings(folder: &Arc<dyn Folder>) -> Result<Postings> {
-    match Postings::open(folder.clone()).map_err(Error::from) {
-        Err(error) if is_damage(&error) => {
-            Postings::remove_all(&**folder)?;
-            Ok(Postings::open(folder.clone())?)
-        }
-        opened => opened,
-    }
 }
 
 fn stopped() -> Error {
-    Error::NotFound("the merge of postings ended in a panic: start the service again".into())
+    Error::Broken { reason: "the merge of postings panicked: restart the service".into() }
 }

@@ -17,10 +17,11 @@ use serde::Serialize;
 pub use plan::{ImportPlan, plan_import};
 
 use self::hand_over::Turns;
-use self::plan::Reading;
+use self::plan::ImportReading;
 use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ingest::{Feed, FieldNames, Opener, Stores, Windows, lots};
 use crate::job::{Fields, Limits};
@@ -42,13 +43,14 @@ pub struct ImportJob {
     /// What is refused. A finished run has its own.
     pub limits: Limits,
     /// Settings of object stores, as in [`Job::environment`](crate::Job::environment).
-    pub environment: Vec<(String, String)>,
+    pub environment: Environment,
     /// How many threads prepare pages.
     pub threads: usize,
 }
 
 /// What came of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Imported {
     /// Records that were read.
     pub read: u64,
@@ -87,7 +89,7 @@ pub fn import(
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
         turns.begin(&reading.inputs.refused)?;
-        read(&service.shared.preparation, reading, plan, &turns, progress)?;
+        read(&service.collection.preparation, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
 }
@@ -95,15 +97,15 @@ pub fn import(
 /// Waits until nothing waits to be settled.
 pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     // Not by its stats: those count groups, and remember for a while how many there were.
-    let waiting = || service.shared.queue.gauge().waiting;
+    let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
     progress.begin(Stage::Settle, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        if let Some(Refusal::Broken(why)) = service.shared.queue.refusal() {
-            return Err(Error::NotFound(why));
+        if let Some(Refusal::Broken(why)) = service.collection.queue.refusal() {
+            return Err(Error::Broken { reason: why });
         }
         let waiting = waiting();
         progress.advance(left.saturating_sub(waiting));
@@ -121,7 +123,7 @@ const LARGE_PAGES: usize = 2;
 /// Reads sources in their order. Whoever takes a piece also takes its turn, so that pieces are handed over in order.
 fn read(
     preparation: &Preparation,
-    reading: &Reading,
+    reading: &ImportReading,
     plan: &ImportPlan,
     turns: &Turns,
     progress: &dyn Progress,

@@ -23,8 +23,11 @@ pub(super) struct Preparation {
     keep_pages: bool,
 }
 
-/// What is used again for each change.
-pub(super) type Desk<'a> = (Appraiser<'a>, Compressor<'a>);
+/// What a thread reuses between changes.
+pub(super) struct PreparationBuffers<'a> {
+    appraiser: Appraiser<'a>,
+    compressor: Compressor<'a>,
+}
 
 /// How much a page is compressed: the least, since every page is.
 const COMPRESSION: i32 = 1;
@@ -39,37 +42,37 @@ impl Preparation {
 
     /// Understands changes, one after the other.
     pub(super) fn versions(&self, actions: &[Action]) -> Vec<Result<Version, Refusal>> {
-        match self.desk() {
-            Ok(mut desk) => actions.iter().map(|action| self.version(*action, &mut desk)).collect(),
+        match self.buffers() {
+            Ok(mut buffers) => actions.iter().map(|action| self.version(*action, &mut buffers)).collect(),
             Err(refusal) => actions.iter().map(|_| Err(refusal.clone())).collect(),
         }
     }
 
-    /// What changes are understood with, one after the other.
-    pub(super) fn desk(&self) -> Result<Desk<'_>, Refusal> {
-        let packer = Compressor::new(COMPRESSION).map_err(|error| Refusal::Broken(error.to_string()))?;
-        Ok((Appraiser::new(&self.config, &*self.method), packer))
+    /// Buffers for one thread.
+    pub(super) fn buffers(&self) -> Result<PreparationBuffers<'_>, Refusal> {
+        let compressor = Compressor::new(COMPRESSION).map_err(|error| Refusal::Broken(error.to_string()))?;
+        Ok(PreparationBuffers { appraiser: Appraiser::new(&self.config, &*self.method), compressor })
     }
 
-    fn version(&self, action: Action, desk: &mut Desk) -> Result<Version, Refusal> {
+    fn version(&self, action: Action, buffers: &mut PreparationBuffers) -> Result<Version, Refusal> {
         let gone = |deed, name: &str| {
             let name = serde_json::to_string(name).expect("a string is JSON");
             Ok(Version { deed, name, ..Version::default() })
         };
         match action {
-            Action::Put(line) => self.put(line, desk),
+            Action::Put(line) => self.put(line, buffers),
             Action::Dead(name) => gone(Deed::Dead, name),
             Action::Delete(name) => gone(Deed::Delete, name),
         }
     }
 
     /// The version that puts the page of a line.
-    pub(super) fn put(&self, line: &[u8], desk: &mut Desk) -> Result<Version, Refusal> {
+    pub(super) fn put(&self, line: &[u8], buffers: &mut PreparationBuffers) -> Result<Version, Refusal> {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
         let record = read_line(line, &self.names, &self.needs).map_err(|why| objection(line, why))?;
-        self.page(&record, line, desk)
+        self.page(&record, line, buffers)
     }
 
     /// The version that puts a page. `line` is its record.
@@ -77,10 +80,10 @@ impl Preparation {
         &self,
         record: &Record,
         line: &[u8],
-        (appraiser, packer): &mut Desk,
+        buffers: &mut PreparationBuffers,
     ) -> Result<Version, Refusal> {
         let mut sketch = Vec::new();
-        let appraised = appraiser.appraise(record, line, |_| true, &mut sketch);
+        let appraised = buffers.appraiser.appraise(record, line, |_| true, &mut sketch);
         if matches!(&*appraised.name, "" | "\"\"") {
             return Err(Refusal::Bad(NAMELESS.into()));
         }
@@ -88,7 +91,7 @@ impl Preparation {
             return Err(Refusal::Bad(format!("the page's name is longer than {NAME_BYTES} bytes")));
         }
         let page = if self.keep_pages {
-            packer.compress(line).map_err(|error| Refusal::Broken(error.to_string()))?
+            buffers.compressor.compress(line).map_err(|error| Refusal::Broken(error.to_string()))?
         } else {
             Vec::new()
         };

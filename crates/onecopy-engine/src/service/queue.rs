@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 
 use onecopy_store::{Deed, Heads, Place, Version};
 
-use super::search::Wanted;
+use super::contents::Query;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
 
-/// The most changes of a batch: more at once cost less each, and make those that come after them wait.
-const BATCH: usize = if cfg!(test) { 8 } else { 4_096 };
 /// Changes that are copied while nobody else can reach the queue.
 const LOCKED: usize = 64;
 /// Changes that are worth a batch at once.
@@ -19,7 +17,7 @@ const ENOUGH: usize = 1_024;
 /// What a refused client is told to wait.
 const RETRY_SECONDS: u64 = 1;
 
-/// The queue, shared.
+/// The queue, collection.
 #[derive(Debug)]
 pub(super) struct Queue {
     inside: Mutex<Inside>,
@@ -28,6 +26,8 @@ pub(super) struct Queue {
     /// Tier 2 has done some.
     changed: Condvar,
     limit_bytes: u64,
+    /// The most changes of a batch.
+    batch_changes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ struct Inside {
     /// Bytes of what waits or is being settled.
     bytes: u64,
     /// By name: the last change that waits.
-    pending: HashMap<String, Pending>,
+    pending: HashMap<String, WaitingChange>,
     /// Groups that are to be repaired.
     repairs: VecDeque<u64>,
     repaired: HashMap<u64, u64>,
@@ -53,7 +53,7 @@ struct Inside {
 
 /// A change that waits.
 #[derive(Clone, Debug)]
-pub(super) struct Pending {
+pub(super) struct WaitingChange {
     accepted: u64,
     pub deed: Deed,
     /// What Tier 1 said of it.
@@ -74,7 +74,7 @@ pub(super) struct Numbers {
 
 /// Work for Tier 2.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct BatchWork {
     pub versions: Vec<Logged>,
     pub repairs: Vec<u64>,
     pub checks: HashMap<u64, (u64, u64)>,
@@ -91,9 +91,10 @@ pub(super) struct Gauge {
 }
 
 impl Queue {
-    pub(super) fn new(limit_bytes: u64, heads: Heads) -> Queue {
+    pub(super) fn new(limit_bytes: u64, batch_changes: usize, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
-        Queue { inside: Mutex::new(inside), arrived: Condvar::new(), changed: Condvar::new(), limit_bytes }
+        let (arrived, changed) = (Condvar::new(), Condvar::new());
+        Queue { inside: Mutex::new(inside), arrived, changed, limit_bytes, batch_changes }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -119,10 +120,10 @@ impl Queue {
     pub(super) fn push(&self, changes: Vec<(Logged, Status)>) {
         let mut inside = self.lock();
         for (logged, status) in changes {
-            let (place, version) = &logged;
+            let Logged { place, version } = &logged;
             inside.accepted = version.accepted;
             inside.bytes += u64::from(place.length);
-            let pending = Pending { accepted: version.accepted, deed: version.deed, status };
+            let pending = WaitingChange { accepted: version.accepted, deed: version.deed, status };
             inside.pending.insert(version.name.clone(), pending);
             inside.waiting.push_back(logged);
         }
@@ -130,12 +131,12 @@ impl Queue {
     }
 
     /// The last change of a page that waits.
-    pub(super) fn pending(&self, name: &str) -> Option<Pending> {
+    pub(super) fn pending(&self, name: &str) -> Option<WaitingChange> {
         self.lock().pending.get(name).cloned()
     }
 
     /// Waits for work, and a little longer for more of it. Nothing once the collection is being closed.
-    pub(super) fn take(&self, linger: Duration) -> Option<Work> {
+    pub(super) fn take(&self, linger: Duration) -> Option<BatchWork> {
         let mut inside = self.lock();
         loop {
             if inside.stopping {
@@ -157,10 +158,10 @@ impl Queue {
         if inside.stopping {
             return None;
         }
-        let count = inside.waiting.len().min(BATCH);
+        let count = inside.waiting.len().min(self.batch_changes);
         inside.settling = count as u64;
         let versions = inside.waiting.drain(..count).collect();
-        Some(Work {
+        Some(BatchWork {
             versions,
             repairs: inside.repairs.drain(..).collect(),
             checks: std::mem::take(&mut inside.checks),
@@ -169,20 +170,20 @@ impl Queue {
 
     /// The pages that will be in the next batch as far as they wait already, but for those with a text that `is_known`.
     /// Only Tier 2 may ask, who alone takes them out: so they stay where they are meanwhile.
-    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Wanted<'static, Place>> {
+    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<'static, Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
-        let texts = |(_, version): &Logged| is_put(version).then_some(version.fingerprint);
-        let texts: Vec<Option<u128>> = self.lock().waiting.iter().take(BATCH).map(texts).collect();
+        let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);
+        let texts: Vec<Option<u128>> =
+            self.lock().waiting.iter().take(self.batch_changes).map(text).collect();
         let mut places: Vec<usize> = (0..texts.len()).collect();
         places.retain(|at| texts[*at].is_some_and(|fingerprint| !is_known(fingerprint)));
         let mut upcoming = Vec::with_capacity(places.len());
         for some in places.chunks(LOCKED) {
             let inside = self.lock();
             let waiting = some.iter().filter_map(|at| inside.waiting.get(*at));
-            upcoming.extend(waiting.map(|(place, version)| Wanted {
-                name: *place,
-                sketch: version.sketch[..].into(),
-                language: version.language,
+            upcoming.extend(waiting.map(|logged| Query {
+                name: logged.place,
+                sketch: logged.version.sketch[..].into(),
                 ahead: None,
             }));
         }
@@ -192,13 +193,13 @@ impl Queue {
     /// Notes that work is done, and what it came to.
     pub(super) fn done(
         &self,
-        work: Work,
+        work: BatchWork,
         heads: Heads,
         repaired: &[(u64, u64)],
         add: impl FnOnce(&mut Numbers),
     ) {
         let mut inside = self.lock();
-        for (place, version) in &work.versions {
+        for Logged { place, version } in &work.versions {
             inside.bytes -= u64::from(place.length);
             if inside.pending.get(&version.name).is_some_and(|pending| pending.accepted <= version.accepted) {
                 inside.pending.remove(&version.name);
@@ -213,7 +214,7 @@ impl Queue {
     }
 
     /// Puts work back that could not be done, says why, and waits a little.
-    pub(super) fn failed(&self, work: Work, why: String, pause: Duration) {
+    pub(super) fn failed(&self, work: BatchWork, why: String, pause: Duration) {
         let mut inside = self.lock();
         for logged in work.versions.into_iter().rev() {
             inside.waiting.push_front(logged);

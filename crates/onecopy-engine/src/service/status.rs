@@ -1,8 +1,12 @@
 //! What the service says: of pages, groups, and itself. As JSON the same everywhere, HTTP and command line.
 
+mod view;
+
 use onecopy_core::Kind;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+
+pub(super) use view::{StatusFacts, View, name_of};
 
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;
@@ -91,17 +95,23 @@ pub struct Accepted {
 }
 
 /// Why a change was not accepted, or a question not answered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
-    /// It makes no sense; why.
+    /// The record cannot be used; why.
+    #[error("{0}")]
     Bad(String),
     /// It is larger than the limit of so many bytes.
+    #[error("longer than the limit of {0} bytes per page")]
     TooLarge(usize),
     /// No page has this name.
+    #[error("no page is named `{0}`")]
     Unknown(String),
     /// Too much waits for Tier 2; try again after so many seconds.
+    #[error("the queue is full: too many changes wait to be compared")]
     Full(u64),
     /// The collection cannot be written or read; why, and the remedy.
+    #[error("{0}")]
     Broken(String),
 }
 

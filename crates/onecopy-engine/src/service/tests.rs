@@ -12,6 +12,7 @@ use onecopy_store::Volatile;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::tuning::Tuning;
 use super::*;
 use crate::job::Job;
 use crate::progress::Silent;
@@ -20,18 +21,18 @@ const WAIT: Duration = Duration::from_secs(60);
 
 /// A version of a page.
 #[derive(Clone, Debug)]
-struct Made {
+struct Draft {
     page: usize,
     base: usize,
     drift: usize,
     edits: Vec<usize>,
     signal: usize,
-    link: Link,
+    link: PageLink,
     shape: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Link {
+enum PageLink {
     None,
     Redirect(usize),
     Canonical(usize),
@@ -40,7 +41,7 @@ enum Link {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Put(Made),
+    Put(Draft),
     Dead(usize),
     Delete(usize),
     /// What was accepted is settled before the next step.
@@ -53,16 +54,16 @@ enum Step {
 
 const PAGES: usize = 14;
 
-fn made() -> impl Strategy<Value = Made> {
+fn made() -> impl Strategy<Value = Draft> {
     let link = prop_oneof![
-        6 => Just(Link::None),
-        2 => (0..PAGES).prop_map(Link::Redirect),
-        2 => (0..PAGES).prop_map(Link::Canonical),
-        1 => (0..PAGES).prop_map(Link::Revisit),
+        6 => Just(PageLink::None),
+        2 => (0..PAGES).prop_map(PageLink::Redirect),
+        2 => (0..PAGES).prop_map(PageLink::Canonical),
+        1 => (0..PAGES).prop_map(PageLink::Revisit),
     ];
     let edits = prop::collection::vec(0usize..30, 0..3);
     (0..PAGES, 0usize..3, 0usize..6, edits, 0usize..4, link, 0usize..6).prop_map(
-        |(page, base, drift, edits, signal, link, shape)| Made {
+        |(page, base, drift, edits, signal, link, shape)| Draft {
             page,
             base,
             drift,
@@ -94,7 +95,7 @@ fn address(page: usize) -> String {
     }
 }
 
-fn line(made: &Made) -> String {
+fn line(made: &Draft) -> String {
     let mut words: Vec<String> = (0..30).map(|i| format!("a{}w{i}", made.base)).collect();
     for step in 0..made.drift {
         words[2 * step + 1] = format!("drift{step}");
@@ -114,10 +115,10 @@ fn line(made: &Made) -> String {
         _ => record["text"] = json!(text),
     }
     match made.link {
-        Link::None => {}
-        Link::Redirect(to) => record["redirect"] = json!(address(to)),
-        Link::Canonical(to) => record["canonical"] = json!(address(to)),
-        Link::Revisit(to) => record["revisit"] = json!(address(to)),
+        PageLink::None => {}
+        PageLink::Redirect(to) => record["redirect"] = json!(address(to)),
+        PageLink::Canonical(to) => record["canonical"] = json!(address(to)),
+        PageLink::Revisit(to) => record["revisit"] = json!(address(to)),
     }
     // Times go back and forth: they are signals, and decide nothing about which version counts.
     if made.signal > 0 {
@@ -129,15 +130,15 @@ fn line(made: &Made) -> String {
 
 /// What is said of a page: how it goes, if it does; and the pages of its group.
 type Fate = (Option<(String, String, String)>, BTreeSet<String>);
-type Answer = BTreeMap<String, Option<Fate>>;
+type Fates = BTreeMap<String, Option<Fate>>;
 
 fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
 }
 
 /// What a batch run says.
-fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answer {
-    let mut answer: Answer = lines.keys().map(|page| (format!("p{page}"), None)).collect();
+fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Fates {
+    let mut answer: Fates = lines.keys().map(|page| (format!("p{page}"), None)).collect();
     if lines.is_empty() {
         return answer;
     }
@@ -170,9 +171,9 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answer {
 }
 
 /// What the service says, after all is settled.
-fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answer {
+fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Fates {
     assert!(service.drain(WAIT), "{:?}", service.stats());
-    let mut answer = Answer::new();
+    let mut answer = Fates::new();
     let mut groups: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
     for line in service.groups(0, usize::MAX, 2, None).unwrap() {
         let view = service.group(line.group).unwrap().unwrap();
@@ -221,7 +222,7 @@ fn by_feed(service: &Service) -> BTreeMap<String, Value> {
 
 fn open(disk: &Volatile, config: &Config) -> Service {
     let options = ServiceOptions { config: Some(config.clone()), ..ServiceOptions::new("memory") };
-    Service::open_in(Arc::new(disk.clone()), options).unwrap()
+    Service::open_in(Arc::new(disk.clone()), options, Tuning::small()).unwrap()
 }
 
 fn check(steps: Vec<Step>, config: &Config) {
@@ -303,19 +304,19 @@ fn cases() -> u32 {
 }
 
 /// A page of thirty words, or what `shape` makes of it, that may say where it is.
-fn plain(page: usize, shape: usize, link: Link) -> Step {
-    Step::Put(Made { page, base: 0, drift: 0, edits: Vec::new(), signal: 0, link, shape })
+fn plain(page: usize, shape: usize, link: PageLink) -> Step {
+    Step::Put(Draft { page, base: 0, drift: 0, edits: Vec::new(), signal: 0, link, shape })
 }
 
 #[test]
 fn a_page_that_leads_through_others_to_a_circle_is_a_page_again() {
     let steps = vec![
-        plain(1, 0, Link::Redirect(0)),
-        plain(0, 1, Link::None),
-        plain(2, 1, Link::Revisit(1)),
+        plain(1, 0, PageLink::Redirect(0)),
+        plain(0, 1, PageLink::None),
+        plain(2, 1, PageLink::Revisit(1)),
         Step::Drain,
         // The page where both end leads back to them. It has words, and so has the revisit.
-        plain(0, 2, Link::Redirect(1)),
+        plain(0, 2, PageLink::Redirect(1)),
     ];
     check(steps, &Config::default());
 }
@@ -331,7 +332,8 @@ fn pages_that_are_looked_for_ahead_of_time_find_each_other() {
         for page in 0..160 {
             // Pairs, each alike to nothing else, within one batch or in two.
             let (base, edits) = ((page + round) / 2 + 100 * round, vec![page % 2 * 29]);
-            let made = Made { page, base, drift: 0, edits, signal: page % 4, link: Link::None, shape: 5 };
+            let made =
+                Draft { page, base, drift: 0, edits, signal: page % 4, link: PageLink::None, shape: 5 };
             lines.insert(page, line(&made));
         }
         let actions: Vec<Action> = lines.values().map(|line| Action::Put(line.as_bytes())).collect();
@@ -363,7 +365,7 @@ fn a_page_that_comes_and_dies_in_one_batch_is_known_as_dead() {
         service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
     };
     // Tier 2 waits with the first page while the others come.
-    let held = service.shared.contents.write().unwrap();
+    let held = service.collection.contents.write().unwrap();
     put("first");
     std::thread::sleep(Duration::from_millis(30));
     put("p");

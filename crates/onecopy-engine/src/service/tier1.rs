@@ -6,11 +6,10 @@
 use onecopy_core::{Config, LinkKind};
 use onecopy_store::{Deed, LogReader, Look, PageNumber, PageRow, Snapshot, Version};
 
+use super::contents::{read_sketch, unless_damaged};
 use super::prepare::{Preparation, link_kind};
-use super::sketches::{read_sketch, unless_damaged};
-use super::status::{Status, StatusKind};
+use super::status::{Status, StatusKind, View, name_of};
 use super::tier2::class;
-use super::view::{View, name_of};
 use crate::error::Result;
 
 /// The number of a page that has none yet.

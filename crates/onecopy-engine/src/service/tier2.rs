@@ -1,191 +1,69 @@
-//! Tier 2: settles what was accepted, a batch at a time. It is the only writer of groups.
+//! Tier 2: settles accepted changes, a batch at a time. It is the only writer of groups.
 //!
 //! ```text
-//! pages      versions → rows      who is at which address changes; nothing is compared
-//! links      rows     → ends      redirects and revisits that may end elsewhere now are followed again
-//! copies     rows     → contents  pages join and leave contents; canonical links are tried where they may hold
-//! graph      contents → groups    who wins, and who is in one group
-//! tell       changes  → feed      every page whose status changed
+//! batch      a batch          the stages below, in one transaction; readers see the moment before until it ends
+//!   pages    versions → rows      who is at which address changes; nothing is compared
+//!   links    rows → ends          redirects and revisits that may end elsewhere now are followed again
+//!   copies   rows → contents      pages join and leave contents; canonical links are tried where they may hold
+//!            contents → groups    `onecopy_core::graph` decides who wins, and who is in one group
+//!   feed     changes → feed       every page whose status changed
+//! commit     makes a batch durable, and searches for the next one meanwhile
+//! reload     reads memory again from disk after a batch failed
+//! compact    gives the space of replaced versions back
 //! ```
-//! All of it is one transaction. What is read while it lasts is the moment before.
 
+mod batch;
+mod commit;
+mod compact;
 mod copies;
+mod feed;
 mod links;
 mod pages;
+mod reload;
 mod rows;
-mod tell;
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
-use onecopy_core::{Config, Method};
-use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
+use super::collection::{Collection, stale};
+use batch::BatchOutcome;
+use commit::Committed;
 
-use super::contents::Contents;
-use crate::error::Result;
+pub(super) use batch::Logged;
 pub(super) use links::{ENDS_AT_A_PAGE, objection};
-use onecopy_core::graph::{Edit, Slot};
 pub(super) use rows::class;
 
-use copies::Copies;
-use rows::Rows;
+/// How long Tier 2 waits for more changes at most.
+const LINGER: Duration = Duration::from_millis(200);
 
-/// What settling needs to know.
-pub(super) struct Settling<'a> {
-    pub config: &'a Config,
-    pub method: &'a dyn Method,
-    pub contents: &'a mut Contents,
-    pub threads: usize,
-}
-
-/// Contents that are given keys of the newest generation for each that comes. Two, so that there is one generation again
-/// when the collection has grown by half.
-const REKEYED: usize = 2;
-
-/// A version and where it is in the log.
-pub(super) type Logged = (Place, Version);
-
-/// What a batch came to.
-#[derive(Debug, Default)]
-pub(super) struct Settled {
-    pub heads: Heads,
-    /// Pages that were compared.
-    pub compared: u64,
-}
-
-impl Settling<'_> {
-    /// Settles versions in the order of the log. After an error the contents in memory cannot be relied on.
-    pub(super) fn settle(&mut self, batch: &mut Batch, versions: &[Logged], heads: Heads) -> Result<Settled> {
-        let mut heads = heads;
-        let mut rows = Rows::new(batch);
-        let changed = pages::change(&mut rows, versions, &mut heads)?;
-        let moved = links::follow(&mut rows, &changed)?;
-        let sketches: HashMap<Place, Arc<[u64]>> =
-            versions.iter().map(|(place, version)| (*place, version.sketch[..].into())).collect();
-        let mut copies = Copies::new(self, &sketches);
-        copies.join(&mut rows, &changed, &moved)?;
-        copies.believe(&mut rows, &changed, &moved)?;
-        let (edit, sketched) = copies.edit(&mut rows, &mut heads)?;
-        let (touched, renamed) = copies.finish();
-        let compared = edit.inserted.len() as u64;
-        let removed = edit.removed.clone();
-        self.place(&mut rows, sketched)?;
-        self.refresh(&mut rows, &changed.refreshed)?;
-        let effect = self.contents.apply(edit, self.method, self.threads)?;
-        let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
-        self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
-        // Losers name the best page of their winner.
-        let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
-        let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
-        tell::tell(&mut rows, self, &retold, &mut heads)?;
-        rows.write()?;
-        heads.last_group = self.contents.graph.last_group();
-        heads.generations = self.contents.generations();
-        heads.settled = versions.last().map_or(heads.settled, |(_, version)| version.accepted);
-        Ok(Settled { heads, compared })
-    }
-
-    /// Says where the sketches of contents are that came or changed.
-    fn place(&mut self, rows: &mut Rows, sketched: Vec<(Slot, Option<Arc<[u64]>>)>) -> Result<()> {
-        for (slot, sketch) in sketched {
-            if let Some(row) = rows.batch.content(slot)? {
-                self.contents.place(slot, &row, sketch, self.method);
+/// Settles batches until the collection is closed.
+pub(super) fn work(collection: &Collection) {
+    let (mut failed, mut linger) = (None, Duration::ZERO);
+    while let Some(work) = collection.queue.take(linger) {
+        let begun = Instant::now();
+        let settle = || {
+            // A batch that failed may have left anything in memory.
+            failed.as_ref().map_or(Ok(()), |error| reload::reload(collection, error))?;
+            let committed = commit::settle(collection, &work)?;
+            compact::compact(collection).map(|_| committed)
+        };
+        // Without this thread, accepted changes would wait for ever and nobody would know why.
+        let done = catch_unwind(AssertUnwindSafe(settle)).unwrap_or_else(|_| Err(stale()));
+        // A transaction is expensive however small it is: the longer the last took, the more are gathered.
+        linger = begun.elapsed().min(LINGER);
+        match done {
+            Ok(Committed { outcome: BatchOutcome { heads, compared }, repaired, compared_pairs }) => {
+                failed = None;
+                collection.queue.done(work, heads, &repaired, |numbers| {
+                    numbers.compared_pages += compared;
+                    numbers.compared_pairs = compared_pairs;
+                    numbers.repaired += repaired.len() as u64;
+                });
+            }
+            Err(error) => {
+                collection.queue.failed(work, error.to_string(), collection.tuning.retry_pause);
+                failed = Some(error);
             }
         }
-        Ok(())
-    }
-
-    /// Says where the contents are whose best page is in another place of the log now.
-    fn refresh(&mut self, rows: &mut Rows, refreshed: &[PageNumber]) -> Result<()> {
-        for &page in refreshed {
-            let Some((slot, at)) = rows.now(page)?.and_then(|row| Some((row.content?, row.at))) else {
-                continue;
-            };
-            let Some(mut row) = rows.batch.content(slot)? else { continue };
-            if row.best == page && row.at != at {
-                row.at = at;
-                rows.batch.set_content(slot, &row)?;
-                self.contents.relocate(slot, at);
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives some contents of earlier generations keys of the newest.
-    fn rekey(&mut self, batch: &mut Batch, most: usize, heads: &mut Heads) -> Result<()> {
-        for slot in self.contents.outdated(most) {
-            let Some(mut row) = batch.content(slot)? else { continue };
-            // A damaged content is alike to nothing, in whatever generation.
-            let Some(sketch) = self.contents.sketches().read(row.at)? else { continue };
-            heads.born += 1;
-            row.born = heads.born;
-            row.generation = self.contents.generation();
-            row.partition = self.contents.home(&sketch, self.method);
-            batch.set_content(slot, &row)?;
-            self.contents.rekey(slot, &row, &sketch, self.method);
-        }
-        Ok(())
-    }
-
-    /// Writes what became of contents. Says which changed.
-    fn write_effect(
-        &mut self,
-        batch: &mut Batch,
-        effect: &onecopy_core::graph::Effect,
-        removed: &[Slot],
-    ) -> Result<Vec<Slot>> {
-        for &pair in &effect.forgotten {
-            batch.set_witness(pair, false)?;
-        }
-        for &pair in &effect.witnessed {
-            batch.set_witness(pair, true)?;
-        }
-        let mut regrouped = Vec::new();
-        for &slot in &effect.changed {
-            let Some(node) = self.contents.graph.get(slot) else { continue };
-            let Some(mut row) = batch.content(slot)? else { continue };
-            let now = (node.winner, node.score, node.group);
-            if row.group != node.group {
-                if row.group != 0 {
-                    batch.remove_grouped(row.group, slot)?;
-                }
-                batch.add_grouped(node.group, slot)?;
-            }
-            if (row.winner, row.score, row.group) != now {
-                (row.winner, row.score, row.group) = now;
-                batch.set_content(slot, &row)?;
-            }
-            regrouped.push(slot);
-        }
-        for &slot in removed {
-            if self.contents.graph.get(slot).is_none() {
-                self.contents.free_slot(slot);
-            }
-        }
-        Ok(regrouped)
-    }
-}
-
-impl Settling<'_> {
-    /// Compares the contents of a group anew. Says how many pages have another status.
-    pub(super) fn repair(&mut self, batch: &mut Batch, group: u64, heads: &mut Heads) -> Result<u64> {
-        let slots = batch.group_contents(group, usize::MAX)?;
-        let mut edit = Edit::default();
-        for &slot in &slots {
-            if let Some(node) = self.contents.graph.get(slot) {
-                edit.removed.push(slot);
-                edit.inserted.push((slot, node.rank.clone()));
-            }
-        }
-        let mut effect = self.contents.apply(edit, self.method, self.threads)?;
-        self.contents.graph.keep_number(&slots, group, &mut effect);
-        let mut rows = Rows::new(batch);
-        let regrouped = self.write_effect(rows.batch, &effect, &[])?;
-        let told = heads.feed;
-        tell::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;
-        rows.write()?;
-        batch.clear_checks(group)?;
-        heads.last_group = self.contents.graph.last_group();
-        Ok(heads.feed - told)
     }
 }

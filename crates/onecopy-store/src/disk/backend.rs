@@ -1,16 +1,16 @@
-//! Lets the tables' database run on our files, so that its recovery is tested on a disk that loses power too.
+//! Lets redb use our files, so that tests can check its recovery after a power loss too.
 
 use std::io;
 use std::sync::Arc;
 
 use super::File;
 
-/// A file as redb wants it. The folder must be synced by whoever created the file.
+/// A file as redb expects it. The creator of the file must sync the folder.
 #[derive(Debug, Clone)]
 pub struct Backend(Arc<dyn File>);
 
 impl Backend {
-    /// A database in `file`. Who else may open it is for the folder's lock to say.
+    /// A database in `file`. The lock of the folder prevents concurrent opens.
     pub fn new(file: Arc<dyn File>) -> Backend {
         Backend(file)
     }

@@ -1,4 +1,4 @@
-//! That the real disk stays in its folder, and that the other one forgets what was not synced and nothing else.
+//! Checks that the real disk stays in its folder, and that [`Volatile`] forgets only unsynced data.
 
 use std::io::ErrorKind;
 
@@ -56,7 +56,7 @@ fn a_link_is_not_followed() {
     assert!(disk.names().unwrap().is_empty());
 }
 
-/// A durable file of ones, over which twos and then threes were written, and which was made longer.
+/// A durable file of ones, overwritten with twos and then threes, and extended.
 fn unsynced() -> Volatile {
     let disk = Volatile::new();
     let file = disk.open("a", Open::Create).unwrap();

@@ -1,7 +1,7 @@
-//! A disk in memory that loses power: what was not synced is kept, lost or torn, as a seed decides.
+//! An in-memory disk that simulates power loss: unsynced data is kept, lost or torn, as a seed decides.
 //!
-//! Bytes are lost by sector: each sector of an unsynced file is as it was after any of the changes since the last
-//! sync, whatever the others are. Names are lost one change at a time, in any combination. Real disks are kinder.
+//! Bytes are lost by sector. Each sector of an unsynced file holds its state after any of the changes since the last
+//! sync, independent of other sectors. Name changes are lost one by one, in any combination. Real disks behave better.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use super::{File, Folder, Lock, Open, check_name, taken};
 
 const SECTOR_BYTES: usize = 512;
 
-/// A disk in memory. A clone is the same disk.
+/// An in-memory disk. Clones share one disk.
 #[derive(Debug, Clone, Default)]
 pub struct Volatile {
     state: Arc<Mutex<State>>,
@@ -41,7 +41,7 @@ enum NameChange {
     Remove { name: String, inode: usize },
 }
 
-/// The bytes of a file, by whatever name.
+/// The bytes of a file, whatever its name.
 #[derive(Debug, Clone, Default)]
 struct Inode {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ impl Volatile {
         Volatile::default()
     }
 
-    /// The disk as it is found after the power was lost now. This one goes on as if nothing had happened.
+    /// The disk after a power loss at this moment. The original disk continues unchanged.
     pub fn power_loss(&self, seed: u64) -> Volatile {
         let state = self.state();
         let mut names = state.durable_names.clone();
@@ -76,14 +76,14 @@ impl Volatile {
         Volatile { state: Arc::new(Mutex::new(found)) }
     }
 
-    /// From now on, `count` more writes succeed and all others fail for want of space, half done. `None`: all
-    /// succeed again. Creating, renaming, making longer and syncing count as writes; cutting and removing do not.
+    /// Lets `count` more writes succeed; all later ones fail half done because the disk is full. With `None` all
+    /// succeed again. Creating, renaming, extending and syncing count as writes; truncating and removing do not.
     pub fn fail_after(&self, count: Option<u64>) {
         let mut state = self.state();
         state.full_from = count.map(|count| state.writes + count);
     }
 
-    /// How many writes were tried so far, counted as in [`Volatile::fail_after`].
+    /// The number of attempted writes so far, counted as in [`Volatile::fail_after`].
     pub fn writes(&self) -> u64 {
         self.state().writes
     }
@@ -93,7 +93,7 @@ impl Volatile {
         self.state().read_only = read_only;
     }
 
-    /// A test that failed while it held the lock must not hide why.
+    /// A poisoned lock must not hide the failure of the test that held it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -181,7 +181,7 @@ impl State {
 }
 
 impl NameChange {
-    /// Holds for any subset of the changes that came before: a file is never under two names.
+    /// Works for any subset of the earlier changes: a file never has two names.
     fn apply(&self, names: &mut Names) {
         match self {
             NameChange::Create { name, inode } => {
@@ -232,7 +232,7 @@ impl Inode {
 }
 
 impl Change {
-    /// Carries it out in the sectors that `reached` the disk. A file that should be cut has zeros instead.
+    /// Applies the change to the sectors that `reached` the disk. A truncated range is zeroed instead.
     fn apply(&self, file: &mut Vec<u8>, reached: impl Fn(u64) -> bool) {
         file.resize(file.len().max(self.length_after(0)), 0);
         match self {
@@ -258,7 +258,7 @@ impl Change {
     }
 }
 
-/// Cuts a range of bytes where sectors end.
+/// Splits a range of bytes at sector boundaries.
 fn sectors(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let whole = range.start / SECTOR_BYTES..range.end.div_ceil(SECTOR_BYTES);
     whole.map(move |at| range.start.max(at * SECTOR_BYTES)..range.end.min((at + 1) * SECTOR_BYTES))

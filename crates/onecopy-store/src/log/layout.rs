@@ -1,8 +1,8 @@
-//! The bytes of a record and of a segment's beginning.
+//! The byte layout of records and segment headers.
 //!
-//! A head is checked on its own and by its place, so that a record can be found again after a damaged one, and
-//! bytes that belong elsewhere are not taken for a record. `since` tells a torn end from damage: what was durable
-//! before a record was written cannot have been torn by a loss of power after it.
+//! A head has its own checksum, which includes its position. So the next record can be found after a damaged one, and
+//! bytes from another place are not mistaken for a record. `since` distinguishes a torn end from damage: bytes that
+//! were durable before a record was written cannot be torn by a later power loss.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -12,24 +12,24 @@ use crate::{Error, Result};
 
 /// The longest record, in bytes.
 pub const MAX_RECORD_BYTES: u32 = 64 << 20;
-/// Where the first record of a segment begins.
+/// The offset of the first record in a segment.
 pub(super) const SEGMENT_HEAD_BYTES: u32 = 16;
-/// What comes before a record's bytes.
+/// The length of a record's head.
 pub(super) const HEAD_BYTES: u32 = 20;
 
-/// The largest with eight digits.
+/// The largest number with eight digits.
 const MAX_NUMBER: u32 = 99_999_999;
 const MAGIC: [u8; 8] = *b"1copylog";
 const VERSION: u32 = 1;
 
-/// What comes before a record's bytes.
+/// The head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Of the record's bytes.
+    /// The length of the record.
     pub(super) length: u32,
-    /// How far the segment was durable when this was written.
+    /// The durable length of the segment when this record was written.
     pub(super) since: u32,
-    /// Of the record's bytes.
+    /// The checksum of the record.
     pub(super) checksum: u64,
 }
 
@@ -48,7 +48,7 @@ impl Head {
         bytes
     }
 
-    /// The head in these bytes, unless it is none or belongs elsewhere.
+    /// Decodes a head; `None` if it is invalid or belongs to another position.
     pub(super) fn from_bytes(bytes: &[u8], at: Position) -> Option<Head> {
         let length = u32_at(bytes, 4)?;
         let checksum = bytes.get(12..20)?.try_into().ok()?;
@@ -97,7 +97,7 @@ pub(super) fn segment_name(segment: u32) -> String {
     format!("log-{segment:08}")
 }
 
-/// The number of a segment with this name. Only names that we would give.
+/// The number of the segment with this name. Accepts only names in our own format.
 pub(super) fn segment_number(name: &str) -> Option<u32> {
     let number = name.strip_prefix("log-")?.parse().ok()?;
     (segment_name(number) == name && (1..=MAX_NUMBER).contains(&number)).then_some(number)
@@ -123,7 +123,7 @@ impl Place {
         bytes
     }
 
-    /// The place that was written so.
+    /// Decodes a place.
     pub fn from_bytes(bytes: [u8; 12]) -> Place {
         let [a, b, c, d, e, f, g, h, rest @ ..] = bytes;
         let Position { segment, offset } = Position::from_bytes([a, b, c, d, e, f, g, h]);
@@ -137,7 +137,7 @@ impl Position {
         (u64::from(self.offset) << 32 | u64::from(self.segment)).to_le_bytes()
     }
 
-    /// The position that was written so.
+    /// Decodes a position.
     pub fn from_bytes(bytes: [u8; 8]) -> Position {
         let both = u64::from_le_bytes(bytes);
         Position { segment: both as u32, offset: (both >> 32) as u32 }

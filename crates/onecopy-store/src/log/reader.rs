@@ -1,4 +1,4 @@
-//! Reads records by their place, from any thread, while the log is being written.
+//! Reads records by place, from any thread, while the log is being written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use super::{Place, Position};
 use crate::Result;
 use crate::disk::{File, Folder, damaged, open_to_read, read_at};
 
-/// How many segments are open at a time. A process may often open no more than 1,024 files.
+/// How many segments are open at a time. The usual limit of a process is 1,024 files.
 const HANDLES: usize = 256;
 
 /// Reads a log by place. Clones share their open files.
@@ -19,7 +19,7 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// Reads the record at `place`, which must have been synced, in place of what is in `bytes`.
+    /// Reads the synced record at `place` into `bytes`, replacing their contents.
     pub fn read(&self, place: Place, bytes: &mut Vec<u8>) -> Result<()> {
         let name = segment_name(place.segment);
         let wrong = |what| Err(damaged(&name, u64::from(place.offset), what));
@@ -37,14 +37,15 @@ impl LogReader {
             }
             Some(_) => {}
         }
-        // Cheaper than a second call to the system for the head.
+        // This is cheaper than a second system call for the head.
         bytes.drain(..HEAD_BYTES as usize);
         Ok(())
     }
 }
 
 impl LogReader {
-    /// Gives each record of a segment from `from` on; `length` bytes of it were synced. Stops at damage.
+    /// Calls `each` with every record of a segment from `from`; `length` bytes of the segment were synced. Stops at
+    /// damage.
     pub fn records(
         &self,
         from: Position,
@@ -65,7 +66,7 @@ impl LogReader {
     }
 }
 
-/// The folder and the segments that are open to read.
+/// The folder and its open segments.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) folder: Arc<dyn Folder>,
@@ -74,7 +75,7 @@ pub(super) struct Files {
 
 #[derive(Debug, Default)]
 struct Handles {
-    /// Each with the time of its last use.
+    /// The open files, each with the time of its last use.
     files: HashMap<u32, (u64, Arc<dyn File>)>,
     uses: u64,
 }
@@ -84,7 +85,7 @@ impl Files {
         Files { folder, open: Mutex::default() }
     }
 
-    /// The segment, open to read.
+    /// A segment opened for reading.
     pub(super) fn get(&self, segment: u32) -> Result<Arc<dyn File>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.uses += 1;
@@ -103,7 +104,7 @@ impl Files {
         Ok(file)
     }
 
-    /// Closes a segment that is no longer there, or not the same.
+    /// Closes a segment that was removed or replaced.
     pub(super) fn forget(&self, segment: u32) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&segment);
     }

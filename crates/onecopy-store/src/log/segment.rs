@@ -1,4 +1,4 @@
-//! Segment files: which there are, how one begins, and where the good records of the last one end.
+//! Segment files: lists them, creates them, and finds the end of the good records in the last one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn list(folder: &dyn Folder) -> Result<BTreeMap<u32, u32>> {
     Ok(segments)
 }
 
-/// Whether power was lost before the head of the segment was durable. No record was in it then.
+/// Whether power was lost before the segment's header was durable. Such a segment had no record.
 pub(super) fn is_unborn(folder: &dyn Folder, segment: u32, length: u32) -> Result<bool> {
     if length != SEGMENT_HEAD_BYTES {
         return Ok(length < SEGMENT_HEAD_BYTES);
@@ -40,7 +40,7 @@ pub(super) fn is_unborn(folder: &dyn Folder, segment: u32, length: u32) -> Resul
     Ok(matches!(check_segment_head(&head, segment), Err(Error::Damaged { .. })))
 }
 
-/// Begins a segment. It is durable before it has a record, so that a record without a head is damage.
+/// Creates a segment. It is durable before its first record, so a record without a segment header means damage.
 pub(super) fn create(folder: &dyn Folder, segment: u32) -> Result<Arc<dyn File>> {
     let name = segment_name(segment);
     let file = folder.open(&name, Open::Create).map_err(cannot("create", &name))?;
@@ -62,8 +62,8 @@ pub(super) fn cut(file: &dyn File, end: Position) -> Result<()> {
     file.sync().map_err(cannot("sync", &name))
 }
 
-/// Where the good records of the last segment end; all before `durable` was synced. What follows is torn, unless a
-/// record shows that it was written when the log was already durable beyond that.
+/// The end of the good records in the last segment; everything before `durable` was synced. The rest is torn, unless a
+/// record shows that the log was already durable beyond this point.
 pub(super) fn find_end(file: &dyn File, segment: u32, durable: Position) -> Result<Position> {
     let name = segment_name(segment);
     let length = file.len().map_err(cannot("read", &name))? as u32;

@@ -1,4 +1,4 @@
-//! The log against a list of records: after syncs, reopening, lost power, a full disk and damage.
+//! Tests the log against a list of records: after syncs, reopening, power loss, a full disk and damage.
 
 use std::io::ErrorKind;
 
@@ -8,7 +8,7 @@ use super::layout::segment_head;
 use super::*;
 use crate::disk::{Disk, Open, Volatile};
 
-/// Small, so that a few records fill one.
+/// Small enough that a few records fill a segment.
 const SEGMENT: u32 = 3000;
 
 type Records = Vec<(Place, Vec<u8>)>;
@@ -60,9 +60,9 @@ enum Deed {
     Sync,
     Reopen,
     LosePower(u64),
-    /// The disk is full after so many writes; then there is room again.
+    /// The disk becomes full after this many writes; later there is space again.
     SyncFull(u64),
-    /// The same, and power is lost before there is room.
+    /// The same, but power is lost while the disk is full.
     SyncFullLosePower(u64, u64),
 }
 
@@ -78,13 +78,13 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed, 1..60)
 }
 
-/// The log, and what it must have.
+/// The log and its expected contents.
 struct Model {
     disk: Volatile,
     log: Log,
     synced: Records,
     unsynced: Records,
-    /// What failed to be synced: the first part of one of these may be found again.
+    /// Records whose sync failed: a prefix of one of these may reappear.
     failed: Vec<Records>,
     appended: u8,
 }
@@ -247,7 +247,7 @@ fn damage_before_the_last_sync_is_not_taken_for_a_torn_end() {
         file.write_all_at(&[&head[..], &records[2].1].concat(), u64::from(first_groups.offset)).unwrap();
     }
     file.write_all_at(&[0xA5], u64::from(last.offset)).unwrap();
-    // Known to be durable, it is neither cut nor in the way.
+    // If it is known to be durable, it is not truncated and does not prevent opening.
     let known = Log::open_after(Arc::new(disk.clone()), SEGMENT, log.end()).unwrap();
     assert_eq!(known.end(), log.end());
     assert!(known.reader().read(last, &mut Vec::new()).is_err());
@@ -338,6 +338,6 @@ fn check_later(folder: Arc<dyn Folder>, rounds: u8) {
 fn a_reader_sees_what_comes_later_on_both_disks() {
     let folder = tempfile::tempdir().unwrap();
     check_later(Arc::new(Disk::open(folder.path()).unwrap()), 8);
-    // More segments than are open at a time.
+    // More segments than may be open at a time.
     check_later(Arc::new(Volatile::new()), 150);
 }

@@ -1,14 +1,14 @@
-//! Walks the records of a segment, and finds the next good one after damage.
+//! Iterates over the records of a segment, and finds the next good one after damage.
 
 use super::layout::{HEAD_BYTES, Head, SEGMENT_HEAD_BYTES, check_segment_head, segment_name};
 use super::{Place, Position};
 use crate::Result;
 use crate::disk::{File, read_at};
 
-/// Read at once, unless a record is longer.
+/// Bytes read at once, unless a record is longer.
 const WINDOW_BYTES: u32 = 1 << 20;
 
-/// A walk through one segment, from record to record.
+/// An iteration over one segment.
 pub(super) struct Walk<'a> {
     file: &'a dyn File,
     name: String,
@@ -18,18 +18,18 @@ pub(super) struct Walk<'a> {
     window_offset: u32,
 }
 
-/// What is at the place where the walk is.
+/// The item at the current position.
 pub(super) enum Step<'a> {
-    /// A record; the walk is now behind it.
+    /// A record; the position is now after it.
     Record { place: Place, since: u32, bytes: &'a [u8] },
-    /// No record, and why; the walk stays here.
+    /// Damage and its kind; the position is unchanged.
     Damage { offset: u32, what: &'static str },
-    /// The end.
+    /// The end of the segment.
     End,
 }
 
 impl<'a> Walk<'a> {
-    /// Through `file` from `at` on, which is where a record begins, to `end`. Reads the head of the segment.
+    /// Iterates over `file` from `at`, the start of a record, to `end`. Reads the segment header.
     pub(super) fn new(file: &'a dyn File, at: Position, end: u32) -> Result<Walk<'a>> {
         let name = segment_name(at.segment);
         let mut head = [0; SEGMENT_HEAD_BYTES as usize];
@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
         Ok(Step::Record { place, since: head.since, bytes: self.loaded(start, head.length) })
     }
 
-    /// Goes on to the next place after this one where a record seems to begin, or to the end.
+    /// Moves to the next position where a record seems to begin, or to the end.
     pub(super) fn skip(&mut self) -> Result<()> {
         let segment = self.at.segment;
         let mut from = self.at.offset + 1;
@@ -78,13 +78,13 @@ impl<'a> Walk<'a> {
                 self.at.offset = offset;
                 break;
             }
-            // A head may begin in this window and end in the next.
+            // A head may cross the boundary of two windows.
             from += count - HEAD_BYTES + 1;
         }
         Ok(())
     }
 
-    /// Reads `count` bytes from `offset` on, unless they are in the window already; false if they are not all there.
+    /// Loads `count` bytes at `offset` into the window. Returns false if there are fewer bytes.
     fn load(&mut self, offset: u32, count: u32) -> Result<bool> {
         if self.end.saturating_sub(offset) < count {
             return Ok(false);
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// Bytes that `load` has said are there.
+    /// Bytes that `load` confirmed.
     fn loaded(&self, offset: u32, count: u32) -> &[u8] {
         let from = (offset - self.window_offset) as usize;
         &self.window[from..from + count as usize]

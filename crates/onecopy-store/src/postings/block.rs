@@ -1,24 +1,24 @@
-//! A block: 63 postings in order, and a checksum. What is read from disk at once: less would cost as many calls to the
-//! system, more would be copied and checked for nothing.
+//! A block: 63 sorted postings and a checksum. It is the unit of a read. Smaller blocks would need as many system
+//! calls; larger ones would copy and check unneeded bytes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Posting;
 
 pub(super) const BLOCK_BYTES: usize = 1024;
-/// The last block of a part may have fewer.
+/// The number of postings per block; the last block may have fewer.
 pub(super) const BLOCK_POSTINGS: usize = (BLOCK_BYTES - HEAD_BYTES) / POSTING_BYTES;
 const HEAD_BYTES: usize = 16;
 const POSTING_BYTES: usize = 16;
 
-/// Which block of which part: its bytes are wrong anywhere else.
+/// Identifies a block: its checksum fails in any other place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockId {
     pub(super) part: u32,
     pub(super) index: u32,
 }
 
-/// Adds the block of these postings to `bytes`.
+/// Appends the block of these postings to `bytes`.
 pub(super) fn write(postings: &[Posting], id: BlockId, bytes: &mut Vec<u8>) {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; 8]);
@@ -33,21 +33,21 @@ pub(super) fn write(postings: &[Posting], id: BlockId, bytes: &mut Vec<u8>) {
     bytes[start..start + 8].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// How many postings the block has, unless its bytes are not what was written.
+/// The number of postings in the block; `None` if its bytes are damaged.
 pub(super) fn check(bytes: &[u8], id: BlockId) -> Option<usize> {
     let count = u64_at(bytes, 8);
     let right = u64_at(bytes, 0) == checksum(bytes, id) && (1..=BLOCK_POSTINGS as u64).contains(&count);
     right.then_some(count as usize)
 }
 
-/// The posting at a place below the count.
+/// The posting at an index below the count.
 pub(super) fn posting(bytes: &[u8], at: usize) -> Posting {
     let start = HEAD_BYTES + at * POSTING_BYTES;
     let rest = u64_at(bytes, start + 8);
     Posting { key: u64_at(bytes, start), content: rest as u32, rest: (rest >> 32) as u32 }
 }
 
-/// The first place in the block whose key is not below `key`.
+/// The first index whose key is not below `key`.
 pub(super) fn first_of(bytes: &[u8], count: usize, key: u64) -> usize {
     let (mut from, mut to) = (0, count);
     while from < to {

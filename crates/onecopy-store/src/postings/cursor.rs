@@ -1,4 +1,4 @@
-//! Reads a part in order, for merging and checking.
+//! Reads a part in order, to merge or check it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::disk::read_at;
 pub(super) struct Cursor {
     part: Arc<Part>,
     piece: Vec<u8>,
-    /// The block in the piece, the next posting in that, and how many it has.
+    /// The offset of the current block in the piece, the next posting in the block, and the block's count.
     block: usize,
     at: usize,
     count: usize,
-    /// Of the part, the next to read.
+    /// The next block to read from the part.
     next_block: usize,
 }
 
@@ -34,7 +34,12 @@ impl Cursor {
         Ok(Some(posting))
     }
 
-    /// Goes to the next block; false if there is none.
+    /// The index of the block that starts with the last posting; `None` if that posting is inside a block.
+    pub(super) fn begun(&self) -> Option<usize> {
+        (self.at == 1).then(|| self.next_block - 1)
+    }
+
+    /// Moves to the next block; returns false at the end.
     fn advance(&mut self) -> Result<bool> {
         self.block += BLOCK_BYTES;
         if self.block >= self.piece.len() {

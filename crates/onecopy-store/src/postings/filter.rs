@@ -1,26 +1,27 @@
-//! Says of most keys that a part does not have them, and of others how many postings they have at most, without
-//! reading it: a blocked Bloom filter (Putze, Sanders and Singler 2007). A posting is eight bits in one line of the
-//! processor's cache, and all of a key are in the same, so asking costs one miss.
+//! Excludes most keys that a part lacks, and bounds the number of postings of the others, without reading the part.
 //!
-//! The line is chosen by the high bits of the key, so that keys in order fill and ask lines in order.
+//! It is a blocked Bloom filter (Putze, Sanders and Singler 2007). A posting sets eight bits in one cache line, and all
+//! postings of a key use the same line. So a lookup costs one cache miss.
+//!
+//! The high bits of the key choose the line, so sorted keys access lines in order.
 
-/// Higher: fewer keys are looked for in vain, more memory. 10 leaves about 1 of 100.
+/// More bits cause fewer false positives but take more memory. 10 bits give about 1 %.
 const BITS_PER_KEY: u64 = 10;
 const LINE_BYTES: usize = 64;
 const WORDS: usize = 8;
-/// Keys asked at once. Enough that their cache misses overlap.
+/// Keys per lookup batch: enough that their cache misses overlap.
 pub(super) const BATCH: usize = 64;
 
-/// So many postings of a key are told apart; there may be more than that.
+/// The filter counts the postings of a key up to this number; there may be more.
 pub(super) const MANY: u8 = 4;
 
-/// Which keys a part may have.
+/// The keys that a part may have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter {
     lines: Vec<Line>,
 }
 
-/// One line of the cache.
+/// One cache line.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 struct Line([u64; WORDS]);
@@ -28,13 +29,13 @@ struct Line([u64; WORDS]);
 const EMPTY: [u64; WORDS] = [0; WORDS];
 
 impl Filter {
-    /// Room for so many keys.
+    /// A filter with space for `keys` keys.
     pub(super) fn new(keys: u64) -> Filter {
         let lines = (keys * BITS_PER_KEY).div_ceil(LINE_BYTES as u64 * 8).max(1);
         Filter { lines: vec![Line::default(); lines as usize] }
     }
 
-    /// Enters a posting of the key: the first is number 0. From `MANY` on, they are not counted.
+    /// Adds a posting of the key; the first has number 0. Numbers from `MANY` on are not stored.
     pub(super) fn insert(&mut self, key: u64, number: u8) {
         if number >= MANY {
             return;
@@ -46,9 +47,10 @@ impl Filter {
         }
     }
 
-    /// The indices of the keys that may be there, in order, and how many they are. `keys` has at most `BATCH`.
+    /// Writes the indexes of the keys that may be present to `held`, in order, and returns their number. `keys` has at
+    /// most `BATCH` keys.
     pub(super) fn sift(&self, keys: &[u64], held: &mut [u16; BATCH]) -> usize {
-        // Nothing but loads that do not wait for each other: the cache misses of many keys overlap.
+        // This loop only issues independent loads, so that the cache misses of many keys overlap.
         let mut asked = [(&EMPTY, 0); BATCH];
         for (asked, key) in asked.iter_mut().zip(keys) {
             let line = &self.lines[self.line_of(*key)].0;
@@ -65,7 +67,7 @@ impl Filter {
         count
     }
 
-    /// How many postings a key has at most, if it has any; `MANY` stands for any number.
+    /// An upper bound of the number of postings of a key; `MANY` means any number.
     pub(super) fn most(&self, key: u64) -> u8 {
         let line = &self.lines[self.line_of(key)].0;
         let has = |number: &u8| {
@@ -79,12 +81,12 @@ impl Filter {
         ((u128::from(key) * self.lines.len() as u128) >> 64) as usize
     }
 
-    /// How many bytes it has on disk.
+    /// Its size on disk, in bytes.
     pub(super) fn byte_length(&self) -> u64 {
         (self.lines.len() * LINE_BYTES) as u64
     }
 
-    /// Its bytes on disk, piece by piece.
+    /// Its bytes on disk, in pieces.
     pub(super) fn pieces(&self, piece_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
         let bytes_of = |line: &Line| line.0.into_iter().flat_map(u64::to_le_bytes);
         self.lines
@@ -92,19 +94,19 @@ impl Filter {
             .map(move |some| some.iter().flat_map(bytes_of).collect())
     }
 
-    /// Adds lines from disk.
+    /// Appends lines from disk.
     pub(super) fn extend(&mut self, bytes: &[u8]) {
         let line_of = |bytes: &[u8]| Line(std::array::from_fn(|at| super::block::u64_at(bytes, at * 8)));
         self.lines.extend(bytes.chunks_exact(LINE_BYTES).map(line_of));
     }
 }
 
-/// Bits that do not depend on those that choose the line only; others for each posting of a key.
+/// Hash bits that do not depend only on the bits that choose the line. They differ for each posting of a key.
 fn spread(key: u64, number: u8) -> u64 {
     (key ^ key >> 32).wrapping_add(u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Which bit of a word: six bits of the upper 48 for each of the eight words.
+/// The bit in a word: each of the eight words uses six of the upper 48 bits.
 fn bit(bits: u64, at_word: usize) -> u64 {
     bits >> (16 + 6 * at_word) & 63
 }

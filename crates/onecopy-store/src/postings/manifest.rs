@@ -1,5 +1,5 @@
-//! The manifest: which parts there are, and how much they cover. It is replaced whole, so that a loss of power
-//! leaves the one before or the one after.
+//! The manifest: the list of parts and what they cover. It is replaced atomically, so a power loss leaves the old or
+//! the new one.
 
 use std::io::ErrorKind;
 
@@ -21,14 +21,14 @@ const CHECKSUM_BYTES: usize = 8;
 /// Far more parts than merging leaves.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// What there is.
+/// The contents of a manifest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) covered: u64,
     pub(super) entries: Vec<Entry>,
 }
 
-/// A part that must be there, and be this one.
+/// A part that must exist, with its identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) number: u32,
@@ -40,7 +40,7 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: Error,
-    /// It may be found after a loss of power all the same.
+    /// The manifest may still be in effect after a power loss.
     pub(super) unsure: bool,
 }
 
@@ -67,7 +67,7 @@ impl Manifest {
         Manifest::from_bytes(&bytes)
     }
 
-    /// Puts it in place of the one before, durably.
+    /// Durably replaces the previous manifest.
     pub(super) fn write(&self, folder: &dyn Folder) -> Result<(), Failure> {
         let failed = |verb, file, unsure| move |error| Failure { error: cannot(verb, file)(error), unsure };
         let file = folder.open(ASIDE_NAME, Open::Create).map_err(failed("create", ASIDE_NAME, false))?;

@@ -1,6 +1,7 @@
-//! The postings that are in no part yet, found by key.
+//! The postings that are in no part yet, indexed by key.
 //!
-//! Postings lie in the order of arrival; a table leads from a key to its newest, each posting to the one before.
+//! Postings are stored in order of arrival. A hash table maps each key to its newest posting, and each posting links to
+//! the previous one.
 
 use super::Posting;
 
@@ -8,13 +9,13 @@ use super::Posting;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     postings: Vec<Posting>,
-    /// Of each posting the one before it with the same key, plus one.
+    /// For each posting, the index of the previous one with the same key, plus one.
     before: Vec<u32>,
-    /// A power of two of them, at most half of them used.
+    /// A power of two in number, at most half of them used.
     slots: Vec<Slot>,
 }
 
-/// Zero where there is no key. Half of the key is here, so that another key is seldom looked at.
+/// `newest` is zero for an empty slot. Half of the key is stored here, so that other keys are rarely compared.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     half: u32,
@@ -41,7 +42,7 @@ impl Memory {
         }
     }
 
-    /// Gives content and rest of each posting of the key.
+    /// Calls `found` with the content and rest of each posting of the key.
     pub(super) fn find(&self, key: u64, found: &mut dyn FnMut(u32, u32)) {
         if self.slots.is_empty() {
             return;
@@ -68,7 +69,7 @@ impl Memory {
         self.slots[slot] = Slot { half: key as u32, newest: at as u32 + 1 };
     }
 
-    /// The slot that has the key, or the free one where it would be.
+    /// The slot of the key, or the free slot where it belongs.
     fn slot_of(&self, key: u64) -> usize {
         let last = self.slots.len() - 1;
         let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & last;

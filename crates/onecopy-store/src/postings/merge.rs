@@ -1,5 +1,5 @@
-//! Makes one part of several of about the same size, so that there are few to ask. The heavy part needs no
-//! [`Postings`](super::Postings), and can run beside it on another thread.
+//! Merges parts of similar size, so that a search asks few parts. The expensive step needs no
+//! [`Postings`](super::Postings) and may run on another thread.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use super::writer::{Draft, PartWriter};
 use crate::Result;
 use crate::disk::Folder;
 
-/// So many parts within a factor of as many in size become one. Higher: each posting is written less often, and
-/// more parts are asked.
+/// This many parts within this factor in size are merged. A larger value rewrites each posting less often, but leaves
+/// more parts to search.
 const FANOUT: usize = 4;
-/// Smaller parts count as of this size, so that they do not stay in steps of their own.
+/// Smaller parts count as this size, so that they do not form levels of their own.
 const LEAST_POSTINGS: u64 = 16 * 1024;
-/// At most so many at a time: each needs a buffer.
+/// The most inputs of a merge: each needs a buffer.
 const MAX_INPUTS: usize = 16;
 
-/// Parts to make one of.
+/// Parts to merge.
 #[derive(Debug)]
 pub struct MergePlan {
     pub(super) folder: Arc<dyn Folder>,
@@ -26,7 +26,7 @@ pub struct MergePlan {
     pub(super) inputs: Vec<Arc<Part>>,
 }
 
-/// A part made of others, to be put in their place. If it is dropped instead, its file goes.
+/// A merged part that will replace its inputs. Dropping it removes its file.
 #[derive(Debug)]
 pub struct Merged {
     pub(super) inputs: Vec<u32>,
@@ -34,12 +34,12 @@ pub struct Merged {
 }
 
 impl MergePlan {
-    /// How many postings will be read.
+    /// The number of postings to read.
     pub fn postings(&self) -> u64 {
         self.inputs.iter().map(|part| part.postings).sum()
     }
 
-    /// Writes the new part, without the postings that are not alive. One that is not must not become so again.
+    /// Writes the new part without dead postings. A dead posting must stay dead.
     pub fn run(self, alive: &dyn Fn(Posting) -> bool) -> Result<Merged> {
         let mut writer = PartWriter::new(self.folder.clone(), self.number, self.postings())?;
         let inputs = self.inputs.iter().map(|part| part.number).collect();
@@ -67,14 +67,13 @@ impl MergePlan {
     }
 }
 
-/// Where the least posting is.
+/// The index of the least posting.
 fn least(heads: &[Posting]) -> Option<usize> {
     (0..heads.len()).min_by_key(|at| heads[*at].order())
 }
 
-/// Which of parts with so many postings are to be merged next, if any: the smallest `FANOUT` or more within a
-/// factor of `FANOUT`. What stays are fewer than that in each such range, so their number grows as the logarithm
-/// of the postings.
+/// Chooses parts to merge by their sizes: the smallest `FANOUT` or more within a factor of `FANOUT`. Fewer than that
+/// remain in each such range, so the number of parts is logarithmic in the number of postings.
 pub(super) fn choose(sizes: &[u64]) -> Option<Vec<usize>> {
     let size = |at: &usize| sizes[*at].max(LEAST_POSTINGS);
     let mut sorted: Vec<usize> = (0..sizes.len()).collect();

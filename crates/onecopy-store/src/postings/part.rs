@@ -1,4 +1,4 @@
-//! A part: a file of postings in order, written once. In memory are its filter and the first key of each block.
+//! A part: an immutable file of sorted postings. Memory holds its filter and the first key of each block.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use super::tail::{TAIL_BYTES, Tail};
 use crate::Result;
 use crate::disk::{File, Folder, cannot, damaged, open_to_read, read_at};
 
-/// The largest with eight digits.
+/// The largest number with eight digits.
 const MAX_NUMBER: u32 = 99_999_999;
-/// How far the search for a block begins to look around.
+/// The first step of the search around the guessed block.
 const FENCE_STEP: usize = 8;
-/// Written and read at once, a whole number of blocks.
+/// Bytes written and read at once: a whole number of blocks.
 pub(super) const PIECE_BYTES: usize = 256 * BLOCK_BYTES;
 
-/// A part, open to read.
+/// A part, open for reading.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) number: u32,
     pub(super) postings: u64,
     pub(super) bytes: u64,
-    /// Of the tail, by which the manifest knows the part.
+    /// The checksum of the tail, which identifies the part in the manifest.
     pub(super) checksum: u64,
     pub(super) name: String,
     pub(super) file: Arc<dyn File>,
@@ -34,7 +34,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Opens a part and checks all of it but its blocks, which are checked when they are read.
+    /// Opens a part and checks everything except its blocks, which are checked on reading.
     pub(super) fn open(folder: &dyn Folder, number: u32) -> Result<Part> {
         let name = part_name(number);
         let file = open_to_read(folder, &name)?;
@@ -60,7 +60,7 @@ impl Part {
         Ok(Part { number, postings: tail.postings, bytes, checksum, name, file, fence, filter })
     }
 
-    /// Gives the index of each of the keys that may be here, and how many postings it has then at most.
+    /// Calls `each` with the index of each key that may be present, and an upper bound of its postings.
     pub(super) fn sift(&self, keys: &[u64], each: &mut dyn FnMut(usize, u8)) {
         let mut held = [0; BATCH];
         for (batch, start) in keys.chunks(BATCH).zip((0..).step_by(BATCH)) {
@@ -71,14 +71,14 @@ impl Part {
         }
     }
 
-    /// Gives content and rest of each posting of the key.
+    /// Calls `found` with the content and rest of each posting of the key.
     pub(super) fn find_key(
         &self,
         key: u64,
         block: &mut Block,
         found: &mut dyn FnMut(u32, u32),
     ) -> Result<()> {
-        // The key may begin at the end of the block before the first that begins with it.
+        // The postings of a key may begin in the block before the first block that begins with the key.
         let mut index = first_of(&self.fence, key).saturating_sub(1);
         loop {
             self.load(index as u32, block)?;
@@ -110,12 +110,13 @@ impl Part {
             .ok_or_else(|| damaged(&self.name, offset, "the block's checksum is another"))
     }
 
-    /// Reads all blocks and gives what is wrong; stops at the first wrong block.
+    /// Reads all blocks and returns the first error.
     pub(super) fn check(self: &Arc<Self>) -> Result<()> {
         let (mut cursor, mut count, mut last) = (Cursor::new(self.clone()), 0, None);
         while let Some(posting) = cursor.next()? {
             let known = self.filter.sift(&[posting.key], &mut [0; BATCH]) == 1;
-            if !known || last > Some(posting) {
+            let fenced = cursor.begun().is_none_or(|block| self.fence[block] == posting.key);
+            if !known || !fenced || last > Some(posting) {
                 let offset = count / BLOCK_POSTINGS as u64 * BLOCK_BYTES as u64;
                 return Err(damaged(&self.name, offset, "a posting is where it is not looked for"));
             }
@@ -125,8 +126,8 @@ impl Part {
     }
 }
 
-/// The first place whose key is not below `key`. Keys are spread evenly, so it is near where the key would be if
-/// they were perfectly so; a search over all would miss the cache more often.
+/// The first index whose key is not below `key`. Keys are uniformly distributed, so it is near the interpolated
+/// position. A binary search over all keys would have more cache misses.
 fn first_of(fence: &[u64], key: u64) -> usize {
     let guess = ((u128::from(key) * fence.len() as u128) >> 64) as usize;
     let (mut from, mut to, mut step) = (guess, guess, FENCE_STEP);
@@ -142,9 +143,9 @@ fn first_of(fence: &[u64], key: u64) -> usize {
     from + fence[from..to].partition_point(|first| *first < key)
 }
 
-/// The block that was read last: the next key may be in it.
+/// The last block read, which may contain the next key.
 pub(super) struct Block {
-    /// Its part and its place there.
+    /// The part and the index of the block.
     id: Option<(u32, u32)>,
     count: usize,
     bytes: [u8; BLOCK_BYTES],
@@ -156,7 +157,7 @@ impl Default for Block {
     }
 }
 
-/// Reads a range of the file piece by piece. The checksum of all.
+/// Reads a range of the file in pieces. Returns its checksum.
 fn read_pieces(
     file: &dyn File,
     name: &str,
@@ -180,7 +181,7 @@ pub(super) fn part_name(number: u32) -> String {
     format!("postings-{number:08}")
 }
 
-/// The number of a part with this name. Only names that we would give.
+/// The number of the part with this name. Accepts only names in our own format.
 pub(super) fn part_number(name: &str) -> Option<u32> {
     let number = name.strip_prefix("postings-")?.parse().ok()?;
     (part_name(number) == name && number <= MAX_NUMBER).then_some(number)

@@ -1,8 +1,9 @@
-//! Who holds some keys. What is in memory is found at once; on disk, a block is read for each key that a part may have.
+//! Finds the contents that have given keys. Memory is searched first; on disk, each key that a part may have costs one
+//! block.
 //!
-//! Most keys of a page that was edited or copied are held by the same few contents, and each would cost a block. So a
-//! content that was found is asked for all of its keys: where it and others like it are as many as a key has postings,
-//! there is nobody else, and nothing is read.
+//! Most keys of an edited or copied page belong to the same few contents, and each would cost a block. So the search
+//! asks a found content for all of its keys. If the known contents account for all postings of a key, no other content
+//! has it, and nothing is read.
 
 use super::filter::MANY;
 use super::memory::Memory;
@@ -10,18 +11,18 @@ use super::part::Block;
 use super::{Part, Postings};
 use crate::Result;
 
-/// Asking a content costs about as much as reading so many blocks.
+/// Asking a content costs about as much as reading this many blocks.
 const WORTH: usize = 12;
-/// Contents that are asked at most: those with more in common than that are many.
+/// The most contents to ask. If more contents are similar, asking does not pay.
 const MOST: usize = 8;
 
-/// Takes what is found.
+/// Receives the results of a search.
 pub trait Seeker {
-    /// A posting: the index of its key, content and rest.
+    /// A posting: the index of its key, its content and rest.
     fn found(&mut self, at: usize, content: u32, rest: u32);
 
-    /// Takes all postings of a content that was found, and adds the indices of their keys to `held`; does neither if
-    /// that cannot be known. All postings of the content must have been added.
+    /// Reports all postings of a found content, and adds the indexes of their keys to `held`. Does neither if they are
+    /// unknown. All postings of the content must have been added.
     fn holds(&mut self, content: u32, held: &mut Vec<usize>) {
         let _ = (content, held);
     }
@@ -34,7 +35,7 @@ impl<F: FnMut(usize, u32, u32)> Seeker for F {
 }
 
 impl Postings {
-    /// Finds those postings with one of these keys that are in no part yet: what was added since the last seal, at least.
+    /// Finds postings of these keys that are in no part yet: at least those added since the last seal.
     pub fn find_latest(&self, keys: &[u64], seeker: &mut dyn Seeker) {
         for memory in self.memories() {
             for (at, key) in keys.iter().enumerate() {
@@ -43,14 +44,14 @@ impl Postings {
         }
     }
 
-    /// Finds each posting with one of these keys, in any order; some may be found twice. Keys ascend.
+    /// Finds every posting of these keys, in any order; some may be reported twice. Keys must ascend.
     pub fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
         self.find_latest(keys, seeker);
         let (hits, owed) = self.hits(keys);
         Reading { postings: self, keys, owed, asked: Vec::new(), held: Vec::new() }.run(&hits, seeker)
     }
 
-    /// Which part may have which key, by key; and how many postings of each key there are at most in all parts.
+    /// The parts that may have each key, sorted by key, and an upper bound of each key's postings in all parts.
     fn hits(&self, keys: &[u64]) -> (Vec<(usize, usize)>, Vec<u8>) {
         let (mut hits, mut owed) = (Vec::new(), vec![0_u8; keys.len()]);
         for (part_at, part) in self.parts.iter().enumerate() {
@@ -64,13 +65,13 @@ impl Postings {
     }
 }
 
-/// Postings on disk that are being read.
+/// A search on disk in progress.
 struct Reading<'a> {
     postings: &'a Postings,
     keys: &'a [u64],
-    /// Postings of each key that may still be to be found.
+    /// For each key, an upper bound of the postings not found yet.
     owed: Vec<u8>,
-    /// Contents that were asked.
+    /// Contents already asked.
     asked: Vec<u32>,
     held: Vec<usize>,
 }
@@ -96,7 +97,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Asks a content for its keys, if that spares enough blocks behind key `at`.
+    /// Asks a content for its keys, if that saves enough blocks from key `at` on.
     fn ask(&mut self, content: u32, at: usize, seeker: &mut dyn Seeker) {
         if self.asked.len() >= MOST || self.asked.contains(&content) {
             return;
@@ -109,7 +110,7 @@ impl Reading<'_> {
         self.held.clear();
         seeker.holds(content, &mut self.held);
         for &at in &self.held {
-            // One in memory may be in no part, and then the part has another.
+            // A posting in memory may be in no part, so it does not account for one on disk.
             let in_memory = self.postings.memories().any(|memory| has(memory, self.keys[at], content));
             let is_counted = self.owed[at] != u8::MAX && !in_memory;
             self.owed[at] -= u8::from(is_counted && self.owed[at] > 0);

@@ -1,4 +1,4 @@
-//! The end of a part's file: how much of what there is, and its checksums.
+//! The tail of a part file: its sizes and checksums.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,7 +10,7 @@ pub(super) const TAIL_BYTES: usize = 64;
 const MAGIC: [u8; 8] = *b"1copyprt";
 const VERSION: u64 = 2;
 
-/// What the tail says.
+/// The contents of the tail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
     pub(super) number: u32,
@@ -22,8 +22,8 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// The tail of a file of so many bytes, with its checksum. It fits the file: no number in it can ask for more
-    /// than there is.
+    /// Reads the tail of a file of `file_bytes` bytes, and its checksum. It checks that all sizes fit the file, so none
+    /// can cause an oversized allocation.
     pub(super) fn read(file: &dyn File, name: &str, file_bytes: u64) -> Result<(Tail, u64)> {
         let offset = file_bytes.saturating_sub(TAIL_BYTES as u64);
         let mut bytes = [0; TAIL_BYTES];

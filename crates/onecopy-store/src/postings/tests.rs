@@ -1,4 +1,4 @@
-//! Postings against a list of them: through seals, merges, reopening, lost power, a full disk and damage.
+//! Tests postings against a list: through seals, merges, reopening, power loss, a full disk and damage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ fn open(disk: &Volatile) -> Result<Postings> {
     Postings::open(Arc::new(disk.clone()))
 }
 
-/// Keys are few small ones that many hold, or hashes.
+/// Keys are a few small numbers with many holders, or hashes.
 fn postings(seed: u32, count: u32) -> Vec<Posting> {
     let posting = |at: u32| {
         let hash = xxh3_64(&(u64::from(seed) << 32 | u64::from(at)).to_le_bytes());
@@ -31,7 +31,7 @@ fn find(postings: &Postings, keys: &[u64]) -> Result<BTreeSet<Posting>> {
     Ok(found)
 }
 
-/// Knows all postings of contents that are alive, and counts what was read.
+/// Knows all postings of live contents, and counts the reads.
 struct Asked<'a> {
     keys: &'a [u64],
     known: &'a BTreeSet<Posting>,
@@ -59,7 +59,7 @@ impl Seeker for Asked<'_> {
     }
 }
 
-/// All keys that `postings` draws from, and as many more.
+/// All keys that `postings` uses, and as many others.
 fn all_keys() -> Vec<u64> {
     let mut keys: Vec<u64> = (0..4000_u64).map(|at| xxh3_64(&at.to_le_bytes())).chain(0..8).collect();
     keys.sort_unstable();
@@ -92,15 +92,15 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed, 1..50)
 }
 
-/// The postings, and what they must have.
+/// The postings and their expected contents.
 struct Model {
     disk: Volatile,
     postings: Postings,
     keys: Vec<u64>,
-    /// Each addition; `covered` counts them.
+    /// All additions; `covered` counts them.
     added: Vec<Vec<Posting>>,
     dead: BTreeSet<u32>,
-    /// What may be covered after a loss: the last seal, and those that failed since.
+    /// The possible values of `covered` after a loss: the last seal, and those that failed since.
     covered: Vec<u64>,
 }
 
@@ -169,7 +169,7 @@ impl Model {
         match self.postings.merge(&|posting| !dead.contains(&posting.content)) {
             Ok(done) => {
                 assert_eq!(done, parts >= 4);
-                // What a failed seal may have left is overruled now.
+                // The new manifest overrides any left by a failed seal.
                 self.covered.truncate(if done { 1 } else { usize::MAX });
             }
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::StorageFull => {
@@ -220,7 +220,7 @@ proptest! {
     }
 }
 
-/// Five parts on a new disk, and what they have.
+/// Five parts on a new disk, and their postings.
 fn five_parts(disk: &Volatile) -> (Postings, Vec<Posting>) {
     let mut all = Vec::new();
     let mut sealed = open(disk).unwrap();
@@ -239,7 +239,7 @@ fn what_a_content_is_known_to_hold_alone_is_not_read() {
     let hash = |at: u64| xxh3_64(&at.to_le_bytes());
     let mut keys: Vec<u64> = (0..100).map(hash).collect();
     keys.sort_unstable();
-    // The first two hold all keys, the third one of ten, and the others none of them.
+    // The first two contents have all keys, the third has one in ten, and the others have none.
     let mut all = BTreeSet::new();
     all.extend(keys.iter().flat_map(|&key| [1, 2].map(|content| Posting { key, content, rest: 0 })));
     all.extend(keys.iter().step_by(10).map(|&key| Posting { key, content: 3, rest: 0 }));
@@ -254,7 +254,7 @@ fn what_a_content_is_known_to_hold_alone_is_not_read() {
     let mut asked = Asked { keys: &keys, known, dead, found: BTreeSet::new(), read: 0 };
     sealed.find(&keys, &mut asked).unwrap();
     assert_eq!(asked.found, wanted);
-    // The third is not worth asking: its keys are read.
+    // The third is not worth asking, so its keys are read.
     assert!(asked.read < 40, "{} of {} were read", asked.read, wanted.len());
 }
 
@@ -272,7 +272,7 @@ fn merging_drops_the_dead_and_nothing_else() {
     assert_eq!((reopened.covered(), reopened.bytes()), (4, merged.bytes()));
 }
 
-/// The disk is full after any write, then power is lost, or the process ends and the next one loses power.
+/// The disk is full after any write. Then power is lost, or the process ends and the next one loses power.
 fn check_full(change: fn(&mut Postings) -> Result<()>) {
     for count in 0..40 {
         for seed in 0..12 {
@@ -405,5 +405,20 @@ fn a_key_that_many_hold_is_found_over_many_blocks() {
         }
         assert_eq!(found.len(), 1766);
         sealed.seal(1).unwrap();
+    }
+}
+
+#[test]
+fn first_keys_that_are_not_those_of_the_blocks_are_found() {
+    let disk = Volatile::default();
+    let mut sealed = open(&disk).unwrap();
+    sealed.add(&postings(1, 200));
+    sealed.seal(1).unwrap();
+    for block in 0..3 {
+        let mut part = Part::open(&disk, sealed.parts[0].number).unwrap();
+        assert!(part.fence.len() > block);
+        part.fence[block] += 1;
+        let part = Arc::new(part);
+        assert!(part.check().is_err(), "block {block}");
     }
 }

@@ -12,7 +12,7 @@ use super::tail::Tail;
 use crate::disk::{File, Folder, Open, cannot};
 use crate::{Error, Result};
 
-/// Writes a part, posting by posting in order. The file goes again unless the part is kept.
+/// Writes a part, posting by posting in order. The file is removed unless the part is kept.
 #[derive(Debug)]
 pub(super) struct PartWriter {
     draft: Draft,
@@ -21,7 +21,7 @@ pub(super) struct PartWriter {
     offset: u64,
     piece: Vec<u8>,
     block: Vec<Posting>,
-    /// The key that was written last, and how many postings of it.
+    /// The last key written, and the number of its postings.
     last: (u64, u8),
     postings: u64,
     fence: Vec<u64>,
@@ -29,7 +29,7 @@ pub(super) struct PartWriter {
 }
 
 impl PartWriter {
-    /// A new part with at most so many postings.
+    /// A new part with at most `postings` postings.
     pub(super) fn new(folder: Arc<dyn Folder>, number: u32, postings: u64) -> Result<PartWriter> {
         let name = part_name(number);
         let file = folder.open(&name, Open::Create).map_err(cannot("create", &name))?;
@@ -79,7 +79,7 @@ impl PartWriter {
         Ok(())
     }
 
-    /// Ends the part and makes it durable, its name too. `None` if it has no postings.
+    /// Completes the part and makes it and its name durable. `None` if it has no postings.
     pub(super) fn finish(mut self) -> Result<Option<(Part, Draft)>> {
         self.end_block()?;
         self.flush()?;
@@ -106,7 +106,7 @@ impl PartWriter {
         Ok(Some((Part { number, postings, bytes: offset, checksum, name, file, fence, filter }, draft)))
     }
 
-    /// Their checksum.
+    /// Writes the pieces. Returns their checksum.
     fn write_pieces(&mut self, pieces: impl Iterator<Item = Vec<u8>>) -> Result<u64> {
         let mut checksum = Xxh3::new();
         for piece in pieces {
@@ -118,7 +118,7 @@ impl PartWriter {
     }
 }
 
-/// A file that goes again if nobody keeps it: an unnamed part would take room until the next opening.
+/// A file that is removed unless it is kept: a part outside the manifest would take space until the next open.
 #[derive(Debug)]
 pub(super) struct Draft {
     folder: Arc<dyn Folder>,
@@ -135,7 +135,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.kept {
-            // If it cannot be removed now, the next opening does it.
+            // If it cannot be removed now, the next open removes it.
             self.folder.remove(&self.name).ok();
         }
     }

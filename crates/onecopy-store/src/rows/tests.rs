@@ -1,4 +1,4 @@
-//! Rows are read as they were written, and anything else is no row.
+//! Checks that rows decode as they were encoded, and that other bytes are refused.
 
 use super::*;
 

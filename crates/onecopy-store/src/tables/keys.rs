@@ -1,8 +1,8 @@
-//! Keys that are made of several parts. Numbers are in big-endian order, so that keys sort as the numbers do.
+//! Composite keys. Numbers are big-endian, so that keys sort like the numbers.
 
 use super::Role;
 
-/// A content's page: the content, the page's class, its rank.
+/// The key of a content's page: content, class of the page, rank.
 pub(super) fn copy(slot: u32, class: u8, rank: &[u8]) -> Vec<u8> {
     let mut key = slot.to_be_bytes().to_vec();
     key.push(class);
@@ -10,7 +10,7 @@ pub(super) fn copy(slot: u32, class: u8, rank: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Who is at an address: the role, the hash of the address, the rank.
+/// The key of a page at an address: role, hash of the address, rank.
 pub(super) fn standing(role: Role, hash: u64, rank: &[u8]) -> Vec<u8> {
     let mut key = vec![role as u8];
     key.extend(hash.to_be_bytes());

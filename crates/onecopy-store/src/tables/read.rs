@@ -1,4 +1,4 @@
-//! Reading: the tables at one moment.
+//! Reads the tables from a snapshot.
 
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata};
 
@@ -9,7 +9,7 @@ use super::{
 use crate::error::Result;
 use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
 
-/// The tables at one moment. Others may read and write meanwhile.
+/// A snapshot of the tables. Other threads may read and write meanwhile.
 #[derive(Debug)]
 pub struct Snapshot {
     pub(super) meta: ReadOnlyTable<&'static str, &'static [u8]>,
@@ -49,7 +49,7 @@ impl Snapshot {
         })
     }
 
-    /// The changes of status after a number, at most `limit`, with their numbers.
+    /// Up to `limit` status changes after the number `after`, with their numbers.
     pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<(u64, Vec<u8>)>> {
         let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -60,13 +60,13 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// The contents of groups, by group, from `from` on.
+    /// The contents of all groups from group `from`, sorted by group.
     pub fn grouped(&self, from: u64) -> Result<impl Iterator<Item = Result<(u64, Slot)>> + '_> {
         let range = self.groups.range((from, 0)..).map_err(broken)?;
         Ok(range.map(|entry| entry.map(|(key, _)| key.value()).map_err(broken)))
     }
 
-    /// The checks of a group, and how many failed.
+    /// The number of checks of a group, and of failed ones.
     pub fn checks(&self, group: u64) -> Result<(u64, u64)> {
         Ok(self.checks.get(group).map_err(broken)?.map_or((0, 0), |checks| checks.value()))
     }
@@ -81,7 +81,7 @@ impl Snapshot {
         }))
     }
 
-    /// All pages, by number.
+    /// All pages, sorted by number.
     pub fn pages(&self) -> Result<impl Iterator<Item = Result<(PageNumber, PageRow)>> + '_> {
         let range = self.pages.iter().map_err(broken)?;
         Ok(range.map(|entry| {
@@ -91,7 +91,7 @@ impl Snapshot {
         }))
     }
 
-    /// All names and their pages, by name.
+    /// All names and their pages, sorted by name.
     pub fn names(&self) -> Result<impl Iterator<Item = Result<(String, PageNumber)>> + '_> {
         let range = self.names.iter().map_err(broken)?;
         Ok(range.map(|entry| {
@@ -106,23 +106,23 @@ impl Snapshot {
         Ok(range.map(|entry| entry.map(|(key, _)| key.value()).map_err(broken)))
     }
 
-    /// The bytes of each segment of the log that are in use.
+    /// The bytes in use of each log segment.
     pub fn live(&self) -> Result<Vec<(u32, u64)>> {
         let range = self.live.iter().map_err(broken)?;
         range.map(|entry| entry.map(|(key, value)| (key.value(), value.value())).map_err(broken)).collect()
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub fn page_count(&self) -> Result<u64> {
         self.pages.len().map_err(broken)
     }
 }
 
-/// What can be read at one moment and in the middle of a transaction alike.
+/// Lookups that work in a snapshot and within a transaction.
 pub trait Look {
-    /// The bytes under a name.
+    /// The bytes stored under a name.
     fn meta(&self, name: &str) -> Result<Option<Vec<u8>>>;
-    /// A page's number, by its name as JSON.
+    /// The number of a page, by its name as JSON.
     fn page_number(&self, name: &str) -> Result<Option<PageNumber>>;
     /// A page.
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>>;
@@ -130,21 +130,21 @@ pub trait Look {
     fn content(&self, slot: Slot) -> Result<Option<ContentRow>>;
     /// The content with a fingerprint.
     fn fingerprint(&self, fingerprint: u128) -> Result<Option<Slot>>;
-    /// The best page of a content and class.
+    /// The best page of a content in a class.
     fn best_copy(&self, slot: Slot, class: u8) -> Result<Option<PageNumber>>;
     /// The pages of a content, best first.
     fn copies(&self, slot: Slot) -> Result<Vec<PageNumber>>;
-    /// The best page in a role at an address.
+    /// The best page at an address in a role.
     fn standing(&self, role: Role, hash: u64) -> Result<Option<PageNumber>>;
-    /// The pages that name an address.
+    /// The pages that refer to an address.
     fn naming(&self, hash: u64) -> Result<Vec<PageNumber>>;
-    /// The pages that stand for a page.
+    /// The pages whose final target is this page.
     fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>>;
 
-    /// The first contents of a group, at most so many.
+    /// The first contents of a group, at most `most`.
     fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>>;
 
-    /// How far the collection is.
+    /// The progress of the collection.
     fn heads(&self) -> Result<Heads> {
         let bytes = self.meta("heads")?;
         bytes.map_or(Ok(Heads::default()), |bytes| {
@@ -153,7 +153,7 @@ pub trait Look {
     }
 }
 
-/// Carries [`Look`] out on fields of the same names, whether they are being written or not.
+/// Implements [`Look`] for a type whose fields are tables, writable or not.
 macro_rules! look {
     ($type:ty) => {
         impl Look for $type {
@@ -188,7 +188,7 @@ macro_rules! look {
                 let mut found = Vec::new();
                 for entry in self.copies.range(&from[..]..).map_err(broken)? {
                     let (key, page) = entry.map_err(broken)?;
-                    if key.value()[..4] != from[..4] {
+                    if key.value().get(..4) != from.get(..4) {
                         break;
                     }
                     found.push(page.value());
@@ -218,7 +218,7 @@ macro_rules! look {
     };
 }
 
-/// The first entry whose key begins with the `length` bytes of `prefix`.
+/// The first entry whose key begins with the first `length` bytes of `prefix`.
 fn first(
     table: &impl ReadableTable<&'static [u8], u32>,
     prefix: &[u8],

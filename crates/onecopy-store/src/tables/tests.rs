@@ -1,4 +1,4 @@
-//! Tables keep what they are given, whole transactions at a time.
+//! Checks that tables keep their data, in whole transactions.
 
 use redb::backends::InMemoryBackend;
 
@@ -84,4 +84,14 @@ fn checks_go_with_their_group_and_the_feed_is_read_from_any_number() {
     assert_eq!(now.feed(u64::MAX, 9).unwrap(), []);
     assert_eq!(now.live().unwrap(), [(4, 7)]);
     assert_eq!(now.contents().unwrap().count(), 1);
+}
+
+#[test]
+fn a_key_that_nobody_writes_belongs_to_no_content() {
+    let tables = tables();
+    let writing = tables.begin().unwrap();
+    let mut batch = writing.batch().unwrap();
+    batch.add_copy(1, 0, b"a", 10).unwrap();
+    batch.copies.insert(&[0xff][..], 11).unwrap();
+    assert_eq!(batch.copies(1).unwrap(), [10]);
 }

@@ -1,4 +1,4 @@
-//! Writing: the tables inside a transaction.
+//! Writes the tables within a transaction.
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
@@ -9,7 +9,7 @@ use super::{
 use crate::error::Result;
 use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
 
-/// The tables, to be changed.
+/// The tables, for writing.
 pub struct Batch<'t> {
     pub(super) meta: Table<'t, &'static str, &'static [u8]>,
     pub(super) names: Table<'t, &'static [u8], u32>,
@@ -47,49 +47,49 @@ impl<'t> Batch<'t> {
         })
     }
 
-    /// Puts bytes under a name.
+    /// Stores bytes under a name.
     pub fn set_meta(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.meta.insert(name, bytes).map_err(broken)?;
         Ok(())
     }
 
-    /// Says how far the collection is.
+    /// Stores the progress of the collection.
     pub fn set_heads(&mut self, heads: &Heads) -> Result<()> {
         self.set_meta("heads", &heads.to_bytes())
     }
 
-    /// Gives a name to a page.
+    /// Assigns a name to a page.
     pub fn set_name(&mut self, name: &str, page: PageNumber) -> Result<()> {
         self.names.insert(name.as_bytes(), page).map_err(broken)?;
         Ok(())
     }
 
-    /// Forgets a page and its name.
+    /// Removes a page and its name.
     pub fn remove_page(&mut self, name: &str, page: PageNumber) -> Result<()> {
         self.names.remove(name.as_bytes()).map_err(broken)?;
         self.pages.remove(page).map_err(broken)?;
         Ok(())
     }
 
-    /// Puts a page.
+    /// Stores a page.
     pub fn set_page(&mut self, page: PageNumber, row: &PageRow) -> Result<()> {
         self.pages.insert(page, &row.to_bytes()[..]).map_err(broken)?;
         Ok(())
     }
 
-    /// Puts a content.
+    /// Stores a content.
     pub fn set_content(&mut self, slot: Slot, row: &ContentRow) -> Result<()> {
         self.contents.insert(slot, &row.to_bytes()[..]).map_err(broken)?;
         Ok(())
     }
 
-    /// Forgets a content.
+    /// Removes a content.
     pub fn remove_content(&mut self, slot: Slot) -> Result<()> {
         self.contents.remove(slot).map_err(broken)?;
         Ok(())
     }
 
-    /// Says which content has a fingerprint, or that none has.
+    /// Sets or removes the content of a fingerprint.
     pub fn set_fingerprint(&mut self, fingerprint: u128, slot: Option<Slot>) -> Result<()> {
         match slot {
             Some(slot) => self.fingerprints.insert(fingerprint, slot).map(drop),
@@ -98,61 +98,61 @@ impl<'t> Batch<'t> {
         .map_err(broken)
     }
 
-    /// Makes a page one of a content's.
+    /// Adds a page to a content.
     pub fn add_copy(&mut self, slot: Slot, class: u8, rank: &[u8], page: PageNumber) -> Result<()> {
         self.copies.insert(&keys::copy(slot, class, rank)[..], page).map_err(broken)?;
         Ok(())
     }
 
-    /// Takes a page from a content.
+    /// Removes a page from a content.
     pub fn remove_copy(&mut self, slot: Slot, class: u8, rank: &[u8]) -> Result<()> {
         self.copies.remove(&keys::copy(slot, class, rank)[..]).map_err(broken)?;
         Ok(())
     }
 
-    /// Puts a page at an address.
+    /// Adds a page at an address.
     pub fn add_standing(&mut self, role: Role, hash: u64, rank: &[u8], page: PageNumber) -> Result<()> {
         self.standing.insert(&keys::standing(role, hash, rank)[..], page).map_err(broken)?;
         Ok(())
     }
 
-    /// Takes a page from an address.
+    /// Removes a page from an address.
     pub fn remove_standing(&mut self, role: Role, hash: u64, rank: &[u8]) -> Result<()> {
         self.standing.remove(&keys::standing(role, hash, rank)[..]).map_err(broken)?;
         Ok(())
     }
 
-    /// Notes that a page names an address.
+    /// Records that a page refers to an address.
     pub fn add_naming(&mut self, hash: u64, page: PageNumber) -> Result<()> {
         self.naming.insert((hash, page), ()).map_err(broken)?;
         Ok(())
     }
 
-    /// Forgets that a page names an address.
+    /// Removes the reference of a page to an address.
     pub fn remove_naming(&mut self, hash: u64, page: PageNumber) -> Result<()> {
         self.naming.remove((hash, page)).map_err(broken)?;
         Ok(())
     }
 
-    /// Notes that a page stands for another.
+    /// Records the final target of a page.
     pub fn add_ending(&mut self, target: PageNumber, page: PageNumber) -> Result<()> {
         self.ending.insert((target, page), ()).map_err(broken)?;
         Ok(())
     }
 
-    /// Forgets that a page stands for another.
+    /// Removes the final target of a page.
     pub fn remove_ending(&mut self, target: PageNumber, page: PageNumber) -> Result<()> {
         self.ending.remove((target, page)).map_err(broken)?;
         Ok(())
     }
 
-    /// Puts a content into a group.
+    /// Adds a content to a group.
     pub fn add_grouped(&mut self, group: u64, slot: Slot) -> Result<()> {
         self.groups.insert((group, slot), ()).map_err(broken)?;
         Ok(())
     }
 
-    /// Takes a content from a group. Of a group that is empty the checks are forgotten.
+    /// Removes a content from a group. If the group is then empty, its checks are removed too.
     pub fn remove_grouped(&mut self, group: u64, slot: Slot) -> Result<()> {
         self.groups.remove((group, slot)).map_err(broken)?;
         let is_empty = self.groups.range((group, 0)..=(group, u32::MAX)).map_err(broken)?.next().is_none();
@@ -162,7 +162,7 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// Counts checks of a group, and those that failed. Says what they are together.
+    /// Adds to the number of checks of a group, and of failed ones. Returns the totals.
     pub fn add_checks(&mut self, group: u64, checked: u64, failed: u64) -> Result<(u64, u64)> {
         let before = self.checks.get(group).map_err(broken)?.map_or((0, 0), |checks| checks.value());
         let after = (before.0 + checked, before.1 + failed);
@@ -170,13 +170,13 @@ impl<'t> Batch<'t> {
         Ok(after)
     }
 
-    /// Forgets the checks of a group.
+    /// Removes the checks of a group.
     pub fn clear_checks(&mut self, group: u64) -> Result<()> {
         self.checks.remove(group).map_err(broken)?;
         Ok(())
     }
 
-    /// Puts a witness, the smaller content first, or forgets it.
+    /// Adds or removes a witness; the smaller content number comes first.
     pub fn set_witness(&mut self, pair: (Slot, Slot), is_there: bool) -> Result<()> {
         match is_there {
             true => self.witnesses.insert(pair, ()).map(drop),
@@ -191,19 +191,19 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// Forgets the changes up to a number.
+    /// Removes the changes up to a number.
     pub fn trim_feed(&mut self, number: u64) -> Result<()> {
         self.feed.retain_in(..=number, |_, _| false).map_err(broken)
     }
 
-    /// Counts bytes of a segment of the log that come into use, or go out of it.
+    /// Adds to the bytes in use of a log segment; negative numbers subtract.
     pub fn add_live(&mut self, segment: u32, bytes: i64) -> Result<()> {
         let before = self.live.get(segment).map_err(broken)?.map_or(0, |bytes| bytes.value());
         self.live.insert(segment, before.saturating_add_signed(bytes)).map_err(broken)?;
         Ok(())
     }
 
-    /// Forgets a segment of the log.
+    /// Removes a log segment.
     pub fn remove_live(&mut self, segment: u32) -> Result<()> {
         self.live.remove(segment).map_err(broken)?;
         Ok(())

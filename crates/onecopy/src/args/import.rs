@@ -9,8 +9,8 @@ use onecopy_engine::{Error, ImportJob, ServiceOptions};
 use super::choice::ChoiceArgs;
 use super::environment;
 use super::input::{FieldArgs, LimitArgs};
-use super::routing::RoutingArg;
 use super::text::TextArgs;
+use crate::commands::WrongCall;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -44,10 +44,6 @@ pub struct ImportArgs {
     /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
-    /// Compare with all partitions that can hold a similar page (lossless), or with fewer (approximate), which may miss
-    /// pairs. RHO is the factor that enlarges its intervals; by default it is sampled. Higher: fewer pairs missed
-    #[arg(long, value_name = "lossless|approximate[:RHO]", default_value = "lossless")]
-    pub routing: RoutingArg,
     /// Write all rejected records to this file: source, line, reason
     #[arg(long, value_name = "FILE")]
     pub rejected: Option<PathBuf>,
@@ -93,7 +89,7 @@ impl ImportArgs {
             (Some(_), false) => {
                 let remedy = "omit the options that decide about duplicates";
                 return Err(
-                    Error::Config(format!("a finished run brings its own configuration: {remedy}")).into()
+                    WrongCall(format!("a finished run brings its own configuration: {remedy}")).into()
                 );
             }
             (None, true) => None,
@@ -101,13 +97,12 @@ impl ImportArgs {
         };
         // Check before a folder is created for it.
         if let Some(config) = &options.config {
-            config.check().map_err(Error::Config)?;
+            config.check().map_err(Error::from)?;
         }
         options.limits = self.limits.limits();
         // The limit applies to records of the input; as JSON lines they may be longer.
         options.limits.page_bytes = options.limits.page_bytes.saturating_mul(ESCAPED).min(MOST_PAGE_BYTES);
         options.keep_pages = !self.no_keep_pages;
-        options.routing = self.routing.0;
         options.threads = self.thread_count();
         Ok(options)
     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
-use onecopy_engine::{Error, Limits, ServiceOptions};
+use onecopy_engine::{Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
-use super::routing::RoutingArg;
 use super::text::{TextArgs, read_text};
+use crate::commands::WrongCall;
 use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
 use crate::size::Size;
 
@@ -54,10 +54,6 @@ pub struct ServeArgs {
     /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
-    /// Compare with all partitions that can hold a similar page (lossless), or with fewer (approximate), which may miss
-    /// pairs. RHO is the factor that enlarges its intervals; by default it is sampled. Higher: fewer pairs missed
-    #[arg(long, value_name = "lossless|approximate[:RHO]", default_value = "lossless")]
-    pub routing: RoutingArg,
     /// Repair a group if this share of its checks fails. Higher: fewer repairs
     #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
     pub repair_rate: f64,
@@ -121,7 +117,6 @@ impl ServeArgs {
         options.fields = self.fields.fields();
         options.limits.page_bytes = self.limits.max_page.0 as usize;
         options.keep_pages = !self.no_keep_pages;
-        options.routing = self.routing.0;
         options.queue_bytes = self.queue.0;
         options.repair_rate = self.repair_rate;
         options.threads = self.threads.unwrap_or(options.threads);
@@ -182,5 +177,5 @@ impl ServeArgs {
 }
 
 fn wrong<T>(reason: String) -> anyhow::Result<T> {
-    Err(Error::Config(reason).into())
+    Err(WrongCall(reason).into())
 }

@@ -15,7 +15,8 @@ use crate::size::count;
 const FINDING: usize = 300;
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
-    let options = ServiceOptions { check_tables: true, ..ServiceOptions::new(&args.collection.data) };
+    let mut options = ServiceOptions::new(&args.collection.data);
+    options.check_tables = true;
     let service = collection::open_with(options)?;
     let report = service.check()?;
     service.close()?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use onecopy_engine::{Error, Service, ServiceOptions, Status, StatusKind};
+use onecopy_engine::{Service, ServiceOptions, Status, StatusKind};
 use serde_json::value::RawValue;
 
 use crate::columns::shown;
@@ -22,9 +22,7 @@ pub fn open_with(options: ServiceOptions) -> Result<Service> {
     let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
     if is_empty {
         let data = data.display();
-        let reason =
-            format!("{data} has no collection: create one with `onecopy import --data {data} INPUT`");
-        return Err(Error::NotFound(reason).into());
+        anyhow::bail!("{data} has no collection: create one with `onecopy import --data {data} INPUT`");
     }
     Ok(Service::open(options)?)
 }

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use onecopy_engine::{Comparison, Error, Passage, PassageKind, Stretch, compare};
+use onecopy_engine::{Comparison, Passage, PassageKind, Stretch, compare};
 
 use crate::args::CompareArgs;
-use crate::commands::print;
+use crate::commands::{WrongCall, print};
 use crate::paint::{COLUMNS, Paint, Tone, columns, head_end, plain, tail_start, wrap};
 use crate::size::count;
 
@@ -54,7 +54,7 @@ fn spare_pages(args: &CompareArgs, path: &Path) -> Result<()> {
     let same = |page: &String| full(path).is_some_and(|html| full(Path::new(page)) == Some(html));
     if [&args.a, &args.b].into_iter().any(same) {
         let reason = format!("--html {} would overwrite a compared page", path.display());
-        return Err(Error::Config(reason + ": choose another file").into());
+        return Err(WrongCall(reason + ": choose another file").into());
     }
     Ok(())
 }
@@ -73,8 +73,8 @@ fn passages(found: &Comparison, full: bool, paint: Paint, text: &mut String) {
             break;
         }
         shown += usize::from(differs(&passage));
-        let is_end = i + 1 == found.passages.len();
-        write_passage(passage, (i == 0, is_end), full, paint, text);
+        let ends = Ends { is_first: i == 0, is_last: i + 1 == found.passages.len() };
+        write_passage(passage, ends, full, paint, text);
     }
     if shown < differing {
         let rest = count((differing - shown) as u64);
@@ -85,7 +85,14 @@ fn passages(found: &Comparison, full: bool, paint: Paint, text: &mut String) {
     }
 }
 
-fn write_passage(passage: &Passage, ends: (bool, bool), full: bool, paint: Paint, text: &mut String) {
+/// Whether a passage is at an end of the page.
+#[derive(Clone, Copy)]
+struct Ends {
+    is_first: bool,
+    is_last: bool,
+}
+
+fn write_passage(passage: &Passage, ends: Ends, full: bool, paint: Paint, text: &mut String) {
     let Some(stretch) = passage.a.as_ref().or(passage.b.as_ref()) else { return };
     let (mark, tone) = match (passage.kind, &passage.a) {
         (PassageKind::Same, _) => (" ", Tone::Faint),
@@ -120,7 +127,8 @@ fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
 }
 
 /// Shared text on one line: the parts next to a difference, and the number of words.
-fn shortened(same: &Stretch, (is_first, is_last): (bool, bool)) -> String {
+fn shortened(same: &Stretch, ends: Ends) -> String {
+    let Ends { is_first, is_last } = ends;
     let line = plain(&same.text);
     let [head, tail] = [is_first, is_last].map(|is_end| if is_end { 0 } else { CONTEXT });
     if columns(&line) <= head + tail + COLUMNS {

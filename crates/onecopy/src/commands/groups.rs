@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use onecopy_engine::{Error, GroupLine, GroupView, Service};
+use onecopy_engine::{GroupLine, GroupView, Service};
 
 use crate::args::GroupsArgs;
 use crate::columns::columns;
@@ -24,15 +24,12 @@ pub fn run(args: &GroupsArgs) -> Result<ExitCode> {
 }
 
 fn one(service: &Service, group: u64, args: &GroupsArgs) -> Result<String> {
-    let unknown = || {
-        Error::NotFound(format!(
-            "no group has the number {group}: `onecopy groups --data DIR` lists the groups"
-        ))
-    };
+    let unknown =
+        || anyhow::anyhow!("no group has the number {group}: `onecopy groups --data DIR` lists the groups");
     let changed = if args.repair { Some(service.repair(group)?.ok_or_else(unknown)?) } else { None };
     let found = service.group(group)?;
     if found.is_none() && changed.is_none() {
-        return Err(unknown().into());
+        return Err(unknown());
     }
     if args.json {
         // Null if the repair dissolved the group.

@@ -14,6 +14,7 @@ use crate::args::ImportArgs;
 use crate::columns::shown;
 use crate::commands::dedup::stop_on_signal;
 use crate::commands::{at, print};
+use crate::remedy::LIMITS;
 use crate::size::{count, human};
 use crate::terminal::Terminal;
 
@@ -141,6 +142,9 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
             None => "--rejected FILE lists all".into(),
         };
         let _ = writeln!(text, "            and {} more; {all}", count(more));
+    }
+    if imported.rejected > 0 {
+        let _ = writeln!(text, "            {LIMITS}");
     }
     let _ = writeln!(
         text,

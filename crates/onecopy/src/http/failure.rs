@@ -136,9 +136,10 @@ impl From<Refusal> for Failure {
             Refusal::Full(seconds) => {
                 Failure::busy("the queue is full: too many changes wait to be compared", seconds.max(1))
             }
-            Refusal::Broken(why) => {
-                Failure::unavailable(why, "nothing was accepted; check the service's log and disk")
-            }
+            other => Failure::unavailable(
+                other.to_string(),
+                "nothing was accepted; check the service's log and disk",
+            ),
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::failure::Failure;
-use super::metrics::Held;
+use super::metrics::GaugeGuard;
 use super::params::{LARGEST, Params, number};
 use super::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
 use super::server::Server;
@@ -115,7 +115,7 @@ fn events(server: &Arc<Server>, after: u64) -> super::reply::Response {
     let (pieces, response) = stream(EVENTS);
     let server = server.clone();
     tokio::spawn(async move {
-        let _held = Held::one(&server.metrics.streams);
+        let _held = GaugeGuard::one(&server.metrics.streams);
         send_events(&server, after, pieces).await;
     });
     response

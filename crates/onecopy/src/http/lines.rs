@@ -24,7 +24,7 @@ use super::about::must_be_ready;
 use super::body::{next_piece, refuse};
 use super::failure::Failure;
 use super::gather::{BYTES, CHANGES};
-use super::metrics::Held;
+use super::metrics::GaugeGuard;
 use super::params::Params;
 use super::reply::{self, LINES, Outcome, Pieces, push_line};
 use super::server::Server;
@@ -46,7 +46,7 @@ pub enum Answers {
 }
 
 /// The lines of one call.
-struct Group {
+struct LineBatch {
     lines: Vec<Line>,
     /// A permit, held until the lines are answered.
     open: Arc<()>,
@@ -55,7 +55,7 @@ struct Group {
 }
 
 #[derive(Serialize)]
-struct Taken<'a> {
+struct TakenLine<'a> {
     line: u64,
     #[serde(flatten)]
     accepted: &'a Accepted,
@@ -77,7 +77,7 @@ struct Summary {
 }
 
 /// A line's outcome.
-type Settled = Result<Accepted, Failure>;
+type LineOutcome = Result<Accepted, Failure>;
 
 /// `POST /pages` with lines.
 pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
@@ -105,7 +105,7 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
     let server = server.clone();
     tokio::spawn(async move {
         let _place = place;
-        let _held = Held::one(&server.metrics.streams);
+        let _held = GaugeGuard::one(&server.metrics.streams);
         settle_all(&server, groups, pieces, answers).await;
     });
     Ok(response)
@@ -128,12 +128,12 @@ async fn read(
     server: Arc<Server>,
     mut body: Option<Incoming>,
     mut cutter: Cutter,
-    groups: mpsc::Sender<Group>,
+    groups: mpsc::Sender<LineBatch>,
 ) {
     let (mut stop, open) = (server.stop.clone(), Arc::new(()));
     let group = |cutter: &mut Cutter, broken| {
         let lines = cutter.take(CHANGES, BYTES);
-        Group { lines, open: open.clone(), broken }
+        LineBatch { lines, open: open.clone(), broken }
     };
     let broken = loop {
         if cutter.is_full(CHANGES, BYTES) || (body.is_none() && cutter.has_lines()) {
@@ -180,7 +180,7 @@ async fn next_unless_open(
 
 async fn settle_all(
     server: &Arc<Server>,
-    mut groups: mpsc::Receiver<Group>,
+    mut groups: mpsc::Receiver<LineBatch>,
     mut pieces: Pieces,
     answers: Answers,
 ) {
@@ -188,7 +188,7 @@ async fn settle_all(
     // Once a stream has waited too long, the rest is refused without an attempt.
     let mut is_given_up = false;
     let mut number = 0;
-    while let Some(Group { lines, open: _open, broken }) = groups.recv().await {
+    while let Some(LineBatch { lines, open: _open, broken }) = groups.recv().await {
         number = lines.last().map_or(number, |line| line.number);
         let (numbers, settled) = settle(server, lines, &mut is_given_up).await;
         let refused = settled.iter().filter(|settled| settled.is_err()).count() as u64;
@@ -217,9 +217,13 @@ async fn settle_all(
 
 /// Accepts the lines of a group, and waits while the queue is full. Lines that were refused for another reason are not
 /// tried again.
-async fn settle(server: &Arc<Server>, lines: Vec<Line>, is_given_up: &mut bool) -> (Vec<u64>, Vec<Settled>) {
+async fn settle(
+    server: &Arc<Server>,
+    lines: Vec<Line>,
+    is_given_up: &mut bool,
+) -> (Vec<u64>, Vec<LineOutcome>) {
     let numbers: Vec<u64> = lines.iter().map(|line| line.number).collect();
-    let mut settled: Vec<Option<Settled>> = Vec::with_capacity(lines.len());
+    let mut settled: Vec<Option<LineOutcome>> = Vec::with_capacity(lines.len());
     let mut open: Vec<(usize, Bytes)> = Vec::with_capacity(lines.len());
     for (at, line) in lines.into_iter().enumerate() {
         match line.text {
@@ -292,12 +296,12 @@ fn full_for_long() -> Failure {
     Failure::busy(error + ": this line was not accepted", 30)
 }
 
-fn answer_lines(numbers: &[u64], settled: &[Settled], answers: Answers) -> Vec<u8> {
+fn answer_lines(numbers: &[u64], settled: &[LineOutcome], answers: Answers) -> Vec<u8> {
     let mut text = Vec::with_capacity(settled.len() * 128);
     for (&line, settled) in numbers.iter().zip(settled) {
         let written = match settled {
             Ok(_) if answers == Answers::Refused => Ok(()),
-            Ok(accepted) => push_line(&mut text, &Taken { line, accepted }),
+            Ok(accepted) => push_line(&mut text, &TakenLine { line, accepted }),
             Err(failure) => push_line(&mut text, &refusal(line, failure)),
         };
         if let Err(failure) = written {

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use super::failure::Failure;
-use super::metrics::Held;
+use super::metrics::GaugeGuard;
 use super::server::{Server, answer};
 
 /// The read buffer of a connection.
@@ -61,7 +61,7 @@ pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, gr
 /// Serves a connection to its end.
 async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
     let _place = place;
-    let _held = Held::one(&server.metrics.connections);
+    let _held = GaugeGuard::one(&server.metrics.connections);
     // Answers are written completely, so waiting to fill a packet only delays them.
     let _ = socket.set_nodelay(true);
     let idle = server.taking.idle;

@@ -44,7 +44,7 @@ pub struct Log {
     style: Style,
     /// Whether only failures of the service itself are logged.
     is_quiet: bool,
-    shared: Arc<Shared>,
+    shared: Arc<LogBuffer>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -71,7 +71,7 @@ struct Request<'a> {
 }
 
 #[derive(Default)]
-struct Shared {
+struct LogBuffer {
     waiting: Mutex<Vec<u8>>,
     has_lines: Condvar,
     is_ending: AtomicBool,
@@ -81,7 +81,7 @@ struct Shared {
 impl Log {
     /// Starts the thread that writes.
     pub fn start(style: Style, is_quiet: bool) -> std::io::Result<Log> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(LogBuffer::default());
         let writing = shared.clone();
         let writer = std::thread::Builder::new().name("log".into()).spawn(move || write_lines(&writing))?;
         Ok(Log { style, is_quiet, shared, writer: Mutex::new(Some(writer)) })
@@ -156,7 +156,7 @@ impl Log {
     }
 }
 
-fn write_lines(shared: &Shared) {
+fn write_lines(shared: &LogBuffer) {
     loop {
         let mut waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         while waiting.is_empty() {

@@ -43,17 +43,17 @@ struct Counts {
 }
 
 /// Counts something while it exists.
-pub struct Held<'a>(&'a AtomicU64);
+pub struct GaugeGuard<'a>(&'a AtomicU64);
 
-impl<'a> Held<'a> {
+impl<'a> GaugeGuard<'a> {
     /// Adds one until dropped.
-    pub fn one(counter: &'a AtomicU64) -> Held<'a> {
+    pub fn one(counter: &'a AtomicU64) -> GaugeGuard<'a> {
         counter.fetch_add(1, Ordering::Relaxed);
-        Held(counter)
+        GaugeGuard(counter)
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for GaugeGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

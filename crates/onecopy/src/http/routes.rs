@@ -74,7 +74,7 @@ const fn route(method: &'static str, path: &'static str, endpoint: Endpoint, abo
 
 /// The route of a method and a path.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum RouteMatch<'a> {
     /// A route, by its index in the table, and the part of the path in braces.
     Route(usize, Option<&'a str>),
     /// The path exists for these other methods.
@@ -84,18 +84,18 @@ pub enum Found<'a> {
 }
 
 /// Finds the route of a request. HEAD is GET without a body.
-pub fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
+pub fn find<'a>(method: &Method, path: &'a str) -> RouteMatch<'a> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
     let mut allowed: Vec<&str> = Vec::new();
     for (at, route) in ROUTES.iter().enumerate() {
         let Some(open) = matched(route.path, path) else { continue };
         if route.method == method {
-            return Found::Route(at, open);
+            return RouteMatch::Route(at, open);
         }
         allowed.push(route.method);
         allowed.extend((route.method == "GET").then_some("HEAD"));
     }
-    if allowed.is_empty() { Found::Nothing } else { Found::OtherMethods(allowed.join(", ")) }
+    if allowed.is_empty() { RouteMatch::Nothing } else { RouteMatch::OtherMethods(allowed.join(", ")) }
 }
 
 /// Matches a path with a route; returns the part in braces.
@@ -113,7 +113,7 @@ mod tests {
 
     fn endpoint(method: Method, path: &str) -> Option<(Endpoint, Option<&str>)> {
         match find(&method, path) {
-            Found::Route(at, open) => Some((ROUTES[at].endpoint, open)),
+            RouteMatch::Route(at, open) => Some((ROUTES[at].endpoint, open)),
             _ => None,
         }
     }
@@ -127,11 +127,11 @@ mod tests {
         for nothing in
             ["/page", "/pages/", "/groups/", "/groups/1/2", "/groups//repair", "/groups/1/repair/", ""]
         {
-            assert_eq!(find(&Method::GET, nothing), Found::Nothing, "{nothing}");
+            assert_eq!(find(&Method::GET, nothing), RouteMatch::Nothing, "{nothing}");
         }
-        let others = Found::OtherMethods("POST, GET, HEAD, DELETE".into());
+        let others = RouteMatch::OtherMethods("POST, GET, HEAD, DELETE".into());
         assert_eq!(find(&Method::PATCH, "/pages"), others);
-        assert_eq!(find(&Method::GET, "/groups/1/repair"), Found::OtherMethods("POST".into()));
+        assert_eq!(find(&Method::GET, "/groups/1/repair"), RouteMatch::OtherMethods("POST".into()));
     }
 
     #[test]

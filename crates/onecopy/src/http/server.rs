@@ -21,7 +21,7 @@ use super::guard::Guard;
 use super::log::{Asked, Log};
 use super::metrics::Metrics;
 use super::reply::{Outcome, Response};
-use super::routes::{Endpoint, Found, ROUTES, find};
+use super::routes::{Endpoint, ROUTES, RouteMatch, find};
 use super::{about, feed, groups, pages};
 
 /// The time limit from the headers of a request to the start of the answer.
@@ -80,7 +80,7 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let found = find(&method, &path);
     let route = match found {
-        Found::Route(at, _) => Some(at),
+        RouteMatch::Route(at, _) => Some(at),
         _ => None,
     };
     let answering = unpanicked(handle(&server, found, request));
@@ -93,9 +93,9 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
     response
 }
 
-async fn handle(server: &Arc<Server>, found: Found<'_>, request: Request<Incoming>) -> Outcome {
+async fn handle(server: &Arc<Server>, found: RouteMatch<'_>, request: Request<Incoming>) -> Outcome {
     let route = match &found {
-        Found::Route(at, _) => Some(ROUTES[*at].endpoint),
+        RouteMatch::Route(at, _) => Some(ROUTES[*at].endpoint),
         _ => None,
     };
     // Monitoring may check the health without a token.
@@ -103,9 +103,9 @@ async fn handle(server: &Arc<Server>, found: Found<'_>, request: Request<Incomin
         server.guard.check(&request)?;
     }
     match found {
-        Found::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
-        Found::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
-        Found::Nothing => {
+        RouteMatch::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
+        RouteMatch::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
+        RouteMatch::Nothing => {
             let remedy = "GET / lists all paths, GET /openapi.json describes them";
             Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
         }

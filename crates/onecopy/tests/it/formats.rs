@@ -1,4 +1,4 @@
-//! Kept records are the input's own bytes in the input's own format: from files, folders, patterns and pipes.
+//! Kept records have the input's bytes and format: from files, folders, patterns and pipes.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::pages::{PACKERS, gzip, record, topic, window, write_file, write_recor
 use crate::program::{dedup, onecopy};
 use crate::results::{files_below, gunzip, json_lines, rejected, removed, report, unpacked, winners};
 
-/// Lines that a program that parses and prints JSON would change, with one that goes in between.
+/// Lines that a JSON parser and printer would change, and one to be removed between them.
 fn odd_lines() -> (Vec<String>, String) {
     let lines = vec![
         format!("{{ \"text\" :\t\"{}\" ,   \"id\":\"spaced\"}}\r\n", topic("a")),
@@ -100,7 +100,7 @@ fn a_long_window_in_a_later_frame_keeps_to_the_memory_limit() {
         let input = write_file(folder.path(), name, [front, frame(&first, 20), frame(&later, 27)].concat());
         let out = folder.path().join(format!("out-{name}"));
         let failed = dedup(&input, &out).args("--memory 64M").fail(1);
-        failed.says(&[name, "takes 128M of memory to unpack"]);
+        failed.says(&["of memory to unpack", name, "the limit is 64M"]);
         let (_, advice) = failed.stderr.split_once("give --memory ").expect("the remedy");
         dedup(&input, &out).args(&format!("--memory {advice}")).succeed();
         assert_eq!(unpacked(&out.join("kept").join(name)), (first.clone() + &later).into_bytes());

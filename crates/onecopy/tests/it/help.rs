@@ -1,8 +1,8 @@
-//! Help names every default, completions exist, wrong calls end with 2.
+//! Help names every default, completions exist, wrong calls exit with 2.
 
 use crate::program::{Finished, onecopy};
 
-/// What was printed, each run of white space one space: where lines are broken says nothing.
+/// The output with each run of white space as one space, since line breaks do not matter.
 fn flat(finished: &Finished) -> String {
     finished.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -140,7 +140,6 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("eval set --mistakes many", "many"),
         ("import in.jsonl", "--data"),
         ("import --data x", "<INPUT>"),
-        ("import --data x in.jsonl --routing near", "near"),
         ("export --data x --status best", "best"),
         ("status --data x --verify", "<PAGE>"),
         ("groups --data x 3 --least 5", "--least"),

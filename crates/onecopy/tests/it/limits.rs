@@ -1,4 +1,4 @@
-//! Bad input and nonsense parameters: each is named with its place and remedy, and costs nothing else.
+//! Bad input and invalid parameters: each is reported with its place and a remedy, and costs nothing else.
 
 #[cfg(target_os = "linux")]
 use std::ffi::OsString;
@@ -99,10 +99,7 @@ fn records_over_the_page_limit_are_rejected() {
     assert_eq!(kept_ids(&out, "in.jsonl").len(), 2);
     let (line, reason) = &rejected(&out, "in.jsonl")[0];
     assert_eq!(*line, Some(2));
-    assert!(
-        reason.contains("longer than the limit of 2048 bytes") && reason.contains("--max-page"),
-        "{reason}"
-    );
+    assert!(reason.contains("longer than the limit of 2048 bytes per page"), "{reason}");
     let (line, reason) = &rejected(&out, "large.txt")[0];
     assert!(line.is_none() && reason.contains("limit of 2048 bytes"), "{reason}");
 }
@@ -215,19 +212,20 @@ fn nonsense_parameters_end_with_2_and_the_remedy() {
     let input = write_records(folder.path(), "in.jsonl", &[("a", &topic("a"))]);
     let out = folder.path().join("out");
     for (flags, words) in [
-        ("--threshold 0", ["threshold 0", "above 0 and up to 1"]),
+        ("--threshold 0", ["threshold 0", "above 0 and up to 1, such as 0.8; set it with --threshold"]),
         ("--threshold 1.5", ["threshold 1.5", "above 0 and up to 1"]),
         ("--threshold=-0.5", ["threshold -0.5", "above 0 and up to 1"]),
         ("--threshold nan", ["threshold NaN", "above 0 and up to 1"]),
         ("--threshold inf", ["threshold inf", "above 0 and up to 1"]),
-        ("-k 0", ["shingle of 0", "such as 5"]),
-        ("-k 1000", ["shingle of 1000", "from 1 to"]),
-        ("--memory 1M", ["memory limit of 1", "at least 64M"]),
-        ("--threads 0", ["0 threads", "give 1 to"]),
+        ("-k 0", ["shingle length 0", "such as 5; set it with --shingle"]),
+        ("-k 1000", ["shingle length 1000", "from 1 to"]),
+        ("--memory 1M", ["memory limit of 1", "at least 64M; set it with --memory"]),
+        ("--threads 0", ["0 threads", "give 1 to 1024; set it with --threads"]),
         ("--threads 100000", ["100000 threads", "give 1 to"]),
-        ("--max-page 0", ["page limit of 0", "give 1 to"]),
+        ("--max-page 0", ["page limit of 0", "give 1 to 1G; set it with --max-page"]),
         ("--max-page 2G", ["page limit", "give 1 to"]),
-        ("--max-expansion 0", ["expansion", "give"]),
+        ("--max-page 900M", ["sixteen times as much memory", "raise --memory or lower --max-page"]),
+        ("--max-expansion 0", ["expansion", "set it with --max-expansion"]),
     ] {
         let failed = dedup(&input, &out).args(flags).fail(2);
         failed.says(&words);
@@ -253,7 +251,7 @@ fn links_in_a_folder_are_not_followed() {
         assert_eq!(rejected(&out, name), [(None, "a link, which is not followed".to_owned())], "{name}");
     }
     assert_eq!(report(&out)["read"], 5);
-    // A link that is named by the user is what the user means.
+    // A link that the user names is followed.
     let named = folder.path().join("named");
     dedup(&site.join("file-link.txt"), &named).succeed();
     assert_eq!(report(&named)["kept"], 1);

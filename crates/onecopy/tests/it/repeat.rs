@@ -11,7 +11,7 @@ use crate::pages::{record, topic, window, write_file, write_records};
 use crate::program::{dedup, onecopy};
 use crate::results::{RESULTS, assert_same_answer, entries, files_below, report, winners};
 
-/// A folder with an input, and where the results go.
+/// A folder with an input, and a path for the results.
 fn prepared() -> (TempDir, PathBuf, PathBuf) {
     let folder = tempdir().expect("a folder");
     let input =
@@ -20,7 +20,7 @@ fn prepared() -> (TempDir, PathBuf, PathBuf) {
     (folder, input, out)
 }
 
-/// Every file below a folder, with its bytes and when they were written.
+/// Every file below a folder, with its bytes and modification time.
 fn state(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     let facts = |name: String| {
         let path = folder.join(&name);
@@ -182,7 +182,7 @@ fn results_of_other_answers_are_not_taken_for_ours() {
     );
     set_in_run(&out, "answer_version", 0.into());
     let before = state(&out);
-    dedup(&input, &out).fail(2).says(&["made by onecopy 0.0.9", "answers may differ", "--overwrite"]);
+    dedup(&input, &out).fail(2).says(&["onecopy 0.0.9 made", "answers may differ", "--overwrite"]);
     let out_arg = || out.as_os_str().to_owned();
     let calls = [
         onecopy(["explain".into(), out_arg(), "a".into(), "b".into()]),
@@ -190,7 +190,7 @@ fn results_of_other_answers_are_not_taken_for_ours() {
         onecopy(["mirrors".into(), out_arg()]),
     ];
     for call in calls {
-        call.fail(1).says(&["made by onecopy 0.0.9", "answers may differ", "--overwrite"]);
+        call.fail(1).says(&["onecopy 0.0.9 made", "answers may differ", "--overwrite"]);
     }
     assert!(state(&out) == before, "the results were touched");
     dedup(&input, &out).arg("--overwrite").succeed();
@@ -203,7 +203,7 @@ fn a_description_that_cannot_be_read_is_not_overwritten() {
     dedup(&input, &out).succeed();
     set_in_run(&out, "limits", "of another kind".into());
     let before = state(&out);
-    dedup(&input, &out).fail(2).says(&["made by onecopy", "--overwrite"]);
+    dedup(&input, &out).fail(2).says(&["made its results", "--overwrite"]);
     assert!(state(&out) == before, "the results were touched");
     dedup(&input, &out).arg("--overwrite").succeed();
 }
@@ -221,7 +221,7 @@ fn files_beside_the_results_are_left() {
 #[test]
 fn two_runs_at_once_do_not_mix() {
     let (folder, input, out) = prepared();
-    // A run that waits for its standard input holds the folder.
+    // A run that waits for standard input holds the lock of the folder.
     let mut first = onecopy(["dedup", "-", "--out"]).arg(&out).start();
     first.feed(record("first", &topic("first")).as_bytes());
     let begun = std::time::Instant::now();

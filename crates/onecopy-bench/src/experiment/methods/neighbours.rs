@@ -1,7 +1,7 @@
-//! How many near-duplicates N(u) a page u has, by B and by C, and how near that comes to a power law.
+//! Counts the near-duplicates N(u) of each page u, by B and by C, and fits a power law.
 //!
-//! `dedup` tells groups, not pairs. `eval` tells pairs, as mistakes where nothing is labelled, but a limited number a
-//! set. So the groups are packed into sets with fewer pairs than that: every pair is within a group.
+//! `dedup` reports groups, not pairs. `eval` reports pairs, as mistakes if nothing is labelled, but only a limited
+//! number per set. Every pair is within a group. So the groups are packed into sets with fewer pairs than that limit.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
@@ -19,9 +19,9 @@ use crate::table::{Table, count};
 
 /// The most mistakes that `eval` lists.
 const LISTED: usize = 10_000;
-/// Two blocks of a large group, of which all pairs can be listed.
+/// The size of a block: all pairs of two blocks of a large group can be listed.
 const BLOCK: usize = 70;
-/// Files that are open at a time.
+/// The most files open at a time.
 const OPEN: usize = 200;
 
 const MEASURED: [(&str, &str); 2] = [("shingles-b", "B"), ("projection-c", "C")];
@@ -145,7 +145,7 @@ fn groups(out: &Path) -> Result<Vec<Vec<String>>> {
         .with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Sets of pages in which every pair of a group occurs, each with no more such pairs than can be listed.
+/// Sets of pages that together contain every pair of a group, each with few enough pairs to be listed.
 fn packed(groups: &[Vec<String>]) -> Vec<Vec<String>> {
     let (mut sets, mut open, mut pairs) = (vec![], vec![], 0);
     for group in groups {
@@ -166,7 +166,7 @@ fn packed(groups: &[Vec<String>]) -> Vec<Vec<String>> {
     sets
 }
 
-/// Every two blocks of a group.
+/// All pairs of blocks of a group.
 fn blocks(group: &[String]) -> Vec<Vec<String>> {
     let blocks: Vec<&[String]> = group.chunks(BLOCK).collect();
     let with_later = |(number, one): (usize, &&[String])| {
@@ -181,7 +181,7 @@ struct Named {
     id: String,
 }
 
-/// A folder a set, in which no pair is labelled.
+/// Writes one folder per set, without labelled pairs.
 fn write_sets(sets: &[Vec<String>], corpus: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut of_page: HashMap<&str, Vec<usize>> = HashMap::new();
     let (mut folders, mut files) = (vec![], vec![]);
@@ -207,14 +207,14 @@ fn write_sets(sets: &[Vec<String>], corpus: &Path, folder: &Path) -> Result<Vec<
     Ok(folders)
 }
 
-/// How many pages have each number of copies.
+/// The number of pages by number of copies.
 fn distribution(of_page: &HashMap<String, u64>) -> BTreeMap<u64, u64> {
     let mut pages = BTreeMap::new();
     of_page.values().for_each(|&copies| *pages.entry(copies).or_default() += 1);
     pages
 }
 
-/// The mean number of pages over the values from each power of two to the next, at their geometric middle.
+/// The mean number of pages between successive powers of two, at their geometric mean.
 fn binned(pages: &BTreeMap<u64, u64>) -> Vec<(f64, f64)> {
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
     pages.iter().for_each(|(copies, pages)| *bins.entry(copies.ilog2()).or_default() += pages);
@@ -227,7 +227,7 @@ fn binned(pages: &BTreeMap<u64, u64>) -> Vec<(f64, f64)> {
 
 /// A straight line on logarithmic axes.
 pub struct Line {
-    /// How many powers of ten it rises in one.
+    /// Its slope in powers of ten.
     pub slope: f64,
     /// The logarithm of its value at 1.
     pub start: f64,
@@ -236,7 +236,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The least-squares line through points over zero; none through fewer than three.
+    /// The least-squares line through positive points; `None` for fewer than three.
     pub fn through(points: &[(f64, f64)]) -> Option<Line> {
         let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.log10(), y.log10())).collect();
         let number = logs.len() as f64;

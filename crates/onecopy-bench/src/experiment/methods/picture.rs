@@ -1,4 +1,5 @@
-//! SVG pictures: dots on a scale from 0 to 1, points on logarithmic axes with a line, bars on a logarithmic scale.
+//! Draws SVG pictures: dots on a scale from 0 to 1, points on logarithmic axes with a line, bars on a logarithmic
+//! scale.
 
 use std::fmt::Write;
 
@@ -6,7 +7,7 @@ use super::neighbours::Line;
 
 /// A panel of rows, with marks between 0 and 1.
 pub struct Panel<'a> {
-    /// What the panel is of.
+    /// The title of the panel.
     pub title: &'a str,
     /// The name of each row, and its marks.
     pub rows: Vec<(&'a str, Vec<Mark>)>,
@@ -23,7 +24,7 @@ pub struct Cloud {
     pub title: String,
     pub points: Vec<(f64, f64)>,
     pub fit: Option<Line>,
-    /// The line through the points in bins, dashed.
+    /// The dashed line through the binned points.
     pub binned: Option<Line>,
 }
 
@@ -40,7 +41,7 @@ fn page(width: f64, height: f64, body: &str) -> String {
     )
 }
 
-/// Panels in rows of three, each with the rows' marks: filled dots are precision, rings recall.
+/// Panels in rows of three: filled dots are precision, rings are recall.
 pub fn dots(panels: &[Panel<'_>]) -> String {
     const ACROSS: usize = 3;
     let tallest = panels.iter().map(|panel| panel.rows.len()).max().unwrap_or(0);
@@ -91,7 +92,7 @@ fn dot_panel(panel: &Panel<'_>) -> String {
     out
 }
 
-/// Panels side by side, on the same axes, so that they can be compared.
+/// Panels side by side on the same axes.
 pub fn clouds(clouds: &[Cloud]) -> String {
     const WIDTH: f64 = 340.0;
     let all = || clouds.iter().flat_map(|cloud| &cloud.points);
@@ -147,7 +148,7 @@ fn cloud_panel(cloud: &Cloud, x: &Powers, y: &Powers) -> String {
     out
 }
 
-/// The places of a line over the points, as far as it is inside the panel.
+/// The part of a line over the points that is inside the panel.
 fn line(fit: &Line, points: &[(f64, f64)], x: &Powers, y: &Powers) -> String {
     let ends = points.iter().map(|point| point.0);
     let (from, to) =
@@ -160,7 +161,7 @@ fn line(fit: &Line, points: &[(f64, f64)], x: &Powers, y: &Powers) -> String {
     places.join(" ")
 }
 
-/// A bar a row on a logarithmic scale, and a dashed line at `goal`.
+/// One bar per row on a logarithmic scale, and a dashed line at `goal`.
 pub fn bars(rows: &[(&str, f64)], goal: f64) -> String {
     const WIDTH: f64 = 520.0;
     let scale = Powers::over(rows.iter().map(|row| row.1).chain([goal]), WIDTH);
@@ -231,7 +232,7 @@ mod tests {
         let marks = vec![Mark { value: 0.5, filled: true }, Mark { value: 1.0, filled: false }];
         let panel = Panel { title: "a<b", rows: vec![("m", marks), ("n", vec![])] };
         let picture = dots(&[panel]);
-        // Two more are the legend's.
+        // Two more circles belong to the legend.
         assert_eq!(picture.matches("<circle").count(), 4);
         assert!(picture.contains("a&lt;b") && picture.contains("cx=\"100.0\""), "{picture}");
         assert_eq!(bars(&[("m", 10.0), ("n", 2000.0)], 500.0).matches("<rect y=").count(), 2);

@@ -1,4 +1,4 @@
-//! The onecopy program as a child: what `eval` and `dedup` say as JSON, and what they cost.
+//! Runs the onecopy program as a child: reads the JSON of `eval` and `dedup`, and measures their cost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::measure::{self, Cost};
 
-/// Where the program is, and where it may write.
+/// The program, and its work folder.
 pub struct Program {
     /// The program.
     pub path: PathBuf,
@@ -19,40 +19,40 @@ pub struct Program {
     pub work: PathBuf,
 }
 
-/// Precision and recall of some pairs. Without found pairs there is no precision.
+/// Precision and recall over some pairs. Without found pairs there is no precision.
 #[derive(Clone, Deserialize)]
 pub struct Score {
     /// Pairs that the method calls duplicates.
     pub found: u64,
-    /// Those of them that are.
+    /// The number of those that are duplicates.
     pub right: u64,
-    /// The share of right pairs among those found.
+    /// The share of duplicates among the found pairs.
     pub precision: Option<f64>,
-    /// The share of duplicates that are found.
+    /// The share of duplicates that were found.
     pub recall: Option<f64>,
     /// The harmonic mean of the two.
     pub f1: Option<f64>,
 }
 
-/// How right a method is on a set.
+/// The scores of a method on a set.
 #[derive(Clone, Deserialize)]
 pub struct Evaluation {
-    /// The set, by the name of its folder.
+    /// The set, by its folder name.
     pub set: String,
-    /// The method, as it was asked for.
+    /// The method, as requested.
     pub method: String,
-    /// Of all pairs.
+    /// The score over all pairs.
     #[serde(flatten)]
     pub all: Score,
-    /// Of pairs of one site.
+    /// The score over pairs within one site.
     pub same_site: Score,
-    /// Of pairs of two sites.
+    /// The score over pairs across two sites.
     pub cross_site: Score,
-    /// Pairs that were found or missed in error, as many as were asked for.
+    /// Pairs found or missed in error, as many as requested.
     pub mistakes: Vec<Mistake>,
 }
 
-/// A pair that a method is wrong about.
+/// A pair that a method gets wrong.
 #[derive(Clone, Deserialize)]
 pub struct Mistake {
     pub id1: String,
@@ -61,7 +61,7 @@ pub struct Mistake {
     pub url2: Option<String>,
 }
 
-/// What `dedup` reports.
+/// The report of `dedup`.
 #[derive(Deserialize)]
 pub struct Run {
     pub read: u64,
@@ -70,7 +70,7 @@ pub struct Run {
     pub recall: Option<Recall>,
 }
 
-/// The recall of an approximate method: by its mathematics, and by comparing some pages with all.
+/// The recall of an approximate method: theoretical, and measured by comparing some pages with all.
 #[derive(Deserialize)]
 pub struct Recall {
     pub of: String,
@@ -78,14 +78,14 @@ pub struct Recall {
     pub measured: Option<Measured>,
 }
 
-/// The chance that a pair of this similarity is found.
+/// The probability that a pair of this similarity is found.
 #[derive(Deserialize)]
 pub struct Chance {
     pub similarity: f64,
     pub chance: f64,
 }
 
-/// The recall on a sample, with the interval that holds it by 95 %.
+/// The recall on a sample, with its 95 % interval.
 #[derive(Deserialize)]
 pub struct Measured {
     pub pairs: u64,
@@ -94,7 +94,7 @@ pub struct Measured {
 }
 
 impl Program {
-    /// Evaluates `methods` on `sets`; says what that cost.
+    /// Evaluates `methods` on `sets`. Returns the results and the cost.
     pub fn eval(
         &self,
         sets: &[PathBuf],
@@ -109,7 +109,7 @@ impl Program {
         Ok((said(&log)?, cost))
     }
 
-    /// Removes the duplicates of `corpus`. Nothing if it took longer than `limit`.
+    /// Removes the duplicates of `corpus`. Returns `None` if it took longer than `limit`.
     pub fn dedup(
         &self,
         corpus: &Path,
@@ -131,7 +131,7 @@ impl Program {
         }
     }
 
-    /// Where the last `dedup` left its results.
+    /// The output folder of the last `dedup`.
     pub fn out(&self) -> PathBuf {
         self.work.join("dedup-out")
     }

@@ -1,16 +1,16 @@
-//! What the papers report of their methods: Henzinger (2006) of B, C and both, Huang, Wang and Li (2008) of the others.
+//! The published figures: Henzinger (2006) for B, C and both, Huang, Wang and Li (2008) for the others.
 
-/// The figures of a method, as far as they were given.
+/// The published figures of a method.
 pub struct Published {
     /// The method.
     pub method: &'static str,
-    /// The share of right pairs among those found.
+    /// The share of duplicates among the found pairs.
     pub precision: Option<f64>,
-    /// Of these, of pairs of one site.
+    /// The same within one site.
     pub same_site_precision: Option<f64>,
-    /// How many times the duplicates that simhash found.
+    /// The number of found duplicates, as a multiple of simhash's.
     pub of_simhash: Option<f64>,
-    /// The share of pairs of one site among those found.
+    /// The share of found pairs that are within one site.
     pub same_site_share: Option<f64>,
 }
 
@@ -50,7 +50,7 @@ pub const PUBLISHED: [Published; 6] = [
     },
 ];
 
-/// The figures of `method`; all absent if none were given.
+/// The figures of `method`; all are `None` if nothing was published.
 pub fn published(method: &str) -> &'static Published {
     PUBLISHED.iter().find(|published| published.method == method).unwrap_or(&NONE)
 }

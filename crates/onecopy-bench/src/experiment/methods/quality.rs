@@ -1,4 +1,4 @@
-//! Precision and recall of every method on the labelled sets, beside what was published.
+//! Measures precision and recall of every method on the labelled sets, next to the published figures.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use crate::table::{Table, count};
 /// A labelled set.
 struct Known {
     name: &'static str,
-    /// Unlisted pairs are not known.
+    /// Whether unlisted pairs are unknown.
     listed_only: bool,
-    /// Its pages are HTML, so that it matters which of their text is compared.
+    /// Whether its pages are HTML, so that the choice of text matters.
     html: bool,
 }
 
@@ -28,7 +28,7 @@ const SETS: [Known; 6] = [
     Known { name: "clough-stevenson", listed_only: true, html: false },
 ];
 
-/// The set that the papers' figures stand beside: the only one with pairs of one site and of two.
+/// The set compared with the papers' figures: the only one with pairs within a site and across sites.
 const BESIDE: &str = "ota-pages-dev";
 
 const NOT_COMPARABLE: &str = "\
@@ -51,7 +51,7 @@ pub fn section(bench: &Bench) -> Result<String> {
     }
     ensure!(!sets.is_empty(), "there are no labelled sets in {}: check --data", bench.data.display());
     let html: Vec<&Known> = sets.iter().copied().filter(|set| set.html).collect();
-    // `auto` looks for the content of one page on the other, which takes telling it from the rest.
+    // `auto` searches the content of one page in the other, so it must separate content from the rest.
     let whole_methods = &METHODS[..METHODS.len() - 1];
     let content = evaluate(bench, &sets, &METHODS, "auto")?;
     let whole = evaluate(bench, &html, whole_methods, "all")?;
@@ -104,7 +104,7 @@ fn table(sets: &[&Known], methods: &[&str], found: &[Evaluation]) -> Table {
     table
 }
 
-/// A row a method: the paper's figure, then ours on whole pages and on their content.
+/// One row per method: the paper's figure, then ours on whole pages and on their content.
 fn beside(whole: &[Evaluation], content: &[Evaluation]) -> Table {
     let mut table = Table::new(&[
         "method",
@@ -141,12 +141,12 @@ fn beside(whole: &[Evaluation], content: &[Evaluation]) -> Table {
     table
 }
 
-/// How many times the duplicates of `simhash` a method finds.
+/// The number of duplicates found, as a multiple of `simhash`'s.
 fn times((one, simhash): (&Evaluation, &Evaluation)) -> Option<f64> {
     (simhash.all.right > 0).then(|| one.all.right as f64 / simhash.all.right as f64)
 }
 
-/// The share of pairs of one site among those found, of which it is known.
+/// The share of found pairs that are within one site, among pairs with known sites.
 fn same_site_share(one: &Evaluation) -> Option<f64> {
     let known = one.same_site.found + one.cross_site.found;
     (known > 0).then(|| one.same_site.found as f64 / known as f64)

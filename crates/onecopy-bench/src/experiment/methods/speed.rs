@@ -1,4 +1,4 @@
-//! Pages a CPU second by method, and the recall that approximate methods report.
+//! Measures pages per CPU second by method, and the recall that approximate methods report.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,20 @@ use super::program::{Recall, Run};
 use super::{Bench, METHODS, picture};
 use crate::table::{Table, count};
 
-/// Pages a second a core that `lcs` should reach.
+/// The goal for `lcs`, in pages per second and core.
 const LCS_GOAL: f64 = 2_000.0;
-/// How many times the time of `jaccard` `shingles-b` may take.
+/// The goal for `shingles-b`: its time as a multiple of `jaccard`'s.
 const SHINGLES_B_GOAL: f64 = 2.0;
 
-/// Methods that look at links too. The labelled sets are of sites that link to themselves, so only their time is taken.
+/// Methods that also compare links. Only their time is measured: the labelled sets come from sites that link to
+/// themselves.
 const LINKING: [&str; 2] = ["links", "mix"];
 
-/// Methods that can miss duplicates. The two ways of simhash to search miss different ones.
+/// Methods that can miss duplicates. The two search modes of simhash miss different ones.
 const APPROXIMATE: [&str; 6] =
     ["shingles-b", "projection-c", "combined", "simhash", "simhash:search=rotate", "lcs"];
 
-/// The time of a method: the run with the least, and how many runs there was time for.
+/// The time of a method: its fastest run, and the number of runs.
 struct Timed {
     method: &'static str,
     best: Option<Run>,
@@ -59,7 +60,7 @@ pub fn section(bench: &Bench) -> Result<String> {
     Ok(text)
 }
 
-/// Runs until there were enough runs, or another could pass the limit.
+/// Runs until there are enough runs, or another could exceed the limit.
 fn time(bench: &Bench, method: &'static str) -> Result<Timed> {
     let started = Instant::now();
     let mut timed = Timed { method, best: None, runs: 0 };

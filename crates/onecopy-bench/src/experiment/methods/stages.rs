@@ -1,4 +1,5 @@
-//! What each stage of LCS is worth: time and precision without it and with it (Table 2 of Huang, Wang and Li 2008).
+//! Measures the value of each stage of LCS: time and precision with and without it (Table 2 of Huang, Wang and Li
+//! 2008).
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufWriter, Write};
@@ -11,10 +12,10 @@ use super::quality::three;
 use crate::jsonl;
 use crate::table::{Table, count};
 
-/// Pages of which all pairs are compared, to tell how long all pairs of the corpus would take.
+/// Subsets whose pairs are all compared, to extrapolate the time for all pairs of the corpus.
 const SUBSETS: [u64; 2] = [1_250, 2_500];
 
-/// Any page in the same perhaps-similar set with something in common: what stage one says by itself.
+/// Accepts any page in the same perhaps-similar set with something in common: the result of stage one alone.
 const STAGE_ONE: &str = "lcs:threshold=0.001";
 
 const VARIANTS: [(&str, &str); 5] = [
@@ -75,7 +76,7 @@ fn times(bench: &Bench) -> Result<Table> {
     Ok(table)
 }
 
-/// CPU seconds for comparing pairs of the first pages of the corpus by `method`.
+/// CPU seconds to compare the pairs of the first pages of the corpus with `method`.
 fn comparing(bench: &Bench, method: &str, pages: u64) -> Result<f64> {
     eprintln!("{method} on {} pages ...", count(pages));
     let set = bench.program.work.join("first-pages");

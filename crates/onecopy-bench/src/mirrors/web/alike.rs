@@ -1,8 +1,8 @@
-//! Families that look like mirrors and are none.
+//! Families that look like mirrors but are not.
 
 use super::{Entry, Family, Fetch, WHOLE};
 
-/// Adds a family of some kind.
+/// Adds a family of a random kind.
 pub(super) fn plant(family: &mut Family) {
     match family.random.below(5) {
         0 => template(family),
@@ -13,8 +13,8 @@ pub(super) fn plant(family: &mut Family) {
     }
 }
 
-/// Hosts of one shop system: the same small pages at the same paths, and goods or posts of their own, at paths that
-/// are the same (numbered) or not.
+/// Hosts of one shop system: the same small pages at the same paths, plus goods or posts of their own. The paths of
+/// those are the same (numbered) or different.
 fn template(family: &mut Family) {
     const SMALL: [&str; 12] = [
         "about",
@@ -43,7 +43,7 @@ fn template(family: &mut Family) {
     }
 }
 
-/// A host takes over articles of another, at other paths or at the same file names among its own articles.
+/// A host that republishes articles of another, at other paths or under the same file names among its own articles.
 fn syndicated(family: &mut Family) {
     let (a, b) = (family.host(), family.host());
     let pages = family.between(30, 60);
@@ -73,7 +73,7 @@ fn error_pages(family: &mut Family) {
     }
 }
 
-/// Two hosts with a few pages in common at the same paths, such as a licence, among their own.
+/// Two hosts that share a few pages at the same paths, such as a licence, among their own.
 fn few_shared(family: &mut Family) {
     let shared: Vec<Entry> = ["licence.html", "faq.html", "docs/install.html"]
         .map(|path| (path.to_owned(), family.content()))

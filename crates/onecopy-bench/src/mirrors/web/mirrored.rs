@@ -2,10 +2,10 @@
 
 use super::{Family, Fetch, WHOLE};
 
-/// Kinds of mirrors.
+/// The number of kinds of mirrors.
 pub(super) const KINDS: u64 = 9;
 
-/// Adds a family of mirrors of some kind.
+/// Adds a family of mirrors of a random kind.
 pub(super) fn plant(family: &mut Family) {
     match family.random.below(KINDS) {
         0 => whole(family, "whole host", WHOLE),
@@ -59,7 +59,7 @@ fn moved(family: &mut Family) {
     family.planted(format!("{a}{alpha}"), format!("{b}{beta}"), "under another prefix");
 }
 
-/// Two hosts have one folder in common, and pages of their own, some at the same paths.
+/// Two hosts share one folder, and have pages of their own, some at the same paths.
 fn part(family: &mut Family) {
     let (a, b) = (family.host(), family.host());
     let (pages, numbers) = (family.between(8, 40), family.between(2, 4));
@@ -76,7 +76,7 @@ fn part(family: &mut Family) {
     family.planted(format!("{a}/manual"), format!("{b}/manual"), "one folder of two hosts");
 }
 
-/// A host that is nothing but a copy of one folder of another.
+/// A host that is only a copy of one folder of another.
 fn only_part(family: &mut Family) {
     let (a, b, mut site) = (family.host(), family.host(), family.site());
     let pages = family.between(8, 40);
@@ -108,7 +108,7 @@ fn set(family: &mut Family) {
     }
 }
 
-/// Two folders of one host, or a folder and all that is around it.
+/// Two folders of one host, or a folder and everything around it.
 fn one_host(family: &mut Family) {
     let (host, site) = (family.host(), family.site());
     let (alpha, beta) =

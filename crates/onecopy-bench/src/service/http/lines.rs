@@ -1,7 +1,7 @@
 //! One long request of lines, whose answers are read while it is sent.
 //!
-//! Sending and reading take turns on one thread. That cannot lock up as long as the answers of all lines that are under
-//! way fit into the sockets: then a server never waits for its answers to be read before it reads on.
+//! Sending and reading alternate on one thread. This cannot deadlock as long as the answers of all unanswered lines fit
+//! into the socket buffers: then the server never blocks on writing an answer.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,19 +11,19 @@ use anyhow::{Context, Result, ensure};
 
 use super::{chunk_length, connect, line, read_head};
 
-/// A server holds a line back for a minute while too much waits, and then says so.
+/// An overloaded server holds a line back for a minute, and then refuses it.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// A longer answer is refused.
+/// The longest accepted answer.
 const ANSWER_BYTES: usize = 1 << 20;
 
-/// A request that goes on.
+/// A request in progress.
 pub struct Lines {
     answers: Chunks<BufReader<TcpStream>>,
     chunk: Vec<u8>,
 }
 
 impl Lines {
-    /// Begins a request. Nothing if the server has no room for one more.
+    /// Begins a request. Returns `None` if the server accepts no more streams.
     pub fn open(address: SocketAddr, path: &str) -> Result<Option<Lines>> {
         let mut reader = connect(address, PATIENCE).with_context(|| format!("cannot reach {address}"))?;
         let head = format!(
@@ -48,32 +48,32 @@ impl Lines {
         self.answers.reader.get_mut().write_all(&self.chunk).context("a stream cannot be written")
     }
 
-    /// Says that no line follows.
+    /// Ends the request.
     pub fn finish(&mut self) -> Result<()> {
         self.answers.reader.get_mut().write_all(b"0\r\n\r\n").context("a stream cannot be ended")
     }
 
-    /// Waits for the next answer. False when none follows.
+    /// Waits for the next answer. Returns false if there are no more.
     pub fn answer(&mut self, text: &mut Vec<u8>) -> Result<bool> {
         self.answers.line(text)
     }
 
-    /// Whether a further answer has come already.
+    /// Whether another answer has already arrived.
     pub fn has_answer(&self) -> bool {
         !self.answers.reader.buffer().is_empty()
     }
 }
 
-/// Lines out of chunks, wherever they are cut.
+/// Reads lines from chunks, wherever they are cut.
 struct Chunks<R> {
     reader: R,
-    /// Bytes that are left of a chunk.
+    /// The remaining bytes of a chunk.
     left: usize,
     is_over: bool,
 }
 
 impl<R: BufRead> Chunks<R> {
-    /// Reads a line, without its end. False when all is read.
+    /// Reads a line without its end. Returns false at the end.
     fn line(&mut self, text: &mut Vec<u8>) -> Result<bool> {
         text.clear();
         loop {
@@ -90,7 +90,7 @@ impl<R: BufRead> Chunks<R> {
             let used = end.map_or(ready.len(), |end| end + 1);
             self.reader.consume(used);
             self.left -= used;
-            // At once: what then is left to read is of another chunk.
+            // The chunk's line end is read at once, so that any remaining bytes belong to another chunk.
             if self.left == 0 {
                 ensure!(line(&mut self.reader)?.is_empty(), "a chunk is longer than it says");
             }
@@ -100,7 +100,7 @@ impl<R: BufRead> Chunks<R> {
         }
     }
 
-    /// Whether there are bytes of a chunk to read; begins the next one where one is read.
+    /// Whether a chunk has bytes to read; begins the next chunk after a finished one.
     fn is_within(&mut self) -> Result<bool> {
         if self.left == 0 && !self.is_over {
             self.left = chunk_length(&mut self.reader)?;

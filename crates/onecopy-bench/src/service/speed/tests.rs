@@ -1,4 +1,4 @@
-//! Look-ups of a server that is played.
+//! Tests look-ups against a simulated server.
 
 use super::*;
 use crate::service::tests::played::play;

@@ -1,4 +1,4 @@
-//! A server that tests play: every other page is settled only when it is looked up again, and now and then it is full.
+//! A simulated server: every other page is settled only at the second look-up, and sometimes the server is full.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// What the played server knows.
+/// The state of the simulated server.
 #[derive(Default)]
 pub struct Played {
     pub accepted: u64,
     settled: u64,
     pub refused: u64,
-    /// Streams that broke off.
+    /// Aborted streams.
     pub broken: u64,
     unsettled: HashSet<String>,
 }
 
 impl Played {
-    /// Status and body of an answer.
+    /// The status and body of an answer.
     fn answer(&mut self, request: &str, body: &[u8]) -> (u16, Value) {
         let name = |value: &Value| value["id"].as_str().unwrap_or_default().to_owned();
         let path = request.split(' ').nth(1).unwrap_or_default();
         match path.split_once('?') {
             None if path == "/stats" => {
                 let stats = self.stats();
-                // By the next look, all is settled.
+                // Everything is settled by the next request.
                 self.settled = self.accepted;
                 (200, stats)
             }
@@ -34,7 +34,7 @@ impl Played {
                 let asked: Value = serde_json::from_slice(body).unwrap();
                 (200, json!({"pages": asked["pages"].as_array().unwrap().len()}))
             }
-            // Now and then too much waits.
+            // Sometimes too many changes are waiting.
             None if path == "/pages" && self.accepted % 50 == 49 && self.refused < 3 => {
                 self.refused += 1;
                 (429, json!({"code": 429, "error": "not taken"}))
@@ -64,7 +64,7 @@ impl Played {
     }
 }
 
-/// Answers the lines of a stream; from the first that it has no room for, it takes none of them. One stream breaks off.
+/// Answers the lines of a stream. After the first line that it refuses, it refuses all others. One stream breaks off.
 fn serve_lines(reader: &mut BufReader<TcpStream>, played: &Mutex<Played>) -> std::io::Result<()> {
     reader.get_mut().write_all(b"HTTP/1.1 200 x\r\ntransfer-encoding: chunked\r\n\r\n")?;
     let (mut number, mut is_given_up) = (0, false);
@@ -129,7 +129,7 @@ fn serve(stream: TcpStream, played: &Mutex<Played>) -> std::io::Result<()> {
     }
 }
 
-/// Starts one.
+/// Starts a simulated server.
 pub fn play() -> (SocketAddr, Arc<Mutex<Played>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, played) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Played::default())));

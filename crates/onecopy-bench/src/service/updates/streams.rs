@@ -1,8 +1,8 @@
-//! Updates as one long stream of lines a connection, with a few lines unanswered at a time.
+//! Sends updates as one long stream of lines per connection, with a few unanswered lines at a time.
 //!
-//! A server that has too much waiting holds a stream's lines back for a minute, which slows the client down since nothing
-//! is answered meanwhile. After that it refuses all further lines of this stream: they are sent again on another. So are
-//! those of a stream that breaks off, as it does where the server takes a client that waits for answers to be idle.
+//! An overloaded server holds lines back for up to a minute, which slows the client down. After that it refuses all
+//! further lines of the stream, and they are sent again on another. So are those of an aborted stream: the server may
+//! close one whose client waits for answers, because it looks idle.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -16,20 +16,20 @@ use super::{BEFORE_AGAIN, Shared};
 use crate::service::histogram::Histogram;
 use crate::service::http::lines::Lines;
 
-/// Codes of a line that the server had no room for, or no patience.
+/// Status codes of lines that the server refused because it was full or timed out.
 const NOT_TAKEN: [u16; 2] = [408, 429];
 
 /// A line's answer.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Accepted,
-    /// Too much waits: to be sent again.
+    /// The server is full: the line must be sent again.
     Full,
-    /// For another reason.
+    /// Refused for another reason.
     Refused(String),
 }
 
-/// Sends until it is to stop or there are no more changes; says how long each line took to be answered.
+/// Sends until it should stop or there are no more changes. Returns how long each answer took.
 pub fn put_until(shared: &Shared, in_flight: usize) -> Result<Histogram> {
     let mut window = Window::new(in_flight);
     let has_more = |window: &Window| !window.again.is_empty() || !shared.changes.is_over();
@@ -46,27 +46,27 @@ pub fn put_until(shared: &Shared, in_flight: usize) -> Result<Histogram> {
     Ok(window.took)
 }
 
-/// A line that is not answered.
+/// An unanswered line.
 struct Sent {
     line: u64,
-    /// The place of its change.
+    /// The index of its change.
     change: usize,
     at: Instant,
 }
 
-/// Answers of a stream.
+/// The answers of a stream.
 #[derive(Default)]
 struct Counts {
     answered: u64,
-    /// Those that say that too much waits.
+    /// Those that report a full server.
     refused: u64,
 }
 
-/// What is under way on a connection.
+/// The unanswered lines of a connection.
 struct Window {
     most: usize,
     sent: VecDeque<Sent>,
-    /// Changes that were refused.
+    /// Refused changes.
     again: VecDeque<usize>,
     took: Histogram,
 }
@@ -76,7 +76,7 @@ impl Window {
         Window { most, sent: VecDeque::new(), again: VecDeque::new(), took: Histogram::default() }
     }
 
-    /// One stream, to its end; says how many of its lines were refused or left unanswered.
+    /// Runs one stream to its end. Returns how many of its lines were refused or left unanswered.
     fn converse(&mut self, shared: &Shared, lines: &mut Lines) -> Result<u64> {
         let (mut line, mut counts, mut text) = (0, Counts::default(), Vec::new());
         loop {
@@ -92,18 +92,18 @@ impl Window {
                 continue;
             }
             if !self.exchange(lines, &text, &mut counts)? {
-                // One that was never answered says that something else is wrong.
+                // A stream without any answer indicates another problem.
                 ensure!(counts.answered > 0, "a stream broke off before any answer");
                 return Ok(counts.refused + self.take_back());
             }
         }
-        // All is answered: how the stream ends does not matter.
+        // Everything is answered, so the way the stream ends does not matter.
         let _ = lines.finish().and_then(|()| lines.answer(&mut text));
         Ok(counts.refused)
     }
 
-    /// Sends lines, if any, and takes all answers that have come, at least one: they make room for lines that are sent
-    /// together. False if the stream breaks off.
+    /// Sends lines, if any, and takes all available answers, at least one. They free slots for lines that are sent
+    /// together. Returns false if the stream breaks off.
     fn exchange(&mut self, lines: &mut Lines, text: &[u8], counts: &mut Counts) -> Result<bool> {
         if !text.is_empty() && lines.send(text).is_err() {
             return Ok(false);
@@ -121,14 +121,14 @@ impl Window {
         }
     }
 
-    /// Has all lines that are not answered sent again; says how many.
+    /// Queues all unanswered lines to be sent again. Returns their number.
     fn take_back(&mut self) -> u64 {
         let before = self.again.len();
         self.again.extend(self.sent.drain(..).map(|sent| sent.change));
         (self.again.len() - before) as u64
     }
 
-    /// Appends lines for which there is room; those that were refused first.
+    /// Appends lines up to the limit, refused ones first.
     fn fill(&mut self, shared: &Shared, line: &mut u64, text: &mut Vec<u8>) -> Result<()> {
         let again = |change| (change, Instant::now());
         while self.sent.len() < self.most
@@ -142,7 +142,7 @@ impl Window {
         Ok(())
     }
 
-    /// Takes the answer of the line that waits longest. False if it is to be sent again.
+    /// Takes the answer to the oldest line. Returns false if the line must be sent again.
     fn is_accepted(&mut self, text: &[u8], now: Instant) -> Result<bool> {
         let (line, answer) = parse(text)?;
         let sent = self.sent.pop_front().with_context(|| format!("an answer to line {line}, of none"))?;
@@ -161,7 +161,7 @@ impl Window {
     }
 }
 
-/// The number of the line that is answered, and how.
+/// The number of the answered line, and the answer.
 fn parse(text: &[u8]) -> Result<(u64, Answer)> {
     #[derive(Deserialize)]
     struct Told<'a> {

@@ -1,4 +1,4 @@
-//! Updates of a server that is played, and their table.
+//! Tests updates against a simulated server, and their table.
 
 use super::*;
 use crate::service::stream::Stream;

@@ -1,4 +1,4 @@
-//! Words in scripts without spaces: when pages are cut, into what, and that near copies are found.
+//! Words in scripts without spaces: which pages are cut, into which words, and that near copies are found.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn joined(text: &str, words: Words) -> String {
     tokens(text, words).join("|")
 }
 
-/// A page in each script without spaces: the text, and a word that occurs once in it with another for it.
+/// A page in each script without spaces: the text, a word that occurs once in it, and a replacement for that word.
 const PAGES: &[(&str, &str, &str, &str)] = &[
     (
         "Thai",
@@ -126,7 +126,7 @@ fn each_way_of_words_does_what_it_says() {
     assert_eq!(joined("我们只会保留最好的页面,很好。", Words::Auto), "我们只会保留最好的页面|很好");
     assert!(tokens("我们只会保留最好的页面,很好。", Words::Segmented).len() > 5);
     assert_eq!(joined("An English page_1, with CAPS", Words::Segmented), "an|english|page_1|with|caps");
-    // The name of a language in a menu is no reason to cut; a page in that language is.
+    // The name of a language in a menu is no reason to cut. A page in that language is.
     let menu = "English Deutsch Español ภาษาไทย Français Italiano Nederlands Polski Svenska";
     assert_eq!(tokens(menu, Words::Auto), tokens(menu, Words::Runs));
     assert_eq!(joined("ภาษาไทย", Words::Auto), joined("ภาษาไทย", Words::Segmented));

@@ -1,8 +1,9 @@
 //! The named character references that stand for letters and marks of text, from the HTML standard.
 //!
-//! Left out are those for two characters and for mathematical signs, which make no words. Sorted by name, by bytes.
+//! References to two characters and to mathematical signs are left out: they make no words. Names are sorted by
+//! bytes.
 
-/// Names that also count when no semicolon follows.
+/// Names that also count without a semicolon.
 #[rustfmt::skip]
 pub const WITHOUT_SEMICOLON: [(&str, u16); 106] = [
     ("AElig", 0xc6), ("AMP", 0x26), ("Aacute", 0xc1), ("Acirc", 0xc2), ("Agrave", 0xc0), ("Aring", 0xc5),
@@ -25,7 +26,7 @@ pub const WITHOUT_SEMICOLON: [(&str, u16); 106] = [
     ("uuml", 0xfc), ("yacute", 0xfd), ("yen", 0xa5), ("yuml", 0xff),
 ];
 
-/// Names that only count before a semicolon.
+/// Names that count only before a semicolon.
 #[rustfmt::skip]
 pub const WITH_SEMICOLON: [(&str, u16); 571] = [
     ("Abreve", 0x102), ("Acy", 0x410), ("Alpha", 0x391), ("Amacr", 0x100), ("Aogon", 0x104),

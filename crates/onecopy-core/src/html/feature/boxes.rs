@@ -1,4 +1,4 @@
-//! The boxes of a page: what is in them and what they are among the others.
+//! The boxes of a page: how much is in them, and where they stand among the others.
 
 use crate::html::alike::Alike;
 use crate::html::article::Article;
@@ -6,21 +6,21 @@ use crate::html::sums::{Amount, Sums, share};
 use crate::html::tag::Tag;
 use crate::html::tree::Tree;
 
-/// What is known about each box, found from the outside in.
+/// Facts about each box, found from the outside in.
 pub struct Boxes {
-    /// What is in it.
+    /// The amount of text in it.
     pub amount: Vec<Amount>,
     /// The outermost box around it, or itself, that holds less than a quarter of the prose of the page.
     pub branch: Vec<u32>,
-    /// The innermost box around it, or itself, that has two like it before or behind it.
+    /// The innermost box around it, or itself, that is in a row of at least three like boxes.
     pub item: Vec<u32>,
-    /// How many boxes are in the row of like boxes that it is in, and the blocks of that row.
+    /// The length of the row of like boxes that it is in, and the amount of text in that row.
     pub row: Vec<(u32, Amount)>,
     /// Where it stands to the box that most likely holds the article.
     pub article: Article,
-    /// What is in boxes that are made like it.
+    /// The amounts of text in the boxes that are made like it.
     pub alike: Alike,
-    /// Paragraphs, items, controls in it.
+    /// The paragraphs, list items and form controls in it.
     pub parts: Vec<[u32; 3]>,
 }
 
@@ -48,7 +48,7 @@ impl Boxes {
         Boxes { amount, branch, item, row, article, alike, parts }
     }
 
-    /// The innermost box that holds `part` thousandths of the `prose` of the page.
+    /// The innermost box that holds at least `part` thousandths of the `prose` of the page.
     pub fn holder(&self, tree: &Tree, prose: u32, part: i32) -> u32 {
         let holds = |node: &usize| share(self.amount[*node].prose, prose) >= part;
         let deepest = (0..tree.nodes.len()).filter(holds).max_by_key(|node| tree.nodes[*node].depth);
@@ -56,7 +56,7 @@ impl Boxes {
     }
 }
 
-/// For each box the first of its row of like boxes; for each first one, how long the row is and what is in it.
+/// For each box, the first of its row of like boxes. For each first box, the length of the row and the amount in it.
 fn rows(tree: &Tree, amount: &[Amount]) -> (Vec<u32>, Vec<(u32, Amount)>) {
     let mut first: Vec<u32> = (0..tree.nodes.len() as u32).collect();
     let mut row = vec![(0, Amount::default()); tree.nodes.len()];
@@ -73,7 +73,7 @@ fn rows(tree: &Tree, amount: &[Amount]) -> (Vec<u32>, Vec<(u32, Amount)>) {
     (first, row)
 }
 
-/// How many paragraphs, items and controls are in each box.
+/// How many paragraphs, list items and form controls are in each box.
 fn parts(tree: &Tree) -> Vec<[u32; 3]> {
     let mut parts = vec![[0; 3]; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate().rev() {

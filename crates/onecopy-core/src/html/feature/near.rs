@@ -1,10 +1,10 @@
-//! Where a block stands: to the box that most likely holds the article, to what is made alike, to the headline.
+//! Where a block stands: to the box that most likely holds the article, to boxes made alike, to the headline.
 
-use super::Page;
+use super::PageFeatures;
 use crate::html::context::{AROUND, Judged};
 use crate::html::sums::share;
 
-impl Page<'_> {
+impl PageFeatures<'_> {
     /// The block as the second judgement sees it, with the `sum` of the first.
     pub fn judged(&self, index: usize, sum: i32) -> Judged {
         let block = &self.tree.blocks[index];
@@ -14,7 +14,7 @@ impl Page<'_> {
         let limb = self.boxes.article.limb[node as usize];
         let boxes: [u32; AROUND] =
             [node, parent(node), parent(parent(node)), parent(parent(parent(node))), limb];
-        // Counted without the title, as the second judgement does.
+        // Positions without the title, as the second judgement counts them.
         let at = |index: u32| index - u32::from(self.tree.title.is_some_and(|title| (title as u32) < index));
         Judged {
             words: block.count.words,
@@ -71,7 +71,7 @@ impl Page<'_> {
         ]
     }
 
-    /// What is in the limb of the page that the block is in, and in the third box around it.
+    /// The amounts in the limb of the page that holds the block, and in the third box around it.
     pub(super) fn limb(&self, node: u32) -> [i32; 12] {
         let nodes = &self.tree.nodes;
         let article = &self.boxes.article;
@@ -98,7 +98,7 @@ impl Page<'_> {
         ]
     }
 
-    /// What stands around the block, in any box.
+    /// The amounts in the blocks around the block, in any box.
     pub(super) fn window(&self, index: usize) -> [i32; 8] {
         let near = |before: usize, behind: usize| {
             let range =
@@ -119,7 +119,7 @@ impl Page<'_> {
         ]
     }
 
-    /// What is in the boxes that are made like its own and the one around it.
+    /// The amounts in the boxes that are made like its box and like the box around that.
     pub(super) fn alike(&self, node: u32) -> [i32; 8] {
         let nodes = &self.tree.nodes;
         let parent = nodes[node as usize].parent;

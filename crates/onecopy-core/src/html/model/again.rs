@@ -6,7 +6,7 @@
 #[cfg(test)]
 pub const WIDTH: usize = 189;
 
-/// Of each tree, level by level: which feature must be above which number.
+/// The questions of each tree, level by level: a feature, and the number that it must exceed.
 #[rustfmt::skip]
 pub static QUESTIONS: [(u8, i16); 800] = [
     (187,558),(178,967),(184,13),(188,486),(171,823),(160,278),(160,-1942),(179,2673),(160,1440),(77,306),
@@ -82,7 +82,7 @@ pub static QUESTIONS: [(u8, i16); 800] = [
     (36,26),
 ];
 
-/// Of each tree, a number for each way to answer its questions.
+/// The leaves of each tree: a number for each combination of answers.
 #[rustfmt::skip]
 pub static LEAVES: [i16; 5120] = [
     -71,138,-206,30,-171,1,-236,-193,144,236,-167,-27,98,139,-236,-189,36,230,-135,136,-43,206,-196,-80,190,

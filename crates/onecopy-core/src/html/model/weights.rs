@@ -6,7 +6,7 @@
 #[cfg(test)]
 pub const WIDTH: usize = 160;
 
-/// Of each tree, level by level: which feature must be above which number.
+/// The questions of each tree, level by level: a feature, and the number that it must exceed.
 #[rustfmt::skip]
 pub static QUESTIONS: [(u8, i16); 1200] = [
     (50,0),(45,229),(154,10),(34,1),(90,0),(45,192),(106,60),(154,10),(51,0),(56,315),(40,0),(83,196),
@@ -108,7 +108,7 @@ pub static QUESTIONS: [(u8, i16); 1200] = [
     (139,7),(142,4),(47,7),(6,4),(77,39),(103,109),(109,57),(83,28),
 ];
 
-/// Of each tree, a number for each way to answer its questions.
+/// The leaves of each tree: a number for each combination of answers.
 #[rustfmt::skip]
 pub static LEAVES: [i16; 7680] = [
     173,239,139,235,18,222,-216,-33,114,226,-139,64,-180,185,-232,-193,135,228,36,189,-206,196,-241,-143,-99,

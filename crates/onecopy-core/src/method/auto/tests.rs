@@ -1,4 +1,4 @@
-//! Pages told apart, compared by hand and by the contract.
+//! Pages with separate main content, compared by hand and by the contract.
 
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn sketch_of(method: &dyn Method, page: &str) -> Vec<u64> {
     let parts = Some(Parts { text: &text, main: &main });
     let subject = Subject { canonical: &canonical, text: "", links: &[], parts };
     let mut out = Vec::new();
-    method.sketch(&subject, &mut Desk::default(), &mut out);
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
     out
 }
 
@@ -118,7 +118,7 @@ fn pages() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    /// Whatever is alike shares a key, of the first of which `may` says yes.
+    /// Alike pages share a key, and `may` allows the first one.
     #[test]
     fn nothing_alike_is_missed(pages in pages(), threshold in 0.2f64..=1.0, bits in 4u32..16, length in 1usize..4) {
         let config = Config { method: "auto".into(), threshold: Some(threshold), ..Config::default() };
@@ -133,7 +133,7 @@ proptest! {
         let rarity = Rarity::new(counters);
         let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| {
             let mut keys = Vec::new();
-            method.keys(sketch, &rarity, &mut Desk::default(), &mut keys);
+            method.keys(sketch, &rarity, &mut Scratch::default(), &mut keys);
             keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
             keys
         }).collect();

@@ -1,8 +1,8 @@
-//! `bloom`, `links` and `mix` against filters by the book.
+//! `bloom`, `links` and `mix` against a plain computation of filters.
 
 use proptest::prelude::*;
 
-use super::super::{Desk, Method, Subject, method};
+use super::super::{Method, Scratch, Subject, method};
 use super::*;
 use crate::candidate::count;
 use crate::canonical::{Canonical, canonicalise};
@@ -23,7 +23,7 @@ fn canonical_of(text: &str) -> Canonical {
 fn sketch_of(page: &(String, Vec<u64>), method: &dyn Method) -> Vec<u64> {
     let mut out = vec![99];
     let subject = Subject { canonical: &canonical_of(&page.0), text: "", links: &page.1, parts: None };
-    method.sketch(&subject, &mut Desk::default(), &mut out);
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
     out.split_off(1)
 }
 
@@ -39,7 +39,7 @@ fn is_full(filter: &Filter, rules: &FilterRules) -> bool {
     2 * filter.count() > rules.bits
 }
 
-/// The similarity of two filters, where ones that are too full are like their equals only.
+/// The similarity of two filters. A filter that is too full is similar only to its equals.
 fn by_the_book(a: (&Filter, &str), b: (&Filter, &str), rules: &FilterRules) -> f64 {
     match (is_full(a.0, rules), is_full(b.0, rules)) {
         (false, false) => a.0.similarity(b.0),
@@ -48,7 +48,7 @@ fn by_the_book(a: (&Filter, &str), b: (&Filter, &str), rules: &FilterRules) -> f
     }
 }
 
-/// Two pages made of the same few pieces of text and links, of which much is shared.
+/// Two pages made of the same few pieces of text and links, so that they share much.
 fn pages() -> impl Strategy<Value = [(String, Vec<u64>); 2]> {
     let piece =
         |name: u32| (0..60).map(|n| format!("w{} ", digest(&[name as u8, n]) % 997)).collect::<String>();
@@ -63,7 +63,7 @@ fn pages() -> impl Strategy<Value = [(String, Vec<u64>); 2]> {
     [page(), page()]
 }
 
-/// What every method must keep: symmetry, one decision, and a shared key that may for pages that are alike.
+/// Checks the contract of every method: symmetry, one decision, and for alike pages a shared key that `may` allows.
 fn check_contract(method: &dyn Method, a: &[u64], b: &[u64]) {
     let score = method.score(a, b);
     assert_eq!(score, method.score(b, a));
@@ -81,7 +81,7 @@ fn check_contract(method: &dyn Method, a: &[u64], b: &[u64]) {
     let rarity = Rarity::new(counters);
     let keys = |sketch: &[u64]| {
         let mut out = Vec::new();
-        method.keys(sketch, &rarity, &mut Desk::default(), &mut out);
+        method.keys(sketch, &rarity, &mut Scratch::default(), &mut out);
         out
     };
     let (left, right) = (keys(a), keys(b));
@@ -175,7 +175,7 @@ fn what_makes_no_sense_is_refused() {
         "mix:text=NaN",
         "mix:link-bits=7",
     ] {
-        let refused = method(&Config { method: choice.into(), ..Config::default() }).unwrap_err();
+        let refused = method(&Config { method: choice.into(), ..Config::default() }).unwrap_err().to_string();
         assert!(refused.contains("give") || refused.contains("it has"), "{refused}");
     }
 }

@@ -1,16 +1,18 @@
-//! Which sentences of two pages are common to both, in order: identical ends first, then only what both have.
+//! Finds the common sentences of two pages, in order. It matches identical ends first, then only sentences of both
+//! pages.
 
-use crate::myers::{Run, common, push};
+use crate::myers::{CommonRun, common, push};
 
-/// Edits beyond which the middle of two pages counts as not common. Only pages that have the same sentences in another
-/// order come to it: what one page has alone is left out first. Time goes with its square; this takes some hundredths
-/// of a second.
+/// If the middles of two pages are more edits apart than this, they count as not common. Only pages with the same
+/// sentences in another order reach it, because sentences of one page alone are dropped first. The time grows with
+/// the square; this limit takes some hundredths of a second.
 const EDITS_LIMIT: usize = 4096;
 
-/// Runs of a longest common subsequence of `a` and `b`, in order, the same whichever comes first but for the side they
-/// are on. Fewer if it has less than `needed` elements, or if what is between identical ends is [`EDITS_LIMIT`] apart.
-pub(super) fn aligned(a: &[u64], b: &[u64], needed: usize) -> Vec<Run> {
-    // There can be several longest ones: of which one is found, the order of the pages must not decide.
+/// Runs of a longest common subsequence of `a` and `b`, in order. Swapping `a` and `b` only swaps the sides of the
+/// runs. It may return fewer runs if the subsequence has fewer than `needed` elements, or if the middles are more
+/// than [`EDITS_LIMIT`] apart.
+pub(super) fn aligned(a: &[u64], b: &[u64], needed: usize) -> Vec<CommonRun> {
+    // There can be several longest subsequences. The order of the pages must not decide which one is found.
     if (a.len(), a) <= (b.len(), b) {
         return aligned_in_order(a, b, needed);
     }
@@ -19,20 +21,20 @@ pub(super) fn aligned(a: &[u64], b: &[u64], needed: usize) -> Vec<Run> {
     runs
 }
 
-fn aligned_in_order(a: &[u64], b: &[u64], needed: usize) -> Vec<Run> {
+fn aligned_in_order(a: &[u64], b: &[u64], needed: usize) -> Vec<CommonRun> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (mid_a, mid_b) = (&a[head..], &b[head..]);
     let tail = mid_a.iter().rev().zip(mid_b.iter().rev()).take_while(|(x, y)| x == y).count();
     let (mid_a, mid_b) = (&mid_a[..mid_a.len() - tail], &mid_b[..mid_b.len() - tail]);
     let mut runs = Vec::new();
-    push(&mut runs, Run { a: 0, b: 0, length: head });
+    push(&mut runs, CommonRun { a: 0, b: 0, length: head });
     middle(mid_a, mid_b, needed.saturating_sub(head + tail), head, &mut runs);
-    push(&mut runs, Run { a: a.len() - tail, b: b.len() - tail, length: tail });
+    push(&mut runs, CommonRun { a: a.len() - tail, b: b.len() - tail, length: tail });
     runs
 }
 
-/// Appends the runs of what is between identical ends, which begins at `head`.
-fn middle(a: &[u64], b: &[u64], needed: usize, head: usize, runs: &mut Vec<Run>) {
+/// Appends the runs of the middle between identical ends. The middle begins at `head`.
+fn middle(a: &[u64], b: &[u64], needed: usize, head: usize, runs: &mut Vec<CommonRun>) {
     if a.len().min(b.len()) < needed.max(1) {
         return;
     }
@@ -45,7 +47,7 @@ fn middle(a: &[u64], b: &[u64], needed: usize, head: usize, runs: &mut Vec<Run>)
     for run in common(&a, &b, most).unwrap_or_default() {
         for step in 0..run.length {
             let place = (head + places_a[run.a + step] as usize, head + places_b[run.b + step] as usize);
-            push(runs, Run { a: place.0, b: place.1, length: 1 });
+            push(runs, CommonRun { a: place.0, b: place.1, length: 1 });
         }
     }
 }
@@ -54,7 +56,7 @@ fn middle(a: &[u64], b: &[u64], needed: usize, head: usize, runs: &mut Vec<Run>)
 struct Both {
     /// Their hashes, ascending and each once.
     hashes: Vec<u64>,
-    /// How many there are if repetitions are matched: no common subsequence is longer.
+    /// How many there are if repetitions are matched. No common subsequence is longer.
     most: usize,
 }
 
@@ -82,7 +84,7 @@ impl Both {
         both
     }
 
-    /// What is left of a page, as small numbers, and where it stands in the page.
+    /// The sentences of a page that both pages have, as small numbers, and their positions in the page.
     fn filter(&self, page: &[u64]) -> (Vec<u32>, Vec<u32>) {
         let number = |hash: &u64| self.hashes.binary_search(hash).ok();
         let left = page.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Sentences as pages have them, and the similarity of pages against tables and stretches by the book.
+//! The sentences of pages, and the similarity of pages against a plain computation.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ fn sketch_of(text: &str, method: &dyn Method) -> Vec<u64> {
     let (mut canonical, mut out) = (Canonical::default(), Vec::new());
     canonicalise(text, &CanonicalRules::default(), &mut canonical);
     let subject = Subject { canonical: &canonical, text, links: &[], parts: None };
-    method.sketch(&subject, &mut Desk::default(), &mut out);
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
     out
 }
 
 fn keys_of(sketch: &[u64], method: &dyn Method) -> Vec<(u64, u32)> {
     let mut out = Vec::new();
-    method.keys(sketch, &Rarity::new(vec![0]), &mut Desk::default(), &mut out);
+    method.keys(sketch, &Rarity::new(vec![0]), &mut Scratch::default(), &mut out);
     out
 }
 
@@ -30,7 +30,7 @@ fn similarity_of(a: &[u64], b: &[u64], method: &dyn Method) -> f64 {
     method.similarity(method.score(a, b), (a.len(), b.len()))
 }
 
-/// By the book: a table of all beginnings of both.
+/// The definition: a table over all prefixes of both.
 fn longest(a: &[u64], b: &[u64]) -> usize {
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..a.len() {
@@ -42,7 +42,7 @@ fn longest(a: &[u64], b: &[u64]) -> usize {
     table[a.len()][b.len()]
 }
 
-/// By the book: of all stretches of the common places, those without a wide gap inside; the best of what they come to.
+/// The definition: the best score of all stretches of the common places without a wide gap inside.
 fn trusted(pairs: &[(usize, usize)], lengths: (usize, usize), gap: usize, edge: f64) -> f64 {
     let gaps = |i: usize| (pairs[i + 1].0 - pairs[i].0 - 1).min(pairs[i + 1].1 - pairs[i].1 - 1);
     let mut best = 0.0f64;
@@ -72,7 +72,7 @@ fn trusted(pairs: &[(usize, usize)], lengths: (usize, usize), gap: usize, edge: 
     best
 }
 
-/// `count` sentences that no other call with another `name` gives.
+/// `count` sentences that differ from those of any other `name`.
 fn lines(name: u64, count: u64) -> Vec<u64> {
     (0..count).map(|n| digest(&(name << 32 | n).to_le_bytes())).collect()
 }
@@ -89,7 +89,7 @@ fn a_page_is_its_sentences() {
     let mut out = Vec::new();
     lcs.sketch(
         &Subject { canonical: &canonical, text: "", links: &[], parts: None },
-        &mut Desk::default(),
+        &mut Scratch::default(),
         &mut out,
     );
     assert_eq!(out.len(), 1, "a page with tokens has a sentence");
@@ -104,16 +104,16 @@ fn the_example_of_the_authors() {
 
 #[test]
 fn a_template_that_is_cut_off_counts_for_nothing() {
-    // The same template around other texts: alike by the whole LCS.
+    // The same template around different texts: alike by the whole LCS.
     let page = |text: u64| [lines(1, 70), lines(text, 20), lines(3, 60)].concat();
     let (lcs, plain) = (chosen("lcs"), chosen("lcs:trust=off"));
     let (a, b) = (page(7), page(8));
     assert!(plain.verify(&a, &b).is_some() && lcs.verify(&a, &b).is_none());
     assert!((similarity_of(&a, &b, &*lcs) - 70.0 / 110.0).abs() < 2e-9);
-    // The same text behind the same template, with other advertisements between: as alike as the texts are.
+    // The same text after the same template, with different advertisements between: as alike as the texts are.
     let page = |noise: u64| [lines(1, 30), lines(noise, 4), lines(2, 50)].concat();
     assert!((similarity_of(&page(7), &page(8), &*lcs) - 50.0 / 58.0).abs() < 2e-9);
-    // The same text in other templates: for those who allow it.
+    // The same text in different templates: alike only with `edge`.
     let page = |head: u64, tail: u64| [lines(head, 20), lines(2, 50), lines(tail, 15)].concat();
     let (a, b) = (page(1, 3), page(4, 5));
     assert!(lcs.verify(&a, &b).is_none());
@@ -162,7 +162,7 @@ fn what_makes_no_sense_is_refused() {
         "lcs:edge=NaN",
         "lcs:search=x",
     ] {
-        let refused = method(&Config { method: choice.into(), ..Config::default() }).unwrap_err();
+        let refused = method(&Config { method: choice.into(), ..Config::default() }).unwrap_err().to_string();
         assert!(refused.contains("give"), "{refused}");
     }
 }
@@ -187,7 +187,7 @@ fn long_pages_are_quick() {
     assert_eq!(similarity_of(&[], &[2], &*lcs), 0.0);
 }
 
-/// Two pages made of the same few pieces, so that much of it is common.
+/// Two pages made of the same few pieces, so that they share much.
 fn pages() -> impl Strategy<Value = (Vec<u64>, Vec<u64>)> {
     let page = || {
         prop::collection::vec((0u64..6, 1u64..9), 0..6).prop_map(|pieces| {

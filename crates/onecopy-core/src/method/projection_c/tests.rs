@@ -1,4 +1,4 @@
-//! Alg. C beside a slow computation by the book.
+//! Alg. C against a slow, plain computation.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn the_seed_gives_the_defaults() {
     assert_eq!(method.threshold(), 372.0 / 384.0);
     let page = sketch_of(&*method, "a page of some words");
     let mut keys = Vec::new();
-    method.keys(&page, &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+    method.keys(&page, &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
     assert_eq!((page.len(), keys.len()), (6, 13));
     assert_eq!(keys.iter().map(|key| key.1).collect::<Vec<_>>(), (0..13).rev().collect::<Vec<u32>>());
 }
@@ -70,7 +70,7 @@ fn order_does_not_matter_and_counts_do() {
     assert_eq!(method.similarity(method.score(&of("a"), &[]), (6, 0)), 0.0);
 }
 
-/// Bits agree as often as the angle says: what the chance is computed from.
+/// Bits agree as often as the angle says. The chance is computed from this.
 #[test]
 fn agreement_follows_the_angle() {
     let method = made("projection-c:bits=1024:agree=1024");
@@ -125,7 +125,7 @@ fn parameters_that_make_no_sense_are_refused() {
     assert_eq!(made("projection-c:agree=337").threshold(), 337.0 / 384.0);
 }
 
-/// These values are on people's disks. If one changes, the format has changed.
+/// These values are in stored files. If one changes, the format has changed.
 #[test]
 fn golden_vectors() {
     let sketch = sketch_of(&*made("projection-c"), "one two three four five six seven eight nine ten");

@@ -1,4 +1,4 @@
-//! Simhash beside a slow computation by the book, and the chance of rotation beside trying it.
+//! Simhash against a slow, plain computation, and the chance of rotation against trials.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::super::tests::{made, sketch_of};
 use super::*;
 use crate::hamming::{Sketches, near_by_rotation};
 
-/// The steps of the lectures: a number for each bit, plus one or minus one by each feature.
+/// The steps of the lectures: a number for each bit, to which each feature adds plus or minus one.
 fn by_the_book(text: &str, k: usize) -> u64 {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let hash = |token: &&str| {
@@ -52,7 +52,7 @@ proptest! {
             let method = made(&format!("simhash:distance={distance}"));
             let keys = |sketch: u64| {
                 let mut keys = Vec::new();
-                method.keys(&[sketch], &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+                method.keys(&[sketch], &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
                 keys.into_iter().collect::<BTreeMap<u64, u32>>()
             };
             let (a, b) = (keys(sketch), keys(other));
@@ -72,7 +72,7 @@ fn the_seed_gives_the_defaults() {
     let method = made("simhash");
     assert_eq!((method.threshold(), method.search()), (61.0 / 64.0, Search::Keys));
     let mut keys = Vec::new();
-    method.keys(&[7], &Rarity::new(vec![2]), &mut Desk::default(), &mut keys);
+    method.keys(&[7], &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
     assert_eq!(keys.len(), 20);
     let rotate = made("simhash:search=rotate:step=8:window=2");
     assert_eq!(rotate.search(), Search::Neighbours { most: 3, step: 8, window: 2 });
@@ -132,7 +132,7 @@ fn parameters_that_make_no_sense_are_refused() {
     }
 }
 
-/// This value is on people's disks. If it changes, the format has changed.
+/// This value is in stored files. If it changes, the format has changed.
 #[test]
 fn golden_vector() {
     let sketch = sketch_of(&*made("simhash"), "one two three four five six seven eight nine ten");

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use onecopy_core::{Desk, Method, Rarity, Search};
+use onecopy_core::{Method, Rarity, Scratch, Search};
 
 use crate::batch::budget::Budget;
 use crate::batch::candidates::contents::Contents;
@@ -54,12 +54,12 @@ impl KeyFinder<'_> {
         let pile = |part| Pile::new(self.folder.join(format!("keys-{part}")), share, pace.clone());
         let piles: Vec<Mutex<Pile<Key>>> = (0..1 << bits).map(|part| Mutex::new(pile(part))).collect();
         let width = self.outlines.lock().expect("no thread panics with this lock").width();
-        let scratch = || Scratch { parts: vec![Vec::new(); 1 << bits], width, ..Scratch::default() };
-        for_each(self.readers, self.segments.len(), scratch, |scratch, i| {
+        let buffers = || KeyBuffers { parts: vec![Vec::new(); 1 << bits], width, ..KeyBuffers::default() };
+        for_each(self.readers, self.segments.len(), buffers, |buffers, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            progress.advance(self.segment(i, scratch, &piles)?);
+            progress.advance(self.segment(i, buffers, &piles)?);
             Ok(())
         })?;
         self.sorted(piles, budget)
@@ -91,21 +91,21 @@ impl KeyFinder<'_> {
             _ => runs,
         };
         let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
-        for_each(self.threads, piles.len(), SortBuffers::default, |desk, part| {
+        for_each(self.threads, piles.len(), SortBuffers::default, |scratch, part| {
             let pile = piles[part].lock().expect("no thread panics with this lock").take();
-            let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut desk.used));
-            let mut sorter = pile.into_sorter(room, used, &mut desk.aligned)?;
+            let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut scratch.used));
+            let mut sorter = pile.into_sorter(room, used, &mut scratch.aligned)?;
             // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
-            sorter.drop_alone(&mut desk.notes, is_strong);
-            desk.used = self.collect(sorter, &mut desk.sorted, runs.writer(part))?;
+            sorter.drop_alone(&mut scratch.notes, is_strong);
+            scratch.used = self.collect(sorter, &mut scratch.sorted, runs.writer(part))?;
             Ok(())
         })?;
         runs.finish()
     }
 
     /// Finds the keys of a segment's contents; says how many pages it has.
-    fn segment(&self, i: usize, scratch: &mut Scratch, piles: &[Mutex<Pile<Key>>]) -> Result<u64> {
-        let Scratch { sketches, desk, keys, parts, aligned, width, drawn, outlines } = scratch;
+    fn segment(&self, i: usize, buffers: &mut KeyBuffers, piles: &[Mutex<Pile<Key>>]) -> Result<u64> {
+        let KeyBuffers { sketches, scratch, keys, parts, aligned, width, drawn, outlines } = buffers;
         drawn.clear();
         outlines.clear();
         let shift = 64 - piles.len().ilog2();
@@ -115,7 +115,7 @@ impl KeyFinder<'_> {
         let again = !self.segments.on_disk();
         let pages = self.contents.each_sketch(self.segments, i, again, sketches, |content, sketch| {
             keys.clear();
-            self.method.keys(sketch, self.rarity, desk, keys);
+            self.method.keys(sketch, self.rarity, scratch, keys);
             let least = self.method.least_rest(sketch.len() as u32);
             for &(shingle, rest) in &*keys {
                 let turned = shingle.rotate_left(turn);
@@ -123,7 +123,7 @@ impl KeyFinder<'_> {
             }
             drawn.push(content);
             outlines.resize(drawn.len() * *width, 0);
-            self.method.outline(sketch, desk, &mut outlines[(drawn.len() - 1) * *width..]);
+            self.method.outline(sketch, scratch, &mut outlines[(drawn.len() - 1) * *width..]);
         })?;
         self.outlines.lock().expect("no thread panics with this lock").take(drawn, outlines);
         for (part, pile) in parts.iter_mut().zip(piles) {
@@ -190,9 +190,9 @@ struct SortBuffers {
 
 /// What a thread keeps between segments.
 #[derive(Default)]
-struct Scratch {
+struct KeyBuffers {
     sketches: Aligned,
-    desk: Desk,
+    scratch: Scratch,
     keys: Vec<(u64, u32)>,
     parts: Vec<Vec<Key>>,
     aligned: Aligned,

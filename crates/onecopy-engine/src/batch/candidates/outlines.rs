@@ -41,7 +41,7 @@ impl Outlines {
 
 #[cfg(test)]
 mod tests {
-    use onecopy_core::{Config, Desk};
+    use onecopy_core::{Config, Scratch};
 
     use super::*;
 
@@ -63,7 +63,7 @@ mod tests {
             let mut outlines = Outlines::new(4, memory);
             let mut drawn = vec![0; 3 * outlines.width()];
             for (sketch, outline) in sketches.iter().zip(drawn.chunks_exact_mut(outlines.width().max(1))) {
-                method.outline(sketch, &mut Desk::default(), outline);
+                method.outline(sketch, &mut Scratch::default(), outline);
             }
             outlines.take(&[3, 0, 1], &drawn);
             let denied = |a, b| outlines.deny(a, b, &*method);

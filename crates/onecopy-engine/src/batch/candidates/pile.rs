@@ -10,7 +10,6 @@ use bytemuck::Pod;
 
 use crate::batch::candidates::sorter::{Sortable, Sorter, make_room};
 use crate::error::{At, Result};
-use crate::io::Fresh;
 use crate::io::{Aligned, BLOCK, Pace, Spill, check, checksum_of};
 
 /// Words that are written or brought back at once.
@@ -19,7 +18,6 @@ const PIECE: usize = 1 << 17;
 /// Values that are being piled up.
 pub(crate) struct Pile<T> {
     values: Vec<T>,
-    fresh: Fresh,
     /// Most values in memory.
     limit: usize,
     path: PathBuf,
@@ -36,8 +34,8 @@ impl<T: Pod> Pile<T> {
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
         let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
-        let (values, fresh, pieces) = (Vec::new(), Fresh::default(), Vec::new());
-        Pile { values, fresh, limit, path, pace, file: None, spilled: 0, pieces }
+        let (values, pieces) = (Vec::new(), Vec::new());
+        Pile { values, limit, path, pace, file: None, spilled: 0, pieces }
     }
 
     /// Takes values. `buffer` is one to use.
@@ -47,7 +45,6 @@ impl<T: Pod> Pile<T> {
                 self.spill(buffer)?;
             }
             make_room(&mut self.values, part.len(), self.limit);
-            self.fresh.ahead(&mut self.values, part.len());
             self.values.extend_from_slice(part);
         }
         Ok(())

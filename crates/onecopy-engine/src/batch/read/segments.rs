@@ -140,7 +140,7 @@ impl Collector {
             pages += stored.rows() as u64;
         }
         if pages >= u64::from(u32::MAX) {
-            return Err(Error::Config(format!("{pages} pages are more than one run takes: split the input")));
+            return Err(Error::TooManyPages { pages });
         }
         firsts.push(pages as u32);
         let Collector { segments, memory, memory_limit, disk, folder, .. } = self;

@@ -124,18 +124,19 @@ fn numbered(groups: &mut Groups, sizes: &[u32], room: u32) -> (Vec<u32>, usize) 
     let (mut section, mut filled) = (0u32, 0u32);
     for content in 0..of.len() {
         let (first, words) = (groups.find(content as u32) as usize, of[content]);
-        of[content] = match () {
+        of[content] = if first != content {
             // The smallest of a group stands for it, and has its section already.
-            () if first != content => of[first],
-            () if words == sizes[content] => ALONE,
-            () if words > room => IN_PLACE,
-            () => {
-                filled = filled.saturating_add(words);
-                if filled > room {
-                    (section, filled) = (section + 1, words);
-                }
-                if (section as usize) < MOST { section } else { IN_PLACE }
+            of[first]
+        } else if words == sizes[content] {
+            ALONE
+        } else if words > room {
+            IN_PLACE
+        } else {
+            filled = filled.saturating_add(words);
+            if filled > room {
+                (section, filled) = (section + 1, words);
             }
+            if (section as usize) < MOST { section } else { IN_PLACE }
         };
     }
     (of, (section as usize + 1).min(MOST) + 1)

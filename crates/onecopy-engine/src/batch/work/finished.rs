@@ -27,17 +27,13 @@ pub(super) enum Finished {
 
 /// Says whether the finished run in `out` is `run`, or why it may not be replaced.
 pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
-    let refuse = |reason: String| Err(Error::Output(out.to_owned(), reason));
-    const REMEDY: &str = "give another folder, or --overwrite to replace them";
-    let made = run::read::<Run>(&out.join("run.json"));
+    let folder = out.to_owned();
+    let made = run::read::<Run>(&out.join("run.json")).filter(|made| made.answer_version == ANSWER_VERSION);
     let (Some(made), Some(report)) = (made, run::read(&out.join("report.json"))) else {
-        return refuse(other_answers(&maker(out).unwrap_or_default()));
+        return Err(Error::OutputAnswers { folder, version: maker(out).unwrap_or_default() });
     };
-    if made.answer_version != ANSWER_VERSION {
-        return refuse(other_answers(&made.version));
-    }
     if !run.equals(&made) {
-        return refuse(format!("it holds the results of another run; {REMEDY}"));
+        return Err(Error::OutputHoldsAnotherRun { folder });
     }
     let (mut lacks, mut changed) = (Vec::new(), Vec::new());
     for (name, extent) in &made.results {
@@ -48,17 +44,9 @@ pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
         }
     }
     if !changed.is_empty() {
-        let names = changed.join(" and ");
-        return refuse(format!("{names} changed since this run made its results; {REMEDY}"));
+        return Err(Error::OutputChanged { folder, names: changed.join(" and ") });
     }
     Ok(if lacks.is_empty() { Finished::Whole(report) } else { Finished::Lacks(lacks.join(" and ")) })
-}
-
-fn other_answers(version: &str) -> String {
-    format!(
-        "its results were made by onecopy {version}, whose answers may differ from those of this one; \
-         give another folder, or --overwrite to replace them"
-    )
 }
 
 /// How large each result is.

@@ -1,4 +1,4 @@
-//! Records of every format, read back from the lines that they come to.
+//! Writes records of every format as lines and reads them back.
 
 use onecopy_core::{Config, method};
 use proptest::prelude::*;
@@ -8,10 +8,10 @@ use crate::job::{Fields, Limits};
 use onecopy_core::Appraiser;
 use onecopy_core::{Needs, Record};
 
-/// Methods that look at words, at all text of HTML, at text as it stands, and at links.
+/// Methods that compare words, all text of HTML, the raw text, and links.
 const METHODS: [&str; 4] = ["jaccard", "auto", "lcs", "links"];
 
-/// Reads a page, and again from the line that it comes to: it must be the same page to every method.
+/// Reads a page, then reads it again from its line. Every method must see the same page.
 fn check<'a>(read: impl Fn(&Needs) -> Record<'a>) {
     for chosen in METHODS {
         let config = Config { method: chosen.into(), markets: vec!["example".into()], ..Config::default() };
@@ -40,7 +40,7 @@ fn check_archived(fields: &str, block: &str) {
     let text = format!("{head}{fields}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n", block.len());
     check(|needs| {
         let record = records(text.as_bytes()).next().unwrap().record.unwrap();
-        // What a record holds does not outlive the item that it was found in.
+        // The record borrows from the item, so its parts are copied.
         let page = read_record(&record, &Limits::default(), needs).unwrap().unwrap();
         Record { archived: None, url: page.url.map(|url| url.into_owned().into()), ..page }
     });

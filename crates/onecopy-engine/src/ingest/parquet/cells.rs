@@ -1,4 +1,4 @@
-//! The values of a column, one row after the other, and how each is written as JSON.
+//! Reads the values of a column row by row, and writes them as JSON.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use parquet::errors::{ParquetError, Result};
 
 use super::columns::Kind;
 
-/// A value of a row. Bytes share the memory of the page they are in.
+/// A value of a row. Bytes share the memory of their Parquet page.
 pub(super) enum Value {
     Bytes(ByteArray),
     Signed(i64),
@@ -28,7 +28,7 @@ impl Cells {
         Cells { reader, kind, levels: Vec::new() }
     }
 
-    /// The value of the next row; nothing if it is null.
+    /// The value of the next row; `None` if it is null.
     pub(super) fn next(&mut self) -> Result<Option<Value>> {
         let levels = &mut self.levels;
         let whole = |number: i64| match self.kind {
@@ -83,12 +83,12 @@ fn uuid(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Value {
-    /// The bytes that it takes at least.
+    /// A lower bound of its size in bytes.
     pub(super) fn length(&self) -> usize {
         if let Value::Bytes(bytes) = self { bytes.len() } else { 0 }
     }
 
-    /// Appends the value as JSON; says whether JSON can express it.
+    /// Appends the value as JSON. Returns false if JSON cannot express it.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> bool {
         let written = match self {
             Value::Bytes(bytes) => {
@@ -104,8 +104,8 @@ impl Value {
     }
 }
 
-/// Appends a JSON string. Bytes that are no UTF-8 stay as they are: then the line is no text either, and is rejected
-/// with that reason by whoever reads it, like a line of a file of lines.
+/// Appends a JSON string. Bytes that are not valid UTF-8 are copied unchanged. The line is then invalid too, and its
+/// reader rejects it for that reason, like any line of a JSON Lines file.
 fn write_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() + 2);
     out.push(b'"');

@@ -1,4 +1,4 @@
-//! Which columns of a file matter, and what is in them.
+//! Chooses the columns to read and determines their types.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::errors::ParquetError;
@@ -8,28 +8,28 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use crate::ingest::fields::{Field, FieldNames};
 use crate::job::Fields;
 
-/// A column that is read.
+/// A column to read.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// Its name as JSON, with the colon.
+    /// Its name as JSON, with the colon after it.
     pub key: Vec<u8>,
     pub field: Field,
-    /// Its number among the leaves of the schema.
+    /// Its index among the leaves of the schema.
     pub leaf: usize,
     pub kind: Kind,
 }
 
 impl Column {
-    /// Whether this is not wanted where `better` has a value.
+    /// Whether this column is ignored in rows where `better` has a value.
     pub(super) fn yields_to(&self, better: &Column) -> bool {
         self.field == better.field || (better.field == Field::Text && self.field == Field::Html)
     }
 }
 
-/// What the values of a column mean.
+/// How the values of a column are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text, or bytes that should be.
+    /// Text, or bytes that should be text.
     Text,
     Uuid,
     Signed,
@@ -37,14 +37,14 @@ pub(super) enum Kind {
     Float,
     /// Days since 1970.
     Days,
-    /// Parts of a second since 1970: how many make one.
+    /// Fractions of a second since 1970: how many make a second.
     Time(i64),
-    /// Days and nanoseconds, as old writers have it.
+    /// The deprecated INT96 timestamp: days and nanoseconds.
     OldTime,
 }
 
-/// Chooses the columns to read: those that the user named, else those with usual names. Best first within a field,
-/// text before HTML.
+/// Chooses the columns to read: those the user named, else those with usual names. They are sorted best first within a
+/// field, and text before HTML.
 pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Column>, ParquetError> {
     let schema = file.file_metadata().schema_descr();
     let names = FieldNames::new(fields);
@@ -75,8 +75,8 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
     Ok(columns)
 }
 
-/// Leaves out columns that always yield to another, which has a value in every row. Reading HTML beside a text that
-/// is always there would be most of the work.
+/// Removes columns that always yield to another one with a value in every row. Reading HTML next to a text that is
+/// always present would be most of the work.
 fn without_needless(columns: Vec<Column>, file: &ParquetMetaData) -> Vec<Column> {
     let mut needed: Vec<Column> = Vec::new();
     for column in columns {
@@ -130,7 +130,7 @@ fn called(field: Field) -> &'static str {
     }
 }
 
-/// What a column holds; nothing if it is nothing that a page has.
+/// The kind of a column; `None` if a page has no use for its type.
 fn kind(column: &ColumnDescriptor) -> Option<Kind> {
     let (logical, converted) = (column.logical_type_ref(), column.converted_type());
     if matches!(logical, Some(LogicalType::Decimal(_))) || converted == ConvertedType::DECIMAL {
@@ -166,7 +166,7 @@ fn per_second(unit: &TimeUnit) -> i64 {
     }
 }
 
-/// Most columns that an error lists.
+/// The most columns that an error lists.
 const SHOWN: usize = 20;
 
 fn wrong(what: String, schema: &SchemaDescriptor) -> ParquetError {

@@ -1,4 +1,4 @@
-//! Parquet's own errors, and panics, as errors of ours.
+//! Converts errors and panics of the `parquet` crate into our errors.
 
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,11 +9,11 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::pages::Pages;
 
-/// The most that a file may say about itself. A hundred thousand row groups of a hundred columns need less.
+/// The largest accepted footer. A hundred thousand row groups of a hundred columns need less.
 const FOOTER_BYTES: u64 = 1 << 30;
 
-/// Runs what may meet damage. The `parquet` crate is careful but does panic on some of it; such a panic is caught
-/// here, and says no more than that the file is damaged. Whatever `work` was reading must not be used again.
+/// Runs code that may read damaged data. The `parquet` crate panics on some kinds of damage. This catches such a panic
+/// and reports only that the file is damaged. The reader that `work` used must not be used again.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io::Result<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(value)) => Ok(value),
@@ -33,10 +33,10 @@ fn invalid(text: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, text)
 }
 
-/// A Parquet file that was opened.
+/// An open Parquet file.
 pub(crate) type ParquetFile<R> = SerializedFileReader<Pages<R>>;
 
-/// Opens a Parquet file and reads what it says about itself.
+/// Opens a Parquet file and reads its footer.
 pub(crate) fn open_parquet<R: ChunkReader + 'static>(source: R) -> io::Result<ParquetFile<R>> {
     guarded(|| {
         check_ends(&source)?;
@@ -44,7 +44,7 @@ pub(crate) fn open_parquet<R: ChunkReader + 'static>(source: R) -> io::Result<Pa
     })
 }
 
-/// Refuses what is plainly something else, in words.
+/// Refuses files that are clearly not Parquet, and says why.
 fn check_ends<R: ChunkReader>(source: &R) -> Result<(), ParquetError> {
     let wrong = |text: &str| Err(ParquetError::General(text.into()));
     let bytes = source.len();

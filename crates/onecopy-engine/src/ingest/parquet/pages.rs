@@ -1,7 +1,7 @@
-//! Refuses pages that claim to unpack to more than a page may, before the memory is asked for.
+//! Refuses pages that claim a huge unpacked size, before any memory is allocated for them.
 //!
-//! The `parquet` crate believes what the head of a page says, and gives no chance to look at it first. So this stands
-//! between it and the file, and looks at each head on its way through.
+//! The `parquet` crate trusts the page header and offers no hook to check it. This reader sits between the crate and
+//! the file, and checks each header as it passes.
 
 use std::io::{self, Cursor, Read};
 
@@ -9,14 +9,14 @@ use bytes::Bytes;
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Writers make pages of a megabyte, some of a hundred.
+/// The largest accepted page. Writers make pages of a megabyte, some of a hundred.
 const PAGE_BYTES: u64 = 512 << 20;
-/// What must be known of a head: three small numbers, each behind a byte that says what it is.
+/// The bytes of a page header that must be read: three varints, each after a type byte.
 const HEAD_BYTES: u64 = 18;
-/// At the end of a file is no page.
+/// The last bytes of a file are the footer's length and magic, never a page.
 const END_BYTES: u64 = 8;
 
-/// A file whose pages are looked at.
+/// A file whose page headers are checked.
 pub(crate) struct Pages<R>(pub R);
 
 impl<R: ChunkReader> Length for Pages<R> {
@@ -38,7 +38,7 @@ impl<R: ChunkReader> ChunkReader for Pages<R> {
     }
 }
 
-/// Reads from where a page begins.
+/// Reads from the start of a page.
 pub(crate) struct PageReader<R> {
     head: Cursor<Vec<u8>>,
     rest: R,
@@ -59,7 +59,8 @@ impl<R: Read> Read for PageReader<R> {
     }
 }
 
-/// The head of a page in Thrift's compact protocol: type, unpacked size, packed size, all of them required, in order.
+/// Checks a page header in Thrift's compact protocol: type, unpacked size and packed size, all required and in this
+/// order.
 fn check(head: &[u8]) -> io::Result<()> {
     let mut numbers = head;
     let (_, unpacked) = (number(&mut numbers), number(&mut numbers));
@@ -74,7 +75,7 @@ fn invalid(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// The next field, if it is a 32-bit number that follows the field before.
+/// The next field, if it is a 32-bit integer with the next field number.
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let (&0x15, mut rest) = bytes.split_first()? else { return None };
     let mut value = 0;
@@ -84,7 +85,7 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
         value |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             *bytes = rest;
-            // Zigzag: an odd number is a negative one, and no size.
+            // Zigzag encoding: an odd value is negative, so it is no size.
             return (value & 1 == 0).then_some(value >> 1);
         }
     }
@@ -105,7 +106,7 @@ mod tests {
     fn only_heads_of_pages_of_a_fair_size_pass() {
         let fair = [&[0x15, 0, 0x15, 0xa8, 0x46, 0x15, 2][..], &[9; 30]].concat();
         assert_eq!(read(&fair).unwrap(), fair);
-        // 2 GiB - 1, a negative size, a number without an end, another field, nothing.
+        // 2 GiB - 1, a negative size, an unterminated number, another field, nothing.
         for head in [
             &[0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2][..],
             &[0x15, 0, 0x15, 0x01],

@@ -1,8 +1,8 @@
-//! What was typed → which store, and what of it.
+//! Parses an address into a store and the wanted objects.
 
 use glob::{MatchOptions, Pattern};
 
-/// The stores that can be read.
+/// The supported stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     S3,
@@ -29,7 +29,7 @@ impl Scheme {
         matches!(self, Scheme::Http | Scheme::Https)
     }
 
-    /// How the names of its variables begin. Web servers have none.
+    /// The prefix of its environment variables. Web servers have none.
     pub(super) fn variables(self) -> Option<&'static str> {
         match self {
             Scheme::S3 => Some("AWS_"),
@@ -40,23 +40,23 @@ impl Scheme {
     }
 }
 
-/// An address, taken apart.
+/// A parsed address.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Address {
+pub(super) struct StoreAddress {
     pub scheme: Scheme,
-    /// The bucket or container; of a web address, all of it.
+    /// The bucket or container; for a web address, the whole address.
     pub bucket: String,
     pub wanted: Wanted,
 }
 
-/// Which objects of a bucket.
+/// The wanted objects of a bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wanted {
-    /// One, by its key. A web address has no key.
+    /// One object, by its key. A web address has no key.
     Object(String),
-    /// All below this.
+    /// All objects below this prefix.
     Below(String),
-    /// Those below this that match.
+    /// The objects below this prefix that match.
     Matching(String, Pattern),
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn is_remote(input: &str) -> bool {
     split(input).is_some()
 }
 
-/// Whether an input is an address of the web rather than of a store.
+/// Whether an input is a web address rather than an object store address.
 pub(crate) fn is_web(input: &str) -> bool {
     split(input).is_some_and(|(scheme, _)| scheme.is_web())
 }
@@ -76,8 +76,8 @@ fn split(input: &str) -> Option<(Scheme, &str)> {
     Some((scheme, rest))
 }
 
-/// Takes an address apart, or says what is wrong with it.
-pub(super) fn parse(input: &str) -> Result<Address, String> {
+/// Parses an address, or says what is wrong with it.
+pub(super) fn parse(input: &str) -> Result<StoreAddress, String> {
     let (scheme, rest) = split(input).ok_or("it is not an address")?;
     if scheme.is_web() {
         return web(scheme, rest);
@@ -86,16 +86,16 @@ pub(super) fn parse(input: &str) -> Result<Address, String> {
     if bucket.is_empty() || bucket.contains(is_special) {
         return Err(format!("name a bucket, such as {}://bucket/crawl/*.jsonl.gz", scheme.name()));
     }
-    Ok(Address { scheme, bucket: bucket.into(), wanted: wanted(key)? })
+    Ok(StoreAddress { scheme, bucket: bucket.into(), wanted: wanted(key)? })
 }
 
-fn web(scheme: Scheme, rest: &str) -> Result<Address, String> {
+fn web(scheme: Scheme, rest: &str) -> Result<StoreAddress, String> {
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     if path.contains(['*', '[']) || path.ends_with('/') || !path.contains('/') {
         return Err("a web server cannot list its files: give the full address of each".into());
     }
     let whole = format!("{}://{rest}", scheme.name());
-    Ok(Address { scheme, bucket: whole, wanted: Wanted::Object(String::new()) })
+    Ok(StoreAddress { scheme, bucket: whole, wanted: Wanted::Object(String::new()) })
 }
 
 fn wanted(key: &str) -> Result<Wanted, String> {
@@ -112,15 +112,15 @@ fn is_special(c: char) -> bool {
     matches!(c, '*' | '?' | '[')
 }
 
-/// As in the file system: `*` stays within a folder, `**` does not.
+/// As in the file system: `*` does not cross a `/`, `**` does.
 const MATCHING: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: false,
 };
 
-impl Address {
-    /// Whether a key that was found below is one of those wanted.
+impl StoreAddress {
+    /// Whether a listed key is one of the wanted objects.
     pub(super) fn takes(&self, key: &str) -> bool {
         match &self.wanted {
             Wanted::Object(wanted) => wanted == key,

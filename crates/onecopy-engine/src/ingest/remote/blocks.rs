@@ -1,4 +1,4 @@
-//! A file in a store, read at any place: what the Parquet reader asks for in small pieces is fetched in blocks.
+//! Random access to a file in a store: fetches blocks to serve the small reads of the Parquet reader.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -11,16 +11,16 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::object::Object;
 
 const BLOCK_BYTES: u64 = 2 << 20;
-/// Blocks that are held. Columns are read side by side, each from a place of its own.
+/// How many blocks are cached. Columns are read in parallel, each at its own position.
 const BLOCKS_HELD: usize = 8;
 
-/// Random access to a file, for Parquet. Copies share what they hold.
+/// Random access to a file, for Parquet. Clones share one cache.
 #[derive(Clone)]
 pub(crate) struct RemoteBlocks(Arc<Blocks>);
 
 struct Blocks {
     object: Arc<Object>,
-    /// Number and bytes, the one used last at the end.
+    /// Number and bytes of each block, the most recently used last.
     held: Mutex<VecDeque<(u64, Bytes)>>,
 }
 
@@ -29,7 +29,7 @@ impl RemoteBlocks {
         RemoteBlocks(Arc::new(Blocks { object, held: Mutex::default() }))
     }
 
-    /// What the block that holds `at` has from there on. Nothing behind the end.
+    /// The bytes from `at` to the end of its block. Empty after the end of the file.
     fn from(&self, at: u64) -> io::Result<Bytes> {
         if at >= self.0.object.bytes {
             return Ok(Bytes::new());
@@ -39,7 +39,7 @@ impl RemoteBlocks {
     }
 
     fn block(&self, number: u64) -> io::Result<Bytes> {
-        // Held while fetching, so that two threads do not fetch the same.
+        // The lock is held while fetching, so that two threads do not fetch the same block.
         let mut held = self.0.held.lock().unwrap_or_else(PoisonError::into_inner);
         let place = held.iter().position(|(known, _)| *known == number);
         let block = match place.and_then(|place| held.remove(place)) {
@@ -90,7 +90,7 @@ impl ChunkReader for RemoteBlocks {
     }
 }
 
-/// Reads on from a place.
+/// Reads sequentially from a position.
 pub(crate) struct BlockReader {
     blocks: RemoteBlocks,
     at: u64,

@@ -1,4 +1,4 @@
-//! An address and the settings → a client of its store.
+//! Creates the client of a store from an address and the settings.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientOptions, Error, ObjectStore, Result, RetryConfig};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 
-use super::address::{Address, Scheme};
+use super::address::{Scheme, StoreAddress};
 use super::runtime::begin;
 
-/// What the tools of Microsoft call them, where `object_store` has names of its own, which go before.
+/// The names that Microsoft's tools use. The names of `object_store` itself take precedence.
 const AZURE_NAMES: [(&str, AzureConfigKey); 2] = [
     ("azure_storage_account", AzureConfigKey::AccountName),
     ("azure_storage_key", AzureConfigKey::AccessKey),
 ];
 
-/// Gets ready to ask a store. Asks nothing yet.
-pub(super) fn connect(address: &Address, settings: &[(String, String)]) -> Result<Arc<dyn ObjectStore>> {
-    // Clients need the cryptography that starting the runtime installs.
+/// Creates a client. Sends no request yet.
+pub(super) fn connect(address: &StoreAddress, settings: &[(String, String)]) -> Result<Arc<dyn ObjectStore>> {
+    // Starting the runtime installs the cryptography provider that clients need.
     begin(async {}).map_err(|source| Error::Generic { store: "runtime", source: Box::new(source) })?;
     let bucket = &address.bucket;
     let settings = Settings { all: settings, prefix: address.scheme.variables().unwrap_or_default() };
@@ -51,14 +51,14 @@ pub(super) fn connect(address: &Address, settings: &[(String, String)]) -> Resul
     })
 }
 
-/// The settings of one kind of store.
+/// The settings for one kind of store.
 struct Settings<'a> {
     all: &'a [(String, String)],
     prefix: &'static str,
 }
 
 impl Settings<'_> {
-    /// Hands a builder those that it knows by name, which it wants in lower case.
+    /// Passes a builder the settings it knows. It expects names in lower case.
     fn fold<B, K>(&self, builder: B, key: fn(&str) -> Option<K>, with: fn(B, K, String) -> B) -> B {
         let of_kind = self.all.iter().filter(|(name, _)| name.starts_with(self.prefix));
         of_kind.fold(builder, |builder, (name, value)| match key(&name.to_ascii_lowercase()) {
@@ -76,8 +76,8 @@ fn theirs(name: &str) -> Option<AzureConfigKey> {
     AZURE_NAMES.iter().find(|(theirs, _)| *theirs == name).map(|(_, key)| *key)
 }
 
-/// Google unpacks what was uploaded as `Content-Encoding: gzip`, and then serves no parts and tells no size, unless
-/// asked for gzip. Nothing here unpacks what then comes: the bytes are those that lie there.
+/// Google unpacks objects uploaded with `Content-Encoding: gzip`, unless the request accepts gzip. It then serves no
+/// ranges and gives no size. Accepting gzip returns the stored bytes, and no code here unpacks them.
 fn as_stored(options: ClientOptions) -> ClientOptions {
     options.with_default_headers(HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]))
 }
@@ -93,8 +93,8 @@ fn client() -> ClientOptions {
         .with_timeout(TIMEOUT)
 }
 
-/// Clients of web servers. An address may hold a secret, such as a signature: where a redirect leads is not told of it,
-/// which `object_store` has no option for.
+/// The client for web servers. An address may contain a secret, such as a signature. `object_store` has no option to
+/// withhold it from the target of a redirect, so this client sends no `Referer`.
 #[derive(Debug)]
 struct Web(Scheme);
 

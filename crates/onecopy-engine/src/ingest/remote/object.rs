@@ -1,4 +1,4 @@
-//! One object: fetching a part of it, again if that fails, and never from two versions of it.
+//! Fetches parts of an object, retries failures, and never mixes two versions of it.
 
 use std::fmt;
 use std::io;
@@ -14,29 +14,29 @@ use super::address::Scheme;
 use super::remedy::{CHANGED, reason};
 use super::runtime::begin;
 
-/// How often a part is asked for. Below this, each request is repeated by itself while the server cannot be reached.
+/// How many times a part is requested. Each request is also retried by itself while the server is unreachable.
 const ATTEMPTS: u32 = 4;
 
-/// An object that is being read.
+/// An object being read.
 pub(super) struct Object {
     pub scheme: Scheme,
     pub store: Arc<dyn ObjectStore>,
     pub path: Path,
     pub bytes: u64,
-    /// As it was when it was listed.
+    /// The version at the time of listing.
     pub version: String,
-    /// The tag that the first answer gave, on which all later requests insist. A list may write it in other ways.
+    /// The tag of the first response; all later requests require it. A listing may format the tag differently.
     pub tag: OnceLock<Option<String>>,
 }
 
 impl Object {
-    /// The bytes of a range, which must lie within the object.
+    /// The bytes of a range, which must be inside the object.
     pub(super) fn fetch(self: &Arc<Self>, range: Range<u64>) -> io::Result<Bytes> {
         let object = self.clone();
         begin(async move { object.part(range).await })?.wait()?
     }
 
-    /// As [`Object::fetch`], in the background.
+    /// Like [`Object::fetch`], but asynchronous.
     pub(super) async fn part(&self, range: Range<u64>) -> io::Result<Bytes> {
         let mut attempt = 1;
         loop {
@@ -54,7 +54,7 @@ impl Object {
 
     async fn attempt(&self, range: Range<u64>) -> Result<Bytes, Failure> {
         let wanted = range.end - range.start;
-        // A weak tag is never equal to itself for `If-Match`.
+        // `If-Match` never matches a weak tag.
         let tag = self.tag.get().cloned().flatten().filter(|tag| !tag.starts_with("W/"));
         let options = GetOptions::new().with_range(Some(range)).with_if_match(tag);
         let answer = self.store.get_opts(&self.path, options).await.map_err(|error| self.failure(&error))?;
@@ -68,8 +68,8 @@ impl Object {
         Ok(bytes)
     }
 
-    /// Whether an answer comes from the object that was listed, and from the same one as all answers before. Not
-    /// every server minds `If-Match`.
+    /// Whether a response is from the listed object and the same version as all earlier responses. Not every server
+    /// supports `If-Match`.
     fn is_same(&self, meta: &ObjectMeta) -> bool {
         let listed = self.version == version(meta) || self.version == age(meta);
         meta.size == self.bytes && listed && *self.tag.get_or_init(|| meta.e_tag.clone()) == meta.e_tag
@@ -88,14 +88,14 @@ fn failed(reason: String) -> io::Error {
     io::Error::other(Transport(reason))
 }
 
-/// Why a part was not fetched: may another attempt help?
+/// Why a fetch failed, and whether a retry may help.
 enum Failure {
     Passing(String),
     Lasting(String),
 }
 
-/// The bytes did not come, for this reason. Says nothing about what they would have been. Whoever reads names the
-/// address, as with files.
+/// Says why the bytes did not arrive. It says nothing about the file itself. The reader adds the address, as it does
+/// for files.
 #[derive(Debug)]
 struct Transport(String);
 
@@ -107,13 +107,13 @@ impl fmt::Display for Transport {
 
 impl std::error::Error for Transport {}
 
-/// Whether an error of a reader comes from the way rather than from the file: then the run must stop, since the file
-/// is not damaged, and the same command can go on.
+/// Whether an error is from the transfer rather than the file. The run must then stop: the file is not damaged, and the
+/// same command can resume.
 pub(crate) fn is_transport(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Transport>())
 }
 
-/// What changes when an object does: its tag, else its age. Some servers give the tag only with the bytes.
+/// Identifies a version: the tag, else the modification time. Some servers give the tag only with the bytes.
 pub(super) fn version(meta: &ObjectMeta) -> String {
     match &meta.e_tag {
         Some(tag) => tag.trim_start_matches("W/").trim_matches('"').to_owned(),
@@ -121,7 +121,7 @@ pub(super) fn version(meta: &ObjectMeta) -> String {
     }
 }
 
-/// In whole seconds: a list may be finer than an answer.
+/// In whole seconds: a listing may have a finer resolution than a response.
 fn age(meta: &ObjectMeta) -> String {
     format!("modified {}", meta.last_modified.timestamp())
 }

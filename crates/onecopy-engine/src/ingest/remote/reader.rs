@@ -1,4 +1,4 @@
-//! A file in a store, front to back: one part in hand, the next on its way.
+//! Reads a file in a store from front to back, and fetches the next part ahead.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use bytes::{Buf, Bytes};
 use super::object::Object;
 use super::runtime::{Pending, begin};
 
-/// The size of a part: large enough that asking costs little, small enough that two of them are nothing.
+/// The size of a part: large enough to amortize the request, small enough to hold two in memory.
 const PART_BYTES: u64 = 4 << 20;
 
-/// Reads a file. Holds at most two parts in memory, and a part that does not come is asked for again. An error is
-/// final: nothing is read behind a gap.
+/// Reads a file. It holds at most two parts in memory and retries failed parts. An error is final: nothing is read
+/// after a gap.
 pub(crate) struct RemoteReader {
     object: Arc<Object>,
     current: Bytes,
     pending: Option<Pending<io::Result<Bytes>>>,
-    /// Where the part after the pending one starts.
+    /// The start of the part after the pending one.
     next: u64,
 }
 
@@ -28,7 +28,7 @@ impl RemoteReader {
         Ok(reader)
     }
 
-    /// Asks for the next part, if there is one.
+    /// Requests the next part, if there is one.
     fn ask(&mut self) -> io::Result<()> {
         let end = self.object.bytes.min(self.next + PART_BYTES);
         if self.next == end {

@@ -1,6 +1,6 @@
-//! What went wrong with a store, and what a person can do about it.
+//! Explains errors of a store and what the user can do about them.
 //!
-//! A library says what it met, such as `UnknownIssuer`; whoever started the run needs the variable to set.
+//! A library reports its own view, such as `UnknownIssuer`; the user needs the name of the variable to set.
 
 use object_store::Error;
 
@@ -10,9 +10,9 @@ pub(super) const CHANGED: &str = "it changed while it was being worked on; run t
 
 const NO_RANGES: &str = "the server does not serve parts of a file: download it, then give the file";
 
-/// Why a store did not answer, or refused.
+/// Why a store did not answer or refused.
 pub(super) fn reason(scheme: Scheme, error: &Error) -> String {
-    // Lists do not tell a refusal from other errors.
+    // Errors from listing have no separate kind for a refusal.
     let (said, cause) = (error.to_string(), deepest(error));
     match error {
         _ if said.contains("NoSuchBucket") || said.contains("ContainerNotFound") => {
@@ -21,7 +21,7 @@ pub(super) fn reason(scheme: Scheme, error: &Error) -> String {
         Error::NotFound { .. } if scheme.is_web() => "the server has no such file".into(),
         Error::NotFound { .. } => "there is no such object".into(),
         Error::Precondition { .. } => CHANGED.into(),
-        // The addresses where machines of a cloud get their credentials: they are asked when none are set.
+        // The metadata addresses of cloud machines. A client asks them for credentials if none are set.
         _ if said.contains("169.254.") || said.contains("metadata.google") => {
             format!("no credentials; {}", credentials(scheme))
         }
@@ -36,12 +36,12 @@ pub(super) fn reason(scheme: Scheme, error: &Error) -> String {
     }
 }
 
-/// Why a store could not even be asked: a setting is missing or wrong.
+/// Why a client could not be created: a setting is missing or wrong.
 pub(super) fn setting(scheme: Scheme, error: &Error) -> String {
     let cause = deepest(error);
     match error {
         _ if cause.contains("CA certificates") => certificate(&cause),
-        // Says which file or which value, where its cause says only what is wrong with it.
+        // This error names the file or value; its cause only says what is wrong.
         Error::Generic { source, .. } => format!("{source}; {}", credentials(scheme)),
         _ => format!("{cause}; {}", credentials(scheme)),
     }
@@ -64,7 +64,7 @@ fn certificate(cause: &str) -> String {
     format!("{cause}: set SSL_CERT_FILE to a file with the certificates to trust, such as your company's")
 }
 
-/// What an account that does not exist looks like: a host that does not.
+/// A missing storage account looks like a host that does not exist.
 fn account(scheme: Scheme) -> &'static str {
     if scheme == Scheme::Azure { "AZURE_STORAGE_ACCOUNT_NAME, " } else { "" }
 }
@@ -85,7 +85,7 @@ fn credentials(scheme: Scheme) -> &'static str {
     }
 }
 
-/// What an error is at its root; what wraps it says where it passed.
+/// The root cause of an error. The outer errors only add context.
 fn deepest(error: &Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

@@ -1,4 +1,4 @@
-//! Asynchronous work behind a synchronous face: one background thread for all of it.
+//! Runs asynchronous work for synchronous callers, on one background thread.
 
 use std::future::Future;
 use std::io;
@@ -8,15 +8,15 @@ use std::sync::{Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::AbortHandle;
 
-/// Work that was begun. Dropping it ends it.
+/// Work in progress. Dropping it cancels the work.
 pub(super) struct Pending<T> {
     answer: Receiver<T>,
     task: AbortHandle,
 }
 
 impl<T> Pending<T> {
-    /// Waits for the result. Rather a channel than the runtime's own way to wait, which panics when the caller
-    /// happens to be a thread of another runtime.
+    /// Waits for the result. It uses a channel because blocking on the runtime would panic inside another runtime's
+    /// thread.
     pub(super) fn wait(&self) -> io::Result<T> {
         self.answer.recv().map_err(|_| io::Error::other("the transfer ended without a result"))
     }
@@ -28,26 +28,26 @@ impl<T> Drop for Pending<T> {
     }
 }
 
-/// Begins `work` in the background.
+/// Starts `work` in the background.
 pub(super) fn begin<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> io::Result<Pending<T>> {
     let (sender, answer) = sync_channel(1);
     let task = handle()?.spawn(async move {
-        // Nobody waits any more if this fails.
+        // Sending fails if nobody waits for the result any more.
         let _ = sender.send(work.await);
     });
     Ok(Pending { answer, task: task.abort_handle() })
 }
 
-/// The one runtime of the process, started when it is first needed.
+/// The only runtime of the process, started on first use.
 fn handle() -> io::Result<Handle> {
     static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
     let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(runtime) = &*runtime {
         return Ok(runtime.handle().clone());
     }
-    // Whoever embeds the engine may have chosen a provider already, and it is as good.
+    // This fails if the embedding program already chose a provider, which works as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let started =
         Builder::new_multi_thread().worker_threads(1).thread_name("onecopy-remote").enable_all().build()?;

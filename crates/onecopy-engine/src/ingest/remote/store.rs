@@ -1,4 +1,4 @@
-//! The stores of a job, and what is in them.
+//! The stores of a job: listing files and opening them.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,7 +8,7 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use super::address::{Address, Wanted, parse};
+use super::address::{StoreAddress, Wanted, parse};
 use super::blocks::RemoteBlocks;
 use super::connect::connect;
 use super::object::{Object, version};
@@ -17,7 +17,7 @@ use super::remedy::{reason, setting};
 use super::runtime::begin;
 use crate::error::{Error, Result};
 
-/// Most objects below one address.
+/// The most objects below one address.
 const MOST_OBJECTS: usize = 1_000_000;
 
 /// A file in a store.
@@ -29,22 +29,22 @@ pub(crate) struct RemoteFile {
     pub version: String,
 }
 
-/// The stores of a job, each connected to once.
+/// The stores of a job, with one client each.
 pub(crate) struct Stores {
     settings: Vec<(String, String)>,
     known: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
 }
 
 impl Stores {
-    /// `settings` are credentials and the like, under the names of the usual environment variables
-    /// (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, ...). The engine does not read the environment; its caller may.
+    /// `settings` are credentials and similar values, named like the usual environment variables (`AWS_ACCESS_KEY_ID`,
+    /// `AWS_ENDPOINT_URL`, ...). The engine does not read the environment; its caller may.
     pub(crate) fn new(settings: impl IntoIterator<Item = (String, String)>) -> Stores {
         Stores { settings: settings.into_iter().collect(), known: Mutex::default() }
     }
 
-    /// The files that an address stands for, by address: one object, all below a `/`, or those that match a pattern.
+    /// The files behind an address, sorted by address: one object, all below a `/`, or those that match a pattern.
     pub(crate) fn list(&self, input: &str) -> Result<Vec<RemoteFile>> {
-        let wrong = |what: String| Error::Input(input.into(), what);
+        let wrong = |reason: String| Error::Input { input: input.into(), reason };
         let address = parse(input).map_err(wrong)?;
         let store = self.store(&address).map_err(|error| wrong(setting(address.scheme, &error)))?;
         let asked = address.clone();
@@ -61,12 +61,12 @@ impl Stores {
         Ok(files)
     }
 
-    /// A reader of a file, front to back.
+    /// A reader of a file from front to back.
     pub(crate) fn read(&self, file: &RemoteFile) -> io::Result<RemoteReader> {
         RemoteReader::new(self.object(file)?)
     }
 
-    /// A reader of a file, at any place.
+    /// A reader with random access to a file.
     pub(crate) fn blocks(&self, file: &RemoteFile) -> io::Result<RemoteBlocks> {
         Ok(RemoteBlocks::new(self.object(file)?))
     }
@@ -85,8 +85,8 @@ impl Stores {
         }))
     }
 
-    /// The address of a file that was listed: its key may hold what looks like a pattern.
-    fn exact(&self, address: &str) -> Result<(Address, String), String> {
+    /// Parses the address of a listed file. Its key may look like a pattern.
+    fn exact(&self, address: &str) -> Result<(StoreAddress, String), String> {
         let parts = address.splitn(4, '/').collect::<Vec<_>>();
         match parts.as_slice() {
             [scheme, "", bucket, key] if !scheme.starts_with("http") => {
@@ -96,7 +96,7 @@ impl Stores {
         }
     }
 
-    fn store(&self, address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn store(&self, address: &StoreAddress) -> object_store::Result<Arc<dyn ObjectStore>> {
         let name = format!("{:?} {}", address.scheme, address.bucket);
         if let Some(store) = self.known().get(&name) {
             return Ok(store.clone());
@@ -111,7 +111,7 @@ impl Stores {
     }
 }
 
-async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<RemoteFile, String> {
+async fn one(store: &dyn ObjectStore, address: &StoreAddress, key: &str) -> Result<RemoteFile, String> {
     let path = Path::parse(key).map_err(|error| error.to_string())?;
     match store.head(&path).await {
         Ok(meta) => Ok(file(address, key, &meta)),
@@ -119,7 +119,7 @@ async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<Re
             Err(missing(store, address, path).await)
         }
         Err(error) if address.scheme.is_web() => {
-            // Addresses that are signed for reading only refuse the question, and answer it along with a byte.
+            // Addresses signed only for reading refuse HEAD, but a GET of one byte returns the same metadata.
             let first = store.get_opts(&path, GetOptions::new().with_range(Some(0..1))).await;
             first.map(|answer| file(address, key, &answer.meta)).map_err(|_| reason(address.scheme, &error))
         }
@@ -127,8 +127,8 @@ async fn one(store: &dyn ObjectStore, address: &Address, key: &str) -> Result<Re
     }
 }
 
-/// Why there is no such object: the answer to a question about one object does not say.
-async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> String {
+/// Why an object is missing: the response to the request for it does not tell.
+async fn missing(store: &dyn ObjectStore, address: &StoreAddress, path: Path) -> String {
     match store.list(Some(&path)).try_next().await {
         Ok(Some(_)) => "it is a folder: end the address with / to take all objects below it".into(),
         Ok(None) => "there is no such object".into(),
@@ -136,13 +136,17 @@ async fn missing(store: &dyn ObjectStore, address: &Address, path: Path) -> Stri
     }
 }
 
-async fn below(store: &dyn ObjectStore, address: &Address, prefix: &str) -> Result<Vec<RemoteFile>, String> {
+async fn below(
+    store: &dyn ObjectStore,
+    address: &StoreAddress,
+    prefix: &str,
+) -> Result<Vec<RemoteFile>, String> {
     let path = Path::parse(prefix).map_err(|error| error.to_string())?;
     let mut found = store.list(Some(&path));
     let mut files: Vec<RemoteFile> = Vec::new();
     while let Some(meta) = found.try_next().await.map_err(|error| reason(address.scheme, &error))? {
         let key = meta.location.as_ref();
-        // Consoles and other tools mark folders by an empty object, which comes right before what is in it.
+        // Consoles and other tools mark a folder with an empty object, listed right before its contents.
         if files.last().is_some_and(|last| last.bytes == 0 && is_below(&address.of(key), &last.address)) {
             files.pop();
         }
@@ -163,6 +167,6 @@ fn is_below(address: &str, folder: &str) -> bool {
     address.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn file(address: &Address, key: &str, meta: &ObjectMeta) -> RemoteFile {
+fn file(address: &StoreAddress, key: &str, meta: &ObjectMeta) -> RemoteFile {
     RemoteFile { address: address.of(key), bytes: meta.size, version: version(meta) }
 }

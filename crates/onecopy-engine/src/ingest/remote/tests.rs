@@ -1,4 +1,4 @@
-//! Real servers on loopback: one that speaks the protocol of S3, and one of the web that can be told to misbehave.
+//! Runs real servers on loopback: one speaks the S3 protocol, the other is a web server that can misbehave.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -28,7 +28,7 @@ use crate::job::{Fields, Limits};
 
 const LARGE: usize = 20 << 20;
 
-/// Serves the folders of `root` as buckets, for as long as the test process lives.
+/// Serves the folders of `root` as buckets until the test process ends.
 fn serve_s3(root: &Path) -> String {
     let files = s3s_fs::FileSystem::new(root).unwrap();
     let mut builder = S3ServiceBuilder::new(files);
@@ -172,7 +172,7 @@ fn an_object_that_changes_is_not_read_on() {
     let file = stores.list("s3://pages/large.bin").unwrap().remove(0);
     let mut reader = stores.read(&file).unwrap();
     reader.read_exact(&mut [0; 100]).unwrap();
-    // Its size and age stay what they were: only the tag of the answers tells.
+    // Size and modification time stay the same: only the tag of the responses differs.
     let path = root.path().join("pages/large.bin");
     let age = std::fs::metadata(&path).unwrap().modified().unwrap();
     std::fs::write(&path, vec![7; LARGE]).unwrap();
@@ -216,7 +216,7 @@ fn parquet_is_read_from_a_store_until_it_goes() {
     assert!(is_transport(&error), "{error}");
 }
 
-/// A web server of one file. `breaks` answers with bytes end after half of them; redirects go to `elsewhere`.
+/// A web server with one file. It breaks off `breaks` responses halfway, and redirects to `elsewhere`.
 struct Web {
     body: Vec<u8>,
     ranges: bool,
@@ -337,7 +337,7 @@ fn a_connection_that_always_breaks_is_given_up() {
     let address = format!("{}/pages.jsonl?token=a%20b", server.serve());
     let error = read(&Stores::new([]), &address).unwrap_err();
     assert!(is_transport(&error), "{error}");
-    // The lines stop, rather than counting as damaged.
+    // Reading stops with an error instead of reporting damaged lines.
     let stores = Stores::new([]);
     let reader = stores.read(&stores.list(&address).unwrap()[0]).unwrap();
     let error =

@@ -1,6 +1,6 @@
-//! `unsafe`: where a string ends, found 64 bytes at once with AVX2 and AVX-512.
+//! `unsafe`: finds the end of a string with AVX2 and AVX-512, 64 bytes at a time.
 //!
-//! `inside_by` is the loop that all levels share, and tests hold them equal.
+//! All levels share the loop `inside_by`, and tests check that their results are equal.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -9,13 +9,13 @@ use onecopy_core::simd::Level;
 
 use super::{inside_by, masks};
 
-/// How many bytes there are before the quote that ends a string; none if nothing does, or if something is strange.
+/// The number of bytes before the closing quote of a string. `None` if there is no such quote or the string is invalid.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 #[inline]
 pub(super) fn inside(level: Level, bytes: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     match level.instructions() {
-        // SAFETY: a level says that the machine has its instructions.
+        // SAFETY: a level guarantees that the machine has its instructions.
         Instructions::Avx512 => return unsafe { x86::inside_avx512(bytes) },
         // SAFETY: as above.
         Instructions::Avx2 => return unsafe { x86::inside_avx2(bytes) },

@@ -1,24 +1,24 @@
-//! The line that opens a record of an ARC file, the format before WARC.
+//! Parses the first line of a record in an ARC file, the predecessor of WARC.
 //!
-//! Version 1 has five fields (address, IP, date, type, length), version 2 ten; an address may contain spaces, so the
-//! line is read from its end.
+//! Version 1 has five fields (address, IP, date, type, length), version 2 has ten. An address may contain spaces, so
+//! the line is parsed from its end.
 
 use memchr::memchr;
 
-/// No such line is longer.
+/// The longest accepted line.
 pub(super) const LINE_BYTES: usize = 16 << 10;
 
-/// What the line says.
+/// The fields of the line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub uri: &'a [u8],
     pub date: &'a [u8],
     pub content_type: &'a [u8],
-    /// Nothing where it is no number: crawlers wrote -1.
+    /// `None` if it is not a number: some crawlers wrote -1.
     pub length: Option<u64>,
 }
 
-/// Whether `bytes` could begin with such a line, from their first few.
+/// Whether `bytes` may begin with such a line, judging by the first few.
 pub(super) fn may_start(bytes: &[u8]) -> bool {
     let scheme = &bytes[..bytes.len().min(12)];
     match memchr(b':', scheme) {
@@ -27,7 +27,7 @@ pub(super) fn may_start(bytes: &[u8]) -> bool {
     }
 }
 
-/// Reads a line, given without its newline.
+/// Parses a line without its newline.
 pub(super) fn parse(line: &[u8]) -> Option<Line<'_>> {
     if line.len() > LINE_BYTES || !may_start(line) {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn parse(line: &[u8]) -> Option<Line<'_>> {
     }
     let date = (2..count).find(|&at| is_date(fields[at - 1]) && is_address(fields[at]))? - 1;
     let content_type = if date > 1 { fields[date - 1] } else { b"" };
-    // All fields are slices of the line, the last ones first: what is before the IP is the address.
+    // All fields are slices of the line, last field first. The address is everything before the IP.
     let behind: usize = fields[..=date + 1].iter().map(|field| field.len() + 1).sum();
     let uri = line.trim_ascii_end();
     let uri = &uri[..uri.len().checked_sub(behind)?];
@@ -60,7 +60,7 @@ fn is_address(field: &[u8]) -> bool {
             && field.iter().any(|byte| matches!(byte, b'.' | b':')))
 }
 
-/// A length in digits. One that does not fit in 63 bits is none.
+/// Parses a length in digits. `None` if it has more than 18 digits.
 pub(super) fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
         return None;

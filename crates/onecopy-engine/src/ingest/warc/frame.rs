@@ -1,33 +1,35 @@
-//! Where a record ends.
+//! Finds the end of a record.
 //!
-//! A record ends where its length says, if another starts there or nothing follows. If not, the length lies: the
-//! record then ends at the first start of another inside that length, and where there is none, what follows the
-//! record is lost up to the next start. Every answer holds however many bytes follow, so that it does not matter
-//! where a stream is cut, as long as each piece ends where a record starts.
+//! A record ends where its length says, if another record starts there or the stream ends. Otherwise the length is
+//! wrong, and the record ends at the first start of another record within that length. If there is none, the bytes
+//! after the record are lost up to the next start.
+//!
+//! No answer depends on how many bytes follow. So a stream may be cut anywhere, as long as each piece ends at the start
+//! of a record.
 
 use std::ops::Range;
 
 use super::header::{self, Header, Outcome};
 use super::marker::{self, Sure};
 
-/// Line ends behind a record that belong to it: two as a rule, some writers put more.
+/// The most line ends after a record that belong to it, in bytes. Two line ends are usual, but some writers add more.
 pub(super) const BLANK_BYTES: usize = 4 << 10;
-/// What is read behind a record to see whether another starts there.
+/// How many bytes are read after a record to check that another starts there.
 const GLANCE_BYTES: usize = 8 << 10;
 
-/// What some bytes begin with. Places count from their start.
+/// The first item of some bytes. Offsets count from their start.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// To tell, this many bytes are needed.
+    /// The answer needs this many bytes.
     Need(usize),
     Record(Frame),
-    /// Bytes that belong to no record, up to here.
+    /// Bytes that belong to no record, up to this offset.
     Lost(usize),
-    /// As many bytes as the limit that belong to no record, and more of them behind.
+    /// More bytes than the limit that belong to no record.
     Adrift,
-    /// A record that goes beyond the limit, by its own account up to here.
+    /// A record over the limit, which claims to end at this offset.
     Overlong(u64),
-    /// A record of unknown length that goes beyond the limit.
+    /// A record of unknown length that exceeds the limit.
     Endless,
 }
 
@@ -35,18 +37,18 @@ pub(super) enum Step {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub block: Range<usize>,
-    /// Where the next begins.
+    /// Where the next record begins.
     pub end: usize,
-    /// How many bytes of the length that it promises are not there.
+    /// How many bytes of its stated length are missing.
     pub missing: u64,
-    /// Whether its end is where it said, or was only found by what follows.
+    /// Whether it ends where its length said. Otherwise its end was found by the next start.
     pub promised: bool,
-    /// Whether all of its header is there.
+    /// Whether its header is complete.
     pub headed: bool,
 }
 
-/// Says what `bytes`, which are not empty, begin with. `whole` says that no more will come. A block, or something
-/// lost, of more than `limit` bytes is not asked for.
+/// Finds the first item of `bytes`, which are not empty. `whole` means that the stream has ended. It never requests
+/// more than `limit` bytes for a block or for lost bytes.
 pub(super) fn frame(bytes: &[u8], whole: bool, limit: usize) -> Step {
     match marker::likely(bytes, whole) {
         Sure::Unknown => return Step::Need(more(bytes)),
@@ -73,7 +75,7 @@ fn more(bytes: &[u8]) -> usize {
     2 * bytes.len() + 512
 }
 
-/// A record that says how long it is.
+/// A record that states its length.
 fn promised(bytes: &[u8], whole: bool, block: usize, length: usize) -> Step {
     let end = block + length;
     if bytes.len() < end {
@@ -100,7 +102,7 @@ fn promised(bytes: &[u8], whole: bool, block: usize, length: usize) -> Step {
     Step::Record(Frame { block: block..end, end: next, missing: 0, promised: true, headed: true })
 }
 
-/// A record whose block is cut off by what starts at `next`, before the `end` that it promised.
+/// A record that is cut off at `next`, before its stated `end`.
 fn short(bytes: &[u8], block: usize, next: usize, end: u64) -> Step {
     let inside = without_blanks(bytes, block, next);
     Step::Record(Frame {
@@ -112,7 +114,7 @@ fn short(bytes: &[u8], block: usize, next: usize, end: u64) -> Step {
     })
 }
 
-/// A record that does not say how long it is: it goes on to the next.
+/// A record without a length: it ends at the next start.
 fn found(bytes: &[u8], whole: bool, block: usize, limit: usize) -> Step {
     match marker::find(bytes, block, whole) {
         Ok(Some(next)) if next - block <= limit => ends_at(bytes, block, next),
@@ -128,9 +130,9 @@ fn ends_at(bytes: &[u8], block: usize, next: usize) -> Step {
     Step::Record(Frame { block: inside, end: next, missing: 0, promised: false, headed: true })
 }
 
-/// What is no record, up to the next; at most `limit` bytes of it at a time.
+/// Bytes outside any record, up to the next start; at most `limit` bytes at a time.
 fn lost(bytes: &[u8], whole: bool, limit: usize) -> Step {
-    // What it begins with is no start, even where it looks like one.
+    // The first line is not a start, even if it looks like one.
     let line = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
     let next = if line < bytes.len() { marker::find(bytes, line, whole) } else { Ok(None) };
     match next {
@@ -142,7 +144,7 @@ fn lost(bytes: &[u8], whole: bool, limit: usize) -> Step {
     }
 }
 
-/// How many line ends there are, in bytes.
+/// The length of the leading line ends, in bytes.
 pub(super) fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take(BLANK_BYTES).take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
 }

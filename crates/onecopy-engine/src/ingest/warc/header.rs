@@ -1,40 +1,40 @@
-//! The header of a record: where it ends, and how long it says that the record is.
+//! Parses the header of a record: where it ends, and the length it states.
 //!
-//! Crawlers leave lines out and put blank ones in, so a header ends at the blank line behind its Content-Length, and
-//! without one where a line cannot be a field.
+//! Crawlers leave lines out and insert blank ones. So a header ends at the blank line after its Content-Length. Without
+//! a Content-Length it ends at the first line that cannot be a field.
 
 use memchr::memchr;
 
 use super::arc;
 use super::marker::{self, Sure};
 
-/// A longer header is none.
+/// The longest accepted header.
 pub(super) const HEADER_BYTES: usize = 64 << 10;
 
-/// What the header says of the record's frame. Places count from the record's start.
+/// The parts of a header needed for framing. Offsets count from the start of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// Where the block begins.
     pub block: usize,
-    /// How long it should be.
+    /// The stated length of the block.
     pub length: Option<u64>,
-    /// Whether all of the header is there.
+    /// Whether the header is complete.
     pub complete: bool,
     /// Whether another record starts where the block should.
     pub cut: bool,
 }
 
-/// What came of reading a header.
+/// The result of reading a header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Read(Header),
-    /// More bytes are needed to tell.
+    /// The answer needs more bytes.
     Open,
-    /// It does not end.
+    /// The header has no end within the limit.
     Endless,
 }
 
-/// Reads the header that `bytes` begin with, WARC's or ARC's. `whole` says that no more bytes will come.
+/// Parses the header at the start of `bytes`, of WARC or ARC. `whole` means that the stream has ended.
 pub(super) fn read(bytes: &[u8], whole: bool) -> Outcome {
     if bytes.starts_with(b"WARC/") {
         return Scan { bytes, whole, at: 0, length: None }.run();
@@ -57,16 +57,16 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     fn run(mut self) -> Outcome {
-        // The version line says nothing that we need.
+        // The version line has no information we need.
         let mut first = true;
         loop {
             let rest = &self.bytes[self.at..];
-            // Not further, however much is there: the answer must not depend on that.
+            // The search stops here even if more bytes are present: the answer must not depend on them.
             let end = match memchr(b'\n', &rest[..rest.len().min(HEADER_BYTES + 1)]) {
                 _ if self.at > HEADER_BYTES => return Outcome::Endless,
                 Some(end) => end,
                 None if rest.len() > HEADER_BYTES => return Outcome::Endless,
-                // A block may end before its first line does.
+                // The stream may end inside the first line of a block.
                 None if self.whole && self.is_block(rest) => return self.ended(self.at, true),
                 None if self.whole => return self.ended(self.bytes.len(), false),
                 None => return Outcome::Open,
@@ -93,12 +93,12 @@ impl Scan<'_> {
         Outcome::Read(Header { block: self.at, length: self.length, complete: true, cut: true })
     }
 
-    /// Whether the blank line is missing and the block begins with this one.
+    /// Whether the blank line is missing and the block begins with this line.
     fn is_block(&self, line: &[u8]) -> bool {
         self.length.is_some() && (line.starts_with(b"HTTP/") || line.starts_with(b"<"))
     }
 
-    /// What a line means; `next` is where the one behind it starts.
+    /// Interprets a line; `next` is the start of the line after it.
     fn line(&mut self, line: &[u8], next: usize) -> Next {
         if line.is_empty() {
             return self.blank(next);
@@ -111,7 +111,8 @@ impl Scan<'_> {
         if self.is_block(line) {
             return Next::Block(self.at);
         }
-        // Of either format: where a header that never ends is lost, it is lost up to the next record of either.
+        // A start of either format counts: if this header never ends, its bytes are lost up to the next start of
+        // either.
         match marker::sure(&self.bytes[self.at..], self.whole) {
             Sure::Yes => Next::Start,
             Sure::Unknown => Next::Open,
@@ -119,7 +120,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A blank line ends the header, unless the length is still to come and more fields follow.
+    /// A blank line ends the header, unless the length is still missing and more fields follow.
     fn blank(&self, next: usize) -> Next {
         let rest = &self.bytes[next..];
         if self.length.is_some() {
@@ -141,7 +142,7 @@ impl Scan<'_> {
 enum Next {
     Field,
     Block(usize),
-    /// Another record.
+    /// The start of another record.
     Start,
     Open,
 }
@@ -151,7 +152,7 @@ pub(super) fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The value of a field, if the line is one of that name. `name` is in lower case.
+/// The value of a field, if the line has this field name. `name` is in lower case.
 pub(super) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (head, rest) = line.split_at_checked(name.len())?;
     if !head.eq_ignore_ascii_case(name) {

@@ -1,6 +1,6 @@
-//! An HTTP response as it stands in a record: its status and the few fields that matter.
+//! Parses an HTTP response in a record: its status and the few needed fields.
 //!
-//! Takes what crawlers wrote: line feeds alone, no words behind the status, folded fields, lines that are no field.
+//! It tolerates what crawlers wrote: bare line feeds, no reason phrase, folded fields, and lines that are not fields.
 
 use std::borrow::Cow;
 
@@ -14,21 +14,21 @@ pub(super) struct Response<'a> {
     pub status: u16,
     pub location: Option<&'a [u8]>,
     pub content_type: Option<&'a [u8]>,
-    /// Codings of the content in the order in which they were applied.
+    /// Content codings in the order they were applied.
     pub content_encodings: Encodings<'a>,
     pub transfer_encodings: Encodings<'a>,
-    /// Header and blank line.
+    /// The header and its blank line.
     pub head: &'a [u8],
     pub body: &'a [u8],
 }
 
-/// As many as anyone nests. Further ones are not undone.
+/// At most four nested codings. Further ones are not undone.
 pub(super) type Encodings<'a> = [Option<&'a [u8]>; 4];
 
-/// Interim responses (100 Continue) before the one that counts.
+/// The most interim responses (100 Continue) before the final one.
 const INTERIM_LIMIT: usize = 4;
 
-/// Reads a response; nothing if the block is none.
+/// Parses a response; `None` if the block is not one.
 pub(super) fn parse(block: &[u8]) -> Option<Response<'_>> {
     let mut rest = block;
     for _ in 0..INTERIM_LIMIT {
@@ -94,7 +94,7 @@ fn field<'a>(line: &'a [u8], response: &mut Response<'a>) {
     }
 }
 
-/// Notes the codings of a list such as `gzip, br`.
+/// Adds the codings of a list such as `gzip, br`.
 fn add<'a>(encodings: &mut Encodings<'a>, list: &'a [u8]) {
     for name in list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|name| !name.is_empty()) {
         if let Some(free) = encodings.iter_mut().find(|slot| slot.is_none()) {
@@ -103,8 +103,16 @@ fn add<'a>(encodings: &mut Encodings<'a>, list: &'a [u8]) {
     }
 }
 
-/// A media type such as `text/html; charset=utf-8`: the type in lower case, and the charset.
-pub(super) fn media_type(value: &[u8]) -> (String, Option<Cow<'_, str>>) {
+/// A media type such as `text/html; charset=utf-8`.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct MediaType<'a> {
+    /// The type, in lower case.
+    pub name: String,
+    pub charset: Option<Cow<'a, str>>,
+}
+
+/// Parses a media type such as `text/html; charset=utf-8`: the type in lower case, and the charset.
+pub(super) fn media_type(value: &[u8]) -> MediaType<'_> {
     let mut parts = value.split(|&byte| byte == b';' || byte == b',');
     let name = String::from_utf8_lossy(parts.next().unwrap_or_default().trim_ascii()).to_ascii_lowercase();
     let charset = parts.find_map(|part| {
@@ -114,7 +122,7 @@ pub(super) fn media_type(value: &[u8]) -> (String, Option<Cow<'_, str>>) {
         let value = value.strip_suffix(b"\"").unwrap_or(value);
         key.trim_ascii().eq_ignore_ascii_case(b"charset").then(|| String::from_utf8_lossy(value))
     });
-    (name, charset)
+    MediaType { name, charset }
 }
 
 #[cfg(test)]
@@ -151,9 +159,9 @@ mod tests {
     fn media_types_have_charsets() {
         assert_eq!(
             media_type(b"Text/HTML; a=b; Charset = \"KOI8-R\""),
-            ("text/html".into(), Some("KOI8-R".into()))
+            MediaType { name: "text/html".into(), charset: Some("KOI8-R".into()) }
         );
-        assert_eq!(media_type(b"text/plain"), ("text/plain".into(), None));
-        assert_eq!(media_type(b""), (String::new(), None));
+        assert_eq!(media_type(b"text/plain"), MediaType { name: "text/plain".into(), charset: None });
+        assert_eq!(media_type(b""), MediaType::default());
     }
 }

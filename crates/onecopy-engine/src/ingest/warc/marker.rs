@@ -1,22 +1,22 @@
-//! Where a record may start: a version line of WARC, or the line that opens a record of ARC.
+//! Recognizes the start of a record: a WARC version line, or the first line of an ARC record.
 //!
-//! Behind a record whose length is right, a glance is enough. Where lengths lie and a start has to be searched for,
-//! text that merely mentions `WARC/1.0` must not be taken for one, so the line behind it must be a field.
+//! After a record with a correct length, a quick check suffices. If the length is wrong, a start must be searched for.
+//! Text that merely mentions `WARC/1.0` must not match, so the next line must be a field.
 
 use memchr::{memchr, memchr_iter};
 
 use super::{arc, header};
 
-/// An answer from bytes that may go on.
+/// An answer based on bytes that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sure {
     Yes,
     No,
-    /// More bytes are needed to tell.
+    /// The answer needs more bytes.
     Unknown,
 }
 
-/// Whether `bytes` begin like a record. `whole` says that no more bytes will come.
+/// Whether `bytes` begin like a record. `whole` means that the stream has ended.
 pub(super) fn likely(bytes: &[u8], whole: bool) -> Sure {
     if bytes.starts_with(b"WARC/") {
         return match bytes.get(5) {
@@ -30,7 +30,7 @@ pub(super) fn likely(bytes: &[u8], whole: bool) -> Sure {
     arc_line(bytes, whole)
 }
 
-/// Whether `bytes`, in the midst of something, begin a record.
+/// Whether `bytes` begin a record, if nothing before them suggests one. This check is strict.
 pub(super) fn sure(bytes: &[u8], whole: bool) -> Sure {
     if !bytes.starts_with(b"WARC/") {
         return if b"WARC/".starts_with(bytes) { open(whole) } else { arc_line(bytes, whole) };
@@ -49,7 +49,7 @@ pub(super) fn sure(bytes: &[u8], whole: bool) -> Sure {
     let name = line.iter().take(64).take_while(is_name).count();
     let gap = line[name..].iter().take(8).take_while(|byte| **byte == b' ').count();
     match line.get(name + gap) {
-        // A line that opens a record of ARC is no field, though it begins like one.
+        // The first line of an ARC record looks like a field but is not one.
         Some(b':') if name > 0 => match arc_line(line, whole) {
             Sure::Yes => Sure::No,
             Sure::No => Sure::Yes,
@@ -71,8 +71,8 @@ fn arc_line(bytes: &[u8], whole: bool) -> Sure {
     }
 }
 
-/// The first start of a record at `from`, which starts a line, or behind it. `Err` is where one may be, if more bytes
-/// show it.
+/// The first start of a record at or after `from`, which must be the start of a line. `Err` holds a position where a
+/// record may start but more bytes are needed.
 pub(super) fn find(bytes: &[u8], from: usize, whole: bool) -> Result<Option<usize>, usize> {
     let lines = memchr_iter(b'\n', &bytes[from..]).map(|end| from + end + 1);
     for at in std::iter::once(from).chain(lines) {

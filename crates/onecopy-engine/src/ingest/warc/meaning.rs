@@ -1,51 +1,50 @@
-//! What a record is to us: a page, a redirect, a copy that the archive knows of, something to pass over, or a page
-//! that cannot be judged.
+//! Interprets a record: a page, a redirect, a copy known to the archive, a record to skip, or a page to reject.
 
 use std::borrow::Cow;
 
 use onecopy_core::parse_time;
 use url::Url;
 
-use super::http::{self, media_type};
+use super::http::{self, MediaType, media_type};
 use super::records::{RecordKind, WarcRecord, bare};
 use super::sniff::{self, Content};
 use super::unpack;
 use crate::job::Limits;
 
-/// What a record is to us.
+/// The meaning of a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Meaning<'a> {
-    /// A page, to be compared.
+    /// A page to compare.
     Page { origin: Origin<'a>, body: Body<'a> },
-    /// The page is elsewhere. `to` is a whole address.
+    /// The page has moved. `to` is an absolute address.
     Redirect { from: Cow<'a, str>, to: String, time: Option<i64> },
-    /// The same as another record, by the archive's own account.
+    /// A copy of another record, as the archive states.
     Revisit { origin: Origin<'a>, refers: Refers<'a> },
-    /// Not a page and not meant to be one; why, in a word or two.
+    /// Not a page; the reason in a word or two.
     Skip(&'static str),
-    /// A page that cannot be judged, and why.
+    /// A page that cannot be read, and the reason.
     Reject(String),
 }
 
-/// Where a record comes from. Whatever is not known is not there.
+/// The origin of a record. Unknown parts are `None`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Origin<'a> {
     pub uri: Option<Cow<'a, str>>,
     pub time: Option<i64>,
-    /// With the brackets, as it stands.
+    /// With its angle brackets.
     pub id: Option<Cow<'a, str>>,
     pub payload_digest: Option<Cow<'a, str>>,
-    /// Why the crawler stopped before the end of the page, if it did.
+    /// Why the crawler truncated the page, if it did.
     pub truncated: Option<Cow<'a, str>>,
 }
 
-/// The bytes of a page, any charset still undecoded.
+/// The bytes of a page, with the charset not decoded yet.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Body<'a> {
     pub bytes: Cow<'a, [u8]>,
-    /// The charset that the server named.
+    /// The charset from the media type.
     pub charset: Option<Cow<'a, str>>,
-    /// Whether tags are to be taken out.
+    /// Whether the body is HTML.
     pub html: bool,
 }
 
@@ -58,7 +57,7 @@ pub(crate) struct Refers<'a> {
     pub profile: Option<Cow<'a, str>>,
 }
 
-/// Says what `record` is to us.
+/// Interprets `record`.
 pub(crate) fn meaning<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
     match record.kind {
         RecordKind::Response | RecordKind::Resource | RecordKind::Conversion
@@ -118,7 +117,7 @@ fn response<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
         _ => return Meaning::Reject(format!("HTTP status {}", response.status)),
     }
     let claimed = response.content_type.map(media_type).unwrap_or_default();
-    if let Err(reason) = sniff::may_be_page(&claimed.0, response.body) {
+    if let Err(reason) = sniff::may_be_page(&claimed.name, response.body) {
         return Meaning::Reject(reason);
     }
     match unpack::body(&response, limits) {
@@ -140,7 +139,7 @@ fn redirect<'a>(from: Cow<'a, str>, location: &[u8], record: &WarcRecord) -> Mea
 
 /// A record whose block is the page itself.
 fn resource<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
-    // Crawlers keep their own logs and settings as resources too.
+    // Crawlers also store their own logs and settings as resources.
     if record.uri().is_some_and(|uri| !matches!(scheme(&uri), "http" | "https" | "ftp" | "file" | "")) {
         return Meaning::Skip("not from the web");
     }
@@ -148,26 +147,22 @@ fn resource<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
     if record.block.len() > limits.page_bytes {
         return Meaning::Reject(unpack::overlong(limits));
     }
-    match sniff::may_be_page(&claimed.0, record.block) {
+    match sniff::may_be_page(&claimed.name, record.block) {
         Ok(()) => page(record, record.block.into(), claimed),
         Err(reason) => Meaning::Reject(reason),
     }
 }
 
-fn page<'a>(
-    record: &WarcRecord<'a>,
-    bytes: Cow<'a, [u8]>,
-    (claimed, charset): (String, Option<Cow<'a, str>>),
-) -> Meaning<'a> {
+fn page<'a>(record: &WarcRecord<'a>, bytes: Cow<'a, [u8]>, claimed: MediaType<'a>) -> Meaning<'a> {
     if bytes.trim_ascii().is_empty() {
         return Meaning::Reject("an empty body".into());
     }
-    let html = match sniff::content(&claimed, &bytes) {
+    let html = match sniff::content(&claimed.name, &bytes) {
         Content::Html => true,
         Content::Text => false,
         Content::Other(what) => return Meaning::Reject(format!("not text: {what}")),
     };
-    Meaning::Page { origin: origin(record), body: Body { bytes, charset, html } }
+    Meaning::Page { origin: origin(record), body: Body { bytes, charset: claimed.charset, html } }
 }
 
 fn scheme(uri: &str) -> &str {

@@ -1,4 +1,4 @@
-//! A record of an archive → one page's parts, as a line of JSON gives them.
+//! Turns a record of an archive into the parts of a page, like those of a JSON line.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use super::meaning::{Body, Meaning, Origin, Refers, meaning};
 use super::records::WarcRecord;
 use crate::job::Limits;
 
-/// The page that a record holds, or the place that it points at; nothing for a record that is neither. Says why if it
-/// cannot be judged.
+/// The page in a record, or the place it points to; `None` if it is neither. Returns the reason if the page cannot be
+/// read.
 pub(crate) fn read_record<'a>(
     record: &WarcRecord<'a>,
     limits: &Limits,
@@ -39,7 +39,7 @@ fn of<'a>(origin: Origin<'a>, date: Cow<'a, str>) -> Record<'a> {
     Record { url: origin.uri, time: origin.time, archived, ..Record::default() }
 }
 
-/// A revisit that does not say what it is a copy of means an earlier visit to its own address.
+/// A revisit that does not name its original refers to an earlier visit of its own address.
 fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, String> {
     let Some(to) = refers.uri.or_else(|| page.url.clone()) else {
         return Err("a revisit that does not say of what".into());

@@ -1,6 +1,6 @@
-//! The records of a chunk, one after the other, and the fields of their headers.
+//! Iterates over the records of a chunk and reads their header fields.
 //!
-//! Nothing is copied, and the fields of a record that is passed over are never looked at.
+//! Nothing is copied, and the fields of skipped records are never parsed.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,27 +11,27 @@ use super::arc;
 use super::frame::{Step, frame};
 use super::header::{trimmed, value_of};
 
-/// A stretch of a chunk: a record, or why it is none.
+/// A range of a chunk: a record, or the reason why it is not one.
 #[derive(Debug)]
 pub(crate) struct Item<'a> {
-    /// Its place in the chunk, with the line ends behind it.
+    /// Its range in the chunk, with the line ends after it.
     pub range: Range<usize>,
     pub record: Result<WarcRecord<'a>, String>,
 }
 
-/// One record as it stands.
+/// One unchanged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WarcRecord<'a> {
     pub kind: RecordKind,
-    /// What was archived: an HTTP response with its header, or the page itself.
+    /// The archived content: an HTTP response with its header, or the page itself.
     pub block: &'a [u8],
-    /// How many bytes of its length are not there.
+    /// How many bytes of its stated length are missing.
     pub missing: u64,
-    /// The version line and the fields; of ARC, the line that opens the record.
+    /// The version line and the fields; for ARC, the first line of the record.
     header: &'a [u8],
 }
 
-/// What a record says that it is.
+/// The type of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RecordKind {
     Response,
@@ -44,13 +44,13 @@ pub(crate) enum RecordKind {
     Continuation,
     /// The first record of an ARC file.
     ArcHeader,
-    /// Any other of an ARC file.
+    /// Any other record of an ARC file.
     ArcRecord,
     Unknown,
 }
 
 impl RecordKind {
-    /// The word for it in the format.
+    /// The name of the type in the format.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             RecordKind::Response | RecordKind::ArcRecord => "response",
@@ -74,7 +74,7 @@ impl RecordKind {
     }
 }
 
-/// The records of a chunk, which starts and ends where a record does.
+/// The records of a chunk, which must start and end at record boundaries.
 pub(crate) fn records(chunk: &[u8]) -> impl Iterator<Item = Item<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -99,7 +99,7 @@ fn item(chunk: &[u8], at: usize) -> Item<'_> {
             (frame.end, Ok(WarcRecord { kind: kind(header), block, missing, header }))
         }
         Step::Lost(end) => (end, Err(format!("{end} bytes that belong to no record of the archive"))),
-        // Not while the whole is there and there is no limit.
+        // Impossible here: the chunk is complete and there is no limit.
         Step::Need(_) | Step::Adrift | Step::Overlong(_) | Step::Endless => {
             (bytes.len(), Err("a record of impossible length".into()))
         }
@@ -116,7 +116,7 @@ fn kind(header: &[u8]) -> RecordKind {
     value.map_or(RecordKind::Unknown, RecordKind::of)
 }
 
-/// The lines of a header behind its version line, each with the folded ones behind it.
+/// The lines of a header after its version line, each with its folded continuation lines.
 fn fields(header: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = &header[memchr(b'\n', header).map_or(header.len(), |end| end + 1)..];
     std::iter::from_fn(move || {
@@ -132,7 +132,7 @@ fn fields(header: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl<'a> WarcRecord<'a> {
-    /// The value of a WARC field, such as `warc-date`; `name` is in lower case. ARC has no more than four.
+    /// The value of a WARC field, such as `warc-date`; `name` is in lower case. ARC has at most four fields.
     pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
         let value = match self.kind {
             RecordKind::ArcHeader | RecordKind::ArcRecord => {
@@ -149,7 +149,7 @@ impl<'a> WarcRecord<'a> {
         (!value.is_empty()).then_some(value)
     }
 
-    /// A field as text, folded lines joined.
+    /// A field as text, with folded lines joined.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         let text = String::from_utf8_lossy(self.field(name)?);
         Some(if text.contains('\n') {
@@ -159,7 +159,7 @@ impl<'a> WarcRecord<'a> {
         })
     }
 
-    /// The address that was archived. Some writers put it in angle brackets.
+    /// The archived address. Some writers put it in angle brackets.
     pub(crate) fn uri(&self) -> Option<Cow<'a, str>> {
         Some(match self.text("warc-target-uri")? {
             Cow::Borrowed(uri) => bare(uri).into(),
@@ -167,24 +167,24 @@ impl<'a> WarcRecord<'a> {
         })
     }
 
-    /// Where its block ends, counted from its start: only line ends come behind.
+    /// The end of its block, counted from the start of the record. Only line ends follow.
     pub(crate) fn block_end(&self) -> usize {
         self.header.len() + self.block.len()
     }
 
-    /// Whether it is of an ARC file.
+    /// Whether it is from an ARC file.
     pub(crate) fn is_arc(&self) -> bool {
         matches!(self.kind, RecordKind::ArcHeader | RecordKind::ArcRecord)
     }
 
-    /// The length that the header gives, right or not.
+    /// The length that the header states, correct or not.
     #[cfg(test)]
     pub(crate) fn length(&self) -> Option<u64> {
         self.field("content-length").and_then(arc::number)
     }
 }
 
-/// What is inside angle brackets.
+/// The text without its angle brackets.
 pub(super) fn bare(text: &str) -> &str {
     text.strip_prefix('<').and_then(|text| text.strip_suffix('>')).unwrap_or(text)
 }

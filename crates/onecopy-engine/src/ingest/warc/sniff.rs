@@ -1,6 +1,6 @@
-//! Whether a body is a page, by its media type and, where that is missing or vague, by its first bytes.
+//! Decides whether a body is a page: by its media type, or by its first bytes if the type is missing or vague.
 
-/// What a body is.
+/// The content of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Html,
@@ -9,10 +9,10 @@ pub(super) enum Content {
     Other(String),
 }
 
-/// How far is looked for a byte that no text has.
+/// How many bytes are searched for non-text bytes.
 const SNIFFED_BYTES: usize = 512;
 
-/// First bytes of what servers hand out as text by mistake.
+/// Magic numbers of files that servers send as text by mistake.
 const MAGICS: [(&[u8], &str); 16] = [
     (b"%PDF-", "application/pdf"),
     (b"\x89PNG", "image/png"),
@@ -32,7 +32,7 @@ const MAGICS: [(&[u8], &str); 16] = [
     (b"CWS", "a Flash file"),
 ];
 
-/// Whether a body may be a page, before it is unpacked. `claimed` is its media type in lower case, empty if unknown.
+/// Whether a body may be a page, before unpacking. `claimed` is its media type in lower case, empty if unknown.
 pub(super) fn may_be_page(claimed: &str, packed: &[u8]) -> Result<(), String> {
     match by_type(claimed) {
         Some(Content::Other(what)) if !starts_like_html(packed) => Err(format!("not text: {what}")),
@@ -40,7 +40,7 @@ pub(super) fn may_be_page(claimed: &str, packed: &[u8]) -> Result<(), String> {
     }
 }
 
-/// What an unpacked body is.
+/// The content of an unpacked body.
 pub(super) fn content(claimed: &str, bytes: &[u8]) -> Content {
     if starts_like_html(bytes) {
         return Content::Html;
@@ -55,7 +55,7 @@ pub(super) fn content(claimed: &str, bytes: &[u8]) -> Content {
     by_type(claimed).unwrap_or(Content::Text)
 }
 
-/// What the media type says; nothing if it says nothing.
+/// The content that the media type indicates; `None` if it is vague.
 fn by_type(claimed: &str) -> Option<Content> {
     match claimed {
         ""
@@ -70,7 +70,7 @@ fn by_type(claimed: &str) -> Option<Content> {
         | "text/calendar" => Some(Content::Other(claimed.into())),
         _ if claimed.starts_with("application/") && claimed.ends_with("+xml") => Some(Content::Html),
         _ if claimed.starts_with("text/") => Some(Content::Text),
-        // A word that is no media type, such as "html" or "text".
+        // A word that is not a media type, such as "html" or "text".
         _ if !claimed.contains('/') => None,
         _ => Some(Content::Other(claimed.into())),
     }
@@ -83,7 +83,7 @@ fn starts_like_html(bytes: &[u8]) -> bool {
     tags.iter().any(starts)
 }
 
-/// Whether there are bytes that text has in no charset. UTF-16 has zeros, but every other byte at most.
+/// Whether there are bytes that no charset uses for text. UTF-16 contains zeros, but only in every other byte.
 fn is_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(SNIFFED_BYTES)];
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {

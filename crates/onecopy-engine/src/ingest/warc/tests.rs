@@ -1,4 +1,4 @@
-//! What the tests of this folder share: records written by hand, and streams that stutter.
+//! Helpers of the tests in this folder: handwritten records, and streams that yield small pieces.
 
 mod conformance;
 mod meanings;
@@ -7,7 +7,7 @@ mod streams;
 use super::records::{RecordKind, WarcRecord, records};
 use super::*;
 
-/// A record with the right length.
+/// A record with a correct length.
 fn record(kind: &str, fields: &str, block: &str) -> String {
     let length = block.len();
     format!("WARC/1.0\r\nWARC-Type: {kind}\r\n{fields}Content-Length: {length}\r\n\r\n{block}\r\n\r\n")
@@ -34,7 +34,7 @@ fn chunks(bytes: &[u8], error: Option<&'static str>, chunk: usize, page: usize) 
     std::iter::from_fn(|| reader.next(vec![1, 2, 3]).unwrap()).collect()
 }
 
-/// What is found in a stream, in order: the block of a record, `lost` with its bytes, or the trouble.
+/// The items of a stream, in order: the block of a record, `lost` with its bytes, or the trouble.
 fn found(bytes: &[u8], chunk: usize, page: usize) -> Vec<String> {
     let mut out = Vec::new();
     for chunk in chunks(bytes, None, chunk, page) {

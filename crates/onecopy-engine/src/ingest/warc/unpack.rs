@@ -1,7 +1,7 @@
 //! Undoes the codings of an HTTP body, within limits.
 //!
-//! Crawlers often store a body unpacked and leave the header as it was, so a coding is undone only where the bytes
-//! show it. Of a body that is damaged or cut, what comes before the damage is taken.
+//! Crawlers often store a body unpacked and leave the header unchanged, so a coding is undone only if the bytes show
+//! it. If a body is damaged or truncated, the part before the damage is used.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,12 +12,12 @@ use memchr::memchr;
 use super::http::Response;
 use crate::job::Limits;
 
-/// No page is a bomb before it has grown to this.
+/// Below this unpacked size, no page counts as a decompression bomb.
 const HARMLESS_BYTES: u64 = 64 << 20;
-/// The widest zstd window in a body (RFC 9659).
+/// The largest accepted zstd window in a body (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// The body of `response` as its author wrote it, or why it cannot be had.
+/// The decoded body of `response`, or why it cannot be decoded.
 pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'a, [u8]>, String> {
     let mut body = Cow::Borrowed(response.body);
     let encodings = response.content_encodings.iter().chain(&response.transfer_encodings).flatten();
@@ -37,12 +37,12 @@ pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'
     Ok(body)
 }
 
-/// The reason for which a page that is too long is rejected.
+/// The reason for rejecting an overlong page.
 pub(super) fn overlong(limits: &Limits) -> String {
-    format!("longer than the limit of {} bytes a page (raise --max-page to take it)", limits.page_bytes)
+    format!("longer than the limit of {} bytes per page", limits.page_bytes)
 }
 
-/// Joins the chunks of a chunked body. One that is not chunked is taken as it is.
+/// Joins the chunks of a chunked body. A body that is not chunked is returned unchanged.
 fn dechunk(body: &[u8]) -> Cow<'_, [u8]> {
     let mut joined: Cow<[u8]> = Cow::Borrowed(b"");
     let (mut rest, mut count) = (body, 0);
@@ -57,7 +57,7 @@ fn dechunk(body: &[u8]) -> Cow<'_, [u8]> {
         }
         count += 1;
         let Some(next) = behind.strip_prefix(b"\r\n").or_else(|| behind.strip_prefix(b"\n")) else {
-            // Behind the first chunk no line ends: its size was a word of the text.
+            // No line end follows the first chunk, so its size was a word of the text.
             return if count == 1 && !behind.is_empty() { body.into() } else { joined };
         };
         rest = next;
@@ -65,7 +65,7 @@ fn dechunk(body: &[u8]) -> Cow<'_, [u8]> {
     if count == 0 { body.into() } else { joined }
 }
 
-/// The size in front of a chunk, and what follows its line.
+/// The size of a chunk, and the bytes after its size line.
 fn chunk_size(rest: &[u8]) -> Option<(usize, &[u8])> {
     let end = memchr(b'\n', &rest[..rest.len().min(256)])?;
     let line = rest[..end].trim_ascii();
@@ -96,7 +96,7 @@ fn decode<'a>(name: &[u8], body: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow<'
     } else if is(&["zstd"]) {
         bytes.starts_with(b"\x28\xb5\x2f\xfd").then(|| unpack_zstd(bytes, limits))
     } else {
-        // A coding that nobody knows is a mistake in the header, or the sniffer will find no text.
+        // An unknown coding is a mistake in the header. If it is real, the sniffer will find no text.
         None
     };
     match unpacked {
@@ -112,12 +112,12 @@ fn decode<'a>(name: &[u8], body: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow<'
 
 enum Unpacked {
     Bytes(Vec<u8>),
-    /// Not one byte, for this reason.
+    /// No bytes, for this reason.
     Nothing(String),
     Bomb,
 }
 
-/// Reads up to the page limit and a byte more, or up to the damage.
+/// Reads up to one byte over the page limit, or up to the damage.
 fn unpack(mut reader: impl Read, packed: usize, limits: &Limits) -> Unpacked {
     let allowed = (packed as u64).saturating_mul(limits.expansion).max(HARMLESS_BYTES);
     let most = (limits.page_bytes as u64 + 1).min(allowed + 1);
@@ -141,7 +141,7 @@ fn unpack_zstd(bytes: &[u8], limits: &Limits) -> Unpacked {
     }
 }
 
-/// Whether bytes that would not unpack are text as they are: no control characters but blanks.
+/// Whether bytes that do not unpack are plain text: no control characters except white space.
 fn is_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(512)];
     head.iter().all(|&byte| byte >= 0x20 || byte.is_ascii_whitespace())
@@ -210,7 +210,7 @@ mod tests {
         for name in ["gzip", "deflate", "br", "zstd", "chunked", "nonsense"] {
             assert_eq!(unpacked(&[name], TEXT), Ok(TEXT.to_vec()), "{name}");
         }
-        // A header given twice.
+        // A repeated header.
         assert_eq!(unpacked(&["gzip", "gzip"], &gzip(TEXT)), Ok(TEXT.to_vec()));
         assert!(unpacked(&["br"], b"\x00\xff\x00\x01\x02").unwrap_err().contains("content encoding br"));
     }

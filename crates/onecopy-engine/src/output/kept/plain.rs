@@ -1,4 +1,4 @@
-//! Kept lines of a plain file: they alone are read, each run of neighbours at once, into what is written.
+//! Copies the kept lines of a plain file. It reads only those lines, each run of adjacent lines at once.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -13,11 +13,11 @@ use crate::error::{At, Error, Result};
 use crate::ingest::Source;
 use crate::io::{Aligned, BLOCK, Spill};
 
-/// Words that are written at once: the system takes one large piece far quicker than many small ones.
+/// Words per write: one large write is much faster than many small ones.
 const PIECE: usize = 1 << 17;
 
 impl KeptWriter<'_> {
-    /// Writes what stays of the lines of `source`, a plain file of this machine.
+    /// Writes the kept lines of `source`, a plain local file.
     pub(super) fn plain(&self, source: &Source, segments: Range<usize>, aside: &Path) -> Result<()> {
         let file = File::open(&source.path).at("read", &source.path)?;
         let out = Spill::create(aside, Arc::default())?;
@@ -41,15 +41,15 @@ impl KeptWriter<'_> {
     }
 }
 
-/// A copy of parts of a file.
+/// Copies parts of a file.
 struct Copy<'a> {
     source: &'a Source,
     file: &'a File,
     out: Spill,
-    /// What is written next, as far as `filled`.
+    /// The next piece to write, filled up to `filled`.
     piece: Aligned,
     filled: usize,
-    /// Bytes before it.
+    /// Bytes already written.
     written: u64,
 }
 
@@ -70,7 +70,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Writes the piece, in whole blocks. What the last one has too many of is cut off in the end.
+    /// Writes the piece in whole blocks. `finish` truncates the excess of the last block.
     fn write(&mut self) -> Result<()> {
         let words = self.filled.div_ceil(size_of::<u64>()).next_multiple_of(BLOCK);
         self.out.write(&self.piece.words()[..words], self.written)?;
@@ -79,14 +79,14 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Hands the file on to disk.
+    /// Writes the rest and syncs the file to disk.
     fn finish(mut self) -> Result<()> {
         self.write()?;
         self.out.finish(self.written)
     }
 }
 
-/// A file that ends too early is no longer what it was.
+/// A file that ends too early has changed.
 fn unread(source: &Source, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::UnexpectedEof => changed(source),

@@ -1,6 +1,6 @@
-//! Kept records of an archive: all that was there, but removed pages are revisits or are left out.
+//! Writes the kept records of an archive: all records, except that removed pages become revisits or are left out.
 //!
-//! An archive is more than its pages: what was not judged (images, requests, redirects, failures) stays as it was.
+//! An archive holds more than pages: records that are not pages (images, requests, redirects, failures) stay unchanged.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -25,18 +25,19 @@ pub(super) struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// Writes what stays of a chunk, of which `segment` was made; `first` is the segment's first page.
+    /// Writes the kept records of a chunk. `segment` was made from that chunk, and `first` is its first page.
     pub(super) fn write(&mut self, segment: &Segment, first: PageId, chunk: &Chunk) -> Result<()> {
         let pages = (first..).zip(&segment.rows).filter(|(_, row)| !row.silent);
         let pages: HashMap<u32, (PageId, &Row)> = pages.map(|(page, row)| (row.line, (page, row))).collect();
         for (number, item) in (0..).zip(records(&chunk.bytes)) {
-            // What is no record is listed as rejected, and would make the file one that others cannot read.
+            // Bytes outside any record are listed as rejected. In the output they would make the file unreadable for
+            // other tools.
             let Ok(record) = item.record else { continue };
             let page = pages.get(&number);
             let decision = page.map_or(Decision::Kept, |&(page, _)| self.kept.decisions.of(page));
             match (decision, page) {
                 (Decision::Removed { .. }, _) if self.leaves_out(&record) => {}
-                // A page that sends its reader on is no copy of where it sends them.
+                // A redirect is not a copy of its target.
                 (Decision::Removed { winner, similarity, kind }, Some((_, row)))
                     if kind != Kind::Redirect =>
                 {
@@ -49,26 +50,26 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// Copies the record that was too long for the last chunk: it could not be judged, so it stays. If the file ends
-    /// before it does, what is there stays: a length that lies may have other records behind it.
+    /// Copies the record that was too long for the last chunk. It was not compared, so it stays. If the file ends
+    /// inside it, the existing part stays: its length may be wrong, and other records may follow.
     pub(super) fn overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
         let end = self.out.get_mut().stream_position().at("write", self.aside)?;
         let copied = self.out.stream(|out| chunks.overlong(out)).at("write", self.aside)?;
         if copied != Copied::Nothing {
             return Ok(());
         }
-        // Takes back the empty gzip member.
+        // Removes the empty gzip member.
         let out = self.out.get_mut();
         let back = out.seek(SeekFrom::Start(end)).and_then(|_| out.get_ref().set_len(end));
         back.at("write", self.aside)
     }
 
-    /// ARC files know no revisits.
+    /// ARC has no revisit records.
     fn leaves_out(&self, record: &WarcRecord) -> bool {
         self.kept.work.run.removed_records == RemovedRecords::LeaveOut || record.is_arc()
     }
 
-    /// The record that stands for a removed one.
+    /// The revisit record that replaces a removed one.
     fn revisit(
         &self,
         record: &WarcRecord,
@@ -96,7 +97,7 @@ impl Records<'_> {
         Ok(out)
     }
 
-    /// Hands the file on to disk.
+    /// Flushes and syncs the file to disk.
     pub(super) fn finish(self) -> Result<()> {
         let mut out = self.out.into_inner();
         out.flush().and_then(|()| out.get_ref().sync_data()).at("write", self.aside)

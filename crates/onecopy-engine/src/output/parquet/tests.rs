@@ -1,4 +1,4 @@
-//! What is kept is what was there, cell by cell.
+//! Checks that kept rows equal the originals, cell by cell.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn rows_that_go_leave_the_others_as_they_were() {
         .collect();
     assert_eq!(rows(&target), expected);
     assert_eq!(written, expected.len() as u64);
-    // Of five row groups, one went.
+    // One of five row groups was dropped.
     assert_eq!(open_parquet(target).unwrap().num_row_groups(), 4);
 }
 
@@ -74,7 +74,7 @@ fn no_rows_kept_are_an_empty_file() {
     let (schema, about, _) = facts(&source);
     let found = facts(&target);
     assert_eq!((found.0, found.1), (schema, about));
-    // And so is what was empty.
+    // An empty file stays empty.
     assert_eq!(kept(&target, |_| true).unwrap().0, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Revisits and packed records, read back by ourselves and by others.
+//! Writes revisits and packed records, and reads them back with this and other readers.
 
 use super::*;
 use crate::ingest::{Meaning, meaning};

@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex};
 
 use onecopy_store::Version;
 
-use super::prepare::{Made, Prepared, broken, with_name};
+use super::prepare::{Made, PreparedPiece, broken, with_name};
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -62,7 +62,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Waits for a turn, hands over, and lets the next one go.
-    pub(super) fn hand_over(&self, turn: u64, prepared: Prepared, failed: &AtomicBool) -> Result<()> {
+    pub(super) fn hand_over(&self, turn: u64, prepared: PreparedPiece, failed: &AtomicBool) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         while clerk.turn != turn {
             // Whoever fails does not hand over, and nobody behind it ever has a turn.
@@ -84,8 +84,8 @@ impl<'a> Turns<'a> {
 }
 
 impl Clerk<'_> {
-    fn hand_over(&mut self, prepared: Prepared) -> Result<()> {
-        let Prepared { source, name, records, items } = prepared;
+    fn hand_over(&mut self, prepared: PreparedPiece) -> Result<()> {
+        let PreparedPiece { source, name, records, items } = prepared;
         let before = self.before.entry(source).or_default();
         let first = *before + 1;
         *before += u64::from(records);
@@ -117,8 +117,8 @@ impl Clerk<'_> {
     /// A page without a name has that of its place.
     fn named(&self, text: &[u8], source: &str, line: Option<u64>) -> Result<Version, Refusal> {
         let name = line.map_or(source.to_owned(), |line| format!("{source}:{line}"));
-        let preparation = &self.service.shared.preparation;
-        preparation.put(&with_name(text, &name), &mut preparation.desk()?)
+        let preparation = &self.service.collection.preparation;
+        preparation.put(&with_name(text, &name), &mut preparation.buffers()?)
     }
 
     /// Has changes accepted, some at a time; takes down which were refused, and why.
@@ -131,7 +131,9 @@ impl Clerk<'_> {
         while rest.peek().is_some() {
             self.wait()?;
             let (numbers, versions): (Vec<usize>, Vec<_>) = rest.by_ref().take(GROUP).unzip();
-            for (number, answer) in numbers.into_iter().zip(accept_versions(&self.service.shared, versions)) {
+            for (number, answer) in
+                numbers.into_iter().zip(accept_versions(&self.service.collection, versions))
+            {
                 match judged(answer)? {
                     None => self.imported.accepted += 1,
                     Some(reason) => reasons.push((number, reason)),
@@ -147,7 +149,7 @@ impl Clerk<'_> {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
-            match self.service.shared.queue.refusal() {
+            match self.service.collection.queue.refusal() {
                 None => return Ok(()),
                 Some(Refusal::Full(_)) => self.service.drain(PATIENCE),
                 Some(refusal) => return judged(Err(refusal)).map(drop),
@@ -169,12 +171,7 @@ fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
         }
         Ok(_) => None,
         Err(refusal @ Refusal::Broken(_)) => return Err(broken(refusal)),
-        Err(Refusal::Bad(reason)) => Some(reason),
-        Err(Refusal::TooLarge(limit)) => {
-            Some(format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)"))
-        }
-        Err(Refusal::Unknown(page)) => Some(format!("no page is called `{page}`")),
-        Err(Refusal::Full(_)) => Some("too much waits to be settled".into()),
+        Err(refusal) => Some(refusal.to_string()),
     })
 }
 
@@ -182,18 +179,19 @@ fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::prepare::Item;
+    use super::super::prepare::PreparedRecord;
     use super::*;
     use crate::progress::Silent;
     use crate::service::ServiceOptions;
 
-    fn prepared(service: &Service, lines: &[&str]) -> Prepared {
-        let preparation = &service.shared.preparation;
-        let mut desk = preparation.desk().unwrap();
+    fn prepared(service: &Service, lines: &[&str]) -> PreparedPiece {
+        let preparation = &service.collection.preparation;
+        let mut buffers = preparation.buffers().unwrap();
         let mut made =
-            |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut desk).unwrap()));
-        let items = (0..).zip(lines).map(|(place, line)| Item { place: Ok(place), made: made(line) });
-        Prepared { name: "in".into(), records: lines.len() as u32, items: items.collect(), source: 0 }
+            |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut buffers).unwrap()));
+        let items =
+            (0..).zip(lines).map(|(place, line)| PreparedRecord { place: Ok(place), made: made(line) });
+        PreparedPiece { name: "in".into(), records: lines.len() as u32, items: items.collect(), source: 0 }
     }
 
     #[test]
@@ -201,7 +199,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let service = Service::open(ServiceOptions::new(folder.path().join("pages"))).unwrap();
         let (first, second) = (r#"{"id":"a","text":"one two"}"#, r#"{"id":"a","text":"three four"}"#);
-        let refused = Item { place: Ok(1), made: Made::Rejected("x".into()) };
+        let refused = PreparedRecord { place: Ok(1), made: Made::Rejected("x".into()) };
         let mut rejected = Vec::new();
         let mut take = |rejection: &ImportRejection| {
             rejected.push((rejection.source.clone(), rejection.line));
@@ -236,7 +234,7 @@ mod tests {
         let mut take = |_: &ImportRejection| Ok(());
         let turns = Turns::new(&service, &Silent, &mut take);
         let (_lost, next) = (turns.take(), turns.take());
-        let waited = turns.hand_over(next, Prepared::default(), &AtomicBool::new(true));
+        let waited = turns.hand_over(next, PreparedPiece::default(), &AtomicBool::new(true));
         assert!(matches!(waited, Err(Error::Stopped)));
     }
 }

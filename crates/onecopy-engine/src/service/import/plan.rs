@@ -5,10 +5,11 @@ use std::path::Path;
 use onecopy_core::Config;
 
 use super::ImportJob;
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ingest::{Inputs, Stores, plan};
 use crate::io::spool;
-use crate::job::{Fields, Limits};
+use crate::job::{Fields, Limits, check_threads};
 use crate::progress::Progress;
 use crate::run::Run;
 
@@ -18,14 +19,14 @@ const CHUNK_BYTES: usize = 2 << 20;
 /// The inputs of an import: found, and not yet read.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
-    pub(super) readings: Vec<Reading>,
-    pub(super) environment: Vec<(String, String)>,
+    pub(super) readings: Vec<ImportReading>,
+    pub(super) environment: Environment,
     pub(super) threads: usize,
 }
 
 /// Sources that are read alike.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct ImportReading {
     pub inputs: Inputs,
     pub fields: Fields,
     pub limits: Limits,
@@ -51,12 +52,10 @@ impl ImportPlan {
 /// Finds the inputs of an import, in their order.
 pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPlan> {
     job.limits.check()?;
-    if job.threads == 0 || job.threads > 1_024 {
-        return Err(Error::Config(format!("{} threads make no sense: give 1 to 1024", job.threads)));
-    }
+    check_threads(job.threads)?;
     let stdin = job.inputs.iter().any(|input| input == "-");
     let spooled = if stdin { Some(spool(&job.spool, progress)?) } else { None };
-    let mut readings: Vec<Reading> = Vec::new();
+    let mut readings: Vec<ImportReading> = Vec::new();
     for inputs in job.inputs.chunk_by(|a, b| !is_run(a) && !is_run(b)) {
         readings.push(match inputs {
             [folder] if is_run(folder) => of_run(Path::new(folder))?,
@@ -67,8 +66,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     if let Some(first) = configs.next()
         && configs.any(|config| config != first)
     {
-        let what = "the finished runs were told different things about what counts as a duplicate";
-        return Err(Error::Config(format!("{what}: import them into collections of their own")));
+        return Err(Error::RunsDiffer);
     }
     Ok(ImportPlan { readings, environment: job.environment.clone(), threads: job.threads })
 }
@@ -79,22 +77,22 @@ fn is_run(input: &str) -> bool {
     ["run.json", "report.json"].iter().all(|name| folder.join(name).is_file())
 }
 
-fn of_run(folder: &Path) -> Result<Reading> {
+fn of_run(folder: &Path) -> Result<ImportReading> {
     let Run { config, fields, limits, inputs, chunk_bytes, .. } = Run::finished(folder)?;
     let gone = inputs.sources.iter().find(|source| source.version.is_none() && !source.path.exists());
     if let Some(gone) = gone {
-        let reason = "the input of the finished run is no longer there, and it is read again (standard input is not kept)";
-        return Err(Error::NotFound(format!("{}: {reason}", gone.name)));
+        return Err(Error::InputGone { input: gone.name.clone() });
     }
-    Ok(Reading { inputs, fields, limits, chunk_bytes, config: Some(config) })
+    Ok(ImportReading { inputs, fields, limits, chunk_bytes, config: Some(config) })
 }
 
-fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<Reading> {
+fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<ImportReading> {
     let stores = Stores::new(job.environment.iter().cloned());
     let found = plan(inputs, spooled, &job.data, &stores)?;
     if found.sources.is_empty() && found.refused.is_empty() {
-        return Err(Error::Input(inputs.join(" "), "there is nothing to read".into()));
+        let (input, reason) = (inputs.join(" "), "there is nothing to read".into());
+        return Err(Error::Input { input, reason });
     }
     let (fields, limits) = (job.fields.clone(), job.limits.clone());
-    Ok(Reading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
+    Ok(ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
 }

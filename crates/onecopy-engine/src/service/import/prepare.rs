@@ -4,7 +4,7 @@ use onecopy_core::LinkKind;
 use onecopy_store::Version;
 use serde_json::value::to_raw_value;
 
-use super::plan::Reading;
+use super::plan::ImportReading;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
     Chunk, FieldNames, Format, Opener, Piece, Source, Trouble, lines, read_document, read_line, read_record,
@@ -12,12 +12,12 @@ use crate::ingest::{
 };
 use crate::job::Fields;
 use crate::service::Refusal;
-use crate::service::prepare::{Desk, NAMELESS, Preparation};
+use crate::service::prepare::{NAMELESS, Preparation, PreparationBuffers};
 use onecopy_core::Record;
 
 /// What all threads prepare with.
 pub(super) struct Intake<'a> {
-    pub reading: &'a Reading,
+    pub reading: &'a ImportReading,
     pub opener: &'a Opener,
     pub names: &'a FieldNames,
     pub preparation: &'a Preparation,
@@ -25,18 +25,18 @@ pub(super) struct Intake<'a> {
 
 /// A piece of input, ready to be handed over.
 #[derive(Debug, Default)]
-pub(super) struct Prepared {
+pub(super) struct PreparedPiece {
     /// Its source, by number and name. Of files that are one page each, the items bring their own.
     pub source: u32,
     pub name: String,
     /// How many records it has.
     pub records: u32,
-    pub items: Vec<Item>,
+    pub items: Vec<PreparedRecord>,
 }
 
 /// A record of a piece, and where it is in it, from zero. A file that is one page is at its own name instead.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct PreparedRecord {
     pub place: Result<u32, String>,
     pub made: Made,
 }
@@ -58,16 +58,17 @@ pub(super) enum Made {
 
 impl Intake<'_> {
     /// Prepares the records of a piece.
-    pub(super) fn prepare(&self, piece: &Piece) -> Result<Prepared> {
+    pub(super) fn prepare(&self, piece: &Piece) -> Result<PreparedPiece> {
         let sources = &self.reading.inputs.sources;
-        let mut desk = self.preparation.desk().map_err(broken)?;
+        let mut buffers = self.preparation.buffers().map_err(broken)?;
         match piece {
             Piece::Chunk { source, chunk, .. } => {
                 let from = &sources[*source as usize];
-                let mut out = Prepared { source: *source, name: from.name.clone(), ..Prepared::default() };
+                let mut out =
+                    PreparedPiece { source: *source, name: from.name.clone(), ..PreparedPiece::default() };
                 match from.format {
-                    Format::Records(_) => self.records(chunk, &mut desk, &mut out),
-                    _ => self.lines(chunk, &mut desk, &mut out),
+                    Format::Records(_) => self.records(chunk, &mut buffers, &mut out),
+                    _ => self.lines(chunk, &mut buffers, &mut out),
                 }
                 if let Some(trouble) = &chunk.trouble {
                     out.push(Made::Rejected(self.reason(trouble)));
@@ -75,12 +76,12 @@ impl Intake<'_> {
                 Ok(out)
             }
             Piece::Documents { sources: range, .. } => {
-                self.documents(&sources[range.start as usize..range.end as usize], &mut desk)
+                self.documents(&sources[range.start as usize..range.end as usize], &mut buffers)
             }
         }
     }
 
-    fn lines(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
+    fn lines(&self, chunk: &Chunk, buffers: &mut PreparationBuffers, out: &mut PreparedPiece) {
         let usual = self.reading.fields == Fields::default();
         for (_, line) in lines(&chunk.bytes) {
             if line.iter().all(u8::is_ascii_whitespace) {
@@ -89,47 +90,47 @@ impl Intake<'_> {
                 out.push(Made::Rejected(self.overlong()));
             } else if usual {
                 // A record under the usual names stays as it is, with all that we do not know of.
-                out.push(made(self.preparation.put(line, desk), line));
+                out.push(made(self.preparation.put(line, buffers), line));
             } else {
                 let record = read_line(line, self.names, &self.opener.needs);
-                out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, desk)));
+                out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, buffers)));
             }
         }
     }
 
-    fn records(&self, chunk: &Chunk, desk: &mut Desk, out: &mut Prepared) {
+    fn records(&self, chunk: &Chunk, buffers: &mut PreparationBuffers, out: &mut PreparedPiece) {
         let Opener { limits, needs, .. } = self.opener;
         for item in records(&chunk.bytes) {
             let page = item.record.and_then(|record| read_record(&record, limits, needs));
             match page {
-                Ok(Some(record)) => out.push(self.record(&record, desk)),
+                Ok(Some(record)) => out.push(self.record(&record, buffers)),
                 Ok(None) => out.records += 1,
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
         }
     }
 
-    fn documents(&self, sources: &[Source], desk: &mut Desk) -> Result<Prepared> {
+    fn documents(&self, sources: &[Source], buffers: &mut PreparationBuffers) -> Result<PreparedPiece> {
         let mut bytes = Vec::new();
-        let mut out = Prepared::default();
+        let mut out = PreparedPiece::default();
         for source in sources {
             let record = read_document(source, self.opener, &mut bytes).at("read", &source.path)?;
-            let made = record.map_or_else(Made::Rejected, |record| self.record(&record, desk));
-            out.items.push(Item { place: Err(source.name.clone()), made });
+            let made = record.map_or_else(Made::Rejected, |record| self.record(&record, buffers));
+            out.items.push(PreparedRecord { place: Err(source.name.clone()), made });
             out.records += 1;
         }
         Ok(out)
     }
 
     /// A record of any format, kept as the line that it comes to.
-    fn record(&self, record: &Record, desk: &mut Desk) -> Made {
+    fn record(&self, record: &Record, buffers: &mut PreparationBuffers) -> Made {
         let own =
             |link: &(LinkKind, String)| link.0 == LinkKind::Revisit && record.url.as_deref() == Some(&link.1);
         if record.links.iter().any(own) {
             return Made::Unchanged;
         }
         let line = crate::ingest::to_line(&record);
-        made(self.preparation.page(record, line.as_bytes(), desk), line.as_bytes())
+        made(self.preparation.page(record, line.as_bytes(), buffers), line.as_bytes())
     }
 
     fn reason(&self, trouble: &Trouble) -> String {
@@ -142,23 +143,20 @@ impl Intake<'_> {
 
     fn overlong(&self) -> String {
         let limit = self.opener.limits.page_bytes;
-        format!("longer than the limit of {limit} bytes a page (raise --max-page to take it)")
+        format!("longer than the limit of {limit} bytes per page")
     }
 }
 
-impl Prepared {
+impl PreparedPiece {
     fn push(&mut self, made: Made) {
-        self.items.push(Item { place: Ok(self.records), made });
+        self.items.push(PreparedRecord { place: Ok(self.records), made });
         self.records += 1;
     }
 }
 
 /// A collection that cannot be written stops all.
 pub(super) fn broken(refusal: Refusal) -> Error {
-    Error::NotFound(match refusal {
-        Refusal::Broken(why) => why,
-        other => format!("{other:?}"),
-    })
+    Error::Broken { reason: refusal.to_string() }
 }
 
 fn made(version: Result<Version, Refusal>, line: &[u8]) -> Made {

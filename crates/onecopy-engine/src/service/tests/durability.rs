@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use onecopy_store::{Folder, Log, Open, Place, Position};
+use onecopy_store::{Folder, Log, Look, Open, Place, Position};
 
 use super::*;
 
@@ -27,12 +27,12 @@ fn with_groups(pages: usize) -> (Volatile, Lines) {
 }
 
 /// One of several versions of a page. Those with the same remainder of three are alike.
-fn version(page: usize, number: usize) -> Made {
+fn version(page: usize, number: usize) -> Draft {
     let edits = vec![(page * 5 + number * 7) % 30];
-    Made { page, base: page % 3, drift: number % 3, edits, signal: page % 4, link: Link::None, shape: 5 }
+    Draft { page, base: page % 3, drift: number % 3, edits, signal: page % 4, link: PageLink::None, shape: 5 }
 }
 
-fn put(service: &Service, lines: &mut Lines, made: Made) -> std::result::Result<(), Refusal> {
+fn put(service: &Service, lines: &mut Lines, made: Draft) -> std::result::Result<(), Refusal> {
     let line = line(&made);
     service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0)?;
     lines.insert(made.page, line);
@@ -40,7 +40,7 @@ fn put(service: &Service, lines: &mut Lines, made: Made) -> std::result::Result<
 }
 
 /// Puts a page, again while Tier 2 mends something.
-fn put_when_ready(service: &Service, lines: &mut Lines, made: Made) {
+fn put_when_ready(service: &Service, lines: &mut Lines, made: Draft) {
     let begun = Instant::now();
     while let Err(refusal) = put(service, lines, made.clone()) {
         assert!(begun.elapsed() < WAIT, "{refusal:?}");
@@ -50,7 +50,7 @@ fn put_when_ready(service: &Service, lines: &mut Lines, made: Made) {
 
 /// The service over this disk, or why there is none.
 fn try_open(disk: &Volatile) -> Result<Service> {
-    Service::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory"))
+    Service::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory"), Tuning::small())
 }
 
 fn assert_as_batch(service: &Service, lines: &Lines) {
@@ -197,7 +197,7 @@ fn a_format_of_another_version_is_refused_with_the_remedy() {
     let (whole, _) = with_groups(PAGES);
     for number in [0u32, 3] {
         let disk = whole.power_loss(0);
-        set_format(&disk, number);
+        set_meta(&disk, "format", number);
         let error = try_open(&disk).unwrap_err().to_string();
         for words in [&*format!("has format {number}"), "export its pages there and import them here"] {
             assert!(error.contains(words), "`{words}` is not in: {error}");
@@ -205,17 +205,38 @@ fn a_format_of_another_version_is_refused_with_the_remedy() {
     }
 }
 
-fn set_format(disk: &Volatile, number: u32) {
-    let shared = shared::Shared::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory")).unwrap();
-    let writing = shared.begin().unwrap();
-    writing.batch().unwrap().set_meta("format", &number.to_le_bytes()).unwrap();
+#[test]
+fn answers_of_another_version_are_refused_with_the_remedy() {
+    let (whole, _) = with_groups(PAGES);
+    let own = onecopy_core::ANSWER_VERSION;
+    assert_eq!(open_collection(&whole).snapshot().meta("answers").unwrap(), Some(own.to_le_bytes().to_vec()));
+    for number in [own - 1, own + 1] {
+        let disk = whole.power_loss(0);
+        set_meta(&disk, "answers", number);
+        let error = try_open(&disk).unwrap_err().to_string();
+        let found = format!("answer version {number}, and this version has {own}");
+        for words in [&*found, "export its pages there and import them here"] {
+            assert!(error.contains(words), "`{words}` is not in: {error}");
+        }
+    }
+}
+
+fn open_collection(disk: &Volatile) -> collection::Collection {
+    let options = ServiceOptions::new("memory");
+    collection::Collection::open_in(Arc::new(disk.clone()), options, Tuning::small()).unwrap()
+}
+
+fn set_meta(disk: &Volatile, name: &str, number: u32) {
+    let collection = open_collection(disk);
+    let writing = collection.begin().unwrap();
+    writing.batch().unwrap().set_meta(name, &number.to_le_bytes()).unwrap();
     writing.commit().unwrap();
 }
 
 #[test]
 fn an_earlier_format_is_upgraded() {
     let (disk, mut lines) = with_groups(PAGES);
-    set_format(&disk, 1);
+    set_meta(&disk, "format", 1);
     // They could not be read.
     damage(&disk, "postings", 3);
     let part = first_name(&disk, "postings-");
@@ -347,7 +368,7 @@ fn damaged_names_of_tables_are_found_before_anything_is_written() {
         let disk = whole.power_loss(0);
         damage(&disk, "tables.redb", offset as u64);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
-        match Service::open_in(Arc::new(disk), options) {
+        match Service::open_in(Arc::new(disk), options, Tuning::small()) {
             // Bytes of an earlier moment, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => assert!(error.to_string().contains("tables.redb is damaged"), "{error}"),
@@ -368,7 +389,7 @@ fn damaged_tables_are_named_and_nothing_panics() {
         let disk = whole.power_loss(0);
         damage(&disk, "tables.redb", offset);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
-        match Service::open_in(Arc::new(disk.power_loss(0)), options) {
+        match Service::open_in(Arc::new(disk.power_loss(0)), options, Tuning::small()) {
             // Bytes of an earlier moment, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use onecopy_core::{Config, Method};
 use onecopy_store::{ContentRow, Heads, Look, PageNumber, PageRow, Place, Role};
 
-use super::Settling;
+use super::batch::Settler;
 use super::links::Moved;
 use super::pages::Changed;
 use super::rows::{CLASSES, Rows, canonical, class, is_compared};
@@ -57,16 +57,33 @@ pub(super) struct Copies<'a> {
     renamed: Vec<Slot>,
 }
 
-/// Contents whose place in the log changed, and the sketch of those that have another.
-type Sketched = Vec<(Slot, Option<Arc<[u64]>>)>;
+/// A content whose place in the log changed, and its sketch if that is another.
+pub(super) struct Sketched {
+    pub slot: Slot,
+    pub sketch: Option<Arc<[u64]>>,
+}
+
+/// What the graph must change, and where sketches are now.
+#[derive(Default)]
+pub(super) struct Planned {
+    pub edit: Edit,
+    pub sketched: Vec<Sketched>,
+}
+
+/// A content that stays or comes.
+struct KeptContent {
+    slot: Slot,
+    before: Option<ContentRow>,
+    row: ContentRow,
+}
 
 impl<'a> Copies<'a> {
-    pub(super) fn new(settling: &'a mut Settling, sketches: &'a HashMap<Place, Arc<[u64]>>) -> Copies<'a> {
-        let (config, method) = (settling.config, settling.method);
+    pub(super) fn new(settler: &'a mut Settler, sketches: &'a HashMap<Place, Arc<[u64]>>) -> Copies<'a> {
+        let (config, method) = (settler.config, settler.method);
         Copies {
             config,
             method,
-            contents: settling.contents,
+            contents: settler.contents,
             sketches,
             touched: BTreeMap::new(),
             renamed: Vec::new(),
@@ -248,17 +265,17 @@ impl<'a> Copies<'a> {
 
     /// Writes the contents that were touched, as far as that is known before they are compared. Says what is to be
     /// compared.
-    pub(super) fn edit(&mut self, rows: &mut Rows, heads: &mut Heads) -> Result<(Edit, Sketched)> {
-        let (mut edit, mut sketched) = (Edit::default(), Vec::new());
+    pub(super) fn plan(&mut self, rows: &mut Rows, heads: &mut Heads) -> Result<Planned> {
+        let mut planned = Planned::default();
         let touched: Vec<Slot> = self.touched.keys().copied().collect();
         for slot in touched {
             let before = self.touched[&slot].row.clone();
             match self.row_of(rows, slot)? {
-                Some(row) => self.keep(rows, (slot, before, row), heads, &mut edit, &mut sketched)?,
-                None => self.drop(rows, slot, before, &mut edit)?,
+                Some(row) => self.keep(rows, KeptContent { slot, before, row }, heads, &mut planned)?,
+                None => self.drop(rows, slot, before, &mut planned.edit)?,
             }
         }
-        Ok((edit, sketched))
+        Ok(planned)
     }
 
     /// A content as its best page makes it; nothing if it has no page left.
@@ -288,11 +305,11 @@ impl<'a> Copies<'a> {
     fn keep(
         &mut self,
         rows: &mut Rows,
-        (slot, before, mut row): (Slot, Option<ContentRow>, ContentRow),
+        kept: KeptContent,
         heads: &mut Heads,
-        edit: &mut Edit,
-        sketched: &mut Sketched,
+        planned: &mut Planned,
     ) -> Result<()> {
+        let KeptContent { slot, before, mut row } = kept;
         let is_same = before.as_ref().is_some_and(|before| before.sketch == row.sketch);
         if !is_same {
             heads.born += 1;
@@ -303,8 +320,8 @@ impl<'a> Copies<'a> {
         }
         let is_ranked = before.as_ref().is_some_and(|before| before.rank == row.rank);
         if !is_same || !is_ranked {
-            edit.removed.extend(before.is_some().then_some(slot));
-            edit.inserted.push((slot, row.rank.clone().into()));
+            planned.edit.removed.extend(before.is_some().then_some(slot));
+            planned.edit.inserted.push((slot, row.rank.clone().into()));
         }
         let sketch = if is_same { None } else { self.sketch(row.at)? };
         match &sketch {
@@ -313,7 +330,7 @@ impl<'a> Copies<'a> {
             None if !is_same => self.contents.sketches().forget(slot),
             None => {}
         }
-        sketched.push((slot, sketch));
+        planned.sketched.push(Sketched { slot, sketch });
         if before.as_ref().is_some_and(|before| before.best != row.best) {
             self.renamed.push(slot);
         }

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use onecopy_core::{Claim, End, PageEnd, Standing, ends, reachable};
 use onecopy_store::{Batch, EndRow, LinkRow, Look, PageNumber, PageRow, Role};
 
-use super::super::prepare::link_kind;
 use super::pages::Changed;
 use super::rows::{Rows, is_pointing};
 use crate::error::{Error, Result};
+use crate::service::prepare::link_kind;
 use onecopy_core::LinkKind;
 
 /// How a page ends, as a number in its row.
-pub(in super::super) const ENDS_AT_A_PAGE: u8 = 1;
+pub(in crate::service) const ENDS_AT_A_PAGE: u8 = 1;
 const MISSING: u8 = 2;
 const LOOP: u8 = 3;
 const TOO_LONG: u8 = 4;
@@ -55,7 +55,7 @@ pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
         }
         if before != end {
             moved.pages.insert(page);
-            relink(rows, page, (before, end), &mut moved)?;
+            moved.relink(rows, page, before, end)?;
         }
         // Even if it ends where it did: whether those that lead here end at a page depends on all that is behind.
         open.extend(leading_to(rows, page)?.into_iter().filter(|other| !done.contains(other)));
@@ -80,22 +80,19 @@ fn leading_to(rows: &mut Rows, page: PageNumber) -> Result<BTreeSet<PageNumber>>
     Ok(found)
 }
 
-/// Notes for which page a page stands.
-fn relink(
-    rows: &mut Rows,
-    page: PageNumber,
-    (before, now): (EndRow, EndRow),
-    moved: &mut Moved,
-) -> Result<()> {
-    if before.how == ENDS_AT_A_PAGE {
-        rows.batch.remove_ending(before.page, page)?;
-        *moved.standing.entry(before.page).or_default() -= 1;
+impl Moved {
+    /// Notes for which page a page stands.
+    fn relink(&mut self, rows: &mut Rows, page: PageNumber, before: EndRow, now: EndRow) -> Result<()> {
+        if before.how == ENDS_AT_A_PAGE {
+            rows.batch.remove_ending(before.page, page)?;
+            *self.standing.entry(before.page).or_default() -= 1;
+        }
+        if now.how == ENDS_AT_A_PAGE {
+            rows.batch.add_ending(now.page, page)?;
+            *self.standing.entry(now.page).or_default() += 1;
+        }
+        Ok(())
     }
-    if now.how == ENDS_AT_A_PAGE {
-        rows.batch.add_ending(now.page, page)?;
-        *moved.standing.entry(now.page).or_default() += 1;
-    }
-    Ok(())
 }
 
 /// Where a page ends now.
@@ -104,7 +101,7 @@ fn end(rows: &Rows, page: PageNumber) -> Result<EndRow> {
     if !points {
         return Ok(EndRow::default());
     }
-    let at = At { batch: rows.batch, failed: RefCell::new(None) };
+    let at = AddressLookup { batch: rows.batch, failed: RefCell::new(None) };
     let mut claims_of = |page: PageNumber| match rows.peek(page) {
         Ok(row) => row.map_or_else(Vec::new, |row| claims(page, &row)),
         Err(error) => {
@@ -127,7 +124,7 @@ fn end(rows: &Rows, page: PageNumber) -> Result<EndRow> {
 }
 
 /// Why a page that ends nowhere cannot be judged.
-pub(in super::super) fn objection(row: &PageRow) -> Option<String> {
+pub(in crate::service) fn objection(row: &PageRow) -> Option<String> {
     let does = if row.end.revisit { "says that it is a copy of" } else { "redirects to" };
     let what = match row.end.how {
         MISSING => "which leads to no page of the collection",
@@ -160,12 +157,12 @@ fn claims(page: PageNumber, row: &PageRow) -> Vec<Claim> {
 }
 
 /// Who is at an address, by the tables.
-struct At<'a, 't> {
+struct AddressLookup<'a, 't> {
     batch: &'a Batch<'t>,
     failed: RefCell<Option<Error>>,
 }
 
-impl At<'_, '_> {
+impl AddressLookup<'_, '_> {
     fn best(&self, role: Role, hash: u64) -> Option<PageNumber> {
         self.batch.standing(role, hash).unwrap_or_else(|error| {
             *self.failed.borrow_mut() = Some(error.into());
@@ -174,7 +171,7 @@ impl At<'_, '_> {
     }
 }
 
-impl Standing for At<'_, '_> {
+impl Standing for AddressLookup<'_, '_> {
     fn content(&self, identity: u64) -> Option<PageNumber> {
         self.best(Role::Content, identity)
     }

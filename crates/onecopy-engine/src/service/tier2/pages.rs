@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use onecopy_store::{Deed, Heads, Look, PageNumber, PageRow, Role, Version};
 
-use super::Logged;
+use super::batch::Logged;
 use super::rows::{Rows, named, standing};
 use crate::error::Result;
 use onecopy_store::Place;
@@ -24,9 +24,9 @@ pub(super) struct Changed {
 pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
     let (mut last, mut put): (HashMap<&str, &Logged>, HashMap<&str, &Logged>) = Default::default();
     for logged in versions {
-        let name = &*logged.1.name;
+        let name = &*logged.version.name;
         last.insert(name, logged);
-        match logged.1.deed {
+        match logged.version.deed {
             Deed::Put => drop(put.insert(name, logged)),
             Deed::Delete => drop(put.remove(name)),
             Deed::Dead => {}
@@ -34,15 +34,15 @@ pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) ->
     }
     let mut changed = Changed::default();
     // In the order of the log, so that numbers are given in one order.
-    for logged in versions.iter().filter(|logged| std::ptr::eq(last[&*logged.1.name], *logged)) {
+    for logged in versions.iter().filter(|logged| std::ptr::eq(last[&*logged.version.name], *logged)) {
         // A page that came and died in one batch is known as dead, as in two.
-        let died = put.get(&*logged.1.name).filter(|_| logged.1.deed == Deed::Dead);
+        let died = put.get(&*logged.version.name).filter(|_| logged.version.deed == Deed::Dead);
         if let Some(put) = died
-            && let Some(page) = number(rows, &put.1, heads)?
+            && let Some(page) = number(rows, &put.version, heads)?
         {
             replace(rows, page, put)?;
         }
-        if let Some(page) = number(rows, &logged.1, heads)? {
+        if let Some(page) = number(rows, &logged.version, heads)? {
             replace(rows, page, logged)?;
             if rows.get(page)?.is_refreshed() {
                 changed.refreshed.push(page);
@@ -85,7 +85,8 @@ fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Optio
 }
 
 /// Makes a page what its version says. What was decided of it stays until it is decided anew.
-fn replace(rows: &mut Rows, page: PageNumber, (place, version): &Logged) -> Result<()> {
+fn replace(rows: &mut Rows, page: PageNumber, logged: &Logged) -> Result<()> {
+    let Logged { place, version } = logged;
     let held = rows.get(page)?;
     let before = held.now.clone().or_else(|| held.before.clone()).unwrap_or_default();
     let accepted = version.accepted;

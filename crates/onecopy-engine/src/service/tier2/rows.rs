@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use onecopy_core::{Config, LinkKind};
 use onecopy_store::{Batch, LinkRow, Look, PageNumber, PageRow, Role};
 
-use super::super::prepare::link_kind;
 use crate::error::Result;
+use crate::service::prepare::link_kind;
 
 /// A page: as it was before the batch, and as it is now.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct TouchedPage {
     pub before: Option<PageRow>,
     pub now: Option<PageRow>,
 }
 
-impl Held {
+impl TouchedPage {
     /// Whether it is what it was, but for its place in the log.
     pub(super) fn is_refreshed(&self) -> bool {
-        let Held { before: Some(before), now: Some(now) } = self else { return false };
+        let TouchedPage { before: Some(before), now: Some(now) } = self else { return false };
         let place = (before.at, before.accepted);
         // The usual case costs no copy.
         place != (now.at, now.accepted)
@@ -30,7 +30,7 @@ impl Held {
 /// Pages, through a transaction.
 pub(super) struct Rows<'b, 't> {
     pub batch: &'b mut Batch<'t>,
-    held: BTreeMap<PageNumber, Held>,
+    held: BTreeMap<PageNumber, TouchedPage>,
 }
 
 impl<'b, 't> Rows<'b, 't> {
@@ -39,14 +39,14 @@ impl<'b, 't> Rows<'b, 't> {
     }
 
     /// A page, to be looked at or changed.
-    pub(super) fn get(&mut self, page: PageNumber) -> Result<&mut Held> {
+    pub(super) fn get(&mut self, page: PageNumber) -> Result<&mut TouchedPage> {
         use std::collections::btree_map::Entry;
         match self.held.entry(page) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
                 let before = self.batch.page(page)?;
                 let now = before.clone();
-                Ok(entry.insert(Held { before, now }))
+                Ok(entry.insert(TouchedPage { before, now }))
             }
         }
     }
@@ -66,7 +66,7 @@ impl<'b, 't> Rows<'b, 't> {
 
     /// The pages that changed.
     pub(super) fn changed(&self) -> BTreeSet<PageNumber> {
-        let is_changed = |held: &Held| held.before != held.now && !held.is_refreshed();
+        let is_changed = |held: &TouchedPage| held.before != held.now && !held.is_refreshed();
         self.held.iter().filter(|(_, held)| is_changed(held)).map(|(page, _)| *page).collect()
     }
 
@@ -104,11 +104,14 @@ pub(super) fn canonical(row: &PageRow) -> impl Iterator<Item = &LinkRow> {
 
 /// Where a page stands, by role and hash.
 pub(super) fn standing(row: &PageRow) -> Vec<(Role, u64)> {
-    let mut spots = match () {
-        () if row.dead => Vec::new(),
-        () if is_pointing(row) => vec![(Role::Pointing, row.exact), (Role::PointingAlike, row.identity)],
-        () if row.silent => Vec::new(),
-        () => vec![(Role::Content, row.identity)],
+    let mut spots = if row.dead {
+        Vec::new()
+    } else if is_pointing(row) {
+        vec![(Role::Pointing, row.exact), (Role::PointingAlike, row.identity)]
+    } else if row.silent {
+        Vec::new()
+    } else {
+        vec![(Role::Content, row.identity)]
     };
     spots.retain(|(_, hash)| *hash != 0);
     spots
@@ -132,10 +135,12 @@ pub(super) fn is_compared(row: &PageRow) -> bool {
 
 /// The class of a page: those of the market first, those that give another page as their own last.
 pub(in crate::service) fn class(row: &PageRow, config: &Config) -> u8 {
-    match () {
-        () if row.lesser => 2,
-        () if config.markets.is_empty() || row.markets & 1 == 1 => 0,
-        () => 1,
+    if row.lesser {
+        2
+    } else if config.markets.is_empty() || row.markets & 1 == 1 {
+        0
+    } else {
+        1
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use onecopy_engine::{Comparison, Passage, PassageKind, Stretch};
 
-use super::table::{Row, facts, rows, summary, verdict};
+use super::table::{MeasureRow, facts, rows, summary, verdict};
 use crate::paint::{head_end, plain, tail_start};
 use crate::size::count;
 
@@ -50,7 +50,7 @@ fn measures(found: &Comparison, out: &mut String) {
         "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th><td class=\"meter\"></td>\
          <th class=\"number\">Threshold</th><th>Verdict</th><th>What it is</th></tr></thead>\n<tbody>\n",
     );
-    for Row { name, value, share, threshold, alike, about } in rows(found) {
+    for MeasureRow { name, value, share, threshold, alike, about } in rows(found) {
         let bar = share.map_or(String::new(), |share| {
             format!("<span class=\"bar\" style=\"--share:{:.1}%\"></span>", 100.0 * share)
         });

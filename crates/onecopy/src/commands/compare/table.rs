@@ -8,7 +8,7 @@ use crate::paint::{COLUMNS, Paint, Tone, plain, wrap};
 use crate::size::count;
 
 /// A line of the table: the measure, its value, and for methods the threshold and whether it is reached.
-pub struct Row<'a> {
+pub struct MeasureRow<'a> {
     pub name: &'a str,
     pub value: String,
     /// The value as a share, if it is a similarity.
@@ -19,12 +19,12 @@ pub struct Row<'a> {
 }
 
 /// The lines of the table: methods, then plain measures.
-pub fn rows(found: &Comparison) -> Vec<Row<'_>> {
+pub fn rows(found: &Comparison) -> Vec<MeasureRow<'_>> {
     found.methods.iter().map(of_method).chain(found.measures.iter().map(of_measure)).collect()
 }
 
-fn of_method(verdict: &Verdict) -> Row<'_> {
-    Row {
+fn of_method(verdict: &Verdict) -> MeasureRow<'_> {
+    MeasureRow {
         name: &verdict.method,
         value: format!("{:.5}", verdict.similarity),
         share: Some(verdict.similarity),
@@ -34,7 +34,7 @@ fn of_method(verdict: &Verdict) -> Row<'_> {
     }
 }
 
-fn of_measure(measure: &Measure) -> Row<'_> {
+fn of_measure(measure: &Measure) -> MeasureRow<'_> {
     let is_share = measure.kind == MeasureKind::Similarity;
     let value = match measure.value {
         value if is_share => format!("{value:.5}"),
@@ -42,7 +42,14 @@ fn of_measure(measure: &Measure) -> Row<'_> {
         value => format!("{value:.2}"),
     };
     let share = is_share.then_some(measure.value);
-    Row { name: measure.name, value, share, threshold: String::new(), alike: None, about: measure.about }
+    MeasureRow {
+        name: measure.name,
+        value,
+        share,
+        threshold: String::new(),
+        alike: None,
+        about: measure.about,
+    }
 }
 
 /// Few digits if they are enough.

@@ -1,6 +1,6 @@
 //! Rules on code: short functions and files, `unwrap`, `unsafe`, lints, names, and unfinished work.
 
-use super::rust::{code_only, function_end, function_name, production_lines, words};
+use super::rust::{code_only, function_end, function_name, literals_only, production_lines, words};
 use super::{Source, caught, paths, read, report, root, source, sources};
 
 /// Longest function outside tests, in lines with signature and closing brace.
@@ -16,15 +16,14 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/candidate/wide.rs",
     "crates/onecopy-core/src/canonical/simd.rs",
     "crates/onecopy-core/src/canonical/wide.rs",
-    // Plain code, compiled again for machines that count bits at once.
+    // Plain code, compiled again for machines with a popcount instruction.
     "crates/onecopy-core/src/hamming/simd.rs",
     "crates/onecopy-core/src/outline/simd.rs",
     "crates/onecopy-core/src/sketch/wide.rs",
-    "crates/onecopy-engine/src/batch/fresh.rs",
     "crates/onecopy-engine/src/ingest/scan/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];
-/// Names that say nothing about what is inside.
+/// Names that say nothing about their contents.
 const EMPTY_NAMES: &[&str] = &["utils", "common", "helpers", "manager", "new", "v2", "old"];
 
 fn long_functions(file: &Source) -> Vec<String> {
@@ -83,7 +82,24 @@ fn unsafe_uses(file: &Source, allowed: &[&str]) -> Vec<String> {
     offences
 }
 
-/// Marks of unfinished work. In pieces, so that this file does not hold one.
+/// Texts of the libraries that name an option or a command of the program.
+fn command_lines(file: &Source) -> Vec<String> {
+    let (code, literals) = (code_only(&file.text), literals_only(&file.text));
+    let (code, literals): (Vec<&str>, Vec<&str>) = (code.lines().collect(), literals.lines().collect());
+    let names_option = |text: &str| {
+        text.match_indices("--").any(|(at, dashes)| {
+            text[..at].ends_with([' ', '`', '"', '(', '['])
+                && text[at + dashes.len()..].starts_with(|c: char| c.is_ascii_lowercase())
+        })
+    };
+    let found = production_lines(&code).into_iter().map(|(at, _)| at);
+    let found = found
+        .filter(|at| literals.get(*at).is_some_and(|text| names_option(text) || text.contains("`onecopy ")));
+    let what = "a library names an option or a command: let the program's remedy.rs do that";
+    found.map(|at| file.offence(at, what)).collect()
+}
+
+/// Marks of unfinished work, written in pieces so that this file contains none.
 fn open_marks() -> [String; 3] {
     [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X"].concat()]
 }
@@ -134,6 +150,15 @@ fn files_are_short() {
         offences.extend((!needed).then(|| format!("{path}:1: no longer needs its exemption in tidy.rs")));
     }
     report(offences);
+}
+
+#[test]
+fn libraries_know_no_command_line() {
+    let libraries =
+        ["onecopy-core", "onecopy-engine", "onecopy-store"].map(|name| format!("crates/{name}/src/"));
+    let is_library = |file: &Source| libraries.iter().any(|folder| file.path.starts_with(folder));
+    let files = sources(&[".rs"]).into_iter().filter(|file| is_library(file) && !file.is_test());
+    report(files.flat_map(|file| command_lines(&file)).collect());
 }
 
 #[test]
@@ -226,6 +251,15 @@ fn catches_unsafe() {
     caught(unsafe_uses(&source("a.rs", text), &["a.rs"]), &["a.rs:4: `unsafe` without"]);
     let explained = "// SAFETY: g has no\n// conditions.\nunsafe { g() }\n";
     caught(unsafe_uses(&source("a.rs", explained), &["a.rs"]), &[]);
+}
+
+#[test]
+fn catches_a_command_line_in_a_library() {
+    let text = "/// See --memory.\nlet a = \"give --memory 1G\";\nlet b = \"--out\";\nlet c = \"run `onecopy check`\";\n";
+    let right = "let d = \"xn--p1ai <!--x a -- b\"; // --memory\nlet e = a - --b;\n";
+    let tests = "#[cfg(test)]\nmod tests {\n    let f = \" --out\";\n}\n";
+    let file = source("a.rs", [text, right, tests].concat());
+    caught(command_lines(&file), &["a.rs:2: a library names", "a.rs:3: ", "a.rs:4: "]);
 }
 
 #[test]

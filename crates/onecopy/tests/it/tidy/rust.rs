@@ -2,18 +2,28 @@
 
 /// The text with comments, strings and characters blanked out, line for line.
 pub fn code_only(text: &str) -> String {
+    kept(text, |is_code, _| is_code)
+}
+
+/// The text with all but strings and characters blanked out, line for line.
+pub fn literals_only(text: &str) -> String {
+    kept(text, |is_code, first| !is_code && first != '/')
+}
+
+/// The text with everything blanked out except the pieces to `keep`, line for line. `keep` gets whether a piece is
+/// code, and its first character.
+fn kept(text: &str, keep: impl Fn(bool, char) -> bool) -> String {
     let chars: Vec<char> = text.chars().collect();
-    let mut code = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while at < chars.len() {
         let end = blank_end(&chars, at).min(chars.len());
-        code.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }));
-        if end == at {
-            code.push(chars[at]);
-        }
-        at = end.max(at + 1);
+        let (is_code, next) = (end == at, end.max(at + 1));
+        let is_kept = keep(is_code, chars[at]);
+        out.extend(chars[at..next].iter().map(|c| if *c == '\n' || is_kept { *c } else { ' ' }));
+        at = next;
     }
-    code
+    out
 }
 
 /// Where the comment or literal that starts at `at` ends; `at` itself if none starts there.
@@ -56,7 +66,7 @@ fn quoted_length(rest: &[char], quote: char) -> usize {
     at + 1
 }
 
-/// Zero for `r#name`, which is not a string.
+/// The length of a raw string. Zero for `r#name`, which is not a string.
 fn raw_length(rest: &[char], prefix: usize) -> usize {
     let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
     let start = prefix + hashes;
@@ -81,7 +91,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The first line after `start` that closes what `start` opened.
+/// The first line after `start` that closes the block opened at `start`.
 fn block_end(lines: &[&str], start: usize) -> usize {
     let closes = |line: &&str| line.trim_start().starts_with('}') && indent(line) == indent(lines[start]);
     lines[start + 1..].iter().position(closes).map_or(lines.len() - 1, |offset| start + 1 + offset)
@@ -138,4 +148,6 @@ fn knows_code_from_text() {
     assert_eq!(code.lines().count(), 2);
     assert!(!code.contains("unwrap") && !code.contains("unsafe") && !code.contains('"'), "{code}");
     assert!(code.contains("'static") && code.contains("r#type") && code.ends_with(';'), "{code}");
+    let literals = literals_only(first);
+    assert!(literals.contains("\"x.unwrap()\"") && !literals.contains("let") && !literals.contains("unsafe"));
 }

@@ -1,7 +1,7 @@
-//! Real files from many crawlers, each read and compared with what another reader found in it.
+//! Reads real files from many crawlers and compares the results with those of another reader.
 //!
-//! They are not part of the repository: `$ONECOPY_DATA/warc`, or `shared/data/warc` beside it, has them and a table
-//! of what is in each.
+//! The files are not part of the repository. `$ONECOPY_DATA/warc`, or `shared/data/warc` next to it, holds them and a
+//! table of their contents.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn folder() -> Option<PathBuf> {
     folder.join("SOURCES.md").exists().then_some(folder)
 }
 
-/// What a table row says of a file: its records by type, and whether the other reader went to its end.
+/// The rows of the table: the records of each file by type, and whether the other reader reached its end.
 fn rows(table: &str) -> BTreeMap<String, (BTreeMap<String, u64>, bool)> {
     let mut rows = BTreeMap::new();
     for line in table.lines() {
@@ -32,8 +32,8 @@ fn rows(table: &str) -> BTreeMap<String, (BTreeMap<String, u64>, bool)> {
     rows
 }
 
-/// Whether a file differs from its row. A record that is cut off counts there and is lost here; where the other reader
-/// stopped at an error, there may be more.
+/// Whether a file differs from its row. The table counts a record that is cut off, while this reader reports it as
+/// lost. If the other reader stopped at an error, this one may find more.
 fn differs(found: &Census, wanted: &BTreeMap<String, u64>, to_its_end: bool) -> bool {
     let of = |kind: &str| found.records.get(kind).copied().unwrap_or(0);
     let missing: u64 = wanted.iter().map(|(kind, n)| n.saturating_sub(of(kind))).sum();

@@ -1,4 +1,4 @@
-//! What records mean.
+//! Tests the meaning of records.
 
 use super::*;
 use crate::job::Limits;
@@ -6,7 +6,7 @@ use crate::job::Limits;
 const FIELDS: &str = "WARC-Target-URI: <http://a.example/x/y>\r\nWARC-Date: 1970-01-02T00:00:00Z\r\n\
                       WARC-Record-ID: <urn:uuid:1>\r\nWARC-Payload-Digest: sha1:ABC\r\n";
 
-/// What the only record of `text` means, in a line.
+/// The meaning of the only record of `text`, on one line.
 fn told(text: &str) -> String {
     let limits = Limits { page_bytes: 100, expansion: 10 };
     let item = records(text.as_bytes()).next().unwrap();

@@ -1,4 +1,4 @@
-//! Cutting streams into records: as written, as miswritten, cut off, and any bytes at all.
+//! Cuts streams into records: correct, malformed, truncated and random ones.
 
 use proptest::prelude::*;
 
@@ -49,7 +49,8 @@ fn a_length_that_ends_within_another_record_is_found_out() {
     for chunk in [1, 150, 1_000_000] {
         assert_eq!(found(stream.as_bytes(), chunk, 1_000), ["far too long", "good", "good", "good", "good"]);
     }
-    // It ends where the next record does, and there no record starts: wherever chunks are cut, both are found.
+    // The stated length ends where the next record does, and no record starts there. Both records must be found for
+    // every chunk size.
     let length = "abc\r\n\r\n".len() + good.len() - 4;
     let stream = format!("WARC/1.0\r\nContent-Length: {length}\r\n\r\nabc\r\n\r\n{good}garbage\n{good}");
     for chunk in 1..300 {
@@ -79,7 +80,7 @@ fn a_header_without_end_is_the_same_whatever_the_chunk() {
     }
 }
 
-/// The header runs into another record, or into a block that ends where another starts, within a line.
+/// The header runs into another record, or into a block that ends mid-line where another record starts.
 #[test]
 fn a_header_that_another_record_ends_is_the_same_whatever_the_chunk() {
     let line = "http://a.example/ 1.2.3.4 20080509190241 text/html 3\n";
@@ -121,7 +122,7 @@ fn an_overlong_record_is_passed_over() {
             ["small", "Overlong", "small", "Overlong"],
             "{chunk}"
         );
-        // Without a length, or without a record, it goes on to the next.
+        // Without a length, or outside any record, bytes are skipped up to the next record.
         let endless = large.replace("Content-Length", "Content-Breadth");
         let stream = format!("{small}{endless}{small}{}\n{small}", "x\n".repeat(200_000));
         let found = found(stream.as_bytes(), chunk, 1_000);
@@ -141,7 +142,7 @@ fn damage_costs_the_record_it_is_in() {
     assert_eq!(pieces[0].trouble, Some(Trouble::Corrupt("bad block".into())));
 }
 
-/// Something that may be in a file of records.
+/// A fragment that may occur in a file of records.
 fn part() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z\r\n]{0,60}".prop_map(|block| record("response", "", &block)),

@@ -2,50 +2,55 @@
 
 use onecopy_store::{Look, PageNumber, Slot, Snapshot};
 
-use super::shared::Shared;
-use super::status::{GroupLine, GroupView, Status, StatusKind};
-use super::view::{View, name_of};
 use crate::error::Result;
+use crate::service::collection::Collection;
+use crate::service::status::{GroupLine, GroupView, Status, StatusKind, View, name_of};
 
 /// Which groups are listed.
-pub(super) struct Wanted<'a> {
+pub(in crate::service) struct GroupFilter<'a> {
     pub least: u64,
     pub search: Option<&'a str>,
 }
 
-pub(super) fn list(shared: &Shared, after: u64, limit: usize, wanted: &Wanted) -> Result<Vec<GroupLine>> {
-    let snapshot = shared.snapshot();
+pub(in crate::service) fn list(
+    collection: &Collection,
+    after: u64,
+    limit: usize,
+    filter: &GroupFilter,
+) -> Result<Vec<GroupLine>> {
+    let snapshot = collection.snapshot();
     let (mut lines, mut current): (Vec<GroupLine>, (u64, Vec<Slot>)) = (Vec::new(), (0, Vec::new()));
     for entry in snapshot.grouped(after.saturating_add(1))? {
         let (group, slot) = entry?;
         if group != current.0 {
-            lines.extend(line(&snapshot, std::mem::replace(&mut current, (group, Vec::new())), wanted)?);
+            let (before, slots) = std::mem::replace(&mut current, (group, Vec::new()));
+            lines.extend(line(&snapshot, before, &slots, filter)?);
             if lines.len() >= limit {
                 return Ok(lines);
             }
         }
         current.1.push(slot);
     }
-    lines.extend(line(&snapshot, current, wanted)?);
+    lines.extend(line(&snapshot, current.0, &current.1, filter)?);
     lines.truncate(limit);
     Ok(lines)
 }
 
-/// A group's line, if it is wanted.
-fn line(snapshot: &Snapshot, (group, slots): (u64, Vec<Slot>), wanted: &Wanted) -> Result<Option<GroupLine>> {
+/// A group's line, if it passes the filter.
+fn line(snapshot: &Snapshot, group: u64, slots: &[Slot], filter: &GroupFilter) -> Result<Option<GroupLine>> {
     let (mut pages, mut kept, mut best) = (0, 0, None);
-    for slot in &slots {
+    for slot in slots {
         let Some(row) = Look::content(snapshot, *slot)? else { continue };
         pages += u64::from(row.pages);
         kept += u64::from(row.winner == *slot);
         best = [best, Some((row.rank, row.best))].into_iter().flatten().min();
     }
-    if pages < wanted.least.max(2) {
+    if pages < filter.least.max(2) {
         return Ok(None);
     }
-    if let Some(search) = wanted.search {
+    if let Some(search) = filter.search {
         let mut is_found = false;
-        for page in members(snapshot, &slots)? {
+        for page in members(snapshot, slots)? {
             is_found |= Look::page(snapshot, page)?.is_some_and(|row| row.name.contains(search));
         }
         if !is_found {
@@ -69,12 +74,12 @@ fn members(snapshot: &Snapshot, slots: &[Slot]) -> Result<Vec<PageNumber>> {
     Ok(pages)
 }
 
-pub(super) fn view(shared: &Shared, group: u64) -> Result<Option<GroupView>> {
-    let snapshot = shared.snapshot();
+pub(in crate::service) fn view(collection: &Collection, group: u64) -> Result<Option<GroupView>> {
+    let snapshot = collection.snapshot();
     let slots = Look::group_contents(&*snapshot, group, usize::MAX)?;
-    let all = Wanted { least: 2, search: None };
-    let Some(line) = line(&snapshot, (group, slots.clone()), &all)? else { return Ok(None) };
-    let view = View { facts: &*snapshot, method: shared.method() };
+    let all = GroupFilter { least: 2, search: None };
+    let Some(line) = line(&snapshot, group, &slots, &all)? else { return Ok(None) };
+    let view = View { facts: &*snapshot, method: collection.method() };
     let mut found: Vec<Status> = Vec::new();
     for page in members(&snapshot, &slots)? {
         if let Some(row) = Look::page(&*snapshot, page)? {

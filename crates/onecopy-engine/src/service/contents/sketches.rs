@@ -10,7 +10,7 @@ use onecopy_core::graph::Slot;
 
 /// Sketches that were read, some of them.
 #[derive(Debug)]
-pub(super) struct Sketches {
+pub(in crate::service) struct Sketches {
     reader: LogReader,
     held: HashMap<Slot, Arc<[u64]>>,
     /// Words of sketches that are held.
@@ -62,13 +62,13 @@ impl Sketches {
     }
 
     /// The sketch at a place; nothing if it is damaged.
-    pub(super) fn read(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
+    pub(in crate::service) fn read(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
         let read = unless_damaged(read_sketch(&self.reader, at, &mut self.buffer))?;
         Ok(read.map(Arc::from))
     }
 
     /// The contents whose sketch was asked for and is damaged, and how.
-    pub(super) fn damaged(&self) -> &BTreeMap<Slot, String> {
+    pub(in crate::service) fn damaged(&self) -> &BTreeMap<Slot, String> {
         &self.damaged
     }
 
@@ -84,7 +84,7 @@ impl Sketches {
         self.words -= replaced.map_or(0, |replaced| replaced.len());
     }
 
-    pub(super) fn forget(&mut self, slot: Slot) {
+    pub(in crate::service) fn forget(&mut self, slot: Slot) {
         self.damaged.remove(&slot);
         self.earlier.remove(&slot);
         if let Some(sketch) = self.held.remove(&slot) {
@@ -94,19 +94,27 @@ impl Sketches {
 }
 
 /// Reads the sketch of a version.
-pub(super) fn read_sketch(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Vec<u64>> {
+pub(in crate::service) fn read_sketch(
+    reader: &LogReader,
+    at: Place,
+    buffer: &mut Vec<u8>,
+) -> Result<Vec<u64>> {
     reader.read(at, buffer)?;
     Version::sketch_of(buffer).ok_or_else(|| no_version(at))
 }
 
 /// Reads a version.
-pub(super) fn read_version(reader: &LogReader, at: Place, buffer: &mut Vec<u8>) -> Result<Version> {
+pub(in crate::service) fn read_version(
+    reader: &LogReader,
+    at: Place,
+    buffer: &mut Vec<u8>,
+) -> Result<Version> {
     reader.read(at, buffer)?;
     Version::from_bytes(buffer).ok_or_else(|| no_version(at))
 }
 
 /// What was read; nothing if it is damaged.
-pub(super) fn unless_damaged<T>(read: Result<T>) -> Result<Option<T>> {
+pub(in crate::service) fn unless_damaged<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if is_damage(&error) => Ok(None),
         read => read.map(Some),
@@ -114,13 +122,14 @@ pub(super) fn unless_damaged<T>(read: Result<T>) -> Result<Option<T>> {
 }
 
 /// Whether a file is not what was written, rather than out of reach.
-pub(super) fn is_damage(error: &Error) -> bool {
+pub(in crate::service) fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Store(onecopy_store::Error::Damaged { .. }))
 }
 
 fn no_version(at: Place) -> Error {
-    Error::NotFound(format!(
-        "segment {} of the log has no version of a page at byte {}: it was written by another version of onecopy",
+    let reason = format!(
+        "segment {} of the log has no version of a page at byte {}: another version of onecopy wrote it",
         at.segment, at.offset
-    ))
+    );
+    Error::Broken { reason }
 }

@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 
 use onecopy_store::{Heads, Look, PageNumber, PageRow, Slot};
 
-use super::Settling;
+use super::batch::Settler;
 use super::links::ENDS_AT_A_PAGE;
 use super::rows::Rows;
 use crate::error::Result;
-use crate::service::status::{Status, StatusKind};
-use crate::service::view::{Facts, View, name_of};
+use crate::service::status::{Status, StatusFacts, StatusKind, View, name_of};
 
 /// Tells of the pages that changed, and of all pages of `contents`.
 pub(super) fn tell(
     rows: &mut Rows,
-    settling: &Settling,
+    settler: &Settler,
     contents: &BTreeSet<Slot>,
     heads: &mut Heads,
 ) -> Result<()> {
@@ -27,7 +26,7 @@ pub(super) fn tell(
             }
             continue;
         };
-        let status = View { facts: &*rows, method: settling.method }.status(page, &row)?;
+        let status = View { facts: &*rows, method: settler.method }.status(page, &row)?;
         let bytes = serde_json::to_vec(&status).expect("a status is JSON");
         let now = xxhash_rust::xxh3::xxh3_64(&bytes) & !KIND | code(status.status);
         if now != told {
@@ -101,7 +100,7 @@ fn count(heads: &mut Heads, told: u64, change: i64) {
     heads.counts[place] = heads.counts[place].saturating_add_signed(change);
 }
 
-impl Facts for Rows<'_, '_> {
+impl StatusFacts for Rows<'_, '_> {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
         self.peek(page)
     }

@@ -6,17 +6,11 @@
 //! newest, a few with every batch, and a page is looked up in every generation that has contents, each time with the keys
 //! that it has there. As a rule that is one. The partitions are frozen with the order, for the same reason.
 
-use onecopy_core::{Desk, LengthVector, Lengths, Method, Partitions, Rarity, sample_rho};
+use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
 
-use super::Routing;
+use crate::service::tuning::Tuning;
 
-/// A collection that has grown by this factor begins a generation.
-const GROWTH: u64 = if cfg!(test) { 2 } else { 8 };
-/// The first generation with an order begins after so many contents. In tests few, so that there are generations.
-const FIRST: u64 = if cfg!(test) { 4 } else { 1_000 };
-/// Counters of how many contents hold a shingle: two to this power.
-const LIVE_BITS: u32 = if cfg!(test) { 16 } else { 25 };
 /// Counters of a frozen order for a content, at least.
 const COUNTERS_A_CONTENT: u64 = 512;
 const LEAST_BITS: u32 = 16;
@@ -28,23 +22,18 @@ const LIVE_FILE: &str = "counts";
 const SAMPLE: usize = 4_096;
 /// Slices of each dimension.
 const SLICES: [usize; 3] = [3; 3];
-/// The part of the sampled lengths that the factor of the approximate routing is right for.
-const RHO_PART: f64 = 0.95;
 
 /// What is frozen.
 #[derive(Debug)]
 struct Generation {
     order: Rarity,
     partitions: Partitions,
-    /// The factor of the approximate routing, as it was sampled.
-    rho: f64,
 }
 
 /// All generations, and what the next will be made of.
 #[derive(Debug)]
 pub(super) struct Generations {
     frozen: Vec<Generation>,
-    routing: Routing,
     /// Some of the vectors of contents that came.
     sample: Vec<LengthVector>,
     /// How many contents hold each shingle, about.
@@ -53,18 +42,28 @@ pub(super) struct Generations {
     counted: u64,
     /// Contents at which the next generation begins.
     due: u64,
+    tuning: Tuning,
+}
+
+/// The order in which a generation chooses keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyOrder<'a> {
+    generation: u32,
+    rarity: &'a Rarity,
 }
 
 impl Generations {
     /// For a method; `count` generations are on disk, and `contents` in the collection.
     pub(super) fn open(
         folder: &dyn Folder,
-        (method, routing): (&dyn Method, Routing),
+        method: &dyn Method,
         count: u32,
         contents: u64,
+        tuning: Tuning,
     ) -> Result<Generations> {
+        let Tuning { first_generation, growth, live_bits, .. } = tuning;
         let order = Rarity::new(vec![UNSEEN]);
-        let mut frozen = vec![Generation { order, partitions: Partitions::whole(), rho: 1.0 }];
+        let mut frozen = vec![Generation { order, partitions: Partitions::whole() }];
         for number in 1..count {
             let name = order_file(number);
             let bytes = read_whole(folder, &name)?;
@@ -74,16 +73,17 @@ impl Generations {
                 what: "it is no order of shingles".into(),
             })?);
         }
-        let due = if method.asks_rarity() { FIRST * GROWTH.pow(count.max(1) - 1) } else { u64::MAX };
+        let due =
+            if method.asks_rarity() { first_generation * growth.pow(count.max(1) - 1) } else { u64::MAX };
         let live = match due {
             u64::MAX => Vec::new(),
             // The counters may be of an earlier moment, or lost: they only make the next order better or worse.
             _ => read_whole(folder, LIVE_FILE)
                 .ok()
-                .filter(|live| live.len() == 1 << LIVE_BITS)
+                .filter(|live| live.len() == 1 << live_bits)
                 .unwrap_or_default(),
         };
-        Ok(Generations { frozen, routing, sample: Vec::new(), live, counted: contents, due })
+        Ok(Generations { frozen, sample: Vec::new(), live, counted: contents, due, tuning })
     }
 
     /// The number of generations.
@@ -103,9 +103,9 @@ impl Generations {
             return;
         }
         if self.live.is_empty() {
-            self.live = vec![0; 1 << LIVE_BITS];
+            self.live = vec![0; 1 << self.tuning.live_bits];
         }
-        onecopy_core::count(sketch, LIVE_BITS, 0, &mut self.live);
+        onecopy_core::count(sketch, self.tuning.live_bits, 0, &mut self.live);
         self.counted += 1;
     }
 
@@ -115,12 +115,11 @@ impl Generations {
             return Ok(false);
         }
         let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
-        let rho = sample_rho(&self.sample, RHO_PART);
-        let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, LIVE_BITS);
-        let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions, rho);
+        let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, self.tuning.live_bits);
+        let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions);
         write_whole(folder, &order_file(self.len()), &bytes)?;
         self.frozen.extend(Generation::from_bytes(&bytes));
-        self.due = self.due.saturating_mul(GROWTH);
+        self.due = self.due.saturating_mul(self.tuning.growth);
         self.save(folder)?;
         Ok(true)
     }
@@ -130,22 +129,11 @@ impl Generations {
         if self.live.is_empty() { Ok(()) } else { write_whole(folder, LIVE_FILE, &self.live) }
     }
 
-    /// Appends the keys of a sketch in a generation, ascending, with the number beside each. Keys of two generations are
-    /// never the same, unless many others came between them.
-    pub(super) fn keys(
-        &self,
-        generation: u32,
-        sketch: &[u64],
-        (method, desk): (&dyn Method, &mut Desk),
-        out: &mut Vec<(u64, u32)>,
-    ) {
-        method.keys(sketch, &self.frozen[generation as usize].order, desk, out);
-        out.iter_mut().for_each(|(key, _)| *key = mixed(*key, generation));
-        out.sort_unstable();
+    /// The order in which a generation chooses keys.
+    pub(super) fn order(&self, generation: u32) -> KeyOrder<'_> {
+        KeyOrder { generation, rarity: &self.frozen[generation as usize].order }
     }
-}
 
-impl Generations {
     /// The home partition of a sketch in the generation of contents that come now.
     pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
         let partitions = self.frozen.last().map(|generation| &generation.partitions);
@@ -158,37 +146,37 @@ impl Generations {
         self.frozen.last().map_or(1, |generation| generation.partitions.count() as u64)
     }
 
-    /// The partitions of a generation that pages alike to `lengths` can be in, or are looked for in; ascending. Nothing
-    /// if all are.
-    pub(super) fn reached(
-        &self,
-        generation: u32,
-        lengths: Option<&Lengths>,
-        threshold: f64,
-    ) -> Option<Vec<u16>> {
-        let Generation { partitions, rho, .. } = &self.frozen[generation as usize];
+    /// The partitions of a generation that pages alike to `lengths` can be in, ascending. `None` if they can be in all.
+    pub(super) fn reached(&self, generation: u32, lengths: Option<&Lengths>) -> Option<Vec<u16>> {
+        let partitions = &self.frozen[generation as usize].partitions;
         let lengths = lengths.filter(|_| partitions.count() > 1)?;
         let mut reached = Vec::new();
-        match self.routing {
-            Routing::Lossless => partitions.reached(lengths, &mut reached),
-            Routing::Approximate { rho: given } => {
-                let rho = given.unwrap_or(*rho);
-                partitions.reached_approximately(&lengths.vector, threshold, rho, &mut reached);
-            }
-        }
+        partitions.reached(lengths, &mut reached);
         Some(reached)
     }
+}
 
-    /// Whether pages of two languages are compared. Zero is a language that is not known, which may be any.
-    pub(super) fn may_meet(&self, a: u8, b: u8) -> bool {
-        a == b || a == 0 || b == 0 || self.routing == Routing::Lossless
+impl KeyOrder<'_> {
+    /// Appends the keys of a sketch, ascending, with the number beside each. Keys of two generations are never the same,
+    /// unless many others came between them.
+    pub(super) fn keys(
+        &self,
+        sketch: &[u64],
+        method: &dyn Method,
+        scratch: &mut Scratch,
+        out: &mut Vec<(u64, u32)>,
+    ) {
+        method.keys(sketch, self.rarity, scratch, out);
+        out.iter_mut().for_each(|(key, _)| *key = mixed(*key, self.generation));
+        out.sort_unstable();
     }
 }
 
 impl Generation {
-    fn to_bytes(counters: &[u8], partitions: &Partitions, rho: f64) -> Vec<u8> {
+    /// The first eight bytes are unused: version 0.1 had a factor there.
+    fn to_bytes(counters: &[u8], partitions: &Partitions) -> Vec<u8> {
         let numbers = partitions.to_numbers();
-        let mut bytes = rho.to_le_bytes().to_vec();
+        let mut bytes = vec![0; 8];
         bytes.extend((numbers.len() as u32).to_le_bytes());
         numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         bytes.extend(counters);
@@ -196,14 +184,14 @@ impl Generation {
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Generation> {
-        let (rho, rest) = bytes.split_first_chunk::<8>()?;
+        let (_, rest) = bytes.split_first_chunk::<8>()?;
         let (count, rest) = rest.split_first_chunk::<4>()?;
         let (numbers, counters) = rest.split_at_checked(u32::from_le_bytes(*count) as usize * 4)?;
         let (numbers, _) = numbers.as_chunks::<4>();
         let numbers: Vec<u32> = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
         let partitions = Partitions::from_numbers(&numbers)?;
         let order = counters.len().is_power_of_two().then(|| Rarity::new(counters.to_vec()))?;
-        Some(Generation { order, partitions, rho: f64::from_le_bytes(*rho) })
+        Some(Generation { order, partitions })
     }
 }
 

@@ -3,20 +3,20 @@
 use onecopy_core::{Kind, Method};
 use onecopy_store::{ContentRow, Look, PageNumber, PageRow, Slot, Snapshot};
 
-use super::status::{Name, Status, StatusKind};
-use super::tier2::{ENDS_AT_A_PAGE, objection};
+use super::{Name, Status, StatusKind};
 use crate::error::{Error, Result};
+use crate::service::tier2::{ENDS_AT_A_PAGE, objection};
 use onecopy_core::shown;
 
 /// What a status is made of.
-pub(super) trait Facts {
+pub(in crate::service) trait StatusFacts {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>>;
     fn content(&self, slot: Slot) -> Result<Option<ContentRow>>;
     fn group_contents(&self, group: u64, most: usize) -> Result<Vec<Slot>>;
     fn ending(&self, page: PageNumber) -> Result<Vec<PageNumber>>;
 }
 
-impl Facts for Snapshot {
+impl StatusFacts for Snapshot {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
         Ok(Look::page(self, page)?)
     }
@@ -35,7 +35,7 @@ impl Facts for Snapshot {
 }
 
 /// Says what became of pages.
-pub(super) struct View<'a, F: Facts> {
+pub(in crate::service) struct View<'a, F: StatusFacts> {
     pub facts: &'a F,
     pub method: &'a dyn Method,
 }
@@ -47,9 +47,9 @@ struct Lost {
     kind: Kind,
 }
 
-impl<F: Facts> View<'_, F> {
+impl<F: StatusFacts> View<'_, F> {
     /// The status of a page.
-    pub(super) fn status(&self, page: PageNumber, row: &PageRow) -> Result<Status> {
+    pub(in crate::service) fn status(&self, page: PageNumber, row: &PageRow) -> Result<Status> {
         let bare = |kind| Status::bare(name_of(&row.name), kind);
         if row.dead {
             return Ok(bare(StatusKind::Dead));
@@ -123,11 +123,11 @@ impl Lost {
 }
 
 /// A name in a row, as JSON.
-pub(super) fn name_of(name: &str) -> Name {
+pub(in crate::service) fn name_of(name: &str) -> Name {
     let quoted = || serde_json::value::to_raw_value(name).expect("a string is JSON");
     Name::from(serde_json::value::RawValue::from_string(name.to_owned()).unwrap_or_else(|_| quoted()))
 }
 
 fn missing(page: PageNumber) -> Error {
-    Error::NotFound(format!("the collection has no row of page {page}: run `onecopy check` on its folder"))
+    Error::NoRow { page }
 }

@@ -1,0 +1,67 @@
+//! What the targets in `fuzz/` call: the private readers of JSON Lines and Parquet, on bytes in memory.
+//!
+//! Nothing else uses these functions. They return every line, so that a target can compare two ways of reading.
+
+use std::io;
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use onecopy_core::{AddressRules, Needs};
+
+use crate::ingest::{Chunks, FieldNames, LineChunks, ParquetChunks, Trouble, lines, read_line, to_line};
+use crate::job::{Fields, Limits};
+use crate::parallel::Gate;
+
+/// A line, or the reason why there is none in its place.
+type Line<T> = Result<T, String>;
+
+/// Reads JSON Lines. Each page comes back as the line that reads as the same page; blank lines are left out.
+#[doc(hidden)]
+pub fn reread_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Line<String>> {
+    static READING: LazyLock<(FieldNames, Needs)> = LazyLock::new(|| {
+        let links = Some(AddressRules::default());
+        let needs = Needs { parts: true, links, whole: true, ..Needs::default() };
+        (FieldNames::new(&Fields::default()), needs)
+    });
+    let (names, needs) = &*READING;
+    let chunks = LineChunks::new(bytes, chunk_bytes, limits.page_bytes, Gate::new(1));
+    let found = all_lines(chunks, usize::MAX).expect("memory is read without an error");
+    let page = |line: Vec<u8>| match line.len() > limits.page_bytes {
+        true => Err(overlong()),
+        false => read_line(&line, names, needs).map(|record| to_line(&record)),
+    };
+    found.into_iter().map(|line| line.and_then(page)).collect()
+}
+
+/// Reads the rows of a Parquet file as lines, until they have about `most_bytes`.
+#[doc(hidden)]
+pub fn parquet_lines(
+    bytes: &[u8],
+    chunk_bytes: usize,
+    most_bytes: usize,
+    limits: &Limits,
+) -> io::Result<Vec<Line<Vec<u8>>>> {
+    let file = Bytes::copy_from_slice(bytes);
+    all_lines(ParquetChunks::open(file, &Fields::default(), limits, chunk_bytes)?, most_bytes)
+}
+
+fn all_lines(mut chunks: impl Chunks, most_bytes: usize) -> io::Result<Vec<Line<Vec<u8>>>> {
+    let (mut found, mut length) = (Vec::new(), 0);
+    while length < most_bytes
+        && let Some(chunk) = chunks.next(Vec::new())?
+    {
+        length += chunk.bytes.len() + 1;
+        let written = lines(&chunk.bytes).map(|(_, line)| line);
+        let full = written.filter(|line| !line.iter().all(u8::is_ascii_whitespace));
+        found.extend(full.map(|line| Ok(line.to_vec())));
+        found.extend(chunk.trouble.map(|trouble| match trouble {
+            Trouble::Overlong => Err(overlong()),
+            Trouble::Corrupt(reason) | Trouble::Refused(reason) => Err(reason),
+        }));
+    }
+    Ok(found)
+}
+
+fn overlong() -> String {
+    "longer than the limit".into()
+}

@@ -1,0 +1,225 @@
+//! An open collection: what all threads of a service share.
+//!
+//! It opens the files, gives out snapshots and transactions, and closes. It changes no page: `accept` writes the log,
+//! and `tier2` alone writes tables and contents.
+
+mod open;
+mod past;
+
+use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+use onecopy_core::{Method, method};
+use onecopy_store::{
+    Disk, Folder, Lock, Log, LogReader, Look, Open, Position, Snapshot, Tables, Version, Writing,
+};
+
+use super::ServiceOptions;
+use super::accept::Doorway;
+use super::contents::{Contents, Totals};
+use super::prepare::Preparation;
+use super::queue::Queue;
+use super::tier1::Tier1;
+use super::tier2::Logged;
+use super::tuning::Tuning;
+use crate::error::{Error, Result};
+use open::{check_method, config, locked, open_tables, upgrade};
+use past::Past;
+
+/// How old the totals may be, for each content: a hundred times the cost of counting it.
+const TOTALS_AGE: Duration = Duration::from_micros(5);
+
+/// An open collection.
+pub(super) struct Collection {
+    pub options: ServiceOptions,
+    pub tuning: Tuning,
+    pub preparation: Preparation,
+    pub folder: Arc<dyn Folder>,
+    pub doorway: Doorway,
+    pub log: Mutex<Log>,
+    pub reader: LogReader,
+    tables: RwLock<Tables>,
+    snapshot: RwLock<Arc<Snapshot>>,
+    pub contents: RwLock<Contents>,
+    pub queue: Queue,
+    totals: Mutex<(Option<Instant>, Totals)>,
+    past: Past,
+    /// Held until everything is closed.
+    _lock: Box<dyn Lock>,
+}
+
+impl Collection {
+    /// Opens the folder that the options name.
+    pub(super) fn open(options: ServiceOptions) -> Result<Collection> {
+        let disk = Disk::create(&options.data).map_err(|source| Error::Io {
+            verb: "create",
+            path: options.data.clone(),
+            source,
+        })?;
+        Collection::open_in(Arc::new(disk), options, Tuning::default())
+    }
+
+    /// Opens a collection in any folder.
+    pub(super) fn open_in(
+        folder: Arc<dyn Folder>,
+        options: ServiceOptions,
+        tuning: Tuning,
+    ) -> Result<Collection> {
+        options.limits.check()?;
+        let lock = folder.lock().map_err(|error| locked(&options, error))?;
+        let tables = open_tables(&*folder, &options)?;
+        upgrade(&*folder, &tables)?;
+        let config = config(&tables, &options)?;
+        let method = method(&config)?;
+        check_method(&config, &*method)?;
+        let snapshot = tables.snapshot()?;
+        let heads = snapshot.heads()?;
+        let from = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };
+        let log = Log::open_after(folder.clone(), tuning.segment_bytes, from)?;
+        let reader = log.reader();
+        let contents = Contents::open(&folder, &snapshot, reader.clone(), &*method, tuning)?;
+        let collection = Collection {
+            preparation: Preparation::new(config, method, &options),
+            queue: Queue::new(options.queue_bytes, tuning.batch_changes, heads.clone()),
+            options,
+            tuning,
+            folder,
+            doorway: Doorway::default(),
+            log: Mutex::new(log),
+            reader,
+            tables: RwLock::new(tables),
+            snapshot: RwLock::new(Arc::new(snapshot)),
+            contents: RwLock::new(contents),
+            totals: Mutex::default(),
+            past: Past::default(),
+            _lock: lock,
+        };
+        collection.replay(from, heads.settled)?;
+        Ok(collection)
+    }
+
+    /// Queues the changes that were accepted but not settled.
+    fn replay(&self, from: Position, settled: u64) -> Result<()> {
+        let mut accepted = Vec::new();
+        let log = self.log.lock().expect("no thread panics with this lock");
+        log.replay(from, &mut |place, bytes| {
+            if let Some(version) = Version::from_bytes(bytes).filter(|version| version.accepted > settled) {
+                accepted.push(Logged { place, version });
+            }
+            Ok(())
+        })?;
+        drop(log);
+        let snapshot = self.snapshot();
+        let mut waiting = Vec::new();
+        for logged in accepted {
+            let status = self.tier1(&snapshot).answer(&logged.version)?.status;
+            waiting.push((logged, status));
+        }
+        self.queue.push(waiting);
+        Ok(())
+    }
+
+    /// The tables as they were after the last batch.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.read().expect("no thread panics with this lock").clone()
+    }
+
+    pub(super) fn tier1<'a>(&'a self, snapshot: &'a Snapshot) -> Tier1<'a> {
+        Tier1 { preparation: &self.preparation, snapshot, reader: &self.reader }
+    }
+
+    pub(super) fn method(&self) -> &dyn Method {
+        &*self.preparation.method
+    }
+
+    /// A transaction. Only Tier 2 may ask for one.
+    pub(super) fn begin(&self) -> Result<Writing> {
+        Ok(self.tables.read().map_err(|_| stale())?.begin()?)
+    }
+
+    /// The tables as they are now.
+    pub(super) fn latest(&self) -> Result<Snapshot> {
+        Ok(self.tables.read().map_err(|_| stale())?.snapshot()?)
+    }
+
+    /// Lets everybody see the tables as they are now.
+    pub(super) fn renew_snapshot(&self) -> Result<()> {
+        let snapshot = Arc::new(self.latest()?);
+        let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
+        self.past.replaced(&before);
+        Ok(())
+    }
+
+    /// Opens the tables again if one of their writes failed: until then they refuse everything.
+    pub(super) fn reopen_tables(&self) -> Result<Snapshot> {
+        let mut tables = self.tables.write().map_err(|_| stale())?;
+        if tables.begin().is_err() {
+            *tables = open_tables(&*self.folder, &self.options)?;
+        }
+        Ok(tables.snapshot()?)
+    }
+
+    /// Lets everybody see the tables and the contents as they were read again.
+    pub(super) fn replace(&self, snapshot: Snapshot, contents: Contents) -> Result<()> {
+        *self.write_contents()? = contents;
+        *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
+        Ok(())
+    }
+
+    /// Notes that only readers of earlier snapshots need a segment of the log.
+    pub(super) fn doom(&self, segment: u32) {
+        self.past.doom(segment);
+    }
+
+    /// Notes that a segment of the log is damaged and must not be rewritten.
+    pub(super) fn spare(&self, segment: u32) {
+        self.past.spare(segment);
+    }
+
+    /// Whether a segment goes soon, or stays as it is.
+    pub(super) fn is_passed_over(&self, segment: u32) -> bool {
+        self.past.holds(segment)
+    }
+
+    /// Removes the segments that nobody reads any more.
+    pub(super) fn remove_doomed(&self) -> Result<()> {
+        let remove = |segment| self.log.lock().expect("no thread panics with this lock").remove(segment);
+        Ok(self.past.clear(remove)?)
+    }
+
+    /// The contents in memory, for their one writer.
+    pub(super) fn write_contents(&self) -> Result<RwLockWriteGuard<'_, Contents>> {
+        self.contents.write().map_err(|_| stale())
+    }
+
+    /// Totals over all contents; some seconds old if there are many, or while Tier 2 settles a batch.
+    pub(super) fn totals(&self) -> Totals {
+        let mut known = self.totals.lock().expect("no thread panics with this lock");
+        if let Ok(contents) = self.contents.try_read() {
+            let age = TOTALS_AGE * contents.len() as u32;
+            if known.0.is_none_or(|when| when.elapsed() >= age) {
+                *known =
+                    (Some(Instant::now()), Totals { disk_bytes: self.disk_bytes(), ..contents.totals() });
+            }
+        }
+        known.1
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        let length =
+            |name: String| self.folder.open(&name, Open::Read).and_then(|file| file.len()).unwrap_or(0);
+        self.folder.names().unwrap_or_default().into_iter().map(length).sum()
+    }
+
+    /// Writes what the next start would otherwise have to rebuild.
+    pub(super) fn close(&self) -> Result<()> {
+        let born = self.snapshot().heads()?.born;
+        let mut contents = self.write_contents()?;
+        contents.close(&*self.folder, born)
+    }
+}
+
+/// A panic in Tier 2 left a lock poisoned.
+pub(super) fn stale() -> Error {
+    Error::Broken { reason: "Tier 2 failed in the middle of a batch: restart the service".into() }
+}

@@ -1,0 +1,108 @@
+//! Opens a collection's tables: which format, which configuration, and what this program refuses.
+
+use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
+use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
+
+use crate::error::{Error, Result};
+use crate::service::ServiceOptions;
+
+/// The version of everything that a collection's folder holds.
+const FORMAT: u32 = 2;
+/// Memory for the tables' page cache.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Opens the tables, and creates them for a new collection.
+pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> {
+    let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
+        verb: "open",
+        path: options.data.join("tables.redb"),
+        source,
+    })?;
+    Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
+}
+
+/// Upgrades a collection of format 1. It had other postings. They hold nothing that is not elsewhere, and are made anew.
+pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
+    if tables.snapshot()?.meta("format")? != Some(1_u32.to_le_bytes().to_vec()) {
+        return Ok(());
+    }
+    Postings::remove_all(folder)?;
+    let writing = tables.begin()?;
+    writing.batch()?.set_meta("format", &FORMAT.to_le_bytes())?;
+    Ok(writing.commit()?)
+}
+
+/// Why a collection cannot be locked.
+pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::WouldBlock => Error::CollectionInUse { folder: options.data.clone() },
+        _ => Error::Io { verb: "lock", path: options.data.clone(), source: error },
+    }
+}
+
+/// The configuration of a collection: its own, or that of a new one.
+pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
+    let snapshot = tables.snapshot()?;
+    let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
+    let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
+    let is_begun = format.is_some();
+    if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
+        let found = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        return Err(Error::CollectionFormat { folder: options.data.clone(), found, expected: FORMAT });
+    }
+    let found = answer_version(snapshot.meta("answers")?.as_deref());
+    if is_begun && found != ANSWER_VERSION {
+        let (folder, expected) = (options.data.clone(), ANSWER_VERSION);
+        return Err(Error::CollectionAnswers { folder, found, expected });
+    }
+    if is_begun && stored.is_none() {
+        return Err(damaged("it is not there".into()));
+    }
+    let Some(stored) = stored else {
+        let config = options.config.clone().unwrap_or_default();
+        config.check()?;
+        let writing = tables.begin()?;
+        let mut batch = writing.batch()?;
+        batch.set_meta("format", &FORMAT.to_le_bytes())?;
+        batch.set_meta("answers", &ANSWER_VERSION.to_le_bytes())?;
+        batch.set_meta("config", &serde_json::to_vec(&config).expect("a configuration is JSON"))?;
+        batch.set_heads(&Heads { generations: 1, ..Heads::default() })?;
+        drop(batch);
+        writing.commit()?;
+        return Ok(config);
+    };
+    let stored: Config = serde_json::from_slice(&stored).map_err(|error| damaged(error.to_string()))?;
+    if options.config.as_ref().is_some_and(|asked| *asked != stored) {
+        return Err(Error::CollectionConfig { folder: options.data.clone() });
+    }
+    Ok(stored)
+}
+
+/// The version of a collection's answers. Collections of onecopy 0.1 have no number, and version 1. A number that cannot
+/// be read is no version.
+fn answer_version(stored: Option<&[u8]>) -> u32 {
+    stored.map_or(1, |bytes| bytes.try_into().map_or(0, u32::from_le_bytes))
+}
+
+/// Refuses what cannot be kept right page by page.
+pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
+    if method.search() != Search::Keys {
+        return Err(Error::CollectionMethod { method: config.method.clone() });
+    }
+    if config.markets.len() > 1 {
+        return Err(Error::CollectionMarkets { count: config.markets.len() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_without_a_number_has_answers_of_version_1() {
+        assert_eq!(answer_version(None), 1);
+        assert_eq!(answer_version(Some(&7u32.to_le_bytes())), 7);
+        assert_eq!(answer_version(Some(b"x")), 0);
+    }
+}

@@ -1,0 +1,68 @@
+//! Numbers over all contents.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Contents;
+
+/// Numbers over all contents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::service) struct Totals {
+    /// Groups of two pages or more.
+    pub groups: u64,
+    pub largest_group: u64,
+    pub partitions: u64,
+    /// On average, by a content that was looked for.
+    pub partitions_visited: f64,
+    /// All files of the collection.
+    pub disk_bytes: u64,
+}
+
+/// How many partitions of the last generation searches visited.
+#[derive(Debug, Default)]
+pub(super) struct Visits {
+    partitions: AtomicU64,
+    searches: AtomicU64,
+}
+
+impl Visits {
+    /// Counts a search that visited so many partitions.
+    pub(super) fn count(&self, partitions: u64) {
+        self.partitions.fetch_add(partitions, Ordering::Relaxed);
+        self.searches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn mean(&self) -> f64 {
+        let searches = self.searches.load(Ordering::Relaxed).max(1);
+        self.partitions.load(Ordering::Relaxed) as f64 / searches as f64
+    }
+}
+
+impl Contents {
+    /// How many contents there are, or were.
+    pub(in crate::service) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Counts over all contents.
+    pub(in crate::service) fn totals(&self) -> Totals {
+        let mut sizes: HashMap<u64, u64> = HashMap::new();
+        let (mut groups, mut largest) = (0, 0);
+        for slot in self.graph.slots() {
+            let pages = u64::from(self.entries[slot as usize].pages);
+            match self.graph.get(slot) {
+                Some(node) if self.graph.group_size(slot) > 1 => {
+                    *sizes.entry(node.group).or_default() += pages
+                }
+                _ => (groups, largest) = (groups + u64::from(pages > 1), largest.max(pages)),
+            }
+        }
+        Totals {
+            groups: groups + sizes.len() as u64,
+            largest_group: sizes.into_values().fold(largest, u64::max),
+            partitions: self.generations.partitions(),
+            partitions_visited: self.visits.mean(),
+            disk_bytes: 0,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Settles a batch inside one transaction: the order of Tier 2's stages.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use onecopy_core::graph::{Edit, Effect, Slot};
+use onecopy_core::{Config, Method};
+use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
+
+use super::copies::{Copies, Planned, Sketched};
+use super::rows::Rows;
+use super::{feed, links, pages};
+use crate::error::Result;
+use crate::service::contents::Contents;
+
+/// Settles batches.
+pub(super) struct Settler<'a> {
+    pub config: &'a Config,
+    pub method: &'a dyn Method,
+    pub contents: &'a mut Contents,
+    pub threads: usize,
+}
+
+/// Contents that are given keys of the newest generation for each that comes. Two, so that there is one generation again
+/// when the collection has grown by half.
+const REKEYED: usize = 2;
+
+/// A version and where it is in the log.
+#[derive(Debug)]
+pub(in crate::service) struct Logged {
+    pub place: Place,
+    pub version: Version,
+}
+
+/// The result of a batch.
+#[derive(Debug, Default)]
+pub(super) struct BatchOutcome {
+    pub heads: Heads,
+    /// Pages that were compared.
+    pub compared: u64,
+}
+
+impl Settler<'_> {
+    /// Settles versions in the order of the log. After an error the contents in memory cannot be relied on.
+    pub(super) fn settle(
+        &mut self,
+        batch: &mut Batch,
+        versions: &[Logged],
+        mut heads: Heads,
+    ) -> Result<BatchOutcome> {
+        let mut rows = Rows::new(batch);
+        let changed = pages::change(&mut rows, versions, &mut heads)?;
+        let moved = links::follow(&mut rows, &changed)?;
+        let sketches: HashMap<Place, Arc<[u64]>> =
+            versions.iter().map(|logged| (logged.place, logged.version.sketch[..].into())).collect();
+        let mut copies = Copies::new(self, &sketches);
+        copies.join(&mut rows, &changed, &moved)?;
+        copies.believe(&mut rows, &changed, &moved)?;
+        let Planned { edit, sketched } = copies.plan(&mut rows, &mut heads)?;
+        let (touched, renamed) = copies.finish();
+        let compared = edit.inserted.len() as u64;
+        let removed = edit.removed.clone();
+        self.place(&mut rows, sketched)?;
+        self.refresh(&mut rows, &changed.refreshed)?;
+        let effect = self.contents.apply(edit, self.method, self.threads)?;
+        let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
+        self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
+        // Losers name the best page of their winner.
+        let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
+        let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
+        feed::tell(&mut rows, self, &retold, &mut heads)?;
+        rows.write()?;
+        heads.last_group = self.contents.graph.last_group();
+        heads.generations = self.contents.generations();
+        heads.settled = versions.last().map_or(heads.settled, |logged| logged.version.accepted);
+        Ok(BatchOutcome { heads, compared })
+    }
+
+    /// Says where the sketches of contents are that came or changed.
+    fn place(&mut self, rows: &mut Rows, sketched: Vec<Sketched>) -> Result<()> {
+        for Sketched { slot, sketch } in sketched {
+            if let Some(row) = rows.batch.content(slot)? {
+                self.contents.place(slot, &row, sketch, self.method);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says where the contents are whose best page is in another place of the log now.
+    fn refresh(&mut self, rows: &mut Rows, refreshed: &[PageNumber]) -> Result<()> {
+        for &page in refreshed {
+            let Some((slot, at)) = rows.now(page)?.and_then(|row| Some((row.content?, row.at))) else {
+                continue;
+            };
+            let Some(mut row) = rows.batch.content(slot)? else { continue };
+            if row.best == page && row.at != at {
+                row.at = at;
+                rows.batch.set_content(slot, &row)?;
+                self.contents.relocate(slot, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives some contents of earlier generations keys of the newest.
+    fn rekey(&mut self, batch: &mut Batch, most: usize, heads: &mut Heads) -> Result<()> {
+        for slot in self.contents.outdated(most) {
+            let Some(mut row) = batch.content(slot)? else { continue };
+            // A damaged content is alike to nothing, in whatever generation.
+            let Some(sketch) = self.contents.sketches().read(row.at)? else { continue };
+            heads.born += 1;
+            row.born = heads.born;
+            row.generation = self.contents.generation();
+            row.partition = self.contents.home(&sketch, self.method);
+            batch.set_content(slot, &row)?;
+            self.contents.rekey(slot, &row, &sketch, self.method);
+        }
+        Ok(())
+    }
+
+    /// Writes what became of contents. Says which changed.
+    fn write_effect(&mut self, batch: &mut Batch, effect: &Effect, removed: &[Slot]) -> Result<Vec<Slot>> {
+        for &pair in &effect.forgotten {
+            batch.set_witness(pair, false)?;
+        }
+        for &pair in &effect.witnessed {
+            batch.set_witness(pair, true)?;
+        }
+        let mut regrouped = Vec::new();
+        for &slot in &effect.changed {
+            let Some(node) = self.contents.graph.get(slot) else { continue };
+            let Some(mut row) = batch.content(slot)? else { continue };
+            let now = (node.winner, node.score, node.group);
+            if row.group != node.group {
+                if row.group != 0 {
+                    batch.remove_grouped(row.group, slot)?;
+                }
+                batch.add_grouped(node.group, slot)?;
+            }
+            if (row.winner, row.score, row.group) != now {
+                (row.winner, row.score, row.group) = now;
+                batch.set_content(slot, &row)?;
+            }
+            regrouped.push(slot);
+        }
+        for &slot in removed {
+            if self.contents.graph.get(slot).is_none() {
+                self.contents.free_slot(slot);
+            }
+        }
+        Ok(regrouped)
+    }
+}
+
+impl Settler<'_> {
+    /// Compares the contents of a group anew. Says how many pages have another status.
+    pub(super) fn repair(&mut self, batch: &mut Batch, group: u64, heads: &mut Heads) -> Result<u64> {
+        let slots = batch.group_contents(group, usize::MAX)?;
+        let mut edit = Edit::default();
+        for &slot in &slots {
+            if let Some(node) = self.contents.graph.get(slot) {
+                edit.removed.push(slot);
+                edit.inserted.push((slot, node.rank.clone()));
+            }
+        }
+        let mut effect = self.contents.apply(edit, self.method, self.threads)?;
+        self.contents.graph.keep_number(&slots, group, &mut effect);
+        let mut rows = Rows::new(batch);
+        let regrouped = self.write_effect(rows.batch, &effect, &[])?;
+        let told = heads.feed;
+        feed::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;
+        rows.write()?;
+        batch.clear_checks(group)?;
+        heads.last_group = self.contents.graph.last_group();
+        Ok(heads.feed - told)
+    }
+}

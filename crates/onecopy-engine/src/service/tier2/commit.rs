@@ -1,0 +1,66 @@
+//! Settles a batch and makes it durable.
+
+use onecopy_store::{Look, Place, Writing};
+
+use super::batch::{BatchOutcome, Settler};
+use crate::error::Result;
+use crate::service::collection::{Collection, stale};
+use crate::service::contents::{Contents, Findings};
+use crate::service::queue::BatchWork;
+
+/// A batch that is durable.
+pub(super) struct Committed {
+    pub outcome: BatchOutcome,
+    /// Groups that were repaired, and how many pages that changed.
+    pub repaired: Vec<(u64, u64)>,
+    /// Pairs that were compared since the start.
+    pub compared_pairs: u64,
+}
+
+/// Settles a batch in one transaction.
+pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Committed> {
+    let mut contents = collection.write_contents()?;
+    let (config, method) = (&collection.preparation.config, collection.method());
+    let writing = collection.begin()?;
+    let mut batch = writing.batch()?;
+    let heads = batch.heads()?;
+    let threads = collection.options.threads;
+    let mut settler = Settler { config, method, contents: &mut contents, threads };
+    let mut outcome = settler.settle(&mut batch, &work.versions, heads)?;
+    let mut due: Vec<u64> = work.repairs.clone();
+    for (&group, &(checked, failed)) in &work.checks {
+        let (checked, failed) = batch.add_checks(group, checked, failed)?;
+        let is_due = failed > 0 && failed as f64 > collection.options.repair_rate * checked as f64;
+        due.extend(is_due.then_some(group));
+    }
+    let mut repaired = Vec::new();
+    for group in due {
+        repaired.push((group, settler.repair(&mut batch, group, &mut outcome.heads)?));
+    }
+    if let Some(last) = work.versions.last() {
+        let end = last.place.end();
+        outcome.heads.settled_to = (end.segment, end.offset);
+    }
+    batch.set_heads(&outcome.heads)?;
+    drop(batch);
+    let ahead = commit(collection, writing, &contents)?;
+    contents.take_ahead(ahead);
+    let compared_pairs = contents.compared;
+    contents.tend(&*collection.folder, method, outcome.heads.born)?;
+    drop(contents);
+    collection.renew_snapshot()?;
+    Ok(Committed { outcome, repaired, compared_pairs })
+}
+
+/// Makes a batch durable. While this thread waits for the disk, others search for the next batch.
+fn commit(collection: &Collection, writing: Writing, contents: &Contents) -> Result<Findings<Place>> {
+    let snapshot = collection.snapshot();
+    let is_known = |fingerprint| matches!(snapshot.fingerprint(fingerprint), Ok(Some(_)));
+    let upcoming = collection.queue.upcoming(is_known);
+    std::thread::scope(|scope| {
+        let looking =
+            scope.spawn(|| contents.look_ahead(&upcoming, collection.method(), collection.options.threads));
+        writing.commit()?;
+        looking.join().map_err(|_| stale())?
+    })
+}

@@ -1,0 +1,54 @@
+//! Sizes and waits that no answer depends on. Tests make them small, so that few pages reach every path.
+
+use std::time::Duration;
+
+use onecopy_store::SEGMENT_BYTES;
+
+/// Sizes and waits of an open collection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// The first generation with an order of shingles begins after so many contents.
+    pub first_generation: u64,
+    /// A collection that has grown by this factor begins a generation.
+    pub growth: u64,
+    /// Counters of how many contents hold a shingle: two to this power.
+    pub live_bits: u32,
+    /// Postings in memory before they are written to disk.
+    pub postings_in_memory: usize,
+    /// The most changes of a batch: larger batches cost less per change, but later changes wait longer.
+    pub batch_changes: usize,
+    /// The length of a segment of the log.
+    pub segment_bytes: u32,
+    /// How long Tier 2 waits before it retries a batch that failed.
+    pub retry_pause: Duration,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning {
+            first_generation: 1_000,
+            growth: 8,
+            live_bits: 25,
+            postings_in_memory: 1 << 19,
+            batch_changes: 4_096,
+            segment_bytes: SEGMENT_BYTES,
+            retry_pause: Duration::from_secs(1),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Tuning {
+    /// Small: a few pages make generations, parts of postings, several batches and segments.
+    pub(super) fn small() -> Tuning {
+        Tuning {
+            first_generation: 4,
+            growth: 2,
+            live_bits: 16,
+            postings_in_memory: 1 << 7,
+            batch_changes: 8,
+            segment_bytes: 4 << 10,
+            retry_pause: Duration::from_millis(5),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Remedies: the option or the command that mends an error.
+//!
+//! The libraries say what failed and why, and know no command line. Every sentence that names an option is here.
+
+use std::io::ErrorKind;
+
+use onecopy_engine::{ConfigError, Error, Note, Setting};
+
+/// The remedy for records that exceed a limit.
+pub const LIMITS: &str = "--max-page and --max-expansion change the limits";
+
+/// The error in a sentence, with its remedy if there is one.
+pub fn explained(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<Error>().and_then(of_error) {
+        Some(remedy) => format!("{error}; {remedy}"),
+        None => error.to_string(),
+    }
+}
+
+/// The note in a sentence, with its remedy if there is one.
+pub fn noted(note: &Note) -> String {
+    match note {
+        Note::UnlistedPairs { .. } => format!("{note}; if only listed pairs were judged, give --listed-only"),
+        _ => note.to_string(),
+    }
+}
+
+fn of_error(error: &Error) -> Option<String> {
+    let remedy = match error {
+        Error::Config(error) => return of_config(error),
+        Error::Setting { setting, .. } => return of_setting(*setting),
+        Error::Memory { needed, .. } => return Some(format!("give --memory {}M", needed.div_ceil(1 << 20))),
+        Error::PageMemory { .. } => "raise --memory or lower --max-page",
+        Error::PageTooLong { .. } => "raise --max-page",
+        Error::NoSuchPage { .. } => "for a page of a finished run give --run and its output folder",
+        Error::ManyPages { .. } => {
+            "run `onecopy dedup` on it, then compare its pages with --run and the output folder"
+        }
+        Error::Io { source, .. } => return of_system(source.kind()),
+        Error::OutputHoldsAnotherRun { .. } | Error::OutputAnswers { .. } | Error::OutputChanged { .. } => {
+            "give another folder, or --overwrite to replace them"
+        }
+        Error::OutputInUse { .. } => "wait for it, or give another folder with --out",
+        Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
+        Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
+            "run the same `onecopy dedup` with --overwrite again"
+        }
+        Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",
+        Error::NoListedPairs { .. } => "leave --listed-only out",
+        Error::CollectionInUse { .. } => "ask its service over HTTP, or stop that first",
+        Error::CollectionConfig { .. } => {
+            "leave out the options that decide about duplicates, or begin another collection"
+        }
+        Error::CollectionMethod { .. } => "set it with --method",
+        Error::CollectionMarkets { .. } => "set it with --market",
+        Error::NoRow { .. } => "run `onecopy check` on its folder",
+        Error::Stopped => "the same command continues where it left off",
+        _ => return None,
+    };
+    Some(remedy.into())
+}
+
+fn of_system(kind: ErrorKind) -> Option<String> {
+    let remedy = match kind {
+        ErrorKind::StorageFull => "free some space, then the same command continues where it left off",
+        ErrorKind::PermissionDenied => "check who may read and write there",
+        _ => return None,
+    };
+    Some(remedy.into())
+}
+
+fn of_setting(setting: Setting) -> Option<String> {
+    let option = match setting {
+        Setting::Threads => "--threads",
+        Setting::Memory => "--memory",
+        Setting::PageBytes => "--max-page",
+        Setting::Expansion => "--max-expansion",
+        Setting::Mistakes { .. } => "--mistakes",
+        _ => return None,
+    };
+    Some(format!("set it with {option}"))
+}
+
+fn of_config(error: &ConfigError) -> Option<String> {
+    let option = match error {
+        ConfigError::UnusedShingleLength { method, length, has_own: true } => {
+            return Some(format!("replace --shingle by --method {method}:k={length}"));
+        }
+        ConfigError::UnusedShingleLength { .. } => return Some("leave --shingle out".into()),
+        ConfigError::UnknownMethod { .. } | ConfigError::UnknownParameter { .. } => {
+            return Some("`onecopy methods` lists all methods and their parameters".into());
+        }
+        ConfigError::ShingleLength { .. } => "--shingle",
+        ConfigError::Market { .. } | ConfigError::Markets { .. } => "--market",
+        ConfigError::Threshold { .. } => "--threshold",
+        ConfigError::ParameterWithoutValue { .. }
+        | ConfigError::RepeatedParameter { .. }
+        | ConfigError::Parameter { .. }
+        | ConfigError::Combination { .. } => "--method",
+        ConfigError::MirrorScore { .. } => "--score",
+        ConfigError::MirrorPaths => "--least-paths",
+        ConfigError::AddressRules { .. } => "--address-rules",
+        _ => return None,
+    };
+    Some(format!("set it with {option}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_gets_the_option_that_mends_it() {
+        let memory =
+            Error::Memory { needed: (237 << 20) - 1, limit: 64 << 20, purpose: "for 9 pages".into() };
+        let threshold = Error::from(ConfigError::Threshold { value: 2.0, usual: 0.8 });
+        let folder = std::path::PathBuf::from("out");
+        for (error, words) in [
+            (memory, "needs 237M of memory for 9 pages, and the limit is 64M; give --memory 237M"),
+            (threshold, "such as 0.8; set it with --threshold"),
+            (
+                Error::OutputHoldsAnotherRun { folder: folder.clone() },
+                "another run; give another folder, or --overwrite",
+            ),
+            (
+                Error::NotAFinishedRun { folder },
+                "out holds no finished run; run `onecopy dedup` with --out first",
+            ),
+            (Error::Stopped, "stopped; the same command continues"),
+        ] {
+            let said = explained(&anyhow::Error::from(error));
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}
