@@ -130,6 +130,34 @@ pub enum Error {
         /// The results that changed.
         names: String,
     },
+    /// The output folder has a file that no run wrote, where a run would write.
+    #[error(
+        "output folder {folder}: it has {name}, which onecopy did not make; give an empty or a new folder"
+    )]
+    OutputForeign {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        name: String,
+    },
+    /// The output folder has the results of a version with other answers.
+    #[error(
+        "output folder {folder}: onecopy {version} made its results, and its answers may differ from ours"
+    )]
+    OutputAnswers {
+        /// The folder.
+        folder: PathBuf,
+        /// The version of onecopy.
+        version: String,
+    },
+    /// Somebody changed the results in the output folder.
+    #[error("output folder {folder}: {names} changed since this run wrote its results")]
+    OutputChanged {
+        /// The folder.
+        folder: PathBuf,
+        /// The results.
+        names: String,
+    },
     /// Another process writes to the output folder.
     #[error("output folder {folder}: another run is writing to it")]
     OutputInUse {
@@ -142,12 +170,12 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// A version with other answers made a finished run.
-    #[error("onecopy {version} made the run in {folder}, and its answers may differ")]
-    OtherAnswers {
+    /// A finished run has the answers of another version.
+    #[error("onecopy {version} made the run in {folder}, and its answers may differ from ours")]
+    RunAnswers {
         /// The run's folder.
         folder: PathBuf,
-        /// The version.
+        /// The version of onecopy.
         version: String,
     },
     /// A finished run wrote no list of its pages.
@@ -288,6 +316,16 @@ fn out_of_range(setting: Setting, value: u64) -> String {
     }
 }
 
+/// A reader's error: the memory limit is too small for what it reads.
+#[derive(Debug, thiserror::Error)]
+#[error("it needs {needed} bytes of memory, and the limit is {limit}")]
+pub(crate) struct MoreMemory {
+    /// The memory limit that suffices.
+    pub needed: u64,
+    /// The memory limit.
+    pub limit: u64,
+}
+
 /// Gives a system error its file.
 pub(crate) trait At<T> {
     /// The error says that `verb` failed on `path`.
@@ -296,6 +334,11 @@ pub(crate) trait At<T> {
 
 impl<T> At<T> for io::Result<T> {
     fn at(self, verb: &'static str, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::Io { verb, path: path.to_owned(), source })
+        self.map_err(|source| match source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(&MoreMemory { needed, limit }) => {
+                Error::Memory { needed, limit, purpose: format!("to unpack {}", path.display()) }
+            }
+            None => Error::Io { verb, path: path.to_owned(), source },
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Disk I/O: files that bypass the page cache, checksums of what is read back, and standard input copied to a file.
+//! Disk I/O: files that bypass the page cache, blocks with checksums, and standard input copied to a file.
 
 mod blocks;
 mod direct;

@@ -54,16 +54,16 @@ pub enum Note {
     /// The output folder holds a part of this run, which is not repeated.
     #[error("continuing the run that was stopped here")]
     Continued,
-    /// Results of this very run were deleted.
-    #[error("{names} of this run no longer exist: the run is repeated")]
-    ResultsMissing {
-        /// The deleted results.
+    /// Some results of the same run are gone, so it is repeated.
+    #[error("{names} of this run can no longer be found: the run is repeated")]
+    Repeated {
+        /// The results.
         names: String,
     },
-    /// A version with other answers began this run.
-    #[error("onecopy {version} began a run here, and its answers may differ: the run starts over")]
+    /// A version with other answers began a run here, so its work is not used.
+    #[error("onecopy {version} was stopped here; its answers may differ from ours, so the run starts over")]
     OtherAnswers {
-        /// The version.
+        /// The version of onecopy.
         version: String,
     },
     /// The method is approximate.

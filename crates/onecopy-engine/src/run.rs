@@ -71,7 +71,7 @@ impl Run {
         if run.answer_version == ANSWER_VERSION {
             return Ok(run);
         }
-        Err(Error::OtherAnswers { folder: out.to_owned(), version: run.version })
+        Err(Error::RunAnswers { folder: out.to_owned(), version: run.version })
     }
 }
 

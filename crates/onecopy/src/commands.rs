@@ -56,6 +56,9 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::StandardInputTwice
             | Error::OutputHoldsAnotherRun { .. }
             | Error::OutputNotOurs { .. }
+            | Error::OutputForeign { .. }
+            | Error::OutputAnswers { .. }
+            | Error::OutputChanged { .. }
             | Error::OutputInUse { .. }
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }

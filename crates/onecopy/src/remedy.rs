@@ -37,12 +37,12 @@ fn of_error(error: &Error) -> Option<String> {
             "run `onecopy dedup` on it, then compare its pages with --run and the output folder"
         }
         Error::Io { source, .. } => return of_system(source.kind()),
-        Error::OutputHoldsAnotherRun { .. }
-        | Error::OutputOtherAnswers { .. }
-        | Error::OutputChanged { .. } => "give another folder, or --overwrite to replace them",
+        Error::OutputHoldsAnotherRun { .. } | Error::OutputAnswers { .. } | Error::OutputChanged { .. } => {
+            "give another folder, or --overwrite to replace them"
+        }
         Error::OutputInUse { .. } => "wait for it, or give another folder with --out",
         Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
-        Error::OtherAnswers { .. } | Error::NoPageList { .. } | Error::DamagedResult { .. } => {
+        Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
             "run the same `onecopy dedup` with --overwrite again"
         }
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",

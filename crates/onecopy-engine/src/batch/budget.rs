@@ -148,7 +148,8 @@ impl Unpacking {
     }
 
     fn windows(self, memory: u64) -> Windows {
-        let any = Window { bytes: self.any(memory), share: UNPACKING_SHARE * self.at_once };
+        let share = UNPACKING_SHARE * self.at_once.max(1);
+        let any = Window { bytes: self.any(memory), share, limit: memory };
         let wide = self.first.into_iter().filter(|(window, _)| *window > any.bytes);
         Windows { any, wide: wide.map(|(window, path)| (path, window)).collect() }
     }
@@ -199,9 +200,8 @@ mod tests {
 
     /// The number of megabytes that a message says to give.
     fn advice(error: Error) -> u64 {
-        let text = error.to_string();
-        let number = text.split_once("give --memory ").and_then(|(_, rest)| rest.strip_suffix('M'));
-        number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no advice: {text}"))
+        let Error::Memory { needed, .. } = error else { panic!("no advice: {error}") };
+        needed.div_ceil(1 << 20)
     }
 
     #[test]

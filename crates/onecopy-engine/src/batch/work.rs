@@ -102,7 +102,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
                 return Ok(Found::Finished(report));
             }
             Finished::Lacks(names) => {
-                progress.note(&Note::ResultsMissing { names });
+                progress.note(&Note::Repeated { names });
             }
         }
     }

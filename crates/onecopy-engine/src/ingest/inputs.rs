@@ -269,7 +269,7 @@ fn part_names(sources: &mut [Source]) -> Result<()> {
     }
 }
 
-/// A name that two sources share, or that is also a folder of another source.
+/// A name that two sources have, or that is also a folder of another.
 fn clash(sources: &[Source]) -> Option<&str> {
     let mut names = HashSet::new();
     let twice = sources.iter().map(|source| source.name.as_str()).find(|name| !names.insert(*name));

@@ -4,12 +4,11 @@
 //! out its memory; what comes later must fit into what was set aside.
 
 use std::collections::HashMap;
-use std::error::Error;
-use std::fmt;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::inputs::Source;
+use crate::error::MoreMemory;
 
 /// The widest zstd window that is accepted: 128 MiB, as `zstd --long=27` makes.
 pub(crate) const WIDEST: u64 = 1 << 27;
@@ -21,13 +20,15 @@ const SKIPPED_BYTES: u64 = 32 << 20;
 pub(crate) struct Window {
     /// Bytes; a power of two.
     pub bytes: u64,
-    /// Bytes of the memory limit for each byte of a window that comes unexpected; zero if there is no limit.
+    /// Bytes of the memory limit per byte of a window that was not expected.
     pub share: u64,
+    /// The memory limit.
+    pub limit: u64,
 }
 
 impl Default for Window {
     fn default() -> Window {
-        Window { bytes: WIDEST, share: 0 }
+        Window { bytes: WIDEST, share: 1, limit: u64::MAX }
     }
 }
 
@@ -44,7 +45,7 @@ impl Windows {
     /// What the frames of a source may have.
     pub(crate) fn of(&self, source: &Source) -> Window {
         let wide = self.wide.get(&source.path).copied().unwrap_or(0);
-        Window { bytes: self.any.bytes.max(wide), share: self.any.share }
+        Window { bytes: self.any.bytes.max(wide), ..self.any }
     }
 }
 
@@ -62,13 +63,13 @@ impl<R: Read> Unzstd<R> {
         Ok(Unzstd { decoder, window })
     }
 
-    /// Whether the frame that comes next is too wide for us, and not for everybody.
+    /// The error of a frame that needs more memory than the limit leaves for it.
     fn too_wide(&self) -> Option<io::Error> {
-        // What is left in the buffer begins with the frame that was refused.
-        let needed = frame_window(self.decoder.get_ref().buffer())?.next_power_of_two();
-        let too_wide = TooWide { window: needed, allowed: self.window.bytes, share: self.window.share };
-        let is_ours = self.window.bytes < needed && needed <= WIDEST;
-        is_ours.then(|| io::Error::new(ErrorKind::OutOfMemory, too_wide))
+        let Window { bytes, share, limit } = self.window;
+        // The buffer begins with the frame that the decoder refused.
+        let window = frame_window(self.decoder.get_ref().buffer())?.next_power_of_two();
+        let more = MoreMemory { needed: window * share, limit };
+        (bytes < window && window <= WIDEST).then(|| io::Error::new(ErrorKind::OutOfMemory, more))
     }
 }
 
@@ -77,28 +78,6 @@ impl<R: Read> Read for Unzstd<R> {
         self.decoder.read(buffer).map_err(|error| self.too_wide().unwrap_or(error))
     }
 }
-
-/// A frame needs more memory than the limit leaves for it. The file is right, so the run must stop rather than reject it:
-/// how much memory there is changes no answer.
-#[derive(Debug)]
-struct TooWide {
-    window: u64,
-    allowed: u64,
-    share: u64,
-}
-
-impl fmt::Display for TooWide {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let TooWide { window, allowed, share } = self;
-        let (window, allowed, memory) = (window >> 20, allowed >> 20, (window * share) >> 20);
-        write!(
-            f,
-            "a part of it takes {window}M of memory to unpack, and the limit leaves {allowed}M for that: give --memory {memory}M"
-        )
-    }
-}
-
-impl Error for TooWide {}
 
 /// How much memory the first frame of a zstd file takes to unpack. Frames without data, such as dictionaries, are passed
 /// over.
@@ -172,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_later_frame_may_not_be_wider_than_what_was_set_aside() {
-        let window = Window { bytes: 8 << 20, share: 16 };
+        let window = Window { bytes: 8 << 20, share: 16, limit: 64 << 20 };
         let read = |file: &[u8]| {
             let (mut text, file) = (Vec::new(), BufReader::with_capacity(64, io::Cursor::new(file.to_vec())));
             Unzstd::new(file, &[], window).unwrap().read_to_end(&mut text).map(|_| text)
@@ -181,7 +160,8 @@ mod tests {
         assert_eq!(read(&fits).unwrap(), b"one two");
         let error = read(&[frame(b"one", 20), frame(b"two", 27)].concat()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfMemory);
-        assert!(error.to_string().ends_with("leaves 8M for that: give --memory 2048M"), "{error}");
+        let more = error.get_ref().and_then(|inner| inner.downcast_ref::<MoreMemory>()).unwrap();
+        assert_eq!((more.needed, more.limit), (2 << 30, 64 << 20));
         let error = read(b"(\xb5/\xfd\0\0nonsense").unwrap_err();
         assert_ne!(error.kind(), ErrorKind::OutOfMemory, "damage is something else: {error}");
     }

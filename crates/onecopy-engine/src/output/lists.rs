@@ -78,7 +78,7 @@ impl Lists<'_> {
                 of_page[page as usize] = counts.groups as u32;
                 named.push(((content, place), names.of(page)?, self.decisions.of(page)));
             }
-            // Redirects to one content have one place. Their order must not depend on the input order.
+            // Redirects to one content have the same rank. Their order must not depend on the input order.
             named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
             let kept = named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
             let kept = kept.collect::<Vec<_>>().join(",");

@@ -120,6 +120,30 @@ fn the_report_counts_every_record() {
 }
 
 #[test]
+fn members_of_a_group_are_best_first() {
+    let folder = tempdir().expect("a folder");
+    let (text, near) = (window(0), window(1));
+    let page = |(id, popularity, text): (&str, u32, &String)| {
+        json!({"id": id, "popularity": popularity, "text": text}).to_string() + "\n"
+    };
+    let pages = [("a", 1, &text), ("b", 4, &text), ("c", 2, &text), ("d", 3, &text), ("e", 9, &near)];
+    let moved =
+        json!({"id": "aa", "url": "http://x.example/", "redirect": "http://y.example/", "text": text});
+    let there = json!({"id": "ee", "url": "http://y.example/", "popularity": 8, "text": near});
+    let lines: String = pages.map(page).concat() + &format!("{moved}\n{there}\n");
+    for (name, lines) in [("given", lines.clone()), ("turned", turned(&lines))] {
+        let out = folder.path().join(name);
+        dedup(&write_file(folder.path(), &format!("{name}.jsonl"), lines), &out).succeed();
+        assert_eq!(groups(&out), [["e", "ee", "aa", "b", "d", "c", "a"]], "{name}");
+    }
+}
+
+/// Lines in the opposite order.
+fn turned(lines: &str) -> String {
+    lines.lines().rev().flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
 fn run_json_tells_the_configuration() {
     let folder = tempdir().expect("a folder");
     let out = folder.path().join("out");
@@ -130,6 +154,9 @@ fn run_json_tells_the_configuration() {
     assert_eq!(run["config"]["shingles"]["length"], 3);
     assert_eq!(run["config"]["winner"], json!(["newer", "longer"]));
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
+    assert!(run["answer_version"].as_u64() > Some(0));
+    let bytes = fs::metadata(out.join("removed.jsonl")).expect("a list").len();
+    assert_eq!(run["results"]["removed.jsonl"], json!({"files": 1, "bytes": bytes}));
     assert_eq!(run["inputs"]["sources"][0]["name"], "pages.jsonl");
 }
 

@@ -83,6 +83,38 @@ fn a_zstd_file_with_a_long_window_is_read() {
     assert_eq!(unpacked(&out.join("kept/long.jsonl.zst")), text.as_bytes());
 }
 
+/// A zstd frame with a window of so many bits.
+fn frame(text: &str, window_log: u32) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
+    encoder.window_log(window_log).expect("a window");
+    std::io::Write::write_all(&mut encoder, text.as_bytes()).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
+}
+
+#[test]
+fn a_long_window_in_a_later_frame_keeps_to_the_memory_limit() {
+    let folder = tempdir().expect("a folder");
+    let (first, later) = (record("a", &topic("a")), record("b", &topic("b")));
+    let [plain, dictionary] = [Vec::new(), b"\x5d\x2a\x4d\x18\x04\0\0\0word".to_vec()];
+    for (name, front) in [("plain.jsonl.zst", plain), ("dictionary.jsonl.zst", dictionary)] {
+        let input = write_file(folder.path(), name, [front, frame(&first, 20), frame(&later, 27)].concat());
+        let out = folder.path().join(format!("out-{name}"));
+        let failed = dedup(&input, &out).args("--memory 64M").fail(1);
+        failed.says(&["of memory to unpack", name, "the limit is 64M"]);
+        let (_, advice) = failed.stderr.split_once("give --memory ").expect("the remedy");
+        dedup(&input, &out).args(&format!("--memory {advice}")).succeed();
+        assert_eq!(unpacked(&out.join("kept").join(name)), (first.clone() + &later).into_bytes());
+    }
+    // One that says so at once is told the same before anything is read, whatever is in front of it.
+    let front = b"\x50\x2a\x4d\x18\x01\0\0\0x".to_vec();
+    let input = write_file(folder.path(), "first.jsonl.zst", [front, frame(&first, 27)].concat());
+    let out = folder.path().join("out");
+    let failed = dedup(&input, &out).args("--memory 64M").fail(1);
+    let (_, advice) = failed.stderr.split_once("give --memory ").expect("the remedy");
+    assert!(!out.exists(), "nothing was begun");
+    dedup(&input, &out).args(&format!("--memory {advice}")).succeed();
+}
+
 #[test]
 fn a_folder_of_documents_keeps_its_shape() {
     let folder = tempdir().expect("a folder");

@@ -11,6 +11,7 @@ use tempfile::{TempDir, tempdir};
 
 use crate::pages::{gzip, record, topic, write_corpus, write_file};
 use crate::program::{Call, Finished, dedup, onecopy};
+use crate::repeat::set_in_run;
 use crate::results::{RESULTS, assert_same_answer, entries, files_below, kept_ids, report};
 
 /// The stages, and the delays in milliseconds before the kill.
@@ -266,4 +267,28 @@ fn a_killed_run_is_not_mixed_with_another() {
     assert_eq!(entries(&out), RESULTS);
     assert_eq!(kept_ids(&out, "small.jsonl").len(), 1);
     assert_eq!(files_below(&out.join("kept")), ["small.jsonl"]);
+}
+
+#[test]
+fn a_killed_run_of_other_answers_is_begun_again() {
+    let prepared = Prepared::new("--memory 64M");
+    let out = prepared.out("out");
+    assert!(prepared.kill_in("keys", 0, &out), "the run was over before it was killed");
+    set_in_run(&out.join(".onecopy"), "answer_version", 0.into());
+    let finished = prepared.continues(&out, "other answers");
+    finished.says(&["its answers may differ from ours, so the run starts over"]);
+    assert!(!finished.stderr.contains("continuing"), "{}", finished.stderr);
+}
+
+/// What appears while a run works is not replaced by its results.
+#[test]
+fn a_folder_that_appears_while_a_run_works_is_left() {
+    let prepared = Prepared::new("");
+    let out = prepared.out("out");
+    assert!(prepared.kill_in("settle", 0, &out), "the run was over before it was killed");
+    write_file(&out, "kept/mine.txt", "precious");
+    prepared.call(&out).fail(2).says(&["it has kept, which onecopy did not make"]);
+    assert_eq!(fs::read_to_string(out.join("kept/mine.txt")).expect("it is there"), "precious");
+    fs::remove_dir_all(out.join("kept")).expect("it is ours");
+    prepared.continues(&out, "taken away");
 }

@@ -1,6 +1,10 @@
 //! Bad input and invalid parameters: each is reported with its place and a remedy, and costs nothing else.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -290,4 +294,39 @@ fn strange_file_names_come_out_as_they_went_in() {
     assert_eq!(entries(&out.join("kept")), expected);
     let line = &json_lines(&out.join("removed.jsonl"))[0];
     assert_eq!((&line["page"], &line["winner"]), (&"z/copy\\.txt".into(), &"a b.txt".into()));
+}
+
+/// Not on macOS, where names are UTF-8.
+#[test]
+#[cfg(target_os = "linux")]
+fn file_names_that_are_no_text_are_rejected_and_cost_nothing_else() {
+    let strange = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let folder = tempdir().expect("a folder");
+    let site = folder.path().join("site");
+    write_file(&site, "good.txt", topic("good"));
+    fs::write(site.join(strange(b"bad\xff.txt")), topic("a")).expect("any name is a name");
+    fs::write(site.join(strange(b"bad\xfe.txt")), topic("b")).expect("any name is a name");
+    fs::create_dir(site.join(strange(b"dir\xff"))).expect("any name is a name");
+    // The folder, a pattern, and an output folder whose name is no text either.
+    let out = folder.path().join(strange(b"out\xff"));
+    dedup(&site, &out).succeed();
+    dedup(&site, &out).succeed();
+    let reason = |name: &str| rejected(&out, name).into_iter().map(|(_, reason)| reason).collect::<Vec<_>>();
+    assert_eq!(reason("bad\u{fffd}.txt"), ["its name is not UTF-8: rename it to have it read"; 2]);
+    assert_eq!(reason("dir\u{fffd}").len(), 1);
+    assert_eq!(files_below(&out.join("kept")), ["good.txt"]);
+    let by_pattern = folder.path().join("by-pattern");
+    dedup(&folder.path().join("s*/*.txt"), &by_pattern).succeed();
+    assert_eq!(rejected(&by_pattern, "bad\u{fffd}.txt").len(), 2);
+    assert_eq!(report(&by_pattern)["read"], 3);
+    dedup(&folder.path().join("site/bad*"), &folder.path().join("bad-only")).fail(1).says(&["none of the 2"]);
+    // A good name below a folder whose name is no text.
+    let inside = site.join(strange(b"dir\xff"));
+    write_file(&inside, "page.txt", topic("inside"));
+    onecopy(["dedup", "page.txt", "--out", "out"]).within(&inside).succeed();
+    onecopy(["dedup", "page.txt", "--out", "out"]).within(&inside).succeed();
+    assert_eq!(files_below(&inside.join("out/kept")), ["page.txt"]);
+    let mut piped = onecopy(["dedup", "-", "--out", "piped"]).within(&inside).start();
+    piped.feed(record("a", &topic("a")).as_bytes());
+    assert!(piped.finish().status.success());
 }

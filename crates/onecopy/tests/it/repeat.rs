@@ -109,6 +109,106 @@ fn a_folder_with_other_files_is_refused_and_untouched() {
 }
 
 #[test]
+fn names_alone_do_not_make_a_folder_ours() {
+    let (folder, input, _) = prepared();
+    let done = folder.path().join("done");
+    dedup(&input, &done).succeed();
+    let run = fs::read_to_string(done.join("run.json")).expect("run.json");
+    let report = fs::read_to_string(done.join("report.json")).expect("report.json");
+    let cases: [&[(&str, &str)]; 6] = [
+        &[("run.json", "{}"), ("report.json", "{}")],
+        &[("run.json", "mine"), ("report.json", &report)],
+        &[("run.json", &run), ("report.json", "mine")],
+        &[(".onecopy/lock", "")],
+        &[(".onecopy/run.json", &run)],
+        &[(".onecopy/mine", ""), ("run.json", &run), ("report.json", &report)],
+    ];
+    for (number, files) in cases.iter().enumerate() {
+        let out = folder.path().join(number.to_string());
+        write_file(&out, "kept/x", "precious");
+        files.iter().for_each(|(name, text)| drop(write_file(&out, name, text)));
+        let before = state(&out);
+        for flags in ["", "--overwrite"] {
+            dedup(&input, &out).args(flags).fail(2).says(&["onecopy", "give an empty or a new folder"]);
+            assert!(state(&out) == before, "{number} {flags}: the folder was touched");
+        }
+    }
+    let empty = folder.path().join("empty");
+    write_file(&empty, "kept/x", "precious");
+    fs::create_dir(empty.join(".onecopy")).expect("a folder");
+    dedup(&input, &empty).fail(2).says(&["not empty"]);
+    assert_eq!(fs::read_to_string(empty.join("kept/x")).expect("it is there"), "precious");
+}
+
+#[test]
+fn results_that_were_deleted_are_made_again() {
+    let (folder, input, out) = prepared();
+    let expected = folder.path().join("expected");
+    dedup(&input, &expected).succeed();
+    dedup(&input, &out).succeed();
+    fs::remove_dir_all(out.join("kept")).expect("it is there");
+    fs::remove_file(out.join("removed.jsonl")).expect("it is there");
+    let again = dedup(&input, &out).succeed();
+    again.says(&["kept and removed.jsonl", "can no longer be found"]);
+    assert!(!again.stdout.contains("nothing was repeated"), "{}", again.stdout);
+    assert_same_answer(&out, &expected, "made again");
+    // What was changed may be somebody's work.
+    write_file(&out, "kept/mine.jsonl", "precious");
+    let before = state(&out);
+    dedup(&input, &out).fail(2).says(&["kept changed", "--overwrite", "give another folder"]);
+    assert!(state(&out) == before, "the results were touched");
+    dedup(&input, &out).arg("--overwrite").succeed();
+    assert_same_answer(&out, &expected, "overwritten");
+}
+
+/// Replaces a field of the `run.json` in a folder.
+pub fn set_in_run(folder: &Path, name: &str, value: serde_json::Value) {
+    let path = folder.join("run.json");
+    let text = fs::read_to_string(&path).expect("run.json");
+    let mut run: serde_json::Value = serde_json::from_str(&text).expect("run.json is JSON");
+    run[name] = value;
+    fs::write(&path, run.to_string()).expect("it can be written");
+}
+
+#[test]
+fn results_of_other_answers_are_not_taken_for_ours() {
+    let (_folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    set_in_run(&out, "version", "0.0.9".into());
+    let again = dedup(&input, &out).succeed();
+    assert!(
+        again.stdout.contains("nothing was repeated"),
+        "a version that gives the same answers is no other"
+    );
+    set_in_run(&out, "answer_version", 0.into());
+    let before = state(&out);
+    dedup(&input, &out).fail(2).says(&["onecopy 0.0.9 made", "answers may differ", "--overwrite"]);
+    let out_arg = || out.as_os_str().to_owned();
+    let calls = [
+        onecopy(["explain".into(), out_arg(), "a".into(), "b".into()]),
+        onecopy(["compare".into(), "a".into(), "b".into(), "--run".into(), out_arg()]),
+        onecopy(["mirrors".into(), out_arg()]),
+    ];
+    for call in calls {
+        call.fail(1).says(&["onecopy 0.0.9 made", "answers may differ", "--overwrite"]);
+    }
+    assert!(state(&out) == before, "the results were touched");
+    dedup(&input, &out).arg("--overwrite").succeed();
+    dedup(&input, &out).succeed();
+}
+
+#[test]
+fn a_description_that_cannot_be_read_is_not_overwritten() {
+    let (_folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    set_in_run(&out, "limits", "of another kind".into());
+    let before = state(&out);
+    dedup(&input, &out).fail(2).says(&["made its results", "--overwrite"]);
+    assert!(state(&out) == before, "the results were touched");
+    dedup(&input, &out).arg("--overwrite").succeed();
+}
+
+#[test]
 fn files_beside_the_results_are_left() {
     let (_folder, input, out) = prepared();
     dedup(&input, &out).succeed();

@@ -34,7 +34,8 @@ impl<T: Pod> Pile<T> {
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
         let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
-        Pile { values: Vec::new(), limit, path, pace, file: None, spilled: 0, pieces: Vec::new() }
+        let (values, pieces) = (Vec::new(), Vec::new());
+        Pile { values, limit, path, pace, file: None, spilled: 0, pieces }
     }
 
     /// Takes values. `buffer` is one to use.

@@ -60,7 +60,7 @@ pub(super) fn look(out: &Path) -> Result<Holds> {
     }
     let others = names.iter().any(|name| name != WORKING);
     if others && !begun {
-        return Err(foreign(out, "it is not empty and onecopy did not make it"));
+        return Err(Error::OutputNotOurs { folder: out.to_owned() });
     }
     refuse_results(out)?;
     Ok(Holds::NoResults)
@@ -77,7 +77,7 @@ pub(super) fn refuse_results(out: &Path) -> Result<()> {
         return Ok(());
     }
     match RESULTS.iter().find(|name| out.join(name).symlink_metadata().is_ok()) {
-        Some(name) => Err(foreign(out, &format!("it has {name}, which onecopy did not make"))),
+        Some(name) => Err(foreign(out, name)),
         None => Ok(()),
     }
 }
@@ -90,8 +90,7 @@ fn is_finished(out: &Path) -> bool {
 fn is_working(working: &Path) -> Result<bool> {
     let names = names(working).at("read", working)?;
     if let Some(other) = names.iter().find(|name| !is_ours(name)) {
-        let what = format!("it has {}, which onecopy did not make", other.to_string_lossy());
-        return Err(foreign(working, &what));
+        return Err(foreign(working, &other.to_string_lossy()));
     }
     let path = working.join("run.json");
     if !path.exists() {
@@ -99,7 +98,7 @@ fn is_working(working: &Path) -> Result<bool> {
     }
     match run::read::<RunMark>(&path) {
         Some(_) => Ok(true),
-        None => Err(foreign(working, "its run.json is none of onecopy")),
+        None => Err(foreign(working, "run.json")),
     }
 }
 
@@ -153,8 +152,8 @@ fn names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
-fn foreign(folder: &Path, what: &str) -> Error {
-    Error::OutputNotOurs { folder: folder.to_owned(), reason: what.into() }
+fn foreign(folder: &Path, name: &str) -> Error {
+    Error::OutputForeign { folder: folder.to_owned(), name: name.to_owned() }
 }
 
 #[cfg(test)]
@@ -203,7 +202,9 @@ mod tests {
             &[(".onecopy/mine", "x"), ("run.json", RUN), ("report.json", REPORT)],
             &[("notes.txt", "x")],
         ] {
-            assert!(matches!(holds(files), Err(Error::OutputNotOurs { .. })), "{files:?}");
+            let refused =
+                matches!(holds(files), Err(Error::OutputForeign { .. } | Error::OutputNotOurs { .. }));
+            assert!(refused, "{files:?}");
         }
     }
 
