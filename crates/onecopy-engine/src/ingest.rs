@@ -15,6 +15,7 @@ mod parquet;
 mod record;
 mod remote;
 mod scan;
+mod walk;
 mod warc;
 
 pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
@@ -28,7 +29,8 @@ pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
 pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
-pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
+pub(crate) use walk::{RecordReader, walk};
+pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
 
 use serde::Serialize;
 

@@ -1,11 +1,6 @@
 //! E3: measures how the service's groups differ from those of one batch run over the same pages (TIERS, Table 1).
 //!
 //! REP is the share of pairs grouped by the service but not by the batch run; RER is the reverse.
-//!
-//! The approximate routing loses pairs in two ways: pages of different languages never meet, whatever rho is, and
-//! neither do pages of very different lengths. So this also counts missed losers whose winner has another language, and
-//! the partitions that a page visited, which rho does affect. In generated words the detected language is a guess, so
-//! generated pages lose more to it than real ones.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -23,7 +18,6 @@ use crate::table::{Table, count};
 
 /// The published errors: the largest of 18 figures each.
 const PUBLISHED: [&str; 2] = ["1.3 %", "1.74 %"];
-/// The routings of pages to partitions: description and argument.
 
 /// Numbers of pairs in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
