@@ -86,7 +86,7 @@ pub struct Args {
     /// Draw the growth into this SVG file
     #[arg(long, value_name = "FILE", requires = "growth")]
     plot: Option<PathBuf>,
-    /// Measure how the groups differ from a batch run's, by routing
+    /// Measure how the groups differ from a batch run's
     #[arg(long)]
     errors: bool,
     /// Seed of the pages

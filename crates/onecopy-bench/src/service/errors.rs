@@ -42,12 +42,11 @@ impl Pairs {
     }
 }
 
-/// The errors of one routing on one set of pages.
+/// The errors on one set of pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct Errors {
     /// The pages.
     pub pages: String,
-    /// The routing of pages to partitions.
     /// Pairs in one group.
     pub pairs: Pairs,
     /// See [`Pairs::rep`].
@@ -63,7 +62,6 @@ pub struct Errors {
 /// The results of a batch run.
 struct Batch {
     groups: Groups,
-    /// Each removed page and its winner.
     losers: Vec<String>,
 }
 
@@ -74,7 +72,7 @@ struct Served {
     visited: f64,
 }
 
-/// Measures all routings on generated pages and, if available, on real ones.
+/// Measures generated pages and, if available, real ones.
 pub fn run(program: &Program, seed: u64, pages: u64) -> Result<Vec<Errors>> {
     let generated = program.work.join("errors.jsonl");
     Stream::new(seed, pages).write(0..pages, &generated)?;
@@ -189,7 +187,7 @@ fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     Pairs { service, batch, both }
 }
 
-/// Fails if the lossless routing made an error: it must make none.
+/// Fails if the service made an error: it must make none.
 pub fn check(found: &[Errors]) -> Result<()> {
     for Errors { pages, rep, rer, .. } in found {
         ensure!(*rep == 0.0 && *rer == 0.0, "{pages}: the service has REP {rep} and RER {rer}, not 0");
