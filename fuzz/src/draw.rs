@@ -1,6 +1,6 @@
-//! Takes numbers and bytes from the front of an input, and zeros when it is used up.
+//! Takes numbers and bytes from the front of an input, and zeros after its end.
 
-/// What is left of an input.
+/// The rest of an input.
 pub struct Draw<'a>(&'a [u8]);
 
 impl<'a> Draw<'a> {

@@ -1,6 +1,6 @@
-//! Files of a collection with right checksums and wrong contents, as `docs/FORMAT.md` draws them.
+//! Makes files of a collection with valid checksums and invalid contents, in the layout of `docs/FORMAT.md`.
 //!
-//! A fuzzer never guesses a checksum. Without these, it would test nothing but the comparison of checksums.
+//! A fuzzer never guesses a checksum. Without these files it would only test the comparison of checksums.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const BLOCK_BYTES: usize = 1024;
 const BLOCK_POSTINGS: usize = 63;
 const LINE_BYTES: usize = 64;
 
-/// A folder in memory with these files.
+/// An in-memory folder with these files.
 pub fn folder(files: &[(String, Vec<u8>)]) -> io::Result<Arc<dyn Folder>> {
     let folder = Volatile::new();
     for (name, bytes) in files {
@@ -23,32 +23,32 @@ pub fn folder(files: &[(String, Vec<u8>)]) -> io::Result<Arc<dyn Folder>> {
     Ok(Arc::new(folder))
 }
 
-/// The beginning of a segment of the log.
+/// The header of a log segment.
 pub fn segment_head(number: u32) -> Vec<u8> {
     [&b"1copylog"[..], &1_u32.to_le_bytes(), &number.to_le_bytes()].concat()
 }
 
-/// The head of a record in the log, at its place.
+/// The head of a log record at this place.
 pub fn record_head(place: (u32, u32), length: u32, since: u32, checksum: u64) -> Vec<u8> {
     let head = [&length.to_le_bytes()[..], &since.to_le_bytes(), &checksum.to_le_bytes()].concat();
     let check = xxh3_64_with_seed(&head, u64::from(place.0) << 32 | u64::from(place.1)) as u32;
     [&check.to_le_bytes()[..], &head].concat()
 }
 
-/// What a part of the postings holds, and says that it holds.
+/// The contents of a part of the postings, and the counts that it states.
 pub struct Part {
-    /// The postings of each block, with the number of them that the block gives.
+    /// The postings of each block, and the count that the block states.
     pub blocks: Vec<(Vec<Posting>, u64)>,
     /// The first key of each block.
     pub fence: Vec<u64>,
     /// Whole lines of the filter.
     pub filter: Vec<u8>,
-    /// The number of postings that the tail gives.
+    /// The number of postings that the tail states.
     pub postings: u64,
 }
 
 impl Part {
-    /// A part in which little or nothing is wrong.
+    /// A part with few or no errors.
     pub fn draw(draw: &mut Draw) -> Part {
         let mut postings: Vec<Posting> = (0..draw.below(140) + 1).map(|_| posting(draw)).collect();
         if !draw.rarely() {
@@ -77,7 +77,7 @@ impl Part {
         self.blocks.iter().flat_map(readable).collect()
     }
 
-    /// The file, as the part with this number, and its checksum.
+    /// The file of the part with this number, and its checksum.
     pub fn file(&self, number: u32) -> (Vec<u8>, u64) {
         let mut bytes = Vec::new();
         for (index, (postings, count)) in self.blocks.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Part {
     }
 }
 
-/// Keys are few, so that several postings have the same; both ends of the range are among them.
+/// There are few keys, so that several postings share one. They include both ends of the range.
 fn posting(draw: &mut Draw) -> Posting {
     let key = (draw.byte() as i8 as i64 as u64).rotate_right(4);
     Posting { key, content: u32::from(draw.byte()), rest: 1 }

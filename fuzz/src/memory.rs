@@ -1,14 +1,14 @@
-//! A file in memory, for what is opened thousands of times a second.
+//! An in-memory file, for targets that open files thousands of times per second.
 
 use std::io::{self, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use onecopy_store::File;
 
-/// A longer file than this is a mistake of whoever makes it longer.
+/// The longest accepted file: extending it further is a bug.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A file in memory.
+/// An in-memory file.
 #[derive(Debug)]
 pub struct Memory(Mutex<Vec<u8>>);
 
@@ -21,7 +21,7 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes as they are now.
+    /// The current bytes.
     pub fn copy(&self) -> Vec<u8> {
         self.bytes().clone()
     }

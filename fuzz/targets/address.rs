@@ -1,4 +1,4 @@
-//! Any text as rules for addresses, and any as addresses. What stands before a blank line is rules.
+//! Fuzzes address rules and addresses with any text. The part before a blank line is rules.
 
 #![no_main]
 
@@ -26,13 +26,13 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// A run and a collection keep their rules as JSON.
+/// Checks that rules survive JSON, the format in which runs and collections store them.
 fn check_rules(rules: &AddressRules) {
     let json = serde_json::to_string(rules).expect("rules are JSON");
     assert_eq!(serde_json::from_str::<AddressRules>(&json).ok().as_ref(), Some(rules), "{json}");
 }
 
-/// Each line is an address, and a link on the page at the line before it.
+/// Each line is an address, and a link on the page at the previous line.
 fn check(text: &str, rules: &AddressRules) {
     let mut base = "http://site.example/";
     for address in text.split('\n') {

@@ -1,6 +1,7 @@
-//! What a client can send to the service: lines in pieces, names of pages, parameters, and pages for a query.
+//! Fuzzes everything that a client can send to the service: lines in pieces, page names, parameters, and pages for a
+//! query.
 //!
-//! Lines are the same wherever a body is cut, and no page makes the service say that it is broken.
+//! The lines must not depend on where a body is cut, and no page may cause an internal error of the service.
 
 #![no_main]
 
@@ -17,7 +18,7 @@ use onecopy_store::Volatile;
 use params::Params;
 use serde_json::Value;
 
-// The program has no library. These files are parsers and need nothing else of it but `Failure`.
+// The program has no library. These files are parsers and need only `Failure` from it.
 #[path = "../../crates/onecopy/src/http/lines/cut.rs"]
 #[allow(dead_code)]
 mod cut;
@@ -27,7 +28,7 @@ mod names;
 #[allow(dead_code)]
 mod params;
 
-/// The service's failure, as far as the parsers know it.
+/// The parts of the service's failure that the parsers use.
 mod failure {
     #[derive(Debug)]
     pub struct Failure;
@@ -68,7 +69,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Cuts a body that comes in pieces of `step` bytes, and compares the lines with those of the whole body.
+/// Cuts a body that arrives in pieces of `step` bytes, and compares the lines with those of the whole body.
 fn check_lines(body: &[u8], step: usize) -> Vec<Option<Bytes>> {
     let mut cutter = Cutter::new(PAGE_BYTES);
     body.chunks(step).for_each(|piece| cutter.push(&Bytes::copy_from_slice(piece)));

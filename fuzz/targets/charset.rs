@@ -1,6 +1,6 @@
-//! Any bytes in any charset. The first line is what the server named.
+//! Decodes any bytes in any charset. The first line is the charset that the server named.
 //!
-//! A page that names its charset is read the same, however its `meta` element is written.
+//! A page that names its charset must decode to the same text, however its `meta` element is written.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use onecopy_core::decode;
 use onecopy_fuzz::many_times;
 
-/// The longest name of a charset, and a length that a `meta` element with it does not reach.
+/// The longest charset name, and a length that exceeds any `meta` element with it.
 const NAME_BYTES: usize = 40;
 const META_BYTES: usize = 160;
 
@@ -38,7 +38,7 @@ fn check(bytes: &[u8], header: &str) {
 fn check_meta(bytes: &[u8], name: &str) {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
     let is_usable = (1..=NAME_BYTES).contains(&name.len()) && name.chars().all(is_name);
-    // Zeros are a sign of two bytes a letter, and then nothing in front is a `meta` element.
+    // Zeros suggest two bytes per letter, and then no bytes in front count as a `meta` element.
     if !is_usable || bytes.contains(&0) {
         return;
     }
@@ -49,7 +49,7 @@ fn check_meta(bytes: &[u8], name: &str) {
         format!("<meta http-equiv=Content-Type content=\"text/html; charset={name}\""),
         format!("<meta content='text/html;charset={}' http-equiv='content-type'", name.to_uppercase()),
     ];
-    // Equally long, and equal in front of the page: both may help to tell a charset.
+    // All variants have the same length and the same bytes before the page, because both may affect charset detection.
     let read = |meta: &str| {
         let page = [format!("{meta:META_BYTES$}>").as_bytes(), bytes].concat();
         decode(&page, None, true).get(META_BYTES + 1..).map(str::to_owned)

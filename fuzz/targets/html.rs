@@ -1,4 +1,4 @@
-//! Any text as HTML: its text, all or the main part, and its head. Main content adds no words.
+//! Extracts the full text, the main text and the head from any text as HTML. The main text adds no words.
 
 #![no_main]
 

@@ -1,6 +1,7 @@
-//! Any bytes as JSON Lines. The quick scanner, the general parser and `serde_json` read the same page from a line.
+//! Reads any bytes as JSON Lines. The quick scanner, the general parser and `serde_json` must read the same page from a
+//! line.
 //!
-//! Where chunks are cut changes no page, and a page that is written as a line reads back as itself.
+//! The chunk size must change no page, and a page that is written as a line must read back as itself.
 
 #![no_main]
 
@@ -34,7 +35,7 @@ fn check_cuts(data: &[u8]) {
 fn check_line(line: &[u8]) {
     let Some(quick) = reread(line) else { return };
     let mark = if line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    // The quick scanner takes no tab, so this line goes to the general parser.
+    // The quick scanner does not accept a tab, so this line goes to the general parser.
     let general = reread(&[&line[..mark], b"\t", &line[mark..]].concat());
     let text = String::from_utf8_lossy(line);
     assert_eq!(general.and_then(Result::ok), quick.clone().ok(), "{text:?}");
@@ -45,12 +46,12 @@ fn check_line(line: &[u8]) {
     }
 }
 
-/// What one line reads back as; nothing if it is blank.
+/// Reads one line back; `None` if it is blank.
 fn reread(line: &[u8]) -> Option<Result<String, String>> {
     reread_lines(line, CHUNK_BYTES, &Limits { page_bytes: CHUNK_BYTES, ..LIMITS }).pop()
 }
 
-/// Compares the id, address and text in `page` with the fields of the line it was read from.
+/// Compares the id, URL and text in `page` with the fields of the original line.
 fn check_fields(fields: &[(String, Value)], page: &str) {
     let Object(read) = serde_json::from_str(page).expect("a page is a JSON object");
     let among = |fields: &[(String, Value)], name: &str| {
@@ -65,12 +66,12 @@ fn check_fields(fields: &[(String, Value)], page: &str) {
     if let Some(Value::String(text)) = among(fields, "text") {
         let found = among(&read, "text").or(among(&read, "html"));
         let found = found.as_ref().and_then(Value::as_str).unwrap_or_default();
-        // A form feed keeps plain text from being taken for HTML.
+        // A form feed prevents plain text from being read as HTML.
         assert!(found == text || found.strip_prefix('\x0c') == Some(&text), "{page}");
     }
 }
 
-/// The fields of a JSON object in their order, with those that come twice.
+/// The fields of a JSON object in order, including repeated ones.
 struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {

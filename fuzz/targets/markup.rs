@@ -1,7 +1,7 @@
-//! One page of HTML, written in two ways that a browser reads alike: its text, main content, head and links are the same.
+//! Writes one HTML page in two ways that a browser reads alike: text, main content, head and links must be the same.
 //!
-//! The input is a list of tags, attributes and words. What differs is letter case, quotes, white space inside tags,
-//! comments between tags, and character references.
+//! The input is a list of tags, attributes and words. The versions differ in letter case, quotes, white space inside
+//! tags, comments between tags, and character references.
 
 #![no_main]
 
@@ -57,7 +57,7 @@ const NAMES: [&str; 40] = [
     "tr",
     "x-custom",
 ];
-/// Elements whose inside is no markup.
+/// Elements whose content is not markup.
 const RAW: [&str; 3] = ["script", "style", "noscript"];
 const ATTRIBUTES: [&str; 14] = [
     "class",
@@ -113,7 +113,7 @@ fuzz_target!(|data: &[u8]| {
     let pieces = pieces(&mut draw);
     let mut nothing = Draw::new(&[]);
     let plain = written(&pieces, &mut nothing);
-    // The manner of each piece comes from the same bytes, read again.
+    // The same bytes, read again, determine how each piece is written.
     let other = written(&pieces, &mut Draw::new(data));
     assert_eq!(read(&plain), read(&other), "\n{plain}\n{other}");
 });
@@ -138,7 +138,7 @@ fn open<'a>(draw: &mut Draw<'a>) -> Piece<'a> {
     Piece::Open { name, attributes: (0..draw.below(4)).map(|_| attribute(draw)).collect() }
 }
 
-/// The page. Each choice is taken from `draw`, and the first of them where that is used up.
+/// Writes the page. `draw` makes each choice; after its end the first option is used.
 fn written(pieces: &[Piece], draw: &mut Draw) -> String {
     let mut page = String::new();
     for piece in pieces {
@@ -205,7 +205,7 @@ fn push_value(value: &str, draw: &mut Draw, page: &mut String) {
 }
 
 fn push_letter(c: char, draw: &mut Draw, page: &mut String) {
-    // White space as a reference is none between tags.
+    // White space as a character reference does not count as white space between tags.
     let how = if c.is_ascii_whitespace() { 0 } else { draw.below(8) };
     let done = match (how, c) {
         (6, _) => write!(page, "&#{};", c as u32),
@@ -217,7 +217,7 @@ fn push_letter(c: char, draw: &mut Draw, page: &mut String) {
     done.expect("a string takes all");
 }
 
-/// All that is read of a page.
+/// Everything that is read from a page.
 fn read(html: &str) -> String {
     let mut all = String::new();
     for content in [Content::All, Content::Main, Content::Auto] {

@@ -1,4 +1,4 @@
-//! Any bytes as a Parquet file. Where chunks are cut changes no row, and every row of text is a JSON object.
+//! Reads any bytes as a Parquet file. The chunk size must change no row, and every row with text must be a JSON object.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use onecopy_fuzz::only_our_panics;
 use serde_json::{Map, Value};
 
 const LIMITS: Limits = Limits { page_bytes: 4 << 10, expansion: 100 };
-/// A few bytes can stand for millions of equal rows: some of them are enough.
+/// A few bytes can encode millions of equal rows, so only some of them are read.
 const MOST_BYTES: usize = 64 << 10;
 
 fuzz_target!(init: only_our_panics(), |data: &[u8]| {

@@ -1,6 +1,7 @@
-//! Any bytes as the files of a collection, with right checksums: rows, segments of the log, parts of the postings.
+//! Reads any bytes as the files of a collection, with valid checksums: rows, log segments, parts of the postings.
 //!
-//! Damage gives an error. What is read was in the file, and what is written behind damage is found again.
+//! Damage must give an error. Every value read must be in the file, and records written after damage must be found
+//! again.
 
 #![no_main]
 
@@ -13,9 +14,9 @@ use onecopy_store::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Short, so that a log soon has a second segment.
+/// Short, so that a log soon needs a second segment.
 const SEGMENT_BYTES: u32 = 256;
-/// As many parts as are merged into one.
+/// The number of parts that a merge joins.
 const PARTS: u32 = 4;
 
 fuzz_target!(|data: &[u8]| {
@@ -47,7 +48,7 @@ fn rows(bytes: &[u8]) {
     }
 }
 
-/// A segment of records, some of them right, and other bytes between them.
+/// A segment of records, some of them valid, with other bytes between them.
 fn segment(draw: &mut Draw) -> Vec<u8> {
     let mut bytes = forge::segment_head(1);
     while !draw.is_empty() {
@@ -84,7 +85,7 @@ fn log(bytes: Vec<u8>) {
     assert_eq!(after[..after.len() - 1], before);
 }
 
-/// The records of a log that was just opened. Opening it has cut what cannot be read.
+/// The records of a log that was just opened. Opening it truncated the unreadable end.
 fn records(log: &Log) -> Vec<(Place, Vec<u8>)> {
     let mut found: Vec<(Place, Vec<u8>)> = Vec::new();
     log.replay(Default::default(), &mut |place, bytes| {
@@ -100,7 +101,7 @@ fn records(log: &Log) -> Vec<(Place, Vec<u8>)> {
     found
 }
 
-/// Equal parts under several numbers, which are searched, checked and merged.
+/// Searches, checks and merges equal parts with several numbers.
 fn parts(draw: &mut Draw) {
     let part = forge::Part::draw(draw);
     let (mut files, mut entries) = (Vec::new(), Vec::new());
@@ -135,7 +136,7 @@ fn is_right(postings: &Postings) -> bool {
     is_right
 }
 
-/// Looks for all keys: what is found was written, and all of it is found where nothing is wrong.
+/// Searches for all keys. Every result must have been written, and without errors all postings must be found.
 fn compare(postings: &Postings, held: &[Posting], is_right: bool) {
     let mut keys: Vec<u64> = held.iter().map(|posting| posting.key).chain([0, 1, u64::MAX]).collect();
     keys.sort_unstable();
@@ -175,7 +176,7 @@ fn whole(bytes: &[u8]) {
     let files = [("right".into(), sealed), ("any".into(), bytes.to_vec())];
     let folder = forge::folder(&files).expect("memory is written");
     assert_eq!(read_whole(&*folder, "right").expect("a right checksum"), bytes);
-    // A fuzzer that sees what is compared can find a checksum in the end.
+    // A fuzzer that traces comparisons can eventually find a checksum.
     if let Ok(body) = read_whole(&*folder, "any") {
         assert_eq!(xxh3_64(&body).to_le_bytes(), bytes[..8]);
     }

@@ -1,4 +1,4 @@
-//! The file of a collection's tables, damaged anywhere. Opening it with a check gives an error or rows that were written.
+//! Damages the file of a collection's tables. Opening it with a check must give an error, or rows that were written.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ fuzz_target!(init: only_our_panics(), |data: &[u8]| {
         }
     }
     let Ok(tables) = open(&Arc::new(Memory::new(bytes)), true) else { return };
-    // All checksums hold, so this is what some transaction left.
+    // All checksums are valid, so this is the result of a transaction.
     let snapshot = tables.snapshot().expect("tables that were checked");
     read(&snapshot).expect("rows that were checked");
 });
@@ -37,7 +37,7 @@ fn open(file: &Arc<Memory>, check: bool) -> Result<Tables> {
     Tables::open(Backend::new(file.clone()), CACHE_BYTES, check)
 }
 
-/// The bytes of right tables, which two transactions have written.
+/// The bytes of valid tables, written by two transactions.
 fn made() -> Result<Vec<u8>> {
     let file = Arc::new(Memory::new(Vec::new()));
     let tables = open(&file, false)?;
@@ -80,7 +80,7 @@ fn content(slot: u32) -> ContentRow {
     ContentRow { best: slot, fingerprint: u128::from(slot), rank: vec![1; 9], ..ContentRow::default() }
 }
 
-/// Reads all that is there, and compares it with what was written.
+/// Reads everything and compares it with the written rows.
 fn read(snapshot: &Snapshot) -> Result<()> {
     for found in snapshot.pages()? {
         let (page, found) = found?;

@@ -1,4 +1,4 @@
-//! Any bytes as a WARC or ARC file, packed or not. Where chunks are cut changes no count.
+//! Reads any bytes as a WARC or ARC file, packed or not. The chunk size changes no count.
 
 #![no_main]
 

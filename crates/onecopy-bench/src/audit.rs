@@ -32,7 +32,7 @@ pub struct Args {
     /// The pages the tool was given, as JSON Lines (plain or .zst); repeat for several files
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// What it removed: one id per line, or onecopy's removed.jsonl, whose claims are then checked
+    /// The removed pages: one id per line, or onecopy's removed.jsonl, whose claims are then checked
     #[arg(long, value_name = "FILE")]
     removed: PathBuf,
     /// The exact pairs, as CSV with the header id1,id2,jaccard (plain or .zst); computed if not given

@@ -30,7 +30,7 @@ use shuffle::Shuffle;
   onecopy-bench generate --pages 1m --seed 7 | zstd > pages.jsonl.zst
   onecopy-bench generate --pages 100k --giant 20k --out with-giant-group.jsonl")]
 pub struct Args {
-    /// How many pages (k, m and g stand for thousand, million and billion)
+    /// Number of pages; the suffixes k, m and g mean 10^3, 10^6 and 10^9
     #[arg(long, value_parser = parse_count)]
     pages: u64,
     /// Another seed gives another corpus of the same composition

@@ -180,9 +180,9 @@ fn source(model: &Model) -> String {
         model.trees.iter().flat_map(|tree| &tree.leaves).map(|leaf| format!("{leaf},")).collect();
     format!(
         "{head}\n/// How many features the model was trained on.\n#[cfg(test)]\npub const WIDTH: usize = {width};\n\n\
-         /// Of each tree, level by level: which feature must be above which number.\n\
+         /// The questions of each tree, level by level: a feature, and the number that it must exceed.\n\
          #[rustfmt::skip]\npub static QUESTIONS: [(u8, i16); {}] = [\n{}];\n\n\
-         /// Of each tree, a number for each way to answer its questions.\n\
+         /// The leaves of each tree: a number for each combination of answers.\n\
          #[rustfmt::skip]\npub static LEAVES: [i16; {}] = [\n{}];\n",
         questions.len(),
         wrapped(&questions),

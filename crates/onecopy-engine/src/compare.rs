@@ -109,7 +109,7 @@ pub struct Verdict {
 /// Compares two pages.
 pub fn compare(job: &Comparing) -> Result<Comparison> {
     job.limits.check()?;
-    let run = job.run.as_deref().map(Run::finished).transpose()?;
+    let run = job.run.as_deref().map(Run::current).transpose()?;
     let config = run.as_ref().map_or(&job.config, |run| &run.config);
     let methods = methods(job, config, run.is_some())?;
     let content = job.content.unwrap_or(config.content);

@@ -107,10 +107,28 @@ pub enum Error {
         folder: PathBuf,
     },
     /// The output folder has files that no run wrote.
-    #[error("output folder {folder}: not empty and not made by onecopy; give an empty or a new folder")]
+    #[error("output folder {folder}: {reason}; give an empty or a new folder")]
     OutputNotOurs {
         /// The folder.
         folder: PathBuf,
+        /// How that is known.
+        reason: String,
+    },
+    /// The output folder has the results of a version with other answers.
+    #[error("output folder {folder}: onecopy {version} made its results, and its answers may differ")]
+    OutputOtherAnswers {
+        /// The folder.
+        folder: PathBuf,
+        /// The version of onecopy that made them.
+        version: String,
+    },
+    /// The results in the output folder are no longer those of the run that made them.
+    #[error("output folder {folder}: {names} changed since the run made them")]
+    OutputChanged {
+        /// The folder.
+        folder: PathBuf,
+        /// The results that changed.
+        names: String,
     },
     /// Another process writes to the output folder.
     #[error("output folder {folder}: another run is writing to it")]
@@ -123,6 +141,14 @@ pub enum Error {
     NotAFinishedRun {
         /// The folder.
         folder: PathBuf,
+    },
+    /// A version with other answers made a finished run.
+    #[error("onecopy {version} made the run in {folder}, and its answers may differ")]
+    OtherAnswers {
+        /// The run's folder.
+        folder: PathBuf,
+        /// The version.
+        version: String,
     },
     /// A finished run wrote no list of its pages.
     #[error("the run in {folder} was made by an older version, which wrote no pages.jsonl")]

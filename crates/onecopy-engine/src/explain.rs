@@ -83,7 +83,7 @@ pub enum Fate {
 /// Explains why the pages named `a` and `b` of the finished run in `out` were or were not joined. See
 /// [`Job::environment`](crate::Job::environment) for `environment`.
 pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Result<Explanation> {
-    let run = Run::finished(out)?;
+    let run = Run::current(out)?;
     check_judged(out, &[a, b])?;
     let fates = [fate(out, a)?, fate(out, b)?];
     let members = shared_group(out, a, b)?;

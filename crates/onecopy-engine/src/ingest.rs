@@ -1,7 +1,7 @@
-//! Bytes → pages: finding the inputs, cutting them into chunks, reading records.
+//! Turns bytes into pages: finds the inputs, cuts them into chunks, and reads records.
 //!
-//! Everything that a chunk holds is either a page or a [`Rejection`]; the order of chunks within a source, and where
-//! they are cut, depends on the bytes alone, so that a second reading meets the same ones.
+//! Everything in a chunk is either a page or a [`Rejection`]. The order of chunks in a source, and where they are cut,
+//! depend only on the bytes, so a second reading gives the same chunks.
 
 mod chunks;
 mod feed;
@@ -9,6 +9,7 @@ mod fields;
 mod format;
 mod inputs;
 mod line;
+mod names;
 mod opener;
 mod packing;
 mod parquet;
@@ -17,6 +18,7 @@ mod remote;
 mod scan;
 mod walk;
 mod warc;
+mod windows;
 
 pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
 pub(crate) use feed::{Feed, Piece};
@@ -25,16 +27,17 @@ pub(crate) use format::{Format, NotOnePage, of_page};
 pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use line::to_line;
 pub(crate) use opener::Opener;
-pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
+pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use walk::{RecordReader, walk};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
+pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 
 use serde::Serialize;
 
-/// Why a piece of input was not judged.
+/// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     /// The number of its source.
@@ -50,10 +53,10 @@ pub(crate) struct Rejection {
 pub(crate) struct RejectedLine<'a> {
     /// The input file.
     pub source: &'a str,
-    /// Its line, from one; for a file that is one page, nothing.
+    /// Its line, from one; `None` for a file that is one page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// For a file that is one page: zero.
+    /// Zero for a file that is one page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u64>,
     /// Why.

@@ -68,26 +68,26 @@ impl Job {
     }
 }
 
-/// A setting that changes no answer, and has limits.
+/// A setting with limits that changes no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Setting {
-    /// How many threads are used.
+    /// The number of threads.
     Threads,
-    /// The most memory, in bytes.
+    /// The memory limit, in bytes.
     Memory,
-    /// The longest page, in bytes.
+    /// The page limit, in bytes.
     PageBytes,
-    /// By which factor a compressed file may grow.
+    /// The largest expansion factor of a compressed file.
     Expansion,
-    /// How many mistakes of each kind an evaluation shows.
+    /// The number of mistakes of each kind that an evaluation shows.
     Mistakes {
-        /// The most.
+        /// The highest accepted number.
         limit: usize,
     },
 }
 
-/// Refuses a number of threads that no machine has.
+/// Checks the number of threads.
 pub(crate) fn check_threads(threads: usize) -> Result<()> {
     if (1..=THREADS_LIMIT).contains(&threads) {
         return Ok(());
@@ -95,9 +95,9 @@ pub(crate) fn check_threads(threads: usize) -> Result<()> {
     Err(Error::Setting { setting: Setting::Threads, value: threads as u64 })
 }
 
-/// The most threads that are accepted.
+/// The highest accepted number of threads.
 pub(crate) const THREADS_LIMIT: usize = 1_024;
-/// How many pages an approximate method is tried on unless a number is given.
+/// The default number of pages for measuring recall.
 pub const RECALL_PAGES: usize = 200;
 /// The default memory limit.
 pub const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;

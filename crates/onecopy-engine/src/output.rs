@@ -1,4 +1,4 @@
-//! Decisions → files: kept pages as they were, and what became of the others.
+//! Writes the decisions to files: kept pages unchanged, and lists of the others.
 
 mod kept;
 mod lists;

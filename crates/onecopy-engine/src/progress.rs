@@ -47,32 +47,44 @@ impl Stage {
     }
 }
 
-/// What a person should know of a run.
+/// A message about a run for the user.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
-    /// The output folder had a part of this run, which is not repeated.
+    /// The output folder holds a part of this run, which is not repeated.
     #[error("continuing the run that was stopped here")]
     Continued,
+    /// Results of this very run were deleted.
+    #[error("{names} of this run no longer exist: the run is repeated")]
+    ResultsMissing {
+        /// The deleted results.
+        names: String,
+    },
+    /// A version with other answers began this run.
+    #[error("onecopy {version} began a run here, and its answers may differ: the run starts over")]
+    OtherAnswers {
+        /// The version.
+        version: String,
+    },
     /// The method is approximate.
     #[error("an approximate method: of pairs by {of}, it is expected to find {share}")]
     Approximate {
-        /// What an exact method would find.
+        /// The measure of an exact method.
         of: String,
-        /// The shares that it is expected to find, and at which similarities.
+        /// The expected shares, and their similarities.
         share: String,
     },
-    /// Pages of a labelled set have no words.
+    /// Some pages of a labelled set have no words.
     #[error("{set}: {pages} pages have no words and were left out, with {pairs} listed pairs")]
     EmptyPages {
         /// The set's name.
         set: String,
-        /// How many pages.
+        /// The number of such pages.
         pages: usize,
-        /// How many listed pairs have one of them.
+        /// The number of listed pairs with such a page.
         pairs: usize,
     },
-    /// Pairs of a labelled set that are not listed count, too.
+    /// Unlisted pairs of a labelled set count as different pages.
     #[error("{set}: pairs that are not listed count as different pages")]
     UnlistedPairs {
         /// The set's name.
@@ -80,15 +92,15 @@ pub enum Note {
     },
 }
 
-/// Is told what a run does. Called from many threads.
+/// Receives the progress of a run. Called from many threads.
 pub trait Progress: Sync {
     /// A stage of `total` steps begins.
     fn begin(&self, _stage: Stage, _total: u64) {}
     /// `steps` more steps of the current stage are done.
     fn advance(&self, _steps: u64) {}
-    /// Something that a person should know.
+    /// A message for the user.
     fn note(&self, _note: &Note) {}
-    /// Whether the run should stop. Asked often.
+    /// Whether the run should stop. Called often.
     fn stopped(&self) -> bool {
         false
     }

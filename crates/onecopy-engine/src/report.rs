@@ -185,7 +185,8 @@ fn usage() -> (f64, u64) {
     (seconds(usage.user_time()) + seconds(usage.system_time()), peak)
 }
 
-/// The peak memory of this program alone, on Linux. The figure of `getrusage` includes the process that started us.
+/// The peak memory of this program alone, on Linux. The figure of `getrusage` starts from the peak of the process that
+/// started us.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

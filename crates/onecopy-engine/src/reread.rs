@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::environment::Environment;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, Stores, lots, read_document, walk,
+    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, Stores, Windows, lots, read_document, walk,
 };
 use crate::parallel::Gate;
 use crate::run::Run;
@@ -85,7 +85,8 @@ pub(crate) fn reread<T>(
         return Err(Error::InputGone { input: gone.name.clone() });
     }
     let lots = lots(sources, run.chunk_bytes as u64);
-    let opener = run.opener(Stores::new(environment.iter().cloned()), Gate::new(1), wanted.clone());
+    let stores = Stores::new(environment.iter().cloned());
+    let opener = run.opener(stores, Gate::new(1), wanted.clone(), Windows::default());
     let feed = Feed::new(sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
     let mut finder = Finder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };

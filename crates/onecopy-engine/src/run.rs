@@ -1,14 +1,16 @@
 //! What a run is, as `run.json` keeps it: two runs that are equal here give the same results.
 
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use onecopy_core::{Config, Method, method};
+use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Opener, Stores};
+use crate::ingest::{Inputs, Opener, Stores, Windows};
 use crate::job::{Fields, Limits, RemovedRecords};
 use crate::parallel::Gate;
 use onecopy_core::Needs;
@@ -16,7 +18,11 @@ use onecopy_core::Needs;
 /// What a run is: two runs that are equal here give the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
+    /// The version of the program, for people: two versions may give the same answers.
     pub version: String,
+    /// As [`ANSWER_VERSION`]. Programs that did not write it down have none.
+    #[serde(default)]
+    pub answer_version: u32,
     pub config: Config,
     pub fields: Fields,
     pub limits: Limits,
@@ -24,13 +30,23 @@ pub(crate) struct Run {
     pub inputs: Inputs,
     /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
     pub chunk_bytes: usize,
+    /// What a finished run published, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub results: BTreeMap<String, Extent>,
+}
+
+/// How large a result is: a file, or all files of a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Extent {
+    pub files: u64,
+    pub bytes: u64,
 }
 
 impl Run {
     /// What opens the sources of the run.
-    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>, needs: Needs) -> Opener {
+    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { stores, fields, limits, needs, chunk_bytes: self.chunk_bytes, large }
+        Opener { stores, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
     }
 
     /// How the run compares pages.
@@ -38,13 +54,24 @@ impl Run {
         Ok(method(&self.config)?)
     }
 
+    /// Whether both give the same results. Neither the program's version nor where chunks are cut matters.
     pub(crate) fn equals(&self, other: &Run) -> bool {
-        *self == Run { chunk_bytes: self.chunk_bytes, ..other.clone() }
+        let Run { version, chunk_bytes, results, .. } = self.clone();
+        *self == Run { version, chunk_bytes, results, ..other.clone() }
     }
 
     /// The configuration of the finished run in `out`.
     pub(crate) fn finished(out: &Path) -> Result<Run> {
         read(&out.join("run.json")).ok_or_else(|| Error::NotAFinishedRun { folder: out.to_owned() })
+    }
+
+    /// As [`Run::finished`], if the run has the answers of this program. Other answers cannot be explained here.
+    pub(crate) fn current(out: &Path) -> Result<Run> {
+        let run = Run::finished(out)?;
+        if run.answer_version == ANSWER_VERSION {
+            return Ok(run);
+        }
+        Err(Error::OtherAnswers { folder: out.to_owned(), version: run.version })
     }
 }
 
@@ -55,8 +82,21 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
 
 /// Writes a value as JSON, aside and then by rename.
 pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
+    let (aside, _) = write_aside(path, value)?;
+    fs::rename(&aside, path).at("create", path)
+}
+
+/// As [`write`], and after lost power the file is whole or not there.
+pub(crate) fn write_durably(path: &Path, value: &impl Serialize) -> Result<()> {
+    let (aside, file) = write_aside(path, value)?;
+    file.sync_all().at("write", &aside)?;
+    fs::rename(&aside, path).at("create", path)
+}
+
+fn write_aside(path: &Path, value: &impl Serialize) -> Result<(PathBuf, File)> {
     let aside = path.with_extension("part");
     let text = serde_json::to_string_pretty(value).expect("our own types are JSON");
-    fs::write(&aside, text + "\n").at("write", &aside)?;
-    fs::rename(&aside, path).at("create", path)
+    let mut file = File::create(&aside).at("create", &aside)?;
+    file.write_all((text + "\n").as_bytes()).at("write", &aside)?;
+    Ok((aside, file))
 }

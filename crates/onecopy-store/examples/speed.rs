@@ -1,7 +1,8 @@
-//! How fast log and postings are on this disk: `cargo run --release -p onecopy-store --example speed -- FOLDER 100`,
-//! with the number of postings in millions. The folder is created and stays; if it has
-//! postings, they are only searched. Time is told by the clock and, where
-//! the system says it, of the processor: they differ where the machine has other work or waits for the disk.
+//! Measures the speed of log and postings on this disk:
+//! `cargo run --release -p onecopy-store --example speed -- FOLDER 100`, with the number of postings in millions.
+//!
+//! The folder is created and kept. If it already has postings, they are only searched. The output shows wall time and,
+//! if the system reports it, CPU time. They differ if the machine is busy or waits for the disk.
 
 use std::error::Error;
 use std::path::Path;
@@ -90,7 +91,7 @@ fn build(postings: &mut Postings, millions: u64) -> Outcome {
     Ok(())
 }
 
-/// Work of a kind, done many times.
+/// A repeated kind of work.
 #[derive(Default)]
 struct Total {
     postings: u64,
@@ -170,7 +171,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(first.unwrap_or_default())
 }
 
-/// Any number to one that looks like chance, and no two to the same.
+/// Scrambles a number; no two numbers give the same result.
 fn mix(number: u64) -> u64 {
     let number =
         (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9).wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -1,12 +1,12 @@
-//! What to do about an error: the option or the command that mends it.
+//! Remedies: the option or the command that mends an error.
 //!
-//! The libraries say what failed and why, and know no command line; every sentence that names an option is here.
+//! The libraries say what failed and why, and know no command line. Every sentence that names an option is here.
 
 use std::io::ErrorKind;
 
 use onecopy_engine::{ConfigError, Error, Note, Setting};
 
-/// What to do about records that were rejected because of a limit.
+/// The remedy for records that exceed a limit.
 pub const LIMITS: &str = "--max-page and --max-expansion change the limits";
 
 /// The error in a sentence, with its remedy if there is one.
@@ -37,10 +37,12 @@ fn of_error(error: &Error) -> Option<String> {
             "run `onecopy dedup` on it, then compare its pages with --run and the output folder"
         }
         Error::Io { source, .. } => return of_system(source.kind()),
-        Error::OutputHoldsAnotherRun { .. } => "give another folder, or --overwrite to replace them",
+        Error::OutputHoldsAnotherRun { .. }
+        | Error::OutputOtherAnswers { .. }
+        | Error::OutputChanged { .. } => "give another folder, or --overwrite to replace them",
         Error::OutputInUse { .. } => "wait for it, or give another folder with --out",
         Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
-        Error::NoPageList { .. } | Error::DamagedResult { .. } => {
+        Error::OtherAnswers { .. } | Error::NoPageList { .. } | Error::DamagedResult { .. } => {
             "run the same `onecopy dedup` with --overwrite again"
         }
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",

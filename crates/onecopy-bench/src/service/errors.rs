@@ -62,6 +62,7 @@ pub struct Errors {
 /// The results of a batch run.
 struct Batch {
     groups: Groups,
+    /// The removed pages.
     losers: Vec<String>,
 }
 
@@ -187,7 +188,7 @@ fn pairs(service: &Groups, batch: &Groups) -> Pairs {
     Pairs { service, batch, both }
 }
 
-/// Fails if the service made an error: it must make none.
+/// Fails if the service made an error: none is allowed.
 pub fn check(found: &[Errors]) -> Result<()> {
     for Errors { pages, rep, rer, .. } in found {
         ensure!(*rep == 0.0 && *rer == 0.0, "{pages}: the service has REP {rep} and RER {rer}, not 0");

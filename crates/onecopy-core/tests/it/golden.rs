@@ -13,7 +13,7 @@ use onecopy_core::{
 /// The version of the answer that [`DIGESTS`] belong to.
 const VERSION: u32 = 1;
 
-/// What each method makes of the pages.
+/// The digest of the answers of each method.
 const DIGESTS: [(&str, u64); 12] = [
     ("auto", 0x5ad531b7b43cfcff),
     ("jaccard", 0xc05463c383b144bc),

@@ -3,22 +3,30 @@
 //! Everything is made in `.onecopy` inside the output folder and moved out by rename at the end, `report.json` last:
 //! where that is, the run is complete.
 
+mod finished;
+mod folder;
+mod publish;
+
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Config, Method, method};
+use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
 use crate::io::spool;
 use crate::job::Job;
 use crate::parallel::Gate;
-use crate::progress::Progress;
+use crate::progress::{Note, Progress};
 use crate::report::Report;
 use crate::run::{self, Run};
+use finished::Finished;
+use folder::{Holds, PUBLISHING, WORKING};
 use onecopy_core::Needs;
+use publish::{Step, publish};
 
 /// A run's working folder, locked.
 pub(crate) struct Work {
@@ -58,13 +66,13 @@ pub(crate) const RESULTS: [&str; 8] = [
 
 /// Opens the output folder of a job: to begin, to continue, or to find that all is done.
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
-    let (folder, is_new) = (job.out.join(".onecopy"), !job.out.exists());
-    refuse_foreign(&job.out)?;
-    fs::create_dir_all(&folder).at("create", &folder)?;
-    let lock = lock(&folder, &job.out)?;
-    let found = find(job, &folder, lock, progress);
+    let (working, is_new) = (job.out.join(WORKING), !job.out.exists());
+    let holds = folder::look(&job.out)?;
+    fs::create_dir_all(&working).at("create", &working)?;
+    let lock = lock(&working, &job.out)?;
+    let found = find(job, &working, holds, lock, progress);
     if !matches!(found, Ok(Found::Work(_))) {
-        leave(&folder);
+        folder::leave(&working);
         if is_new {
             let _ = fs::remove_dir(&job.out);
         }
@@ -72,71 +80,56 @@ pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
     found
 }
 
-fn find(job: &Job, folder: &Path, lock: File, progress: &dyn Progress) -> Result<Found> {
+fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Progress) -> Result<Found> {
     let out = &job.out;
     let spool =
-        if job.inputs.iter().any(|input| input == "-") { Some(spool(folder, progress)?) } else { None };
+        if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
     if inputs.sources.is_empty() && inputs.refused.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
-    let budget = Budget::of(job, &inputs.sources, &stores)?;
+    let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
+    let run = described(job, inputs, budget.chunk)?;
+    if holds == Holds::Results && !job.overwrite {
+        match finished::check(&run, out)? {
+            Finished::Whole(report) => {
+                // It may have been killed when all was done but this.
+                if run::read::<Run>(&working.join("run.json")).is_none_or(|left| run.equals(&left)) {
+                    folder::clear(working)?;
+                }
+                return Ok(Found::Finished(report));
+            }
+            Finished::Lacks(names) => {
+                progress.note(&Note::ResultsMissing { names });
+            }
+        }
+    }
+    let (run, continued) = continue_or_begin(run, working, progress)?;
+    let budget = Budget { chunk: run.chunk_bytes, ..budget };
+    let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
+    let method = run.method()?;
+    let needs = Needs::of(&run.config, &*method);
+    let opener = run.opener(stores, Gate::new(budget.large_pages), needs, windows);
+    let (folder, out) = (working.to_owned(), out.clone());
+    Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
+}
+
+/// The run that a job asks for.
+fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
     let threshold = method(&job.config)?.threshold();
-    let run = Run {
+    Ok(Run {
         version: env!("CARGO_PKG_VERSION").into(),
+        answer_version: ANSWER_VERSION,
         config: Config { threshold: Some(threshold), ..job.config.clone() },
         fields: job.fields.clone(),
         limits: job.limits.clone(),
         removed_records: job.removed_records,
         inputs,
-        chunk_bytes: budget.chunk,
-    };
-    let finished = (run::read::<Run>(&out.join("run.json")), run::read(&out.join("report.json")));
-    if let ((Some(finished), Some(report)), false) = (finished, job.overwrite) {
-        if run.equals(&finished) {
-            // It may have been killed when all was done but this.
-            if run::read::<Run>(&folder.join("run.json")).is_none_or(|left| run.equals(&left)) {
-                clear(folder)?;
-            }
-            return Ok(Found::Finished(Box::new(report)));
-        }
-        return Err(Error::OutputHoldsAnotherRun { folder: out.clone() });
-    }
-    let (run, continued) = continue_or_begin(run, folder)?;
-    let budget = Budget { chunk: run.chunk_bytes, ..budget };
-    let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
-    let method = run.method()?;
-    let needs = Needs::of(&run.config, &*method);
-    let opener = run.opener(stores, Gate::new(budget.large_pages), needs);
-    let (folder, out) = (folder.to_owned(), out.clone());
-    Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
-}
-
-/// Takes away a folder that nothing was done in.
-fn leave(folder: &Path) {
-    let ours = |name: &std::ffi::OsStr| name == "lock" || name == "stdin";
-    let unused =
-        fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|e| e.is_ok_and(|e| ours(&e.file_name()))));
-    if unused {
-        let _ = fs::remove_dir_all(folder);
-    }
-}
-
-/// A folder that holds anything else than our results is not written to.
-fn refuse_foreign(out: &Path) -> Result<()> {
-    let entries = match fs::read_dir(out) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).at("read", out),
-    };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    let ours = |name: &str| names.iter().any(|found| found == name);
-    if names.is_empty() || ours(".onecopy") || (ours("report.json") && ours("run.json")) {
-        return Ok(());
-    }
-    Err(Error::OutputNotOurs { folder: out.to_owned() })
+        chunk_bytes,
+        results: BTreeMap::new(),
+    })
 }
 
 fn lock(folder: &Path, out: &Path) -> Result<File> {
@@ -149,26 +142,29 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
     }
 }
 
-fn continue_or_begin(run: Run, folder: &Path) -> Result<(Run, bool)> {
-    let path = folder.join("run.json");
-    if let Some(begun) = run::read::<Run>(&path).filter(|begun| run.equals(begun)) {
-        return Ok((begun, true));
+fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Result<(Run, bool)> {
+    let path = working.join("run.json");
+    if let Some(begun) = run::read::<Run>(&path) {
+        if run.equals(&begun) {
+            return Ok((Run { chunk_bytes: begun.chunk_bytes, ..run }, true));
+        }
+        if begun.answer_version != ANSWER_VERSION {
+            progress.note(&Note::OtherAnswers { version: begun.version });
+        }
     }
-    clear(folder)?;
-    run::write(&path, &run)?;
+    folder::clear(working)?;
+    run::write_durably(&path, &run)?;
     Ok((run, false))
 }
 
-/// Deletes what a run left in its folder, but the lock and the input.
-fn clear(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(folder).at("read", folder)?.flatten() {
-        let old = entry.path();
-        if entry.file_name() != "lock" && entry.file_name() != "stdin" {
-            let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
-            removed.at("delete", &old)?;
-        }
+/// Deletes a file or a folder, if it is there.
+fn delete(path: &Path) -> Result<()> {
+    let is_folder = path.symlink_metadata().is_ok_and(|facts| facts.is_dir());
+    let deleted = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match deleted {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("delete", path),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 impl Work {
@@ -185,25 +181,14 @@ impl Work {
     /// Moves the results to where they belong, the report last, and clears up.
     pub(crate) fn publish(self, report: &Report) -> Result<()> {
         let results = self.results();
-        run::write(&results.join("run.json"), &self.run)?;
+        let run = Run { results: finished::extents(&results)?, ..self.run };
+        run::write(&results.join("run.json"), &run)?;
         run::write(&results.join("report.json"), report)?;
-        for name in RESULTS.iter().rev() {
-            let old = self.out.join(name);
-            let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
-            match removed {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(error).at("replace", &old);
-                }
-                _ => {}
-            }
-        }
-        for name in RESULTS {
-            let (from, to) = (results.join(name), self.out.join(name));
-            // There are markets only if some were asked for.
-            if name != "markets" || from.exists() {
-                fs::rename(&from, &to).at("create", &to)?;
-            }
-        }
-        fs::remove_dir_all(&self.folder).at("delete", &self.folder)
+        // The folder is the user's too: what came while the run worked is not ours to replace.
+        folder::refuse_results(&self.out)?;
+        let mark = self.folder.join(PUBLISHING);
+        File::create(&mark).at("create", &mark)?;
+        publish(&results, &self.out, &mut Step::take)?;
+        folder::remove(&self.folder)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::remote::is_transport;
+use super::packing::is_no_damage;
 use crate::parallel::{Gate, Permit};
 
 /// Some whole lines of a source.
@@ -124,7 +124,7 @@ impl<R: Read> LineChunks<R> {
         self.next += 1;
         if let Err(error) = self.fill(&mut chunk, carried) {
             self.ended = true;
-            if error.raw_os_error().is_some() || is_transport(&error) {
+            if is_no_damage(&error) {
                 return Err(error);
             }
             let whole = memrchr(b'\n', &chunk.bytes).map_or(0, |end| end + 1);

@@ -11,6 +11,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::format::{Format, by_content, by_name};
+use super::names::{NO_TEXT, passed_over};
 use super::remote::{RemoteFile, Stores, is_remote, is_web};
 use crate::error::{At, Error, Result};
 
@@ -18,6 +19,7 @@ use crate::error::{At, Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Source {
     /// Its full path, so that commands on a finished run work from any folder.
+    #[serde(with = "super::names")]
     pub path: PathBuf,
     /// Its name in the outputs and below `kept/`: relative, with `/` between parts.
     pub name: String,
@@ -66,7 +68,7 @@ pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path, stores: 
         }
     }
     let mut found = finder.found;
-    part_names(&mut found.sources);
+    part_names(&mut found.sources)?;
     Ok(found)
 }
 
@@ -95,14 +97,17 @@ impl Finder {
         let mut matched = false;
         let pattern =
             glob::glob(input).map_err(|error| refused(input, &format!("not a pattern: {error}")))?;
-        for path in pattern.flatten() {
+        for path in pattern {
             matched = true;
-            if path.is_dir() {
-                self.folder(&path, "")?;
-            } else {
-                let name = file_name(&path);
-                self.file(&path, name, Asked::ByName)?;
+            match path {
+                Ok(path) if path.is_dir() => self.folder(&path, "")?,
+                Ok(path) => self.file(&path, file_name(&path), Asked::ByName)?,
+                Err(error) => self.refuse(&file_name(error.path()), &error.error().to_string()),
             }
+        }
+        for path in passed_over(input) {
+            matched = true;
+            self.refuse(&file_name(&path), NO_TEXT);
         }
         let reason = if input.contains(['*', '?', '[']) {
             "nothing matches this pattern"
@@ -121,23 +126,32 @@ impl Finder {
             .at("read", folder)?;
         entries.sort_by_key(|entry| entry.file_name());
         for entry in entries {
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let file_name = entry.file_name();
+            let name = file_name.to_string_lossy();
             if name.starts_with('.') {
                 continue;
             }
-            let below = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            let below = if prefix.is_empty() { name.into_owned() } else { format!("{prefix}/{name}") };
+            if file_name.to_str().is_none() {
+                self.refuse(&below, NO_TEXT);
+                continue;
+            }
             let kind = entry.file_type().at("read", &entry.path())?;
             if kind.is_symlink() {
-                self.found.refused.push((below, "a link, which is not followed".into()));
+                self.refuse(&below, "a link, which is not followed");
             } else if kind.is_dir() {
                 self.folder(&entry.path(), &below)?;
             } else if kind.is_file() {
                 self.file(&entry.path(), below, Asked::ByFolder)?;
             } else {
-                self.found.refused.push((below, "not a regular file".into()));
+                self.refuse(&below, "not a regular file");
             }
         }
         Ok(())
+    }
+
+    fn refuse(&mut self, name: &str, reason: &str) {
+        self.found.refused.push((name.to_owned(), reason.to_owned()));
     }
 
     fn file(&mut self, path: &Path, name: String, asked: Asked) -> Result<()> {
@@ -160,7 +174,7 @@ impl Finder {
                 return Err(refused(&path.display().to_string(), reason));
             }
             (Err(reason), Asked::ByFolder) => {
-                self.found.refused.push((name, reason.into()));
+                self.refuse(&name, reason);
                 return Ok(());
             }
         };
@@ -189,7 +203,7 @@ impl Finder {
             let told = if is_web(&address) { name.split('?').next().unwrap_or_default() } else { &name };
             match by_name(told) {
                 None if alone => return Err(refused(&address, UNKNOWN)),
-                None => self.found.refused.push((name, UNKNOWN.into())),
+                None => self.refuse(&name, UNKNOWN),
                 Some(format) => {
                     let (path, version) = (PathBuf::from(address), Some(version));
                     if self.seen.insert(path.clone()) {
@@ -232,11 +246,13 @@ fn refused(input: &str, reason: &str) -> Error {
 }
 
 /// Lengthens clashing names by more parts of their paths, until all names differ.
-fn part_names(sources: &mut [Source]) {
+fn part_names(sources: &mut [Source]) -> Result<()> {
     let mut depth = 1;
     loop {
-        if are_apart(sources) || depth > 64 {
-            return;
+        let Some(clash) = clash(sources) else { return Ok(()) };
+        if depth > 64 {
+            let reason = "another input has this name too, and one would overwrite the other: give it to a run of its own";
+            return Err(refused(clash, reason));
         }
         depth += 1;
         for source in sources.iter_mut() {
@@ -253,15 +269,16 @@ fn part_names(sources: &mut [Source]) {
     }
 }
 
-/// Whether all names differ, and no name is also a folder of another.
-fn are_apart(sources: &[Source]) -> bool {
+/// A name that two sources share, or that is also a folder of another source.
+fn clash(sources: &[Source]) -> Option<&str> {
     let mut names = HashSet::new();
-    let differ = sources.iter().all(|source| names.insert(source.name.as_str()));
+    let twice = sources.iter().map(|source| source.name.as_str()).find(|name| !names.insert(*name));
     let folders = |name: &'_ str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
-    differ
-        && sources
-            .iter()
-            .all(|source| folders(&source.name).iter().all(|&at| !names.contains(&source.name[..at])))
+    let folder = || {
+        let above = |name: &'_ str| folders(name).into_iter().find(|&at| names.contains(&name[..at]));
+        sources.iter().find_map(|source| above(&source.name).map(|at| &source.name[..at]))
+    };
+    twice.or_else(folder)
 }
 
 fn is_plain(part: &str) -> bool {
@@ -317,8 +334,17 @@ mod tests {
         let lines = Format::Lines(Packing::Plain);
         let mut sources =
             [source("x/a/p.jsonl", lines), source("./x/b/p.jsonl", lines), source("q.jsonl", lines)];
-        part_names(&mut sources);
+        part_names(&mut sources).unwrap();
         assert_eq!(sources.map(|s| s.name), ["a/p.jsonl", "b/p.jsonl", "q.jsonl"]);
+    }
+
+    #[test]
+    fn names_that_cannot_be_parted_are_refused() {
+        use std::os::unix::ffi::OsStringExt;
+        let strange = |byte| PathBuf::from(std::ffi::OsString::from_vec(vec![b'/', byte, b'/', b'p']));
+        let mut sources =
+            [0xfe, 0xff].map(|byte| Source { path: strange(byte), ..source("p", Format::Text) });
+        assert!(matches!(part_names(&mut sources), Err(Error::Input { .. })));
     }
 
     #[test]

@@ -10,10 +10,11 @@ use onecopy_core::Needs;
 use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
 use super::format::Format;
 use super::inputs::Source;
-use super::packing::unpack;
+use super::packing::unpack_within;
 use super::parquet::ParquetChunks;
 use super::remote::Stores;
 use super::warc::WarcChunks;
+use super::windows::Windows;
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
 
@@ -28,6 +29,8 @@ pub(crate) struct Opener {
     pub chunk_bytes: usize,
     /// The gate for pages larger than a chunk.
     pub large: Arc<Gate>,
+    /// How much memory zstd may take.
+    pub windows: Windows,
 }
 
 /// The chunks of a source, and a counter of the bytes read from it.
@@ -44,7 +47,8 @@ impl Opener {
         if source.format == Format::Parquet {
             return self.rows(source);
         }
-        let (reader, taken) = unpack(self.bytes(source)?, source.format.packing(), self.limits.expansion)?;
+        let (packing, window) = (source.format.packing(), self.windows.of(source));
+        let (reader, taken) = unpack_within(self.bytes(source)?, packing, self.limits.expansion, window)?;
         let (chunk, page, large) = (self.chunk_bytes, self.limits.page_bytes, self.large.clone());
         Ok(match source.format {
             Format::Records(_) => (Box::new(WarcChunks::new(reader, chunk, page, large)), taken),

@@ -4,7 +4,7 @@
 //! and may itself be compressed.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +15,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use super::remote::is_transport;
+use super::windows::{Unzstd, Window};
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +25,6 @@ pub(crate) enum Packing {
     Zstd,
 }
 
-/// The largest accepted zstd window: 128 MiB, as `zstd --long=27` makes.
-const ZSTD_WINDOW_LOG: u32 = 27;
 /// How many bytes are unpacked at a time.
 const PIECE_BYTES: usize = 32 << 10;
 /// Below this unpacked size, no file counts as a decompression bomb.
@@ -49,6 +48,16 @@ pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<
 
 /// Unpacks the bytes of `file`, as [`open`] does.
 pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u64) -> io::Result<Opened> {
+    unpack_within(file, packing, expansion, Window::default())
+}
+
+/// As [`unpack`], and fails where a frame of a zstd file is wider than `window`.
+pub(crate) fn unpack_within(
+    file: Box<dyn Read + Send>,
+    packing: Packing,
+    expansion: u64,
+    window: Window,
+) -> io::Result<Opened> {
     let taken = Arc::new(AtomicU64::new(0));
     let file = Counted { inner: file, bytes: taken.clone() };
     let inner: Box<dyn Read + Send> = match packing {
@@ -56,14 +65,9 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
         Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 17, file))),
         Packing::Zstd => {
             let mut file = BufReader::with_capacity(1 << 17, file);
-            match dictionary(&mut file)
-                .and_then(|dictionary| zstd::Decoder::with_dictionary(file, &dictionary))
-            {
-                Ok(mut decoder) => {
-                    decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-                    Box::new(decoder)
-                }
-                Err(error) if error.raw_os_error().is_some() || is_transport(&error) => return Err(error),
+            match dictionary(&mut file).and_then(|dictionary| Unzstd::new(file, &dictionary, window)) {
+                Ok(reader) => Box::new(reader),
+                Err(error) if is_no_damage(&error) => return Err(error),
                 Err(error) => Box::new(Damaged(error.to_string())),
             }
         }
@@ -114,24 +118,10 @@ fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     if unpacked.len() as u64 > DICTIONARY_BYTES { Err(refused()) } else { Ok(unpacked) }
 }
 
-/// The memory needed to unpack a zstd file: the window of its first frame (RFC 8878, 3.1.1.1).
-pub(crate) fn zstd_window(file: impl Read) -> io::Result<u64> {
-    let mut head = Vec::new();
-    file.take(18).read_to_end(&mut head)?;
-    let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, ref rest @ ..] = head.as_slice() else { return Ok(0) };
-    if descriptor & 0x20 == 0 {
-        let window = rest.first().copied().unwrap_or(0);
-        let base = 1u64 << (10 + (window >> 3));
-        return Ok(base + base / 8 * u64::from(window & 7));
-    }
-    // A single segment: the window is as large as the content.
-    let after = [0, 1, 2, 4][usize::from(descriptor & 3)];
-    let (length, add) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
-    let mut size = [0; 8];
-    for (to, from) in size.iter_mut().zip(rest.iter().skip(after).take(length)) {
-        *to = *from;
-    }
-    Ok((u64::from_le_bytes(size) + add).min(1 << ZSTD_WINDOW_LOG))
+/// Whether reading failed although the file is whole: the system, the network or the memory limit is at fault. Then the
+/// run must stop, and the same command can continue.
+pub(crate) fn is_no_damage(error: &io::Error) -> bool {
+    error.raw_os_error().is_some() || is_transport(error) || error.kind() == ErrorKind::OutOfMemory
 }
 
 /// Opens a file for writing with the given compression. The caller must call `Finish::finish` at the end.
@@ -269,23 +259,6 @@ impl<R> Guarded<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn windows_are_read_from_the_frame() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.zst");
-        for (log, size) in [(20, 3 << 20), (27, 1 << 10), (23, 9 << 20)] {
-            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
-            encoder.window_log(log).unwrap();
-            encoder.write_all(&vec![b' '; size]).unwrap();
-            std::fs::write(&path, encoder.finish().unwrap()).unwrap();
-            assert_eq!(zstd_window(File::open(&path).unwrap()).unwrap(), 1 << log);
-        }
-        std::fs::write(&path, zstd::encode_all(&b"short"[..], 1).unwrap()).unwrap();
-        assert!(zstd_window(File::open(&path).unwrap()).unwrap() < 1 << 24);
-        std::fs::write(&path, b"(\xb5/\xfd").unwrap();
-        assert_eq!(zstd_window(File::open(&path).unwrap()).unwrap(), 0);
-    }
 
     fn opened(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let folder = tempfile::tempdir().unwrap();

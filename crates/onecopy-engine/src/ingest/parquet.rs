@@ -19,7 +19,7 @@ use self::cells::Cells;
 use self::columns::{Column, choose};
 pub(crate) use self::guard::{ParquetFile, guarded, open_parquet};
 use super::chunks::{Chunk, Chunks, Trouble};
-use super::remote::is_transport;
+use super::packing::is_no_damage;
 use crate::job::{Fields, Limits};
 
 /// Below this unpacked size, no file counts as a decompression bomb.
@@ -101,7 +101,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
                 Ok(RowOutcome::End) => self.ended = true,
                 Err(error) => {
                     self.ended = true;
-                    if error.raw_os_error().is_some() || is_transport(&error) {
+                    if is_no_damage(&error) {
                         return Err(error);
                     }
                     chunk.bytes.truncate(start);

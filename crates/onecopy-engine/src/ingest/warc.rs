@@ -31,7 +31,7 @@ use memchr::memchr;
 
 use self::frame::{BLANK_BYTES, Step, frame};
 use super::chunks::{Chunk, Chunks, Copied, Trouble};
-use super::remote::is_transport;
+use super::packing::is_no_damage;
 use crate::parallel::{Gate, Permit};
 
 /// A block holds an HTTP header before the page. The header does not count toward the page limit.
@@ -278,7 +278,7 @@ impl<R: Read> WarcChunks<R> {
                 Ok(0) => self.whole = true,
                 Ok(n) => length += n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.raw_os_error().is_some() || is_transport(&error) => {
+                Err(error) if is_no_damage(&error) => {
                     self.ended = true;
                     return Err(error);
                 }

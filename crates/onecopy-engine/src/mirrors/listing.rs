@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::address::PageAddress;
 use super::tree::{Planter, Tree};
 use crate::error::{At, Error, Result};
+use crate::run::Run;
 
 /// The longest line. A name and a URL are parts of a record, and records have a limit too.
 const LINE_BYTES: u64 = 64 << 20;
@@ -63,6 +64,10 @@ pub(super) fn each_address(
 fn open(dir: &Path, path: &Path) -> Result<File> {
     if !dir.join("report.json").exists() {
         return Err(Error::NotAFinishedRun { folder: dir.to_owned() });
+    }
+    // A folder without a run is another's, and its list speaks for itself.
+    if dir.join("run.json").exists() {
+        Run::current(dir)?;
     }
     if !path.exists() {
         return Err(Error::NoPageList { folder: dir.to_owned() });

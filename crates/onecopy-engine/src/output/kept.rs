@@ -151,7 +151,7 @@ impl KeptWriter<'_> {
         Ok(())
     }
 
-    /// Writes the kept rows of a Parquet file. Returns false if there is nothing to write.
+    /// Writes the kept rows of a Parquet file. Returns false for a file that was refused, which has no output.
     fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<bool> {
         let mut kept = HashSet::new();
         let mut before = 0;

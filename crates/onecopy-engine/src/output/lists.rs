@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
 
 use super::names::Names;
-use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
+use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Format, Inputs, RejectedLine, Source};
 use crate::report::Counts;
@@ -71,14 +71,14 @@ impl Lists<'_> {
     fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
         let mut of_page = vec![0; self.segments.pages()];
         let mut out = List::create(folder.join("groups.jsonl"))?;
-        for group in self.decisions.grouped().chunk_by(|a, b| a.0 == b.0) {
+        for group in self.decisions.grouped().chunk_by(|a, b| a.group == b.group) {
             counts.group(group.len() as u64);
             let mut named = Vec::with_capacity(group.len());
-            for &(_, place, page) in group {
+            for &Member { content, place, page, .. } in group {
                 of_page[page as usize] = counts.groups as u32;
-                named.push((place, names.of(page)?, self.decisions.of(page)));
+                named.push(((content, place), names.of(page)?, self.decisions.of(page)));
             }
-            // Copies of one content have the same rank. Their order must not depend on the input order.
+            // Redirects to one content have one place. Their order must not depend on the input order.
             named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
             let kept = named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
             let kept = kept.collect::<Vec<_>>().join(",");
@@ -218,9 +218,6 @@ impl List {
 
     fn finish(self) -> Result<()> {
         let List { out, path } = self;
-        out.into_inner()
-            .map_err(|error| error.into_error())
-            .and_then(|file| file.sync_data())
-            .at("write", &path)
+        out.into_inner().map(drop).map_err(|error| error.into_error()).at("write", &path)
     }
 }

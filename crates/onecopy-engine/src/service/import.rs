@@ -23,7 +23,7 @@ use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Opener, Stores, lots};
+use crate::ingest::{Feed, FieldNames, Opener, Stores, Windows, lots};
 use crate::job::{Fields, Limits};
 use crate::parallel::{Gate, on_each};
 use crate::progress::{Progress, Stage};
@@ -137,6 +137,7 @@ fn read(
         needs: Needs { whole: true, ..preparation.needs.clone() },
         chunk_bytes: reading.chunk_bytes,
         large: Gate::new(LARGE_PAGES),
+        windows: Windows::default(),
     };
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };

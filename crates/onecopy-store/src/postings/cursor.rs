@@ -34,7 +34,7 @@ impl Cursor {
         Ok(Some(posting))
     }
 
-    /// The number of the block that the last posting begins; `None` if it is inside one.
+    /// The index of the block that starts with the last posting; `None` if that posting is inside a block.
     pub(super) fn begun(&self) -> Option<usize> {
         (self.at == 1).then(|| self.next_block - 1)
     }

@@ -1,4 +1,4 @@
-//! WARC, WET and ARC: pages are found whatever their records and codings, and what is kept is an archive as it was.
+//! WARC, WET and ARC: pages are found in any record and coding, and kept archives are unchanged.
 
 use std::fs;
 use std::io::Write;
@@ -18,12 +18,12 @@ use crate::warc::{
     response, split, warcinfo,
 };
 
-/// The page that others are copies of.
+/// The original of the copies.
 pub const ONE: &str = "http://a.example/1";
 const COPY: &str = "http://b.example/copy/1";
 const NEAR: &str = "http://c.example/nearly/1";
 
-/// A crawl with one of everything.
+/// A crawl with one record of every kind.
 pub fn crawl() -> Vec<Vec<u8>> {
     let with_digest = |uri: &str| {
         let fields = [
@@ -65,12 +65,12 @@ pub fn crawl() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Writes records as a file, packed as its name says.
+/// Writes records to a file, packed as its name says.
 pub fn write(folder: &Path, name: &str, records: &[Vec<u8>]) -> PathBuf {
     write_file(folder, name, packed(records, name))
 }
 
-/// Runs over one archive with `flags`, the shortest address winning.
+/// Runs over one archive with `flags`; the shortest address wins.
 pub fn run(records: &[Vec<u8>], name: &str, flags: &str) -> (TempDir, PathBuf) {
     let folder = tempdir().expect("a folder");
     let input = write(folder.path(), name, records);
@@ -84,18 +84,18 @@ pub fn kept(out: &Path, name: &str) -> Vec<Vec<u8>> {
     split(&fs::read(out.join("kept").join(name)).expect("a kept archive"), name)
 }
 
-/// Page → winner and kind, in the order of the pages.
+/// The page, winner and kind of each removal, in page order.
 fn fates(out: &Path) -> Vec<(String, String, String)> {
     removed(out).into_iter().map(|(page, (winner, _, kind))| (page, winner, kind)).collect()
 }
 
-/// Records that were read, kept, removed and rejected.
+/// The numbers of records read, kept, removed and rejected.
 pub fn counts(out: &Path) -> [u64; 4] {
     let report = report(out);
     ["read", "kept", "removed", "rejected"].map(|name| report[name].as_u64().expect("a number"))
 }
 
-/// Why records were rejected, in their order.
+/// The reasons of rejected records, in order.
 pub fn reasons(out: &Path) -> Vec<String> {
     json_lines(&out.join("rejected.jsonl")).iter().map(|line| plain(&line["reason"])).collect()
 }
@@ -130,7 +130,7 @@ fn an_archive_stays_what_it_was_but_for_removed_pages() {
     }
 }
 
-/// Asserts that a record stands for `given`, which was removed, and points at the first page.
+/// Asserts that a record replaces `given`, which was removed, and refers to the first page.
 fn assert_revisit(revisit: &[u8], uri: &str, given: &[u8], profile: &str) {
     let of = |name: &str| {
         field(revisit, name).unwrap_or_else(|| panic!("no {name} in {:?}", String::from_utf8_lossy(revisit)))
@@ -162,7 +162,8 @@ fn removed_records_can_be_left_out() {
     }
 }
 
-/// `html(&window(0))` as brotli, by its reference implementation. Stored text would be found without unpacking.
+/// `html(&window(0))` compressed by the reference implementation of brotli. Stored text would be found without
+/// unpacking.
 const BROTLI: &str = concat!(
     "1b1601e01c076e2ccd6652f33194560787a401eef59207eeae607c086c37dde300b12b29a3c076831db0694cb3832908",
     "933f3afdd8808568f781ce8dbf030a89451bebf28b4062d1c6bafc129058b4b12ebf0c24166dacbbbfaf2118",
@@ -214,7 +215,7 @@ fn bodies_are_read_through_their_codings() {
 
 #[test]
 fn pages_in_other_charsets_equal_their_twins_in_utf8() {
-    // Letters stand in both charsets in the order of Unicode. They are too few to guess a charset by.
+    // Both charsets have the letters in Unicode order. There are too few letters to guess a charset.
     let letter =
         |c: char, first: char, to: u8| to + u8::try_from(c as u32 - first as u32).expect("a near one");
     let in_1251: Vec<u8> = "кот".chars().map(|c| letter(c, 'А', 0xc0)).collect();
@@ -290,7 +291,7 @@ fn an_archive_without_pages_is_told_from_an_empty_one() {
     dedup(&input, &folder.path().join("out2")).fail(1).says(&["empty.warc", "there is no record in it"]);
 }
 
-/// Pages of the usual corpus as records, and as lines of JSON.
+/// Pages of the usual corpus, as records and as JSON lines.
 fn corpus(pages: usize) -> (Vec<Vec<u8>>, String) {
     let (mut records, mut lines) = (vec![warcinfo()], String::new());
     for line in corpus_lines(pages) {

@@ -1,4 +1,4 @@
-//! Flags decide who wins, which fields are read and what counts as text.
+//! Flags decide which page wins, which fields are read and which text is compared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::pages::{topic, window, write_file, write_records};
 use crate::program::dedup;
 use crate::results::{kept_ids, removed, winners};
 
-/// Runs with `flags` over records; page → winner.
+/// Runs with `flags` over records. Returns the winner of each removed page.
 fn run(records: &[Value], flags: &str) -> BTreeMap<String, String> {
     let folder = tempdir().expect("a folder");
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
@@ -19,7 +19,7 @@ fn run(records: &[Value], flags: &str) -> BTreeMap<String, String> {
     winners(&out)
 }
 
-/// Three copies of a page, each best by some rules.
+/// Three copies of a page, each the best by some rules.
 fn copies() -> Vec<Value> {
     let text = window(0);
     vec![
@@ -99,7 +99,7 @@ fn the_threshold_and_the_shingle_decide_what_is_alike() {
 
 #[test]
 fn a_similarity_that_equals_the_threshold_reaches_it() {
-    // Twelve words in common make eight shingles, and the last word of each makes one of its own: 8 of 10.
+    // Twelve common words make eight shingles, and the last word of each text makes one more: 8 of 10.
     let words = |last: &str| (0..12).map(|i| format!("w{i} ")).collect::<String>() + last;
     let records = [json!({"id": "a", "text": words("x1")}), json!({"id": "b", "text": words("y1")})];
     assert_eq!(run(&records, "--threshold 0.8").len(), 1);

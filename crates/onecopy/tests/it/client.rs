@@ -1,4 +1,4 @@
-//! The program as a server, and a small HTTP client: one that can also be slow, wrong and rude.
+//! The program as a server, and a small HTTP client that can also be slow or send invalid requests.
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -11,10 +11,10 @@ use tempfile::{TempDir, tempdir};
 
 use crate::program::{Finished, Running, onecopy};
 
-/// No answer takes nearly as long.
+/// Far longer than any answer takes.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A server on a free port of this machine, with a collection of its own.
+/// A server on a free local port, with its own collection.
 pub struct Server {
     running: Running,
     pub address: String,
@@ -26,7 +26,7 @@ pub fn serve(args: &str) -> Server {
     serve_in(tempdir().expect("a folder"), args)
 }
 
-/// Starts a server with the collection of a server that ended.
+/// Starts a server with the collection of a stopped server.
 pub fn serve_in(folder: TempDir, args: &str) -> Server {
     let call = onecopy(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("pages"));
     let mut running = call.within(folder.path()).args(args).start();
@@ -37,19 +37,19 @@ pub fn serve_in(folder: TempDir, args: &str) -> Server {
 }
 
 impl Server {
-    /// Asks for something and reads the answer.
+    /// Sends a request and reads the answer.
     pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut connection = self.connect();
         connection.send_request(method, path, headers, body.as_bytes());
         connection.answer()
     }
 
-    /// Gets something.
+    /// Sends a GET request.
     pub fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], "")
     }
 
-    /// Posts JSON.
+    /// Sends a POST request with JSON.
     pub fn post(&self, path: &str, body: &str) -> Answer {
         self.ask("POST", path, &[("Content-Type", "application/json")], body)
     }
@@ -59,12 +59,12 @@ impl Server {
         self.folder.path().join("pages")
     }
 
-    /// A connection.
+    /// Opens a connection.
     pub fn connect(&self) -> Connection {
         Connection::open(&self.address).expect("the server listens")
     }
 
-    /// Waits until nothing waits to be compared.
+    /// Waits until no page is waiting to be compared.
     pub fn settle(&self) {
         let begun = Instant::now();
         while begun.elapsed() < LIMIT {
@@ -77,35 +77,35 @@ impl Server {
         panic!("not settled within {LIMIT:?}: {}", self.get("/stats").text());
     }
 
-    /// Waits for a line of the log with these words.
+    /// Waits for a line of the log that contains these words.
     pub fn hear_of(&mut self, words: &str) -> String {
         self.running.hear_of(words)
     }
 
-    /// Asks it to end, as a system does, and waits for that.
+    /// Asks it to stop, as an operating system does, and waits.
     pub fn end(self) -> (Finished, TempDir) {
         self.signal();
         self.finish()
     }
 
-    /// Waits for the end that it was asked for.
+    /// Waits for it to stop after a signal.
     pub fn finish(self) -> (Finished, TempDir) {
         (self.running.finish(), self.folder)
     }
 
-    /// Asks it to end.
+    /// Asks it to stop.
     pub fn signal(&self) {
         self.send_signal("TERM");
     }
 
-    /// Sends it a signal, by its name.
+    /// Sends it a signal by name.
     pub fn send_signal(&self, name: &str) {
         self.running.signal(name);
     }
 }
 
-/// Asks the server at an address for something; nothing if it goes before its answer is whole. The code and the body,
-/// of a stream as much of it as came.
+/// Sends a request to the server at an address. Returns the code and the body, or as much of a stream as arrived;
+/// `None` if the server goes away before the answer is complete.
 pub fn try_ask(address: &str, (method, path): (&str, &str), kind: &str, body: &str) -> Option<(u16, String)> {
     let mut connection = Connection::open(address).ok()?;
     let headers = [("Content-Type", kind), ("Connection", "close")];
@@ -133,7 +133,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection to whatever listens at an address.
+    /// A connection to the server at an address.
     pub fn open(address: &str) -> std::io::Result<Connection> {
         let socket = TcpStream::connect(address)?;
         socket.set_read_timeout(Some(LIMIT))?;
@@ -142,12 +142,12 @@ impl Connection {
         Ok(Connection { socket, reader, address: address.to_owned() })
     }
 
-    /// Sends bytes, whatever they are. A server that hung up is no error: its answer may be there.
+    /// Sends any bytes. An error is ignored: a server that hung up may have answered.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.socket.write_all(bytes);
     }
 
-    /// Sends a request with a body whose length is told.
+    /// Sends a request with a body and its length.
     pub fn send_request(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) {
         let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -160,7 +160,7 @@ impl Connection {
         self.send(body);
     }
 
-    /// Sends the head of a request whose body follows in chunks.
+    /// Sends the head of a request with a chunked body.
     pub fn begin_chunks(&mut self, path: &str, kind: &str) {
         let head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\n", self.address);
         self.send((head + "Transfer-Encoding: chunked\r\n\r\n").as_bytes());
@@ -171,7 +171,7 @@ impl Connection {
         self.try_send_chunk(bytes);
     }
 
-    /// Sends a chunk; says whether the server took it.
+    /// Sends a chunk. Returns whether the server accepted it.
     pub fn try_send_chunk(&mut self, bytes: &[u8]) -> bool {
         let chunk = [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
         self.socket.write_all(&chunk).is_ok()
@@ -206,7 +206,7 @@ impl Connection {
         Answer { code, headers, body: Vec::new() }
     }
 
-    /// Reads a chunk of an answer; none at its end.
+    /// Reads a chunk of an answer; `None` at its end.
     pub fn chunk(&mut self) -> Option<Vec<u8>> {
         let length = usize::from_str_radix(&self.line(), 16).expect("the length of a chunk");
         let mut chunk = vec![0; length + 2];
@@ -215,7 +215,7 @@ impl Connection {
         (length > 0).then_some(chunk)
     }
 
-    /// What the server still says before it hangs up, which it must do.
+    /// Reads everything until the server hangs up, which it must do.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         match self.reader.read_to_end(&mut rest) {
@@ -240,7 +240,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A header, by its name in lower case.
+    /// The value of a header; the name is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
@@ -256,20 +256,20 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
-    /// The body as lines of JSON.
+    /// The body as JSON lines.
     pub fn lines(&self) -> Vec<Value> {
         assert_eq!(self.header("content-type"), Some("application/x-ndjson"), "{self:?}");
         let text = self.text();
         text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
     }
 
-    /// The body as JSON, of an answer with this code.
+    /// Asserts the code of the answer. Returns the body as JSON.
     pub fn with(&self, code: u16) -> Value {
         assert_eq!(self.code, code, "{}", self.text());
         self.json()
     }
 
-    /// An error with this code, whose sentence has these words, and a remedy.
+    /// Asserts that it is an error with this code, whose text contains these words and a remedy.
     pub fn fails(&self, code: u16, words: &str) {
         let value = self.with(code);
         let error = value["error"].as_str().expect("a sentence");

@@ -20,14 +20,14 @@ fn import(folder: &Path, input: &Path) -> Call {
     on("import", folder).arg(input)
 }
 
-/// Name → status, of all pages.
+/// The status of every page by name.
 pub fn statuses(folder: &Path) -> BTreeMap<String, Value> {
     let list = folder.join("statuses.jsonl");
     on("export", folder).args("--status all --statuses --quiet --out").arg(&list).succeed();
     json_lines(&list).into_iter().map(|status| (plain(&status["page"]), status)).collect()
 }
 
-/// Says for which pages a collection and a finished run disagree.
+/// Asserts that a collection and a finished run agree on every page.
 pub fn assert_as_batch(folder: &Path, out: &Path) {
     let (found, removed) = (statuses(folder), removed(out));
     for (page, status) in &found {
@@ -104,7 +104,7 @@ fn a_finished_run_is_imported_as_it_was_told() {
 #[test]
 fn the_later_of_two_records_of_one_page_counts() {
     let folder = tempdir().expect("a folder");
-    // Enough pages between the two for them to be read by different threads.
+    // There are enough pages between the two for different threads to read them.
     let mut lines = String::new();
     for turn in 0..3 {
         lines += &record("a", &topic(&format!("turn{turn}x")));

@@ -19,19 +19,19 @@ fn as_json(call: Call) -> Value {
     serde_json::from_str(&finished.stdout).expect("stdout is one JSON value")
 }
 
-/// What a measure or a method says.
+/// The entry of a measure or a method.
 fn measured<'a>(found: &'a Value, list: &str, key: &str, name: &str) -> &'a Value {
     let all = found[list].as_array().expect("a list");
     all.iter().find(|one| one[key] == name).unwrap_or_else(|| panic!("no {name} in {found}"))
 }
 
-/// The passages of one side, put together.
+/// The passages of one side, concatenated.
 fn side(found: &Value, side: &str) -> String {
     let passages = found["passages"].as_array().expect("a list");
     passages.iter().filter_map(|passage| passage[side]["text"].as_str()).collect()
 }
 
-/// Two files that are 33/39 alike.
+/// Two files with a similarity of 33/39.
 fn pair() -> TempDir {
     let folder = tempdir().expect("a folder");
     write_file(folder.path(), "a.txt", window(0));

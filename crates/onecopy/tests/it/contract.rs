@@ -1,4 +1,4 @@
-//! The result files: their fields, their counts, and that nothing disappears.
+//! The result files: their fields and counts, and that no record is lost.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::pages::{record, topic, window, write_file, write_records};
 use crate::program::{dedup, onecopy};
 use crate::results::{RESULTS, entries, groups, json_lines, kept_ids, rejected, removed, report, winners};
 
-/// Eight records: an exact copy, a chain of near-duplicates, two that stand alone, and two that cannot be judged.
+/// Eight records: an exact copy, a chain of near-duplicates, two single pages, and two that are rejected.
 fn small_set(folder: &Path) -> std::path::PathBuf {
     let copy = format!("  {}!", topic("apple").to_uppercase().replace(' ', ",  "));
     let lines = [

@@ -1,5 +1,5 @@
-//! A service that is killed at any moment, or told to end: what it acknowledged is there when it is started again, and
-//! nothing is wrong with the rest.
+//! Kills or stops a service at any moment. After a restart every acknowledged change is present, and the collection is
+//! consistent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,25 +15,25 @@ use crate::pages::{Random, topic, write_file};
 use crate::program::{dedup, onecopy};
 use crate::results::json_lines;
 
-/// Clients that put at the same time, each its own pages.
+/// Concurrent clients, each with its own pages.
 const CLIENTS: u64 = 2;
-/// Pages of a client.
+/// Pages per client.
 const PAGES: u64 = 40;
 
-/// The answer of a server that was told to end.
+/// The status code of a server that is stopping.
 const STOPPING: u16 = 503;
 
-/// What a page is: the record that was put, `"dead"`, or null if it is not known.
+/// The state of a page: the record that was put, `"dead"`, or null if it is unknown.
 type State = Value;
 
-/// What a page may be: as it was acknowledged, or as somebody asked since and got no answer.
+/// The possible states of a page: the acknowledged one, or any requested since without an answer.
 #[derive(Debug, Default)]
 struct Memory {
     acknowledged: State,
     unsure: Vec<State>,
 }
 
-/// A client, and what it remembers.
+/// A client and its expectations.
 struct Client {
     number: u64,
     random: Random,
@@ -49,7 +49,7 @@ impl Client {
         format!("c{}p{}", self.number, self.random.below(PAGES))
     }
 
-    /// A version of a page: one of a few texts, some words of which are others.
+    /// A version of a page: one of a few texts with some words replaced.
     fn record(&mut self, name: &str) -> State {
         let mut words: Vec<String> =
             topic(&format!("t{}x", self.random.below(5))).split(' ').map(str::to_owned).collect();
@@ -60,7 +60,7 @@ impl Client {
         json!({"id": name, "text": words.join(" "), "popularity": self.random.below(5)})
     }
 
-    /// Changes pages until the server does not answer, and counts what it acknowledged.
+    /// Changes pages until the server stops answering. Counts acknowledged changes.
     fn work(&mut self, server: &str, acknowledged: &AtomicU64) {
         loop {
             let done = match self.random.below(8) {
@@ -88,7 +88,7 @@ impl Client {
         }
     }
 
-    /// A stream, of which some lines may be answered before the end.
+    /// Sends a stream. Some lines may be answered before the end.
     fn put_many(&mut self, server: &str) -> Option<u64> {
         let mut records = BTreeMap::new();
         for _ in 0..1 + self.random.below(20) {
@@ -114,7 +114,7 @@ impl Client {
         (code == 200 && count == records.len() as u64).then_some(count)
     }
 
-    /// Deletes a page, or says that it is dead.
+    /// Deletes a page, or marks it as dead.
     fn forget(&mut self, server: &str, method: &str) -> Option<u64> {
         let name = self.name();
         let (path, body, state) = match method {
@@ -125,7 +125,7 @@ impl Client {
         let (code, body) = try_ask(server, (method, &path), "application/json", &body)?;
         match code {
             202 => Some(self.acknowledge(&name, state)),
-            // Nothing was there.
+            // The page did not exist.
             404 => Some(self.acknowledge(&name, Value::Null)),
             STOPPING => None,
             _ => panic!("{code}: {body}"),
@@ -142,7 +142,7 @@ impl Client {
     }
 }
 
-/// Lets clients work until so many changes are acknowledged and some milliseconds have passed, and ends the server.
+/// Lets clients work until enough changes are acknowledged and some milliseconds have passed, then ends the server.
 fn disturb(folder: TempDir, clients: &mut [Client], random: &mut Random, signal: &str) -> TempDir {
     let server = serve_in(folder, "");
     let acknowledged = AtomicU64::new(0);
@@ -164,7 +164,7 @@ fn disturb(folder: TempDir, clients: &mut [Client], random: &mut Random, signal:
     folder
 }
 
-/// What is there is what was acknowledged.
+/// Asserts that the stored pages are those acknowledged.
 fn assert_remembered(folder: &TempDir, clients: &[Client]) {
     let export = folder.path().join("all.jsonl");
     on("export", folder.path()).args("--status all --quiet --out").arg(&export).succeed();
@@ -188,7 +188,7 @@ fn assert_remembered(folder: &TempDir, clients: &[Client]) {
     assert!(found.is_empty(), "nobody put {found:?}");
 }
 
-/// Nothing is wrong, and a batch run over the same pages says the same.
+/// Asserts that the collection is consistent, and that a batch run over the same pages gives the same answer.
 fn assert_right(folder: &TempDir) {
     on("check", folder.path()).succeed();
     let dead = statuses(folder.path()).into_iter().filter(|(_, status)| status["status"] == "dead");
@@ -216,7 +216,7 @@ fn what_was_acknowledged_survives_any_kill() {
     let (mut random, mut clients) = (Random::new(77), Vec::from_iter((0..CLIENTS).map(Client::new)));
     for round in 1..=many(8, 300) {
         folder = disturb(folder, &mut clients, &mut random, "KILL");
-        // Often what was killed is taken up by the next server, and sometimes by a command.
+        // Usually the next server recovers a killed one's collection, sometimes a command does.
         if round % 8 == 0 {
             assert_remembered(&folder, &clients);
             assert_right(&folder);

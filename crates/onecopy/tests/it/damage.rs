@@ -1,4 +1,4 @@
-//! Damaged and overlong records: they cost nothing but themselves, and an archive loses nothing that can be kept.
+//! Damaged and overlong records cost only themselves, and an archive keeps everything that can be kept.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn a_file_that_is_cut_gives_what_comes_before_the_cut() {
         let name = format!("cut.{ending}");
         let folder = tempdir().expect("a folder");
         let whole = packed(&input, &name);
-        // Within the last record; where all is one frame, that is nearer to its end.
+        // The cut is within the last record. If all records are one frame, that is nearer to its end.
         let path = write_file(
             folder.path(),
             &name,
@@ -28,7 +28,7 @@ fn a_file_that_is_cut_gives_what_comes_before_the_cut() {
         let finished = dedup(&path, &out).run();
         let kept = kept(&out, &name);
         assert!(kept[..] == input[..kept.len()], "{name}");
-        // Zstandard gives a block whole or not at all, and this file is one.
+        // Zstandard returns a block completely or not at all, and this file is one block.
         let expected = if name == "cut.whole.warc.zst" { 0 } else { 5 };
         assert_eq!(kept.len(), expected, "{name}");
         assert_eq!(finished.status.success(), expected > 0, "{name}: {}", finished.stderr);
@@ -37,7 +37,7 @@ fn a_file_that_is_cut_gives_what_comes_before_the_cut() {
     }
 }
 
-/// A record whose header gives another length.
+/// A record whose header states a wrong length.
 fn lying(record: &[u8], length: usize) -> Vec<u8> {
     let text = String::from_utf8(record.to_vec()).expect("text");
     let right = field(record, "Content-Length").expect("a length");
@@ -97,7 +97,7 @@ fn records_over_the_page_limit_stay_in_the_archive() {
 fn of_a_record_over_the_page_limit_that_is_cut_stays_what_is_there() {
     let large = page("http://large.example/", &"large ".repeat(100_000));
     let (one, other) = (page(ONE, &window(0)), page("http://e.example/", &topic("e")));
-    // Cut off by the end of the file, or not as long as it says.
+    // Cut off by the end of the file, or shorter than it states.
     let inputs =
         [vec![one.clone(), large[..large.len() - 90_000].to_vec()], vec![one, lying(&other, 1 << 40), other]];
     for input in inputs {

@@ -1,4 +1,4 @@
-//! `eval` counts right and wrong pairs of labelled sets, as they come out by hand.
+//! `eval` counts right and wrong pairs of labelled sets as computed by hand.
 
 use std::fs;
 use std::io::Write;
@@ -10,8 +10,8 @@ use tempfile::{TempDir, tempdir};
 use crate::pages::{PACKERS, topic, window, write_file};
 use crate::program::{Call, onecopy};
 
-/// Three windows, each 33/39 like the next and the ends 30/42 alike, and two copies of something else. At 0.8 found are
-/// ab, bc and de. Of one site are a, b and e; of another c and d.
+/// Three windows: neighbours have a similarity of 33/39, the ends 30/42. Two more pages are copies of each other. At
+/// 0.8 the pairs ab, bc and de are found. Pages a, b and e are from one site, c and d from another.
 fn docs() -> String {
     let page = |id: &str, site: &str, text: String| {
         json!({"id": id, "url": format!("http://{site}.example/{id}"), "text": text}).to_string() + "\n"
@@ -38,7 +38,7 @@ fn eval(folder: &Path) -> Call {
     onecopy(["eval".into(), folder.as_os_str().to_owned()]).args("--method jaccard")
 }
 
-/// What `--json` prints, which must be one object.
+/// The output of `--json`, which must be one object.
 fn only(call: Call) -> Value {
     let said = call.arg("--json").succeed().stdout;
     let found: Value = serde_json::from_str(&said).expect("stdout is one JSON value");
@@ -228,7 +228,7 @@ fn bad_calls_end_before_anything_is_read() {
     }
 }
 
-/// Where the labelled sets are, if they are on this machine.
+/// The folder of the labelled sets, if it exists on this machine.
 fn labelled() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("ONECOPY_DATA").map_or(beside, PathBuf::from);

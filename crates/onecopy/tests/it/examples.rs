@@ -1,4 +1,5 @@
-//! The main job on the examples prints what the README shows, and finds what the examples' own README says.
+//! Runs the main job on the examples: it prints the output shown in the README, and finds what the examples' README
+//! says.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ fn the_readmes_tell_what_the_main_job_does() {
     let folder = tempdir().expect("a folder");
     let out = folder.path().join("onecopy-out");
     let printed = dedup(&root().join("examples/crawl"), &out).succeed().stdout;
-    // Behind it come the time and the memory that it took, which differ.
+    // The time and memory that follow differ between runs.
     let (summary, _) = printed.trim_end().rsplit_once("\n\n").expect("a summary, and what it took");
     assert!(readme("README.md").contains(summary), "the README shows something else:\n{summary}");
     let report = report(&out);

@@ -8,7 +8,7 @@ use tempfile::{TempDir, tempdir};
 use crate::pages::{topic, window, write_file};
 use crate::program::{Call, dedup, onecopy};
 
-/// A finished run: an exact pair, a chain of five, a page alone.
+/// A finished run: an exact pair, a chain of five, and a single page.
 fn finished() -> (TempDir, PathBuf) {
     let folder = tempdir().expect("a folder");
     let mut lines = vec![
@@ -35,7 +35,7 @@ fn as_json(out: &Path, a: &str, b: &str) -> Value {
     serde_json::from_str(&finished.stdout).expect("stdout is one JSON value")
 }
 
-/// Asserts that what is said for people has all of these words.
+/// Asserts that the output contains all of these words.
 fn has(call: Call, words: &[&str]) {
     let finished = call.succeed();
     for word in words {

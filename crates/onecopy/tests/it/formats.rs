@@ -1,4 +1,4 @@
-//! Kept records are the input's own bytes in the input's own format: from files, folders, patterns and pipes.
+//! Kept records have the input's bytes and format: from files, folders, patterns and pipes.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::pages::{PACKERS, gzip, record, topic, window, write_file, write_recor
 use crate::program::{dedup, onecopy};
 use crate::results::{files_below, gunzip, json_lines, rejected, removed, report, unpacked, winners};
 
-/// Lines that a program that parses and prints JSON would change, with one that goes in between.
+/// Lines that a JSON parser and printer would change, and one to be removed between them.
 fn odd_lines() -> (Vec<String>, String) {
     let lines = vec![
         format!("{{ \"text\" :\t\"{}\" ,   \"id\":\"spaced\"}}\r\n", topic("a")),

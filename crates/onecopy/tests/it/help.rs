@@ -1,8 +1,8 @@
-//! Help names every default, completions exist, wrong calls end with 2.
+//! Help names every default, completions exist, wrong calls exit with 2.
 
 use crate::program::{Finished, onecopy};
 
-/// What was printed, each run of white space one space: where lines are broken says nothing.
+/// The output with each run of white space as one space, since line breaks do not matter.
 fn flat(finished: &Finished) -> String {
     finished.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }

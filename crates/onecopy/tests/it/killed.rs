@@ -1,6 +1,7 @@
-//! A run that is killed or stopped in any stage continues when the same command is given again, to the same bytes.
+//! A run that is killed or stopped in any stage resumes with the same command, and gives the same bytes.
 //!
-//! The program says which stage begins; the tests wait for that word and kill, at once or some milliseconds later.
+//! The program reports when a stage begins. The tests wait for that line and kill the program, at once or some
+//! milliseconds later.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use crate::pages::{gzip, record, topic, write_corpus, write_file};
 use crate::program::{Call, Finished, dedup, onecopy};
 use crate::results::{RESULTS, assert_same_answer, entries, files_below, kept_ids, report};
 
-/// The stages, and how long after their beginning to kill.
+/// The stages, and the delays in milliseconds before the kill.
 const KILLS: [(&str, u64); 11] = [
     ("read", 0),
     ("read", 60),
@@ -30,7 +31,7 @@ const KILLS: [(&str, u64); 11] = [
 /// About 40 MB, whose sketches take more than half of 64 MB.
 const PAGES: usize = 30_000;
 
-/// A corpus, and the results of a run over it that nobody disturbed.
+/// A corpus, and the results of an undisturbed run over it.
 struct Prepared {
     folder: TempDir,
     input: PathBuf,
@@ -55,7 +56,7 @@ impl Prepared {
         dedup(&self.input, out).args(self.flags)
     }
 
-    /// Starts a run and kills it in a stage. Says whether the kill came before the end.
+    /// Starts a run and kills it in a stage. Returns whether the kill came before the end.
     fn kill_in(&self, stage: &str, delay_ms: u64, out: &Path) -> bool {
         let mut running = self.call(out).start();
         running.hear(&format!("{stage}:"));
@@ -66,7 +67,7 @@ impl Prepared {
         landed
     }
 
-    /// What is visible outside `.onecopy` is whole: results move there only when they are complete.
+    /// Asserts that everything visible outside `.onecopy` is complete: results move there only when they are finished.
     fn assert_nothing_half_done(&self, out: &Path, what: &str) {
         for name in entries(out) {
             assert!(name == ".onecopy" || RESULTS.contains(&name.as_str()), "{what}: {name} is visible");
@@ -86,7 +87,7 @@ impl Prepared {
         );
     }
 
-    /// Gives the command again and compares the results.
+    /// Repeats the command and compares the results.
     fn continues(&self, out: &Path, what: &str) -> Finished {
         let finished = self.call(out).succeed();
         assert_same_answer(out, &self.expected, what);
@@ -100,7 +101,7 @@ impl Prepared {
             let landed = self.kill_in(stage, delay_ms, &out);
             assert!(landed || delay_ms > 0, "{what}: the run was over before; make the corpus larger");
             let finished = self.continues(&out, &what);
-            // A kill between the last rename and the end leaves a run that is complete.
+            // A kill between the last rename and the end leaves a complete run.
             if landed && !finished.stdout.contains("nothing was repeated") {
                 finished.says(&["continuing the run that was stopped here"]);
             }
@@ -127,7 +128,7 @@ fn killed_in_each_stage_with_sketches_on_disk() {
 fn killed_in_each_stage_in_memory() {
     let prepared = Prepared::new("");
     assert_eq!(report(&prepared.expected)["out_of_core"], false);
-    // What is not on disk is read again, whenever the kill comes: one a stage is enough.
+    // Data that is not on disk is read again whenever the kill comes, so one kill per stage suffices.
     prepared.in_each_stage(KILLS.into_iter().filter(|kill| kill.1 == 0));
 }
 
@@ -185,7 +186,7 @@ fn a_signal_ends_the_run_and_the_same_command_continues_it() {
         running.signal(signal);
         let finished = running.finish();
         if stage == "write" && finished.code() == Some(0) {
-            continue; // The signal came when nothing was left to do.
+            continue; // The signal came after the work was done.
         }
         assert_eq!(finished.code(), Some(130), "{signal} in {stage}: {}", finished.stderr);
         finished.says(&["stopped; the same command continues where it left off"]);
@@ -232,7 +233,7 @@ fn a_run_that_overwrites_and_is_killed_leaves_the_old_results() {
     assert_same_answer(&out, &prepared.expected, "overwritten");
 }
 
-/// Killed when the results were in place and what it had needed was not yet deleted.
+/// The run was killed when the results were in place but its working files were not deleted yet.
 #[test]
 fn a_run_that_was_killed_while_it_cleared_up_leaves_nothing() {
     let folder = tempdir().expect("a folder");

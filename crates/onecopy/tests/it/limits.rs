@@ -1,4 +1,4 @@
-//! Bad input and nonsense parameters: each is named with its place and remedy, and costs nothing else.
+//! Bad input and invalid parameters: each is reported with its place and a remedy, and costs nothing else.
 
 use std::fs;
 use std::path::Path;
@@ -247,7 +247,7 @@ fn links_in_a_folder_are_not_followed() {
         assert_eq!(rejected(&out, name), [(None, "a link, which is not followed".to_owned())], "{name}");
     }
     assert_eq!(report(&out)["read"], 5);
-    // A link that is named by the user is what the user means.
+    // A link that the user names is followed.
     let named = folder.path().join("named");
     dedup(&site.join("file-link.txt"), &named).succeed();
     assert_eq!(report(&named)["kept"], 1);

@@ -1,4 +1,4 @@
-//! Redirects, canonical links, other ways to write an address, and markets.
+//! Redirects, canonical links, equivalent forms of an address, and markets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn run(files: &[Vec<Value>], flags: &str) -> (TempDir, PathBuf) {
     (folder, out)
 }
 
-/// Page → winner and kind.
+/// The winner and kind of each removed page.
 fn fates(out: &Path) -> BTreeMap<String, (String, String)> {
     removed(out).into_iter().map(|(page, (winner, _, kind))| (page, (winner, kind))).collect()
 }
@@ -32,7 +32,7 @@ fn fate(winner: &str, kind: &str) -> (String, String) {
     (winner.into(), kind.into())
 }
 
-/// Page or place → why it was rejected.
+/// The reasons of rejected pages.
 fn reasons(out: &Path) -> Vec<String> {
     json_lines(&out.join("rejected.jsonl")).iter().map(|line| plain(&line["reason"])).collect()
 }
@@ -116,7 +116,7 @@ fn a_canonical_link_counts_only_if_the_pages_are_alike() {
     let files = [vec![
         page("http://a.example/s", "http://a.example/a/very/long/address", &window(1)),
         page("http://a.example/a/very/long/address", "", &window(0)),
-        // A lie: the page that it names is another, and the shorter address wins after all.
+        // A false canonical link: the page that it names is different, so the shorter address wins.
         page("http://b.example/s", "http://a.example/a/very/long/address", &topic("7")),
         page("http://b.example/a/long/address", "", &topic("7")),
     ]];

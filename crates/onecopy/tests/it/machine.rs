@@ -1,4 +1,4 @@
-//! What a machine can run out of: a full disk, folders that cannot be written, and input made to exhaust it.
+//! Exhausted machines: a full disk, folders that cannot be written, and input made to exhaust memory.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
@@ -13,7 +13,7 @@ use crate::results::{assert_memory_within, assert_same_answer, entries, kept_ids
 
 const LIMIT: u64 = 128 << 20;
 
-/// A record of about so many bytes, its newline with it.
+/// Writes a record of about `bytes` bytes, with its newline.
 fn long_record(out: &mut impl Write, id: &str, bytes: usize) {
     write!(out, "{{\"id\":\"{id}\",\"text\":\"").expect("the disk takes it");
     for number in 0..bytes / 10 {
@@ -30,7 +30,7 @@ fn a_line_of_100_megabytes_takes_no_memory() {
     out.write_all(record("first", &topic("first")).as_bytes()).expect("the disk takes it");
     long_record(&mut out, "a", 100 << 20);
     out.write_all(record("last", &topic("last")).as_bytes()).expect("the disk takes it");
-    // One that does not even end.
+    // A record without an end.
     std::io::copy(&mut std::io::repeat(b'x').take(100 << 20), &mut out).expect("the disk takes it");
     out.flush().expect("the disk takes it");
     let out = folder.path().join("out");
@@ -71,7 +71,7 @@ fn a_long_zstd_window_stays_within_memory() {
     let out = folder.path().join("out");
     let finished = dedup(&input, &out).args("--memory 128M --quiet").run();
     if !finished.status.success() {
-        // The window alone is as large as the limit: saying so is right as well.
+        // The window alone is as large as the limit, so an error that says so is also right.
         assert_eq!(finished.code(), Some(1));
         finished.says(&["long.jsonl.zst", "--memory"]);
         return;
@@ -166,14 +166,14 @@ fn nobody_reading_the_output_is_no_reason_to_panic() {
     }
 }
 
-/// A small file system of its own, taken away when dropped.
+/// A small file system of its own, unmounted when dropped.
 struct SmallDisk {
     at: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl SmallDisk {
-    /// None where we may not mount.
+    /// `None` if mounting is not permitted.
     fn new(megabytes: u64) -> Option<SmallDisk> {
         let folder = tempdir().expect("a folder");
         let at = folder.path().to_owned();
@@ -189,7 +189,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Runs on a disk with `free` megabytes left, which fails, and again after making room, which does not.
+/// Runs on a disk with `free` megabytes left, which fails. Then frees space and runs again, which succeeds.
 fn on_a_full_disk(flags: &str, free: u64) {
     let Some(disk) = SmallDisk::new(240) else {
         println!("skipped: only root may mount the small file system that this fills");

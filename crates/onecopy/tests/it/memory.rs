@@ -1,4 +1,4 @@
-//! Memory, threads and the order of the input change no answer, and the memory limit is kept.
+//! Memory, threads and input order change no answer, and the memory limit holds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use crate::pages::{Random, corpus_lines, write_corpus, write_file};
 use crate::program::dedup;
 use crate::results::{assert_memory_within, assert_same_answer, groups, kept_ids, removed, report};
 
-/// About 80 MB, whose shared keys do not fit in 64 MB either.
+/// About 80 MB, whose shared keys exceed 64 MB too.
 const PAGES: usize = 60_000;
 
-/// The winner and the members of each group, in their order in the file.
+/// The winner and the members of each group, in file order.
 fn group_sets(out: &Path) -> Vec<(String, BTreeSet<String>)> {
     groups(out).into_iter().map(|members| (members[0].clone(), members.into_iter().collect())).collect()
 }
@@ -39,7 +39,7 @@ fn a_memory_limit_is_kept_and_changes_nothing() {
 fn the_peak_is_that_of_the_run_and_not_of_whoever_started_it() {
     let folder = tempdir().expect("a folder");
     let input = write_corpus(folder.path(), 100);
-    // On Linux a process inherits the peak of the process that started it: ours is 200 MB from here on.
+    // On Linux a process inherits the peak memory of its parent: ours is 200 MB from here on.
     let held = vec![1u8; 200 << 20];
     assert_eq!(
         std::hint::black_box(&held).iter().step_by(4_096).map(|&byte| u64::from(byte)).sum::<u64>(),
@@ -87,7 +87,7 @@ fn pages_of_tiny_paragraphs_keep_the_limit() {
     assert_memory_within(&out, 64 << 20);
 }
 
-/// Memory is asked for as the last chunk needed it, so that nothing may be left of what the next does not need.
+/// Memory is allocated for the size of the last chunk, so the rest must be freed when the next one needs less.
 #[test]
 fn full_and_empty_chunks_in_turn_keep_the_limit() {
     let folder = tempdir().expect("a folder");
@@ -103,7 +103,8 @@ fn full_and_empty_chunks_in_turn_keep_the_limit() {
     }
     let (input, out) = (write_file(folder.path(), "pages.jsonl", lines), folder.path().join("out"));
     dedup(&input, &out).args("--memory 128M --threads 1 --quiet").succeed();
-    // All fits in memory, and the shares of a limit leave much of it for what nobody counts, of which this is none.
+    // Everything fits in memory. The shares of the limit leave much for uncounted memory, and this run uses none of
+    // that.
     assert_memory_within(&out, 88 << 20);
 }
 

@@ -1,4 +1,4 @@
-//! Every method through the program: what it finds, what it says of its recall, and what it refuses.
+//! Tests every method through the program: its results, its reported recall, and its errors.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn names() -> Vec<String> {
     lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-/// A page of many sentences, in `changed` of which a word is its own.
+/// A page of many sentences; `changed` of them have a word of their own.
 fn page(number: usize, changed: usize) -> String {
     let sentence = |n: usize| {
         let own = if n < changed { format!("own{number}") } else { "all".to_owned() };
@@ -26,7 +26,7 @@ fn page(number: usize, changed: usize) -> String {
     (0..60).map(sentence).collect()
 }
 
-/// A page that all methods find, one that none does, and pages that are hard to sketch.
+/// A page that all methods find, one that none finds, and pages that are hard to sketch.
 fn write_pages(folder: &Path) -> std::path::PathBuf {
     let html = |text: &str, link: &str| {
         format!("<html><body><main><p>{text}</p></main><a href=http://z.example/{link}>x</a></body></html>")

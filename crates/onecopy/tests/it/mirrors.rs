@@ -9,8 +9,8 @@ use tempfile::{TempDir, tempdir};
 use crate::pages::{topic, write_file};
 use crate::program::{Call, dedup, onecopy};
 
-/// A finished run over two hosts that mirror each other, a third that has other pages at the same paths, and pages
-/// that only one side has.
+/// A finished run over two hosts that mirror each other, and a third with other pages at the same paths. Some pages
+/// exist on one side only.
 fn finished() -> TempDir {
     let folder = tempdir().expect("a folder");
     let mut lines = String::new();

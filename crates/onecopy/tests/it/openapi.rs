@@ -1,7 +1,7 @@
-//! Made-up requests after the served `openapi.json`, by schemathesis: no answer is a server error, and none has a code,
-//! a type or a form that the document does not name.
+//! Sends random requests from the served `openapi.json`, by schemathesis. No answer may be a server error, or have a
+//! code, type or form that the document does not name.
 //!
-//! It is installed below the target folder, once. Where there is no Python or no network the test says so and passes.
+//! schemathesis is installed once below the target folder. Without Python or a network the test says so and passes.
 
 use std::fs;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::python::{Python, run};
 
 const PACKAGES: [&str; 2] = ["schemathesis==4.32.5", "hypothesis==6.170.15"];
 const LIMIT: Duration = Duration::from_secs(140);
-/// What is asked of every answer.
+/// The checks on every answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_schema_conformance,response_headers_conformance,unsupported_method,allow_header_conformance";
 const FEED_AT_ONCE: &str = "[[operations]]\ninclude-path = \"/feed\"\nparameters = { \"query.wait\" = 0 }\n";
@@ -34,7 +34,7 @@ fn no_answer_is_other_than_the_document_says() {
     }
     server.settle();
     let folder = tempdir().expect("a folder");
-    // A feed that is waited for is tested elsewhere: this would wait for it again and again.
+    // Other tests cover waiting for the feed: this one would wait again and again.
     fs::write(folder.path().join("schemathesis.toml"), FEED_AT_ONCE).expect("a file");
     fs::write(folder.path().join("openapi.py"), include_str!("openapi.py")).expect("a file");
     let address = format!("http://{}/openapi.json", server.address);

@@ -1,6 +1,6 @@
-//! On real pages, the answer is the one that comparing all pairs gives.
+//! On real pages, the answer equals that of comparing all pairs.
 //!
-//! The pages belong to others and are not in the repository; where they are absent the test says so and passes.
+//! The pages are third-party data and not in the repository. Without them the test says so and passes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::results::{groups, kept_ids, removed, report, unpacked};
 
 const THRESHOLD: f64 = 0.8;
 
-/// Where the corpora are, if they are on this machine.
+/// The folder of the corpora, if it exists on this machine.
 fn corpora() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("ONECOPY_DATA").map_or(beside, PathBuf::from);
     Some(data.join("corpora")).filter(|folder| folder.join("bench-20k.jsonl.zst").is_file())
 }
 
-/// The similarity of every pair from the threshold up, both ways round.
+/// The similarity of every pair above the threshold, in both directions.
 fn similar_pairs(path: &Path) -> HashMap<String, BTreeMap<String, f64>> {
     let text = String::from_utf8(unpacked(path)).expect("the oracle is text");
     let mut similar: HashMap<String, BTreeMap<String, f64>> = HashMap::new();
@@ -35,7 +35,7 @@ fn similar_pairs(path: &Path) -> HashMap<String, BTreeMap<String, f64>> {
     similar
 }
 
-/// The sets of pages that pairs join, transitively.
+/// The connected components of the pairs.
 fn components(similar: &HashMap<String, BTreeMap<String, f64>>) -> BTreeSet<BTreeSet<String>> {
     let mut seen = BTreeSet::new();
     let mut found = BTreeSet::new();

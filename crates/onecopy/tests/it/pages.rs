@@ -1,17 +1,17 @@
-//! Pages for tests: texts whose similarity is known, and corpora of any size made from a seed.
+//! Pages for tests: texts with known similarity, and corpora of any size made from a seed.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Forty words of an endless text, from word `from`. Two windows three words apart are 33/39 alike, six apart 30/42:
-/// at 0.8, windows at 0, 3 and 6 are a chain.
+/// Forty words of an endless text, from word `from`. Two windows three words apart have a similarity of 33/39, six
+/// apart 30/42. So at 0.8, the windows at 0, 3 and 6 are a chain.
 pub fn window(from: usize) -> String {
     words("w", from..from + 40)
 }
 
-/// A text of forty words that no other topic has.
+/// A text of forty words that no other topic shares.
 pub fn topic(name: &str) -> String {
     words(name, 0..40)
 }
@@ -20,7 +20,7 @@ fn words(stem: &str, numbers: std::ops::Range<usize>) -> String {
     numbers.map(|number| format!("{stem}{number:03}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a file, its folders too; gives its path.
+/// Writes a file and its folders. Returns its path.
 pub fn write_file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
@@ -41,7 +41,7 @@ pub fn write_records(folder: &Path, name: &str, records: &[(&str, &str)]) -> Pat
 
 /// Packs bytes into one gzip member or one zstd frame.
 pub type Packer = fn(&[u8]) -> Vec<u8>;
-/// The packers, by the endings of their files.
+/// The packers by file extension.
 pub const PACKERS: [(&str, Packer); 2] = [("gz", gzip), ("zst", zstandard)];
 
 /// Bytes as one gzip member.
@@ -56,7 +56,7 @@ pub fn zstandard(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).expect("memory takes it")
 }
 
-/// Numbers that depend on a seed alone (splitmix64, Steele 2014).
+/// Numbers that depend only on a seed (splitmix64, Steele 2014).
 pub struct Random(u64);
 
 impl Random {
@@ -73,13 +73,13 @@ impl Random {
     }
 }
 
-/// Words of an article, and how many different ones there are.
+/// The words per article, and the number of different words.
 const ARTICLE: usize = 180;
 const VOCABULARY: u64 = 20_000;
 
-/// The lines of a corpus of about 1.3 kB a page: two in ten pages are articles, the others copies of the first ones:
-/// exact but for case and commas, lightly edited, or more heavily, so that some are just below 0.8. Pages of a site
-/// share its menu.
+/// The lines of a corpus of about 1.3 kB per page. Two pages in ten are articles; the others are copies of the first
+/// ones. A copy is exact except for case and commas, lightly edited, or heavily edited, so that some are just below
+/// 0.8. Pages of a site share its menu.
 pub fn corpus_lines(pages: usize) -> impl Iterator<Item = String> {
     (0..pages).map(|number| {
         let mut random = Random::new(number as u64);

@@ -1,4 +1,4 @@
-//! Runs the program: starts it, follows what it says line by line, stops it, and never waits without a limit.
+//! Runs the program: starts it, follows its output line by line, stops it, and limits every wait.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// No run of a test takes nearly as long, even on a busy machine.
+/// Far longer than any run of a test, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(150);
 
-/// A call of the program that has not begun.
+/// A call of the program that has not started.
 #[derive(Default)]
 pub struct Call {
     args: Vec<OsString>,
@@ -33,37 +33,37 @@ pub fn dedup(input: &Path, out: &Path) -> Call {
 }
 
 impl Call {
-    /// One more argument.
+    /// Adds an argument.
     pub fn arg(mut self, arg: impl Into<OsString>) -> Call {
         self.args.push(arg.into());
         self
     }
 
-    /// More arguments, as one would type them.
+    /// Adds arguments as typed on a command line.
     pub fn args(mut self, typed: &str) -> Call {
         self.args.extend(typed.split_whitespace().map(OsString::from));
         self
     }
 
-    /// The folder that relative paths start from.
+    /// Sets the folder that relative paths start from.
     pub fn within(mut self, folder: &Path) -> Call {
         self.folder = Some(folder.to_owned());
         self
     }
 
-    /// An environment variable that it sees.
+    /// Sets an environment variable.
     pub fn variable(mut self, name: &str, value: &str) -> Call {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// It sees no variables but those given here: whoever tests may have keys of stores among theirs.
+    /// Removes all variables except those given here: the environment of the tests may contain keys of stores.
     pub fn without_variables(mut self) -> Call {
         self.alone = true;
         self
     }
 
-    /// Where standard output goes instead of to us.
+    /// Redirects standard output.
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Call {
         self.stdout = Some(stdout.into());
         self
@@ -111,12 +111,12 @@ impl Call {
         }
     }
 
-    /// Runs the program to its end, with nothing on standard input.
+    /// Runs the program to its end, with empty standard input.
     pub fn run(self) -> Finished {
         self.start().finish()
     }
 
-    /// Runs the program to its end, which must be a good one.
+    /// Runs the program to its end, which must be successful.
     pub fn succeed(self) -> Finished {
         let called = format!("{:?}", self.args);
         let finished = self.run();
@@ -124,7 +124,7 @@ impl Call {
         finished
     }
 
-    /// Runs the program to its end, which must be this exit code; nothing may have panicked.
+    /// Runs the program to its end, which must have this exit code and no panic.
     pub fn fail(self, code: i32) -> Finished {
         let called = format!("{:?}", self.args);
         let finished = self.run();
@@ -134,7 +134,7 @@ impl Call {
     }
 }
 
-/// The program at work. Dropping it kills it.
+/// The running program. Dropping it kills it.
 pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -145,22 +145,22 @@ pub struct Running {
 }
 
 impl Running {
-    /// Puts bytes on standard input.
+    /// Writes bytes to standard input.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.stdin.as_mut().expect("stdin is open").write_all(bytes).expect("the program reads its stdin");
     }
 
-    /// Ends standard input.
+    /// Closes standard input.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Waits for a line on standard error that starts like this. Panics if the program ends without one.
+    /// Waits for a line on standard error with this start. Panics if the program ends without one.
     pub fn hear(&mut self, start: &str) {
         self.hear_line(start, |line| line.starts_with(start));
     }
 
-    /// Waits for a line on standard error that has these words, and gives it.
+    /// Waits for a line on standard error that contains these words, and returns it.
     pub fn hear_of(&mut self, words: &str) -> String {
         self.hear_line(words, |line| line.contains(words))
     }
@@ -183,7 +183,7 @@ impl Running {
         }
     }
 
-    /// Ends the program at once, as a power cut would.
+    /// Kills the program at once, like a power cut.
     pub fn kill(&mut self) {
         self.child.kill().expect("the program is ours to kill");
     }
@@ -195,7 +195,7 @@ impl Running {
         assert!(sent.success(), "{command}");
     }
 
-    /// Waits for the end, with standard input closed.
+    /// Closes standard input and waits for the end.
     pub fn finish(mut self) -> Finished {
         self.close_stdin();
         let status = self.wait();
@@ -204,7 +204,7 @@ impl Running {
         Finished { status, stdout, stderr: self.heard.join("\n") }
     }
 
-    /// Waits for the end at most this long; says whether it came.
+    /// Waits at most this long for the end. Returns whether it came.
     pub fn ends_within(&mut self, limit: Duration) -> bool {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
@@ -230,7 +230,7 @@ impl Drop for Running {
     }
 }
 
-/// What the program said and how it ended.
+/// The output of the program, and how it ended.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
@@ -239,17 +239,17 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The exit code; none if it was killed.
+    /// The exit code; `None` if it was killed.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Whether it was killed at once.
+    /// Whether it was killed by SIGKILL.
     pub fn was_killed(&self) -> bool {
         self.status.signal() == Some(9)
     }
 
-    /// Asserts that standard error has all of these words.
+    /// Asserts that standard error contains all of these words.
     pub fn says(&self, words: &[&str]) {
         for word in words {
             assert!(self.stderr.contains(word), "`{word}` is not in: {}", self.stderr);

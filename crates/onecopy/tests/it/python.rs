@@ -1,4 +1,4 @@
-//! Other people's Python packages, installed below the target folder, once.
+//! Third-party Python packages, installed once below the target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const INSTALLING: Duration = Duration::from_secs(120);
-/// How long a script of a test may take.
+/// The time limit of a test script.
 pub const RUNNING: Duration = Duration::from_secs(60);
 
-/// Runs a command, at most so long. What it says goes to standard error only if it fails.
+/// Runs a command with a time limit. Its output goes to standard error only if it fails.
 pub fn run(command: &mut Command, limit: Duration) -> Result<(), String> {
     let log = tempfile::NamedTempFile::new().expect("a file");
     let to_log = || Stdio::from(log.reopen().expect("a file"));
@@ -32,7 +32,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<(), String> {
     Err(format!("{named}: not finished within {limit:?}"))
 }
 
-/// A Python that has packages, and the folder that it must look for them in, if it must.
+/// A Python with packages, and the folder to look for them in, if needed.
 pub struct Python {
     program: PathBuf,
     packages: Option<PathBuf>,
@@ -48,7 +48,7 @@ impl Python {
         command
     }
 
-    /// Finds the packages of an earlier run, which can then be imported, or installs them.
+    /// Finds the packages of an earlier run, or installs them.
     pub fn with(packages: &[&str], imports: &str) -> Result<Python, String> {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(packages.join("-").replace("==", "-"));
         let own = Python { program: home.join("bin/python"), packages: None };

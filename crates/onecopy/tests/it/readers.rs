@@ -1,7 +1,6 @@
-//! Other people's readers of WARC and Parquet find in kept files what they should: `readers.py` asks them.
+//! Third-party readers of WARC and Parquet read kept files correctly: `readers.py` runs them.
 //!
-//! They are installed below the target folder, once. Where there is no Python or no network the test says so and
-//! passes.
+//! They are installed once below the target folder. Without Python or a network the test says so and passes.
 
 use std::fs;
 use std::path::Path;

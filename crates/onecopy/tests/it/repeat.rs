@@ -11,7 +11,7 @@ use crate::pages::{record, topic, window, write_file, write_records};
 use crate::program::{dedup, onecopy};
 use crate::results::{RESULTS, assert_same_answer, entries, files_below, report, winners};
 
-/// A folder with an input, and where the results go.
+/// A folder with an input, and a path for the results.
 fn prepared() -> (TempDir, PathBuf, PathBuf) {
     let folder = tempdir().expect("a folder");
     let input =
@@ -20,7 +20,7 @@ fn prepared() -> (TempDir, PathBuf, PathBuf) {
     (folder, input, out)
 }
 
-/// Every file below a folder, with its bytes and when they were written.
+/// Every file below a folder, with its bytes and modification time.
 fn state(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     let facts = |name: String| {
         let path = folder.join(&name);
@@ -121,7 +121,7 @@ fn files_beside_the_results_are_left() {
 #[test]
 fn two_runs_at_once_do_not_mix() {
     let (folder, input, out) = prepared();
-    // A run that waits for its standard input holds the folder.
+    // A run that waits for standard input holds the lock of the folder.
     let mut first = onecopy(["dedup", "-", "--out"]).arg(&out).start();
     first.feed(record("first", &topic("first")).as_bytes());
     let begun = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Reads an output folder: what was kept, removed, grouped and rejected, and the report.
+//! Reads an output folder: kept, removed, grouped and rejected pages, and the report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// What a finished run leaves, and nothing else.
+/// The files that a finished run leaves, and no others.
 pub const RESULTS: [&str; 7] =
     ["groups.jsonl", "kept", "pages.jsonl", "rejected.jsonl", "removed.jsonl", "report.json", "run.json"];
 
@@ -31,7 +31,7 @@ pub fn report(out: &Path) -> Value {
     report
 }
 
-/// Asserts that a run held less memory than this, by its own report.
+/// Asserts that a run used less memory than this, by its own report.
 pub fn assert_memory_within(out: &Path, limit_bytes: u64) {
     let peak = report(out)["peak_memory_bytes"].as_u64().expect("a number");
     assert!(peak < limit_bytes, "{peak} bytes were held, {limit_bytes} were allowed");
@@ -59,7 +59,7 @@ pub fn gunzip(bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The ids of kept records in a file below `kept/`, as they stand, sorted.
+/// The raw ids of kept records in a file below `kept/`, sorted.
 pub fn kept_ids(out: &Path, name: &str) -> BTreeSet<String> {
     let path = out.join("kept").join(name);
     let text = String::from_utf8(unpacked(&path)).expect("kept records are UTF-8");
@@ -74,7 +74,7 @@ pub fn plain(name: &Value) -> String {
     name.as_str().map_or_else(|| name.to_string(), str::to_owned)
 }
 
-/// Page → (winner, similarity as written, kind).
+/// The winner, similarity as written, and kind of each removed page.
 pub fn removed(out: &Path) -> BTreeMap<String, (String, String, String)> {
     let lines = json_lines(&out.join("removed.jsonl"));
     let fate = |line: &Value| (plain(&line["winner"]), line["similarity"].to_string(), plain(&line["kind"]));
@@ -83,7 +83,7 @@ pub fn removed(out: &Path) -> BTreeMap<String, (String, String, String)> {
     fates
 }
 
-/// Page → winner.
+/// The winner of each removed page.
 pub fn winners(out: &Path) -> BTreeMap<String, String> {
     removed(out).into_iter().map(|(page, fate)| (page, fate.0)).collect()
 }
@@ -95,14 +95,14 @@ pub fn groups(out: &Path) -> Vec<Vec<String>> {
     json_lines(&out.join("groups.jsonl")).iter().map(members).collect()
 }
 
-/// What `rejected.jsonl` says of a source: (line, reason). A file that is one page has no line.
+/// The entries of a source in `rejected.jsonl`: line and reason. A file that is one page has no line.
 pub fn rejected(out: &Path, source: &str) -> Vec<(Option<u64>, String)> {
     let lines = json_lines(&out.join("rejected.jsonl"));
     let of_source = lines.iter().filter(|line| line["source"] == source);
     of_source.map(|line| (line["line"].as_u64(), plain(&line["reason"]))).collect()
 }
 
-/// All files below a folder, by their path from there, in order.
+/// All files below a folder, by relative path, sorted.
 pub fn files_below(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     collect(folder, "", &mut found);
@@ -117,7 +117,7 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The names in a folder, in order.
+/// The names in a folder, sorted.
 pub fn entries(folder: &Path) -> Vec<String> {
     let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> =
@@ -126,7 +126,7 @@ pub fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The files that two runs over the same input must have in common, byte for byte.
+/// The files that must be equal in two runs over the same input, byte for byte.
 fn answer(out: &Path) -> Vec<PathBuf> {
     let lists = ["groups.jsonl", "rejected.jsonl", "removed.jsonl"].map(PathBuf::from);
     let kept = files_below(&out.join("kept")).into_iter().map(|name| Path::new("kept").join(name));

@@ -1,4 +1,4 @@
-//! `serve`: every route, what it refuses, and how it ends.
+//! `serve`: every route, its errors, and how it stops.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,12 +14,12 @@ use crate::program::onecopy;
 const LINES: (&str, &str) = ("Content-Type", "application/x-ndjson");
 const TOKEN: &str = "0123456789abcdef-token";
 
-/// A page that wins over those with a smaller popularity.
+/// A page that wins over those with lower popularity.
 fn page(id: &str, text: &str, popularity: u32) -> String {
     json!({"id": id, "text": text, "popularity": popularity}).to_string()
 }
 
-/// A server that has a group of `a` and `b`, and `c` by itself, all settled.
+/// A server with a group of `a` and `b`, and `c` alone, all settled.
 fn with_pages() -> Server {
     let server = serve("");
     let (one, other) = (topic("one"), topic("other"));
@@ -324,12 +324,12 @@ fn what_is_too_long_is_refused_and_the_answer_is_heard() {
     server.post("/query", &long).fails(413, "65536 bytes");
     let mut chunked = server.connect();
     chunked.begin_chunks("/pages", "application/json");
-    // Many clients read no answer before all is sent, and none if that fails.
+    // Many clients read no answer before everything is sent, and none if sending fails.
     let sent = long.as_bytes().chunks(50_000).all(|chunk| chunked.try_send_chunk(chunk));
     assert!(sent && chunked.try_send_chunk(b""), "the server hung up");
     chunked.answer().fails(413, "65536 bytes");
     server.post("/status", &format!("{{\"pages\": [\"{}\"]}}", "x".repeat(5 << 20))).fails(413, "bytes");
-    // As long as may be.
+    // The longest allowed page.
     let longest = page("a", &"x".repeat((64 << 10) - page("a", "", 1).len()), 1);
     assert_ne!(server.post("/pages", &longest).code, 413);
 }
@@ -404,7 +404,7 @@ fn a_client_that_takes_nothing_is_cut_off() {
     let mut greedy = server.connect();
     greedy.begin_chunks("/pages", "application/x-ndjson");
     let lines = "x\n".repeat(100_000);
-    // It sends for ever and never reads: sooner or later the server takes no more, and hangs up.
+    // It sends without end and never reads, so at some point the server stops reading and hangs up.
     let begun = Instant::now();
     while greedy.try_send_chunk(lines.as_bytes()) {
         assert!(begun.elapsed() < Duration::from_secs(60), "it is still served");
@@ -512,7 +512,7 @@ fn quiet_says_only_what_is_our_fault() {
     let call =
         onecopy(["serve", "--data", "pages", "--listen", "127.0.0.1:0", "--quiet"]).within(folder.path());
     let mut running = call.start();
-    // Signals are listened to before the collection is begun.
+    // Signal handlers are installed before the collection is created.
     let begun = Instant::now();
     while !folder.path().join("pages").exists() {
         assert!(begun.elapsed() < Duration::from_secs(10), "no collection is begun");
@@ -552,7 +552,7 @@ fn an_address_that_is_taken_is_named() {
     assert!(fs::read_dir(folder.path()).expect("a folder").next().is_none(), "a collection was begun");
 }
 
-/// The answers are all of one service: nothing that one client does wrong is seen by another.
+/// One service gives all answers: no client sees the mistakes of another.
 #[test]
 fn rubbish_costs_nothing_but_itself() {
     let server = serve("");

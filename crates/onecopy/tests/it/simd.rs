@@ -1,4 +1,4 @@
-//! Every level of instructions gives the same answer, through the whole program.
+//! Every SIMD level gives the same answer, through the whole program.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::results::{assert_same_answer, report};
 
 const VARIABLE: &str = "ONECOPY_SIMD";
 
-/// The levels that this machine has, the scalar one first. Says which ones cannot be tested, past the capture of output.
+/// The levels of this machine, scalar first. Prints the levels that cannot be tested, bypassing the capture of output.
 fn levels() -> Vec<&'static str> {
     let mut found = vec!["scalar"];
     for level in ["avx2", "avx512"] {
@@ -28,7 +28,7 @@ fn levels() -> Vec<&'static str> {
     found
 }
 
-/// Runs `typed` on `input` at every level, and compares all with the scalar one.
+/// Runs `typed` on `input` at every level, and compares all results with the scalar one.
 fn check(input: &Path, typed: &str) {
     let folder = tempdir().expect("a folder");
     let scalar = folder.path().join("scalar");
@@ -44,8 +44,8 @@ fn check(input: &Path, typed: &str) {
     }
 }
 
-/// A text of many lengths of words, letters of several scripts, and what JSON escapes, so that nothing comes at the same
-/// place of a block twice. Texts of one `base` are alike.
+/// A text of words of many lengths, letters of several scripts, and characters that JSON escapes, so that block
+/// positions vary. Texts with the same `base` are similar.
 fn mixed_text(base: u64, own: u64) -> String {
     const PIECES: [&str; 12] = [
         " ",

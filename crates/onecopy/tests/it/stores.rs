@@ -1,10 +1,10 @@
-//! Object stores and web servers give the answer that local files give, or an error that names address and remedy.
+//! Object stores and web servers give the same answer as local files, or an error that names the address and a remedy.
 
-mod azure; //   Azure, by a server of ours
-mod azurite; // Azure, by Microsoft's own imitation where it is installed
-mod google; //  Google: its protocol is that of S3 but for the signatures
+mod azure; //   Azure, by our own server
+mod azurite; // Azure, by Microsoft's emulator if it is installed
+mod google; //  Google: its protocol is that of S3 except for the signatures
 mod server; //  servers on loopback
-mod tls; //     https: who is trusted, and stores at the addresses that they really have
+mod tls; //     https: trust, and stores at their real addresses
 
 use std::fs;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::program::{Call, onecopy};
 use crate::results::{assert_same_answer, files_below, removed};
 use crate::warc::{packed, page, warcinfo};
 
-/// Names that have to be written otherwise in an address.
+/// Names that must be escaped in an address.
 const ODD_NAMES: [&str; 6] = [
     "a b.jsonl",
     "100%.jsonl",
@@ -30,7 +30,7 @@ const ODD_NAMES: [&str; 6] = [
     "<'c' [1]>.jsonl",
 ];
 
-/// A crawl in a folder: lines, an archive, a Parquet file, and names that are odd.
+/// Writes a crawl to a folder: lines, an archive, a Parquet file, and odd names.
 fn write_crawl(folder: &Path, pages: usize) {
     let lines: String = corpus_lines(pages).collect();
     write_file(folder, "a.jsonl.gz", gzip(lines.as_bytes()));
@@ -48,7 +48,7 @@ fn write_crawl(folder: &Path, pages: usize) {
     }
 }
 
-/// A store, as the program is told of it.
+/// A store and its settings for the program.
 #[derive(Clone)]
 struct Remote {
     scheme: &'static str,
@@ -61,29 +61,29 @@ impl Remote {
         Remote { scheme, variables }
     }
 
-    /// The same with one variable more, or another value for one.
+    /// The same store with a variable added or replaced.
     fn with(mut self, name: &'static str, value: &str) -> Remote {
         self.variables.retain(|(known, _)| *known != name);
         self.variables.push((name, value.into()));
         self
     }
 
-    /// `dedup` of files and addresses, by a program that knows these variables and no others.
+    /// `dedup` of files and addresses, by a program with only these variables.
     fn dedup(&self, inputs: &[&str], out: &Path) -> Call {
         let call = onecopy(["dedup", "--quiet"]).arg("--out").arg(out).without_variables();
         let call = inputs.iter().fold(call, |call, input| call.arg(*input));
         self.variables.iter().fold(call, |call, (name, value)| call.variable(name, value))
     }
 
-    /// What is wrong with an address must be said, with these words.
+    /// Asserts that an address fails with an error that contains these words.
     fn refuses(&self, address: &str, words: &[&str]) {
         let out = tempdir().expect("a folder");
         self.dedup(&[address], out.path()).fail(1).says(&[&[address], words].concat());
         assert!(!out.path().join("report.json").exists());
     }
 
-    /// The bucket `pages`, with a crawl below `crawl/`, gives the answer of the local files: as a folder, by
-    /// patterns, and by the address of each.
+    /// Asserts that the bucket `pages`, with a crawl below `crawl/`, gives the answer of the local files: as a folder,
+    /// by patterns, and by single addresses.
     fn gives_the_answer_of(&self, root: &Path) {
         let (scheme, crawl) = (self.scheme, root.join("pages/crawl"));
         let at = |below: &str| format!("{scheme}://pages/crawl/{below}");
@@ -110,7 +110,7 @@ impl Remote {
         assert!(kept.contains(&"deep/c [1].parquet".to_owned()), "{kept:?}");
     }
 
-    /// What is not there is said not to be there.
+    /// Asserts that missing buckets and objects are reported as missing.
     fn misses_what_is_not_there(&self) {
         let at = |address: &str| format!("{}://{address}", self.scheme);
         self.refuses(&at("elsewhere/crawl/"), &["no such bucket"]);
@@ -119,7 +119,7 @@ impl Remote {
         self.refuses(&at("pages/crawl/none.jsonl"), &["no such object"]);
     }
 
-    /// Nobody gets in with these variables, and the error names the one to set.
+    /// Asserts that access is denied with these variables, and that the error names the one to set.
     fn refuses_everything(&self, word: &str) {
         for address in ["pages/crawl/", "pages/crawl/a.jsonl.gz"] {
             self.refuses(&format!("{}://{address}", self.scheme), &[word]);
@@ -127,14 +127,14 @@ impl Remote {
     }
 }
 
-/// Serves the folders of `root` as buckets of S3.
+/// Serves the folders of `root` as S3 buckets.
 fn serve_s3(root: &Path) -> SocketAddr {
     let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).expect("a folder to serve"));
     builder.set_auth(SimpleAuth::from_single("right", "secret"));
     serve(builder.build().into_shared())
 }
 
-/// A bucket `pages` of S3 with a crawl.
+/// An S3 bucket `pages` with a crawl.
 fn s3_bucket(pages: usize) -> (TempDir, SocketAddr) {
     let root = tempdir().expect("a folder");
     write_crawl(&root.path().join("pages/crawl"), pages);
@@ -177,7 +177,7 @@ fn stores_that_refuse_are_named_with_the_remedy() {
     store.misses_what_is_not_there();
     store.clone().with("AWS_SECRET_ACCESS_KEY", "wrong").refuses_everything("AWS_SECRET_ACCESS_KEY");
     store.clone().with("AWS_ALLOW_HTTP", "false").refuses_everything("AWS_ALLOW_HTTP");
-    // As for a file that is not there.
+    // The same error as for a missing file.
     store.refuses("/nowhere/at/all", &["no such file"]);
 }
 
@@ -196,7 +196,7 @@ fn a_web_server_gives_the_answer_of_its_files() {
     web.refuses(&format!("http://{server}/none.jsonl"), &["no such file"]);
 }
 
-/// Files of a web server below `web/`: their paths and their names.
+/// Writes the files of a web server below `web/`. Returns their paths and names.
 fn write_web(root: &Path) -> ([String; 2], [&'static str; 2]) {
     let texts = [("a", window(0)), ("b", window(0)), ("c", topic("c"))];
     write_records(root, "web/pages.jsonl", &texts.each_ref().map(|(id, text)| (*id, text.as_str())));

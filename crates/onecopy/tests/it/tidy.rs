@@ -1,26 +1,26 @@
-//! The tidy test: the rules of style that a machine can check, checked over the whole repository.
+//! The tidy test: checks the style rules that a machine can check, over the whole repository.
 //!
-//! It reads the repository as text and knows rustfmt's layout, not Rust's grammar: a function ends at the
-//! first `}` that is indented like its `fn`. That is exact for formatted code, and formatting is checked too.
-//! Every check is a function from text to offences, so the tests beside it can show that it catches one.
+//! It reads the repository as text and knows rustfmt's layout, not Rust's grammar: a function ends at the first `}`
+//! that is indented like its `fn`. That is exact for formatted code, and formatting is checked too. Every check is a
+//! function from text to offences, so tests can show that it catches one.
 
 mod code; //       functions, files, `unwrap`, `unsafe`, names
-mod committed; //  no large files, no data of others
-mod documents; //  the architecture page names what exists, dependencies have a reason
+mod committed; //  no large files, no third-party data
+mod documents; //  the architecture page names existing things, dependencies have a reason
 mod prose; //      sentences of documents and comments are short and plain
 mod rust; //       Rust as text
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is read, besides the files at the root.
+/// The folders to read, besides the files at the root.
 const FOLDERS: &[&str] = &["crates", "web", "python", "fuzz", "docs", "examples", "corpora"];
-/// What is not read: made by tools, or input for onecopy.
+/// The folders to skip: made by tools, or input for onecopy.
 const SKIPPED: &[&str] = &["target", ".git", "node_modules", "__pycache__", "crawl"];
 
 /// A file of the repository.
 struct Source {
-    /// From the root, with `/` between the parts.
+    /// Relative to the root, with `/` between parts.
     path: String,
     text: String,
 }
@@ -43,7 +43,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every file and folder that is looked at, from the root, sorted. Folders end in `/`.
+/// Every checked file and folder, relative to the root, sorted. Folders end in `/`.
 fn paths() -> Vec<String> {
     let mut found = Vec::new();
     for entry in list(&root()) {
@@ -97,13 +97,13 @@ fn report(offences: Vec<String>) {
     assert!(offences.is_empty(), "{} offences\n{}", offences.len(), offences.join("\n"));
 }
 
-// For the tests of the checks.
+// A source, for the tests of the checks.
 
 fn source(path: &str, text: impl Into<String>) -> Source {
     Source { path: path.to_string(), text: text.into() }
 }
 
-/// How many offences, and that each says where it is.
+/// Asserts the number of offences, and that each names its place.
 fn caught(offences: impl IntoIterator<Item = String>, at: &[&str]) {
     let offences: Vec<String> = offences.into_iter().collect();
     assert_eq!(offences.len(), at.len(), "{offences:?}");

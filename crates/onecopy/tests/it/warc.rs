@@ -1,13 +1,13 @@
-//! Archives for tests: records with right lengths, packed in every way that is in use, and a strict reader of them.
+//! Archives for tests: records with correct lengths, packed in every common way, and a strict reader of them.
 
 use std::io::Read;
 
 use crate::pages::{gzip, zstandard};
 
-/// When everything was fetched.
+/// The date of all records.
 pub const DATE: &str = "2024-01-02T03:04:05Z";
 
-/// A WARC record with its line ends. `fields` are further ones of its header.
+/// A WARC record with its line ends. `fields` are added to its header.
 pub fn record(kind: &str, uri: &str, fields: &[(&str, &str)], block: &[u8]) -> Vec<u8> {
     let mut head = format!("WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {}\r\n", id(kind, uri));
     head += &format!("WARC-Date: {DATE}\r\n");
@@ -21,34 +21,34 @@ pub fn record(kind: &str, uri: &str, fields: &[(&str, &str)], block: &[u8]) -> V
     [head.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-/// The id that [`record`] gives, with its brackets.
+/// The id that [`record`] assigns, with its brackets.
 pub fn id(kind: &str, uri: &str) -> String {
     format!("<urn:test:{kind}:{uri}>")
 }
 
-/// A response: `head` is its status and its fields, a line each.
+/// A response: `head` holds its status and its fields, one per line.
 pub fn response(uri: &str, head: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let fields = [("Content-Type", "application/http; msgtype=response")];
     record("response", uri, &fields, &http_block(head, body.as_ref()))
 }
 
-/// An HTTP response as it goes over the wire.
+/// An HTTP response in wire format.
 pub fn http_block(head: &str, body: &[u8]) -> Vec<u8> {
     let lines: String = head.lines().map(|line| format!("{}\r\n", line.trim())).collect();
     [format!("HTTP/1.1 {lines}\r\n").as_bytes(), body].concat()
 }
 
-/// A response that is a page of HTML.
+/// A response with an HTML page.
 pub fn page(uri: &str, text: &str) -> Vec<u8> {
     response(uri, "200 OK\nContent-Type: text/html; charset=utf-8", html(text))
 }
 
-/// A text as a page of HTML.
+/// A text as an HTML page.
 pub fn html(text: &str) -> String {
     format!("<!doctype html><html><head><title>page</title></head><body><p>{text}</p></body></html>")
 }
 
-/// What a warcinfo record says.
+/// A warcinfo record.
 pub fn warcinfo() -> Vec<u8> {
     record("warcinfo", "", &[("Content-Type", "application/warc-fields")], b"software: a test\r\n")
 }
@@ -59,16 +59,16 @@ pub fn arc_record(uri: &str, content_type: &str, block: &[u8]) -> Vec<u8> {
     [line.as_bytes(), block, b"\n"].concat()
 }
 
-/// The record that an ARC file begins with.
+/// The first record of an ARC file.
 pub fn arc_header() -> Vec<u8> {
     let block = b"1 0 Test\nURL IP-address Archive-date Content-type Archive-length\n";
     arc_record("filedesc://test.arc", "text/plain", block)
 }
 
-/// Ways to pack an archive, by the endings of their files: not at all, by record, as a whole.
+/// Ways to pack an archive, by file extension: not at all, by record, as a whole.
 pub const PACKINGS: [&str; 5] = ["warc", "warc.gz", "whole.warc.gz", "warc.zst", "whole.warc.zst"];
 
-/// Packs records as the name of their file says.
+/// Packs records as the file name says.
 pub fn packed(records: &[Vec<u8>], name: &str) -> Vec<u8> {
     let pack = match name.rsplit('.').next() {
         Some("gz") => gzip,
@@ -81,8 +81,8 @@ pub fn packed(records: &[Vec<u8>], name: &str) -> Vec<u8> {
     records.iter().flat_map(|record| pack(record)).collect()
 }
 
-/// The records of a kept archive. Panics where it is not as the format wants it: each record in a gzip member or a
-/// zstd frame of its own, right lengths, two line ends behind each.
+/// The records of a kept archive. Panics if it is malformed: each record must be its own gzip member or zstd frame,
+/// with the right length and two line ends after it.
 pub fn split(bytes: &[u8], name: &str) -> Vec<Vec<u8>> {
     let pieces = match name.rsplit('.').next() {
         Some("gz") => members(bytes),
@@ -144,7 +144,7 @@ pub fn field(record: &[u8], name: &str) -> Option<String> {
     head.split("\r\n").find_map(value)
 }
 
-/// What is behind a record's header, without the line ends behind it.
+/// The block of a record: everything after the header, without the final line ends.
 pub fn block(record: &[u8]) -> &[u8] {
     let head = find(record, b"\r\n\r\n").expect("a header") + 4;
     &record[head..record.len() - 4]

@@ -21,6 +21,8 @@ pub(crate) struct Contents {
     pub of_page: Vec<u32>,
     /// The best page of each content.
     pub best_page: Vec<u32>,
+    /// All other pages that are compared, best first: copies of the text of another.
+    pub copies: Vec<u32>,
     /// Where each content's sketch is.
     pub sketch_at: Vec<SketchAt>,
     /// Words in each content's sketch.
@@ -82,7 +84,7 @@ impl Contents {
 pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder: &Path) -> Result<Contents> {
     let ranks = ranks(&order, segments.pages());
     let leaders = leaders(segments, &ranks, order.len(), memory, folder)?;
-    let mut best_page = Vec::new();
+    let (mut best_page, mut copies) = (Vec::new(), Vec::new());
     let mut of_rank = leaders;
     for rank in 0..of_rank.len() {
         let leader = of_rank[rank] as usize;
@@ -90,6 +92,7 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
             best_page.push(order[rank]);
             best_page.len() as u32 - 1
         } else {
+            copies.push(order[rank]);
             of_rank[leader]
         };
     }
@@ -100,7 +103,7 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
     }
     drop(of_rank);
     let (sketch_at, sizes) = sketches(segments, &of_page, &best_page)?;
-    Ok(Contents { of_page, best_page, sketch_at, sizes })
+    Ok(Contents { of_page, best_page, copies, sketch_at, sizes })
 }
 
 /// For each of `count` ranks, the best rank with the same fingerprint.

@@ -6,7 +6,7 @@
 //! that comes earlier in the order takes the place of the other.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::batch::candidates::known::{Known, Written};
 use crate::error::{At, Error, Result};
+use crate::io::{read_block, write_block};
 
 /// StoredLists in parts, each run with its contents ascending.
 pub(crate) struct StoredLists {
@@ -56,7 +57,8 @@ impl StoredLists {
 
     /// Writes a part.
     pub(crate) fn writer(&self, part: usize) -> ListWriter<'_> {
-        ListWriter { runs: self, number: part, part: Part::default(), contents: Vec::new(), disk: None }
+        let (part, number) = (Part::default(), part);
+        ListWriter { runs: self, number, part, contents: Vec::new(), disk: None, block: Vec::new() }
     }
 
     /// Ends the writing.
@@ -100,28 +102,30 @@ impl KeyLists for StoredLists {
 
 impl Part {
     fn for_each(&self, each: &mut impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
-        let mut rest = self.memory.as_slice();
-        while let Some((&[length, _], tail)) = rest.split_first() {
-            let (run, tail) = tail.split_at(length as usize);
-            each(run)?;
-            rest = tail;
-        }
+        each_list(&self.memory, each)?;
         let Some(path) = &self.disk else { return Ok(()) };
         let file = File::open(path).at("read", path)?;
         let mut left = file.metadata().at("read", path)?.len();
-        let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut run: Vec<Holder> = Vec::new();
-        while left > 0 {
-            let mut head: Holder = [0; 2];
-            reader.read_exact(bytemuck::bytes_of_mut(&mut head)).at("read", path)?;
-            run.resize(head[0] as usize, [0; 2]);
-            reader.read_exact(bytemuck::cast_slice_mut(&mut run)).at("read", path)?;
-            left -= (size_of::<Holder>() * (1 + run.len())) as u64;
-            each(&run)?;
+        let (mut reader, mut block) = (BufReader::with_capacity(1 << 13, file), Vec::new());
+        while read_block(&mut reader, &mut left, &mut block).at("read", path)? {
+            each_list(&block, each)?;
         }
         Ok(())
     }
 }
+
+/// Calls `each` with the lists that are one behind the other, each behind its length.
+fn each_list(mut rest: &[Holder], each: &mut impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
+    while let Some((&[length, _], tail)) = rest.split_first() {
+        let (list, tail) = tail.split_at(length as usize);
+        each(list)?;
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// Holders of a block on disk, at least.
+const BLOCK: usize = 1 << 13;
 
 /// Writes the runs of one part.
 pub(crate) struct ListWriter<'a> {
@@ -130,7 +134,9 @@ pub(crate) struct ListWriter<'a> {
     part: Part,
     /// The contents of a run, to be hashed.
     contents: Vec<u32>,
-    disk: Option<BufWriter<File>>,
+    /// Where runs go that do not fit in memory, and the block that is being filled with them.
+    disk: Option<File>,
+    block: Vec<Holder>,
 }
 
 impl ListWriter<'_> {
@@ -185,28 +191,33 @@ impl ListWriter<'_> {
             return self.push_to_disk(run).map(|()| None);
         }
         self.part.memory.push([run.len() as u32, 0]);
-        let at = self.part.memory.len() as u32;
+        // One beyond what can be noted is written again if it comes again, which only costs room.
+        let at = u32::try_from(self.part.memory.len()).ok();
         self.part.memory.extend_from_slice(run);
-        Ok(Some(at))
+        Ok(at)
     }
 
     fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
         if self.disk.is_none() {
             let path = self.runs.path.with_extension(self.number.to_string());
-            let file = File::create(&path).at("create", &path)?;
-            self.disk = Some(BufWriter::with_capacity(1 << 16, file));
+            self.disk = Some(File::create(&path).at("create", &path)?);
             self.part.disk = Some(path);
         }
-        let (Some(out), Some(path)) = (&mut self.disk, &self.part.disk) else { return Ok(()) };
-        out.write_all(bytemuck::bytes_of(&[run.len() as u32, 0])).at("write", path)?;
-        out.write_all(bytemuck::cast_slice(run)).at("write", path)
+        self.block.push([run.len() as u32, 0]);
+        self.block.extend_from_slice(run);
+        if self.block.len() < BLOCK { Ok(()) } else { self.write_block() }
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        let (Some(file), Some(path)) = (&mut self.disk, &self.part.disk) else { return Ok(()) };
+        write_block(file, &self.block).at("write", path)?;
+        self.block.clear();
+        Ok(())
     }
 
     pub(crate) fn finish(mut self) -> Result<()> {
         self.part.memory.shrink_to_fit();
-        if let (Some(mut out), Some(path)) = (self.disk, &self.part.disk) {
-            out.flush().at("write", path)?;
-        }
+        self.write_block()?;
         *self.runs.part(self.number) = self.part;
         Ok(())
     }
@@ -280,5 +291,25 @@ mod tests {
         })
         .unwrap();
         assert_eq!(found, [vec![[0, 1], [1, 1]], run(10).to_vec(), run(30).to_vec()]);
+    }
+
+    #[test]
+    fn damage_on_disk_is_noticed_before_a_run_is_handed_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs");
+        let (runs, _) = written(StoredLists::new(2, 0, &path), &[vec![[1, 9], [2, 3]]]);
+        let file = path.with_extension("1");
+        let whole = std::fs::read(&file).unwrap();
+        for byte in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[byte] ^= 0x40;
+            std::fs::write(&file, damaged).unwrap();
+            let mut met = 0;
+            let read = runs.for_each(|_| {
+                met += 1;
+                Ok(())
+            });
+            assert!(read.is_err() && met == 1, "{byte}");
+        }
     }
 }

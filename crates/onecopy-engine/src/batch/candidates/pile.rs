@@ -10,7 +10,7 @@ use bytemuck::Pod;
 
 use crate::batch::candidates::sorter::{Sortable, Sorter, make_room};
 use crate::error::{At, Result};
-use crate::io::{Aligned, BLOCK, Pace, Spill};
+use crate::io::{Aligned, BLOCK, Pace, Spill, check, checksum_of};
 
 /// Words that are written or brought back at once.
 const PIECE: usize = 1 << 17;
@@ -25,6 +25,8 @@ pub(crate) struct Pile<T> {
     /// The values that are not in memory, whole blocks of them, and how many.
     file: Option<Spill>,
     spilled: usize,
+    /// The pieces of the file: their words, and their checksums.
+    pieces: Vec<(usize, u64)>,
 }
 
 impl<T: Pod> Pile<T> {
@@ -32,7 +34,7 @@ impl<T: Pod> Pile<T> {
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
         let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
-        Pile { values: Vec::new(), limit, path, pace, file: None, spilled: 0 }
+        Pile { values: Vec::new(), limit, path, pace, file: None, spilled: 0, pieces: Vec::new() }
     }
 
     /// Takes values. `buffer` is one to use.
@@ -76,6 +78,7 @@ impl<T: Pod> Pile<T> {
             buffer.begin(piece.len()).extend_from_slice(piece);
             file.write(buffer.blocks(), (self.spilled * size_of::<T>()) as u64)?;
             self.spilled += piece.len() / Self::WORDS;
+            self.pieces.push((piece.len(), checksum_of(piece)));
         }
         self.values.drain(..whole / Self::WORDS);
         Ok(())
@@ -87,6 +90,12 @@ impl<T: Pod> Pile<T> {
         let words = buffer.room(self.len() * Self::WORDS);
         let (spilled, rest) = words.split_at_mut(self.spilled * Self::WORDS);
         file.read_blocks(0, spilled)?;
+        let mut unchecked = &*spilled;
+        for &(words, checksum) in &self.pieces {
+            let (piece, behind) = unchecked.split_at(words);
+            check(piece, checksum, &self.path)?;
+            unchecked = behind;
+        }
         rest.copy_from_slice(bytemuck::cast_slice(&self.values));
         Ok(bytemuck::cast_slice(words))
     }
@@ -112,11 +121,12 @@ impl<T: Sortable + Pod> Pile<T> {
         };
         used.clear();
         sorter.take(used);
-        let words = self.spilled * Self::WORDS;
-        for start in (0..words).step_by(PIECE) {
-            let at = (start * size_of::<u64>()) as u64;
-            let piece = file.read_once(at, PIECE.min(words - start), buffer)?;
+        let mut at = 0;
+        for &(words, checksum) in &self.pieces {
+            let piece = file.read_once(at, words, buffer)?;
+            check(piece, checksum, &self.path)?;
             sorter.extend(bytemuck::cast_slice(piece))?;
+            at += Spill::bytes(words);
         }
         sorter.extend(&self.values)?;
         std::fs::remove_file(&self.path).at("delete", &self.path)?;
@@ -158,5 +168,21 @@ mod tests {
             sorter.drain(&mut Vec::new(), push).unwrap();
             assert!(found == expected, "{memory} {room}");
         }
+    }
+
+    #[test]
+    fn damage_on_disk_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, mut buffer) = (folder.path().join("keys"), Aligned::default());
+        let spilled = || {
+            let (mut pile, mut buffer) = (Pile::new(path.clone(), 0, Arc::default()), Aligned::default());
+            pile.extend(&vec![[7u64, 8]; 3_000], &mut buffer).unwrap();
+            let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            std::os::unix::fs::FileExt::write_all_at(&file, b"x", 9_001).unwrap();
+            file.sync_all().unwrap();
+            pile
+        };
+        assert!(spilled().values(&mut buffer).is_err());
+        assert!(spilled().into_sorter(1 << 20, Vec::new(), &mut buffer).is_err());
     }
 }

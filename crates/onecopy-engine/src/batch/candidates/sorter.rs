@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Result};
+use crate::io::{damaged, read_block, write_block};
 
 /// What can be sorted: a value of a fixed size on disk.
 pub(crate) trait Sortable: Copy + Ord {
@@ -122,8 +123,9 @@ impl<T: Sortable> Sorter<T> {
         mut each: impl FnMut(T) -> Result<()>,
     ) -> Result<Vec<T>> {
         if self.runs.is_empty() {
-            // Buckets are a second copy, for which there must be room.
-            if 2 * self.values.len() <= self.limit {
+            // Buckets are a second copy, for which there must be room, and their places have 32 bits.
+            let room = self.limit.min(u32::MAX as usize);
+            if 2 * self.values.len() <= room {
                 sort_in_buckets(&self.values, buffer);
                 buffer.iter().copied().try_for_each(each)?;
             } else {
@@ -221,9 +223,13 @@ fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
 /// Most runs that are open at once.
 const FAN_IN: usize = 128;
 
+/// Bytes of a block on disk, about.
+const BLOCK_BYTES: usize = 4_000;
+
 /// Writes values to a file.
 struct ListWriter<'a> {
     out: BufWriter<File>,
+    block: Vec<u8>,
     path: &'a Path,
 }
 
@@ -231,14 +237,22 @@ impl<'a> ListWriter<'a> {
     /// Begins a file. One that an earlier run left is of no use.
     fn create(path: &'a Path) -> Result<ListWriter<'a>> {
         let file = File::create(path).at("create", path)?;
-        Ok(ListWriter { out: BufWriter::with_capacity(1 << 18, file), path })
+        Ok(ListWriter { out: BufWriter::with_capacity(1 << 18, file), block: Vec::new(), path })
     }
 
     fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
-        self.out.write_all(value.to_bytes().as_ref()).at("write", self.path)
+        self.block.extend_from_slice(value.to_bytes().as_ref());
+        if self.block.len() < BLOCK_BYTES { Ok(()) } else { self.write_block() }
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        write_block(&mut self.out, &self.block).at("write", self.path)?;
+        self.block.clear();
+        Ok(())
     }
 
     fn finish(mut self) -> Result<()> {
+        self.write_block()?;
         self.out.flush().at("write", self.path)
     }
 }
@@ -247,24 +261,35 @@ impl<'a> ListWriter<'a> {
 struct SortedPart<'a, T: Sortable> {
     reader: BufReader<File>,
     path: &'a Path,
+    /// Bytes of the file that were not read.
     left: u64,
+    block: Vec<u8>,
+    /// What was taken of the block.
+    taken: usize,
     bytes: T::Bytes,
 }
 
 impl<'a, T: Sortable> SortedPart<'a, T> {
     fn open(path: &'a Path, buffer: usize) -> Result<SortedPart<'a, T>> {
         let file = File::open(path).at("read", path)?;
-        let bytes = T::Bytes::default();
-        let left = file.metadata().at("read", path)?.len() / bytes.as_ref().len() as u64;
-        Ok(SortedPart { reader: BufReader::with_capacity(buffer, file), path, left, bytes })
+        let left = file.metadata().at("read", path)?.len();
+        let (reader, bytes) = (BufReader::with_capacity(buffer, file), T::Bytes::default());
+        Ok(SortedPart { reader, path, left, block: Vec::new(), taken: 0, bytes })
     }
 
     fn next(&mut self) -> Result<Option<T>> {
-        if self.left == 0 {
-            return Ok(None);
+        if self.taken == self.block.len() {
+            self.taken = 0;
+            let more = read_block(&mut self.reader, &mut self.left, &mut self.block).at("read", self.path)?;
+            if !more || self.block.is_empty() {
+                self.block.clear();
+                return Ok(None);
+            }
         }
-        self.left -= 1;
-        self.reader.read_exact(self.bytes.as_mut()).at("read", self.path)?;
+        let bytes = self.bytes.as_mut();
+        let value = self.block.get(self.taken..self.taken + bytes.len()).ok_or_else(damaged);
+        bytes.copy_from_slice(value.at("read", self.path)?);
+        self.taken += bytes.len();
         Ok(Some(T::from_bytes(&self.bytes)))
     }
 }
@@ -337,5 +362,17 @@ mod tests {
     fn values_survive_their_bytes() {
         let value = ([u64::MAX - 1, 7], 42);
         assert_eq!(<([u64; 2], u32)>::from_bytes(&value.to_bytes()), value);
+    }
+
+    #[test]
+    fn damage_on_disk_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path().join("keys"), 0);
+        let values: Vec<[u64; 2]> = (0..2_000u64).map(|n| [n, n]).collect();
+        sorter.extend(&values).unwrap();
+        let mut bytes = std::fs::read(&sorter.runs[3]).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&sorter.runs[3], bytes).unwrap();
+        assert!(sorter.drain(&mut Vec::new(), |_| Ok(())).is_err());
     }
 }

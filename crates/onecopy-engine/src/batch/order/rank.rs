@@ -2,7 +2,7 @@
 //!
 //! Each segment has its pages in that order already, so it is a merge; a page's rank is its place in it.
 
-use crate::batch::read::segments::Segments;
+use crate::batch::read::segments::{RankCursor, Segments};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
@@ -13,7 +13,7 @@ pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) ->
     let mut order = Vec::with_capacity(segments.pages());
     let mut cursors = Vec::with_capacity(segments.len());
     for segment in 0..segments.len() {
-        let mut cursor = Cursor { segments, segment, taken: 0, buffer: Vec::new(), at: 0, size: buffer };
+        let mut cursor = Cursor::new(segments, segment, buffer);
         if cursor.fill()? {
             cursors.push(cursor);
         }
@@ -36,8 +36,8 @@ pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) ->
 struct Cursor<'a> {
     segments: &'a Segments,
     segment: usize,
-    /// Bytes of ranks that were taken into the buffer.
-    taken: usize,
+    /// What was taken into the buffer.
+    taken: RankCursor,
     buffer: Vec<u8>,
     at: usize,
     /// How much to take at a time.
@@ -47,7 +47,11 @@ struct Cursor<'a> {
 /// A row's number and the length of its rank.
 const HEAD: usize = 8;
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
+    fn new(segments: &'a Segments, segment: usize, size: usize) -> Cursor<'a> {
+        Cursor { segments, segment, taken: RankCursor::default(), buffer: Vec::new(), at: 0, size }
+    }
+
     fn number(&self, at: usize) -> u32 {
         u32::from_ne_bytes(self.buffer[at..at + 4].try_into().expect("four bytes"))
     }
@@ -75,8 +79,7 @@ impl Cursor<'_> {
             self.buffer.drain(..self.at);
             self.at = 0;
             self.buffer.resize(held + wanted.max(self.size), 0);
-            let n = self.segments.ranks(self.segment, self.taken, &mut self.buffer[held..])?;
-            self.taken += n;
+            let n = self.segments.ranks(self.segment, &mut self.taken, &mut self.buffer[held..])?;
             self.buffer.truncate(held + n);
             if n == 0 {
                 return Ok(false);

@@ -7,10 +7,12 @@ mod disk;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::batch::read::segment::{Layout, Row, Segment};
+use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
 use crate::io::Aligned;
-use disk::Disk;
+use disk::{Disk, OnDisk};
+
+pub(crate) use disk::RankCursor;
 
 /// Collects segments while the input is read.
 pub(crate) struct Collector {
@@ -26,19 +28,19 @@ pub(crate) struct Collector {
 enum Stored {
     /// With its sketches, one behind the other.
     Memory(Segment, Vec<u64>),
-    Disk(Layout, u64),
+    Disk(OnDisk),
 }
 
 impl Stored {
     /// Puts a segment on disk.
     fn on(disk: &mut Disk, segment: &Segment, sketches: &[u64]) -> Result<Stored> {
-        disk.append(segment, sketches).map(|(layout, at)| Stored::Disk(layout, at))
+        disk.append(segment, sketches).map(Stored::Disk)
     }
 
     fn place(&self) -> (u32, u32) {
         match self {
             Stored::Memory(segment, _) => (segment.lot, segment.chunk),
-            Stored::Disk(layout, _) => (layout.lot, layout.chunk),
+            Stored::Disk(OnDisk { layout, .. }) => (layout.lot, layout.chunk),
         }
     }
 
@@ -46,14 +48,14 @@ impl Stored {
     fn words(&self) -> usize {
         match self {
             Stored::Memory(_, sketches) => sketches.len(),
-            Stored::Disk(layout, _) => layout.sketches as usize,
+            Stored::Disk(segment) => segment.layout.sketches as usize,
         }
     }
 
     fn rows(&self) -> usize {
         match self {
             Stored::Memory(segment, _) => segment.rows.len(),
-            Stored::Disk(layout, _) => layout.rows as usize,
+            Stored::Disk(segment) => segment.layout.rows as usize,
         }
     }
 }
@@ -71,8 +73,8 @@ impl Collector {
         };
         if folder.join("segments.log").exists() {
             let (disk, found) = Disk::recover(folder)?;
-            collector.known = found.iter().map(|(layout, _)| (layout.lot, layout.chunk)).collect();
-            collector.segments = found.into_iter().map(|(layout, at)| Stored::Disk(layout, at)).collect();
+            collector.segments = found.into_iter().map(Stored::Disk).collect();
+            collector.known = collector.segments.iter().map(Stored::place).collect();
             collector.disk = Some(disk);
         }
         Ok(collector)
@@ -234,7 +236,7 @@ impl Segments {
     pub(crate) fn place(&self, segment: usize) -> (u32, u32, u32) {
         match &self.segments[segment] {
             Stored::Memory(segment, _) => (segment.lot, segment.chunk, segment.lines),
-            Stored::Disk(layout, _) => (layout.lot, layout.chunk, layout.lines),
+            Stored::Disk(OnDisk { layout, .. }) => (layout.lot, layout.chunk, layout.lines),
         }
     }
 
@@ -242,10 +244,8 @@ impl Segments {
     pub(crate) fn load(&self, segment: usize) -> Result<Loaded<'_>> {
         match &self.segments[segment] {
             Stored::Memory(segment, _) => Ok(Loaded::Borrowed(segment)),
-            Stored::Disk(layout, at) => {
-                let mut words = vec![0; layout.ranks_at()];
-                self.read(*at, bytemuck::cast_slice_mut(&mut words))?;
-                Ok(Loaded::Read(Segment::decode(layout, &words)))
+            Stored::Disk(segment) => {
+                Ok(Loaded::Read(Segment::decode(&segment.layout, &self.disk().rows(segment)?)))
             }
         }
     }
@@ -259,15 +259,7 @@ impl Segments {
     ) -> Result<&'a [u64]> {
         match &self.segments[segment] {
             Stored::Memory(_, sketches) => Ok(sketches),
-            Stored::Disk(layout, at) => {
-                let (at, count) = (at + 8 * layout.sketches_at() as u64, layout.sketches as usize);
-                if !again {
-                    return self.disk().read_once(at, count, buffer);
-                }
-                let words = buffer.room(count);
-                self.read(at, bytemuck::cast_slice_mut(words))?;
-                Ok(words)
-            }
+            Stored::Disk(segment) => self.disk().sketches(segment, again, buffer),
         }
     }
 
@@ -281,32 +273,28 @@ impl Segments {
         let (start, size) = (at.start as usize, size as usize);
         match &self.segments[at.segment as usize] {
             Stored::Memory(_, sketches) => Ok(&sketches[start..start + size]),
-            Stored::Disk(layout, at) => {
+            Stored::Disk(segment) => {
                 if buffer.len() < size {
                     buffer.resize(size, 0);
                 }
                 let words = &mut buffer[..size];
-                self.read(at + 8 * (layout.sketches_at() + start) as u64, bytemuck::cast_slice_mut(words))?;
+                self.disk().sketch(segment, start, words)?;
                 Ok(words)
             }
         }
     }
 
-    /// The ranks of a segment, from byte `from`, at most as many as `buffer` holds; how many there were.
-    pub(crate) fn ranks(&self, segment: usize, from: usize, buffer: &mut [u8]) -> Result<usize> {
+    /// The next ranks of a segment, at most as many bytes as `buffer` holds; how many there were.
+    pub(crate) fn ranks(&self, segment: usize, cursor: &mut RankCursor, buffer: &mut [u8]) -> Result<usize> {
         match &self.segments[segment] {
             Stored::Memory(segment, _) => {
-                let rest = &segment.ranks[from..];
+                let rest = &segment.ranks[cursor.taken..];
                 let n = rest.len().min(buffer.len());
                 buffer[..n].copy_from_slice(&rest[..n]);
+                cursor.taken += n;
                 Ok(n)
             }
-            Stored::Disk(layout, at) => {
-                let n = (layout.ranks as usize - from).min(buffer.len());
-                let place = at + 8 * layout.ranks_at() as u64 + from as u64;
-                self.read(place, &mut buffer[..n])?;
-                Ok(n)
-            }
+            Stored::Disk(segment) => self.disk().ranks(segment, cursor, buffer),
         }
     }
 
@@ -316,15 +304,15 @@ impl Segments {
         let row = (page - self.firsts[segment]) as usize;
         match &self.segments[segment] {
             Stored::Memory(segment, _) => Ok((segment.rows[row], segment.name(row).to_vec())),
-            Stored::Disk(layout, at) => {
-                let mut words = [0; 2 * Row::WORDS];
+            Stored::Disk(segment) => {
+                let (disk, mut words) = (self.disk(), [0; 2 * Row::WORDS]);
                 let first = row.saturating_sub(1);
                 let both = &mut words[..(row - first + 1) * Row::WORDS];
-                self.read(at + (8 * Row::WORDS * first) as u64, bytemuck::cast_slice_mut(both))?;
+                disk.some_of_rows(segment, 8 * Row::WORDS * first, bytemuck::cast_slice_mut(both))?;
                 let found = Row::from_words(&words[(row - first) * Row::WORDS..]);
                 let start = if row == 0 { 0 } else { Row::from_words(&words).name_end };
                 let mut name = vec![0; (found.name_end - start) as usize];
-                self.read(at + 8 * layout.names_at() as u64 + u64::from(start), &mut name)?;
+                disk.some_of_rows(segment, 8 * segment.layout.names_at() + start as usize, &mut name)?;
                 Ok((found, name))
             }
         }
@@ -342,10 +330,6 @@ impl Segments {
         self.firsts.partition_point(|&first| first <= page) - 1
     }
 
-    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        self.disk().read(at, bytes)
-    }
-
     fn disk(&self) -> &Disk {
         self.disk.as_ref().expect("a segment that is not in memory is on disk")
     }
@@ -353,6 +337,8 @@ impl Segments {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
     fn segment(lot: u32, chunk: u32) -> Segment {
@@ -391,9 +377,11 @@ mod tests {
             }
             let at = SketchAt { segment: i as u32, start: 0 };
             assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
-            let mut ranks = [0; 8];
-            assert_eq!(segments.ranks(i, 2, &mut ranks).unwrap(), 3);
-            assert_eq!(ranks[..3], [lot as u8; 3]);
+            let (mut ranks, mut cursor) = ([0; 8], RankCursor::default());
+            for (room, n) in [(2, 2), (6, 3), (8, 0)] {
+                assert_eq!(segments.ranks(i, &mut cursor, &mut ranks[..room]).unwrap(), n);
+                assert_eq!(ranks[..n], [lot as u8; 5][..n]);
+            }
         }
     }
 
@@ -431,5 +419,47 @@ mod tests {
         collector.add(segment(0, 1), &mut sketches(0)).unwrap();
         collector.add(segment(0, 0), &mut sketches(0)).unwrap();
         check(&collector.finish().unwrap());
+    }
+
+    /// All that is read of a segment, each in its way.
+    fn read_all(segments: &Segments) -> [bool; 6] {
+        let at = SketchAt::default();
+        let (mut cursor, mut aligned, mut buffer) = (RankCursor::default(), Aligned::default(), Vec::new());
+        [
+            segments.load(0).is_err(),
+            segments.page(0).is_err(),
+            segments.ranks(0, &mut cursor, &mut [0; 8]).is_err(),
+            segments.sketches(0, false, &mut aligned).is_err(),
+            segments.sketches(0, true, &mut aligned).is_err(),
+            segments.sketch(at, 1, &mut buffer).is_err(),
+        ]
+    }
+
+    #[test]
+    fn damage_on_disk_is_noticed_wherever_it_is() {
+        let layout = segment(0, 0).encode(&sketches(0), |_| Box::leak(Box::default()));
+        let (ranks, sketch) = (8 * layout.ranks_at() as u64, 8 * layout.sketches_at() as u64);
+        for (byte, expected) in [
+            (0, [true, true, false, false, false, false]),
+            (ranks - 1, [true, true, false, false, false, false]),
+            (ranks, [false, false, true, false, false, false]),
+            // Whatever is wrong with one sketch of a segment, none of them is used.
+            (sketch + 4_000, [false, false, false, true, true, true]),
+            (8 * layout.words() as u64, [false; 6]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut collector = Collector::open(folder.path(), 0).unwrap();
+            collector.add(segment(0, 0), &mut sketches(0)).unwrap();
+            let segments = collector.finish().unwrap();
+            let path = folder.path().join("segments.bin");
+            let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+            let mut found = [0];
+            file.read_exact_at(&mut found, byte).unwrap();
+            file.write_all_at(&[found[0] ^ 1], byte).unwrap();
+            file.sync_all().unwrap();
+            assert_eq!(read_all(&segments), expected, "{byte}");
+            let again = Collector::open(folder.path(), 0).unwrap();
+            assert_eq!(again.has(0, 0), expected == [false; 6], "what is damaged is not taken up");
+        }
     }
 }

@@ -17,12 +17,25 @@ use onecopy_core::settle::Settled;
 pub(crate) struct Decisions {
     of_page: Vec<u32>,
     best_page: Vec<u32>,
+    /// The other pages that were compared, best first.
+    copies: Vec<u32>,
     winner: Vec<u32>,
     /// The similarity of each content and its winner, its bits in two halves.
     similarity: Vec<u32>,
     group: Vec<u32>,
     /// Pages that stand for another, ascending: page, where it ends, how.
     ends: Vec<u32>,
+}
+
+/// A page of a group, in the order in which groups and their pages are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Member {
+    pub group: u32,
+    /// Its content, or that of the page which it stands for: better ones first.
+    pub content: u32,
+    /// Its place among the pages of the content. Those that stand for another have one place, the last.
+    pub place: u32,
+    pub page: PageId,
 }
 
 /// Numbers in an entry of `ends`.
@@ -37,11 +50,11 @@ impl Decisions {
         method: &dyn Method,
     ) -> Decisions {
         let group = (0..contents.len() as u32).map(|content| groups.find(content)).collect();
-        let Contents { of_page, best_page, sizes, .. } = contents;
+        let Contents { of_page, best_page, copies, sizes, .. } = contents;
         let similarity = |content: usize| settled.similarity(content as u32, &sizes, method);
         let similarity = (0..best_page.len()).flat_map(|content| halves(similarity(content))).collect();
         let ends = ends.iter().flat_map(encode_end).collect();
-        Decisions { of_page, best_page, winner: settled.winner, similarity, group, ends }
+        Decisions { of_page, best_page, copies, winner: settled.winner, similarity, group, ends }
     }
 
     pub(crate) fn pages(&self) -> usize {
@@ -101,30 +114,31 @@ impl Decisions {
         }
     }
 
-    /// The pages of all groups of two or more: group, rank of the content, page; sorted. The first page of a group
-    /// is its winner.
-    pub(crate) fn grouped(&self) -> Vec<(u32, u32, PageId)> {
+    /// The pages of all groups of two or more, sorted. The first page of a group is its winner.
+    pub(crate) fn grouped(&self) -> Vec<Member> {
         let mut sizes = vec![0u32; self.group.len()];
         let contents = || (0..self.pages() as PageId).filter_map(|page| Some((page, self.content(page)?)));
         for (_, content) in contents() {
             sizes[self.group[content as usize] as usize] += 1;
         }
-        let mut grouped: Vec<(u32, u32, PageId)> = Vec::new();
-        for (page, content) in contents() {
+        let member = |place: u32, page: PageId| {
+            let content = self.content(page)?;
             let group = self.group[content as usize];
-            if sizes[group as usize] > 1 {
-                // The page that stands for its content comes before the content's copies.
-                let copy = u32::from(self.best_page[content as usize] != page);
-                grouped.push((group, 2 * content + copy, page));
-            }
-        }
+            (sizes[group as usize] > 1).then_some(Member { group, content, place, page })
+        };
+        let best = self.best_page.iter().filter_map(|&page| member(0, page));
+        let copies = (1..).zip(&self.copies).filter_map(|(place, &page)| member(place, page));
+        let (ends, _) = self.ends.as_chunks::<END>();
+        let pointing = ends.iter().filter(|end| self.of_page[end[0] as usize] == NO_CONTENT);
+        let pointing = pointing.filter_map(|end| member(u32::MAX, end[0]));
+        let mut grouped: Vec<Member> = best.chain(copies).chain(pointing).collect();
         grouped.sort_unstable();
         grouped
     }
 
-    fn columns(&self) -> [&Vec<u32>; 6] {
-        let Decisions { of_page, best_page, winner, similarity, group, ends } = self;
-        [of_page, best_page, winner, similarity, group, ends]
+    fn columns(&self) -> [&Vec<u32>; 7] {
+        let Decisions { of_page, best_page, copies, winner, similarity, group, ends } = self;
+        [of_page, best_page, copies, winner, similarity, group, ends]
     }
 
     /// Writes the decisions aside, then renames: they are there whole or not at all.
@@ -156,6 +170,7 @@ impl Decisions {
             Some(Decisions {
                 of_page: column()?,
                 best_page: column()?,
+                copies: column()?,
                 winner: column()?,
                 similarity: column()?,
                 group: column()?,
@@ -201,13 +216,14 @@ mod tests {
     use super::*;
 
     fn example() -> Decisions {
-        // Pages 0 and 2 are one content (0), page 1 is near it, page 3 is alone, page 4 points at page 1, page 5 at
-        // page 3, and page 6 nowhere.
+        // Pages 2, 7 and 0 are one content (0), the best first; page 1 is near it, page 3 is alone, page 4 points at
+        // page 1, page 5 at page 3, and page 6 nowhere.
         let end = |page, end| PageEnd { page, end, revisit: page == 5 };
         let ends = [end(4, End::Page(1)), end(5, End::Page(3)), end(6, End::Loop)];
         Decisions {
-            of_page: vec![0, 1, 0, 2, NO_CONTENT, NO_CONTENT, NO_CONTENT],
+            of_page: vec![0, 1, 0, 2, NO_CONTENT, NO_CONTENT, NO_CONTENT, 0],
             best_page: vec![2, 1, 3],
+            copies: vec![7, 0],
             winner: vec![0, 0, 2],
             similarity: [1.0, 0.9, 1.0].into_iter().flat_map(halves).collect(),
             group: vec![0, 0, 2],
@@ -224,10 +240,10 @@ mod tests {
         assert_eq!(decisions.of(3), Decision::Kept);
         let grouped = decisions.grouped();
         let groups: Vec<Vec<PageId>> = grouped
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|group| group.iter().map(|entry| entry.2).collect())
+            .chunk_by(|a, b| a.group == b.group)
+            .map(|group| group.iter().map(|member| member.page).collect())
             .collect();
-        assert_eq!(groups, [vec![2, 0, 1, 4], vec![3, 5]]);
+        assert_eq!(groups, [vec![2, 7, 0, 1, 4], vec![3, 5]]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Azure, by a server of ours that checks signatures, gives lists in short pages and answers as Azurite does.
+//! Azure, by our own server. It checks signatures, gives lists in short pages and answers like Azurite.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,21 +15,21 @@ use super::{Remote, write_crawl};
 use crate::pages::{record, topic, write_file};
 use crate::results::files_below;
 
-/// Entries of a page of a list, so that there are many pages. Of Azure it is 5,000.
+/// Entries per page of a list, so that there are many pages. Azure uses 5,000.
 const PAGE: usize = 3;
 
-/// The account of Azurite, whose key is known to all.
+/// The account of Azurite, whose key is public.
 pub const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// An account of Azure, with containers.
+/// An Azure account with containers.
 pub struct Azure {
     pub account: &'static str,
     /// Its blobs by `container/name`, with their tags.
     blobs: Mutex<BTreeMap<String, (Vec<u8>, u64)>>,
     /// A blob that is replaced as soon as a part of it was read.
     changing: Option<&'static str>,
-    /// The requests, each in a line.
+    /// The requests, one line each.
     pub asked: Mutex<Vec<String>>,
 }
 
@@ -54,7 +54,7 @@ impl Azure {
             return refusal(403, "AuthenticationFailed");
         }
         let path = decode(asked.uri().path());
-        // In addresses of one machine for many accounts the account comes first.
+        // If one host serves many accounts, the path starts with the account.
         let own = format!("/{}/", self.account);
         let path = path.strip_prefix(&own).unwrap_or(path.trim_start_matches('/'));
         let query = query(asked);
@@ -103,7 +103,7 @@ impl Azure {
     }
 }
 
-/// What signs a request to a path with parameters, by the rules of "Shared Key". Headers are in lower case.
+/// The signature of a request by the "Shared Key" rules. Header names are in lower case.
 pub fn signature(
     account: &str,
     method: &str,
@@ -140,7 +140,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The parameters of a request, by name.
+/// The query parameters of a request.
 fn query(asked: &Asked) -> BTreeMap<String, String> {
     let pairs = asked.uri().query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     pairs.map(|(name, value)| (decode(name), decode(&value.replace('+', " ")))).collect()
@@ -156,7 +156,7 @@ fn decode(text: &str) -> String {
     String::from_utf8(bytes).expect("UTF-8")
 }
 
-/// The address and the variables of an account on this machine.
+/// The address and variables of a local account.
 pub fn remote(endpoint: &str) -> Remote {
     let variables = [("AZURE_ALLOW_HTTP", "true"), ("AZURE_STORAGE_ACCOUNT_KEY", KEY)];
     Remote::new("az", &variables)
@@ -164,7 +164,7 @@ pub fn remote(endpoint: &str) -> Remote {
         .with("AZURE_STORAGE_ENDPOINT", &format!("{endpoint}/{ACCOUNT}"))
 }
 
-/// The account of [`super::tls`], whose addresses are those of Azure.
+/// The account of [`super::tls`], with real Azure addresses.
 pub fn keys(account: &str) -> Remote {
     Remote::new("az", &[("AZURE_STORAGE_ACCOUNT", account), ("AZURE_STORAGE_KEY", KEY)])
 }
@@ -173,14 +173,14 @@ fn container() -> (TempDir, Arc<Azure>, Remote) {
     let root = tempdir().expect("a folder");
     write_crawl(&root.path().join("pages/crawl"), 300);
     let azure = Arc::new(Azure::of(ACCOUNT, root.path()));
-    // Marks of folders, as consoles make them.
+    // Folder markers, as consoles create them.
     let marks = ["pages/crawl/", "pages/crawl/deep/"].map(|name| (name.to_owned(), (Vec::new(), 1)));
     azure.blobs.lock().expect("blobs").extend(marks);
     let store = remote(&format!("http://{}", azure.serve()));
     (root, azure, store)
 }
 
-/// What any server of Azure must do.
+/// The checks that every Azure server must pass.
 pub fn check(store: &Remote, root: &Path) {
     store.gives_the_answer_of(root);
     store.misses_what_is_not_there();

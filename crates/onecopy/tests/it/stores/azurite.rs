@@ -1,5 +1,5 @@
-//! Azurite, Microsoft's own imitation of Azure, where `azurite-blob` is installed or ONECOPY_AZURITE is its path: what
-//! our server of Azure passes, it passes too.
+//! Azurite, Microsoft's emulator of Azure, if `azurite-blob` is installed or ONECOPY_AZURITE is its path. It passes the
+//! same checks as our Azure server.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use super::write_crawl;
 use crate::client::{Answer, Connection};
 use crate::results::files_below;
 
-/// Azurite, at work. Dropping it ends it.
+/// A running Azurite. Dropping it ends it.
 struct Azurite {
     child: Child,
     address: String,
@@ -27,7 +27,7 @@ impl Drop for Azurite {
 }
 
 impl Azurite {
-    /// Starts it on a free port, if it is here.
+    /// Starts it on a free port, if it is installed.
     fn start(folder: &Path) -> Option<Azurite> {
         let program = std::env::var("ONECOPY_AZURITE").unwrap_or_else(|_| "azurite-blob".into());
         let mut command = Command::new(program);
@@ -43,13 +43,13 @@ impl Azurite {
         Some(azurite)
     }
 
-    /// Makes a container or a blob.
+    /// Creates a container or a blob.
     fn put(&self, path: &str, parameters: &[(&str, &str)], own: &[(&str, &str)], body: &[u8]) {
         let owned = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
             pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
         };
         let (path, parameters) = (format!("/{ACCOUNT}/{}", encode(path)), owned(parameters));
-        // Whatever it answers, it says what time it is.
+        // Every answer, even an error, contains the date.
         let date = self.ask("GET", "/", &BTreeMap::new(), b"").header("date").expect("a date").to_owned();
         let mut headers = owned(own);
         headers.extend(owned(&[("x-ms-date", &date), ("x-ms-version", "2023-11-03")]));
@@ -89,7 +89,7 @@ fn a_container_gives_the_answer_of_the_files_in_it() {
         let bytes = std::fs::read(root.path().join("pages").join(&name)).expect("a file");
         azurite.put(&format!("pages/{name}"), &[], &[("x-ms-blob-type", "BlockBlob")], &bytes);
     }
-    // The mark of a folder, as consoles make it.
+    // A folder marker, as consoles create it.
     azurite.put("pages/crawl/deep/", &[], &[("x-ms-blob-type", "BlockBlob")], b"");
     check(&remote(&format!("http://{}", azurite.address)), root.path());
 }

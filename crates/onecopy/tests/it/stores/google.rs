@@ -1,5 +1,5 @@
-//! Google Cloud Storage, by the server of S3: the interface that is spoken, with XML, differs in who may ask. That is
-//! checked here as Google documents it.
+//! Google Cloud Storage, by the S3 server: the XML interface is the same except for authorization. That is checked here
+//! as Google documents it.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -16,13 +16,13 @@ use tempfile::{TempDir, tempdir};
 use super::server::{Asked, header, serve};
 use super::{Remote, write_crawl};
 
-/// The token that opens the buckets.
+/// The token that grants access.
 pub const TOKEN: &str = "ya29.right";
 
-/// What was asked: the method, the path and whether a part was wanted packed, as it lies there.
+/// The requests: method, path, and whether gzip was accepted.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Serves the folders of `root` as buckets of Google.
+/// Serves the folders of `root` as Google buckets.
 pub fn serve_google(root: &Path) -> (SocketAddr, Log) {
     let service = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).expect("a folder to serve")).build();
     let (service, log) = (service.into_shared(), Log::default());
@@ -37,7 +37,7 @@ pub fn serve_google(root: &Path) -> (SocketAddr, Log) {
             None => 403,
         };
         asked.headers_mut().remove(AUTHORIZATION);
-        // Of a question about a file this server gives no tag, and Google does. The body is not sent.
+        // For a HEAD request this server gives no tag, but Google does. So it handles a GET and omits the body.
         if asked.method() == "HEAD" {
             *asked.method_mut() = Method::GET;
         }
@@ -72,7 +72,7 @@ fn a_bucket_gives_the_answer_of_the_files_in_it() {
         asked.iter().any(|line| line.starts_with("GET /pages?list-type=2&prefix=crawl%2F ")),
         "{asked:?}"
     );
-    // Else Google would unpack what was uploaded as packed, and serve no parts of it.
+    // Otherwise Google would unpack objects that were uploaded as packed, and serve no parts of them.
     assert!(asked.iter().all(|line| line.ends_with(" gzip")), "{asked:?}");
 }
 

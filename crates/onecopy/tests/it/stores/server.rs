@@ -1,4 +1,4 @@
-//! Servers on loopback, each for as long as the test process lives.
+//! Servers on loopback that run until the test process ends.
 
 use std::error::Error;
 use std::future::Future;
@@ -20,7 +20,7 @@ pub type Asked = Request<Incoming>;
 pub type Answer = Response<Full<Bytes>>;
 type Problem = Box<dyn Error + Send + Sync>;
 
-/// Hands each connection to `meet`. Gives the address.
+/// Calls `meet` with each connection. Returns the address.
 pub fn listen<F>(meet: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
 where
     F: Future<Output = ()> + Send + 'static,
@@ -39,7 +39,7 @@ where
     address.recv().expect("the server starts")
 }
 
-/// Serves what a service answers.
+/// Serves a hyper service.
 pub fn serve<S, B>(service: S) -> SocketAddr
 where
     S: Service<Asked, Response = Response<B>, Error: Into<Problem>, Future: Send> + Clone + Send + 'static,
@@ -53,7 +53,7 @@ where
     })
 }
 
-/// Serves what a function answers.
+/// Serves the answers of a function.
 pub fn answer_with(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> SocketAddr {
     let answer = Arc::new(answer);
     serve(service_fn(move |asked: Asked| {
@@ -74,7 +74,7 @@ pub fn header<'a>(asked: &'a Asked, name: &str) -> Option<&'a str> {
     asked.headers().get(name).and_then(|value| value.to_str().ok())
 }
 
-/// The part of a file that was asked for, unless the file is another by now.
+/// The requested part of a file, unless the file has changed.
 pub fn part(asked: &Asked, file: &[u8], tag: &str) -> Answer {
     if header(asked, "if-match").is_some_and(|wanted| wanted != tag) {
         return answer(412, &[], "");
@@ -91,7 +91,7 @@ pub fn part(asked: &Asked, file: &[u8], tag: &str) -> Answer {
     answer(206, &[&named[..], &[("content-range", &told)]].concat(), file[start..end].to_vec())
 }
 
-/// A web server of the files in a folder.
+/// A web server for the files in a folder.
 pub fn serve_web(root: PathBuf) -> SocketAddr {
     answer_with(move |asked| match std::fs::read(root.join(asked.uri().path().trim_start_matches('/'))) {
         Ok(file) => part(asked, &file, "\"one\""),

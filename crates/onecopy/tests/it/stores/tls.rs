@@ -1,8 +1,7 @@
-//! https: only who is trusted is asked, nothing goes out unencrypted, and the stores are found at the addresses that
-//! they really have.
+//! https: only trusted servers are used, nothing is sent unencrypted, and stores are found at their real addresses.
 //!
-//! The certificates are of P-256, from 2020 to 2120; the key of the authority was not kept, so that it can sign nothing
-//! else.
+//! The certificates use P-256 and are valid from 2020 to 2120. The key of the authority was not kept, so that it can
+//! sign nothing else.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -24,14 +23,14 @@ use super::server::{answer, answer_with, header, listen, part, serve_web};
 use super::{Remote, s3, serve_s3, write_crawl, write_web};
 use crate::results::assert_same_answer;
 
-/// What was asked, a line each.
+/// The requests, one line each.
 type Log = Arc<Mutex<Vec<String>>>;
 
 fn certificate(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/stores/certificates").join(name)
 }
 
-/// What proves to be the server of the certificates.
+/// Accepts TLS connections with the test certificate.
 fn acceptor() -> TlsAcceptor {
     let chain = CertificateDer::from_pem_file(certificate("server.pem")).expect("a certificate");
     let key = PrivateKeyDer::from_pem_file(certificate("server.key")).expect("a key");
@@ -43,7 +42,7 @@ fn acceptor() -> TlsAcceptor {
     ))
 }
 
-/// A door with encryption to a server without.
+/// A TLS front end for a plain server.
 fn encrypt(server: SocketAddr) -> SocketAddr {
     let acceptor = acceptor();
     listen(move |socket| unlock(acceptor.clone(), socket, server))
@@ -55,8 +54,7 @@ async fn unlock(acceptor: TlsAcceptor, socket: TcpStream, server: SocketAddr) {
     let _ = copy_bidirectional(&mut outside, &mut inside).await;
 }
 
-/// A proxy that leads to servers of ours by the names of others, encrypted. Gives its address, and logs who was asked
-/// for.
+/// A TLS proxy that serves foreign host names with our own servers. Returns its address and a log of requested hosts.
 fn proxy(servers: Vec<(&'static str, SocketAddr)>) -> (String, Log) {
     let (acceptor, log) = (acceptor(), Log::default());
     let kept = log.clone();
@@ -79,7 +77,7 @@ fn proxy(servers: Vec<(&'static str, SocketAddr)>) -> (String, Log) {
     (format!("http://{address}"), kept)
 }
 
-/// Whoever trusts the authority of the test.
+/// The store with trust in the test authority.
 fn trusting(store: Remote) -> Remote {
     store.with("SSL_CERT_FILE", &certificate("authority.pem").display().to_string())
 }
@@ -112,15 +110,15 @@ fn who_is_not_trusted_is_not_asked() {
     let address = format!("https://localhost:{}/a.jsonl", door.port());
     let other = certificate("other.pem").display().to_string();
     web().with("SSL_CERT_FILE", &other).refuses(&address, &["UnknownIssuer", "SSL_CERT_FILE"]);
-    // With whatever this machine trusts, which may be nothing.
+    // With the trust store of this machine, which may be empty.
     web().refuses(&address, &["certificate", "SSL_CERT_FILE"]);
     web().with("SSL_CERT_FILE", "/nowhere/ca.pem").refuses(&address, &["certificate", "SSL_CERT_FILE"]);
-    // The right server under a name that is not its own.
+    // The right server under a wrong name.
     let (proxy, _) = proxy(vec![("other.example", server)]);
     let misled = trusting(web()).with("HTTPS_PROXY", &proxy);
     misled.refuses("https://other.example/a.jsonl", &["certificate", "not valid for name"]);
     assert!(log.lock().expect("a log").is_empty());
-    // A server that does not encrypt is not asked without.
+    // A server without TLS is not contacted in plain text.
     trusting(web()).refuses(&format!("https://localhost:{}/a.jsonl", server.port()), &["network"]);
     assert!(log.lock().expect("a log").is_empty());
 }
@@ -140,7 +138,7 @@ fn https_is_not_led_to_http() {
     assert!(log.lock().expect("a log").is_empty());
 }
 
-/// A store at its own address redirects to another host: the file is read there, and no secret goes along.
+/// A store at its own address redirects to another host: the file is read there, and no secret is sent along.
 #[test]
 fn secrets_are_not_taken_along_to_another_host() {
     let log = Log::default();
@@ -172,11 +170,11 @@ fn secrets_are_not_taken_along_to_another_host() {
     }
 }
 
-/// The servers of the clouds, by their own names.
+/// The servers of the clouds, under their real names.
 fn clouds(root: &Path) -> (String, Log) {
     let azure = Arc::new(Azure::of("onecopy", &root.join("buckets"))).serve();
     let google = serve_google(&root.join("buckets")).0;
-    // Gives a token to who has logged in with `gcloud`.
+    // Returns a token to a user who has logged in with `gcloud`.
     let login = answer_with(|asked| {
         let token = format!("{{\"access_token\":\"{TOKEN}\",\"expires_in\":3600}}");
         if asked.method() == "POST" { answer(200, &[], token) } else { answer(404, &[], "") }
@@ -210,7 +208,7 @@ fn stores_are_found_at_their_own_addresses() {
         let (out, address) = (root.path().join(store.scheme), format!("{}://pages/crawl/", store.scheme));
         trusting(store.clone()).with("HTTPS_PROXY", &proxy).dedup(&[&address], &out).succeed();
         assert_same_answer(&out, &local, store.scheme);
-        // Nor does a store get credentials before it has proven who it is.
+        // A store gets no credentials before it has proven its identity.
         store.with("HTTPS_PROXY", &proxy).refuses(&address, &["certificate", "SSL_CERT_FILE"]);
     }
     assert_eq!(asked.lock().expect("a log").iter().filter(|line| line.contains("http:")).count(), 0);

@@ -16,14 +16,14 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/candidate/wide.rs",
     "crates/onecopy-core/src/canonical/simd.rs",
     "crates/onecopy-core/src/canonical/wide.rs",
-    // Plain code, compiled again for machines that count bits at once.
+    // Plain code, compiled again for machines with a popcount instruction.
     "crates/onecopy-core/src/hamming/simd.rs",
     "crates/onecopy-core/src/outline/simd.rs",
     "crates/onecopy-core/src/sketch/wide.rs",
     "crates/onecopy-engine/src/ingest/scan/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];
-/// Names that say nothing about what is inside.
+/// Names that say nothing about their contents.
 const EMPTY_NAMES: &[&str] = &["utils", "common", "helpers", "manager", "new", "v2", "old"];
 
 fn long_functions(file: &Source) -> Vec<String> {
@@ -99,7 +99,7 @@ fn command_lines(file: &Source) -> Vec<String> {
     found.map(|at| file.offence(at, what)).collect()
 }
 
-/// Marks of unfinished work. In pieces, so that this file does not hold one.
+/// Marks of unfinished work, written in pieces so that this file contains none.
 fn open_marks() -> [String; 3] {
     [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X"].concat()]
 }

@@ -1,4 +1,4 @@
-//! Rules on what is committed: no large files, no data that the project did not write, nothing that a run left behind.
+//! Rules on committed files: no large ones, no third-party data, and no leftovers of a run.
 
 use std::fs;
 use std::process::Command;
@@ -7,11 +7,11 @@ use super::{caught, file_name, list, report, root};
 
 /// The largest file, in bytes.
 const FILE_BYTES: u64 = 1_000_000;
-/// Folders that tools make, which are never committed.
+/// Folders that tools create, which are never committed.
 const MADE: &[&str] = &["bench-work", "onecopy-out", "target"];
-/// Endings of data: pages, tables, archives, databases.
+/// Extensions of data files: pages, tables, archives, databases.
 const DATA: &str = "arc arrow avro bin bz2 csv db feather gz jsonl ndjson npy parquet redb sqlite tar tgz tsv warc wet xz zip zst";
-/// Folders with data that the project wrote, and how many bytes each may have in all.
+/// Folders with data that the project wrote, and the size limit of each in bytes.
 const OWN_DATA: &[(&str, u64)] = &[
     ("corpora/", 256 << 10),
     ("crates/onecopy-engine/tests/", 256 << 10),
@@ -21,13 +21,13 @@ const OWN_DATA: &[(&str, u64)] = &[
     ("fuzz/seeds/", 256 << 10),
 ];
 
-/// A committed file, from the root, and its size in bytes.
+/// A committed file: its path relative to the root, and its size in bytes.
 struct Committed {
     path: String,
     bytes: u64,
 }
 
-/// The files that git knows; without git, all files that are not hidden or made.
+/// The files that git knows; without git, all files except hidden and generated ones.
 fn committed() -> Vec<Committed> {
     let size = |path: String| {
         let bytes = fs::symlink_metadata(root().join(&path)).ok()?.len();

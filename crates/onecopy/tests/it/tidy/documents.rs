@@ -1,21 +1,21 @@
-//! Rules on documents and manifests: the architecture page names what exists and stays short, every dependency has a
-//! reason, and no path of one machine is written down.
+//! Rules on documents and manifests. The architecture page names existing things and stays short, every dependency has
+//! a reason, and no document contains a path of one machine.
 
 use std::collections::HashSet;
 
 use super::rust::{code_only, is_word, words};
 use super::{Source, caught, paths, read, report, root, source, sources};
 
-/// Endings that make a word in backticks a path.
+/// Endings that mark a word in backticks as a path.
 const PATH_ENDINGS: &[&str] = &[".rs", ".md", ".toml", ".py", ".html", ".js", ".css", ".sh", ".yml"];
 /// Longest architecture page, in lines.
 const ARCHITECTURE_LINES: usize = 150;
 /// By this line the README shows a command and its output.
 const README_LINES: usize = 15;
 
-/// What an architecture page may name.
+/// The names that an architecture page may use.
 struct Known<'a> {
-    /// As `paths()` gives them.
+    /// As returned by `paths()`.
     paths: &'a [String],
     types: HashSet<String>,
     exists: &'a dyn Fn(&str) -> bool,
@@ -33,8 +33,7 @@ fn type_names(files: &[Source]) -> HashSet<String> {
     names
 }
 
-/// Words in backticks that do not exist. What is planned stands on a line, or under a heading, that says
-/// "later".
+/// Words in backticks that do not exist. Planned names must be on a line, or under a heading, that says "later".
 fn stale_names(file: &Source, known: &Known) -> Vec<String> {
     let mut offences = Vec::new();
     let (mut fenced, mut planned_level) = (false, None);
@@ -94,13 +93,13 @@ fn is_camel_case(name: &str) -> bool {
         && name.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// The manifests of the workspace's crates, not of what a crate carries along.
+/// The manifests of the workspace's crates, without nested ones.
 fn manifests() -> Vec<Source> {
     let is_crate = |file: &Source| file.path.starts_with("crates/") && file.path.matches('/').count() == 2;
     sources(&["/Cargo.toml"]).into_iter().filter(is_crate).collect()
 }
 
-/// Names under `[dependencies]` and its per-target kin, with their line index. Our own crates are left out.
+/// Names under `[dependencies]` and its per-target variants, with their line index. Our own crates are left out.
 fn dependencies(manifest: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut inside = false;

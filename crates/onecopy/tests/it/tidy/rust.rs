@@ -10,7 +10,8 @@ pub fn literals_only(text: &str) -> String {
     kept(text, |is_code, first| !is_code && first != '/')
 }
 
-/// The text, line for line, blanked out but for the pieces to `keep`: by whether they are code, and their first character.
+/// The text with everything blanked out except the pieces to `keep`, line for line. `keep` gets whether a piece is
+/// code, and its first character.
 fn kept(text: &str, keep: impl Fn(bool, char) -> bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -65,7 +66,7 @@ fn quoted_length(rest: &[char], quote: char) -> usize {
     at + 1
 }
 
-/// Zero for `r#name`, which is not a string.
+/// The length of a raw string. Zero for `r#name`, which is not a string.
 fn raw_length(rest: &[char], prefix: usize) -> usize {
     let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
     let start = prefix + hashes;
@@ -90,7 +91,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The first line after `start` that closes what `start` opened.
+/// The first line after `start` that closes the block opened at `start`.
 fn block_end(lines: &[&str], start: usize) -> usize {
     let closes = |line: &&str| line.trim_start().starts_with('}') && indent(line) == indent(lines[start]);
     lines[start + 1..].iter().position(closes).map_or(lines.len() - 1, |offset| start + 1 + offset)

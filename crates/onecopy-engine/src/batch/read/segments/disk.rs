@@ -2,17 +2,20 @@
 //!
 //! They lie one behind the other in `segments.bin`, each from the beginning of a block, and `segments.log` has a record
 //! for each that is complete. A run that is killed loses what was not yet logged; the rest is found again by its checksums.
+//!
+//! Whatever is read back is checked: a part as a whole when it is read as a whole; else once, before anything of it is used.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::batch::read::segment::{Layout, Segment};
 use crate::error::{At, Result};
-use crate::io::{Aligned, BLOCK, Spill};
+use crate::io::{Aligned, BLOCK, Spill, check, checksum_of, damaged};
 
 /// The two files.
 pub(super) struct Disk {
@@ -23,8 +26,39 @@ pub(super) struct Disk {
     words: Aligned,
 }
 
-/// A log record: the layout, where the segment is, the checksum of its words, and one of the record.
-const RECORD: usize = 4 * Layout::FIELDS + 24;
+/// A segment on disk.
+#[derive(Debug, Default)]
+pub(super) struct OnDisk {
+    pub layout: Layout,
+    /// Where it is.
+    pub at: u64,
+    /// The checksums of its parts: all in front of the ranks, the ranks, the sketches.
+    sums: [u64; 3],
+    /// Whether the first part and the sketches were found to be right.
+    rows_checked: AtomicBool,
+    sketches_checked: AtomicBool,
+}
+
+impl OnDisk {
+    /// Where its parts begin and end, in words.
+    fn parts(layout: &Layout) -> [std::ops::Range<usize>; 3] {
+        let (ranks, sketches, end) = (layout.ranks_at(), layout.sketches_at(), layout.words());
+        [0..ranks, ranks..sketches, sketches..end]
+    }
+
+    /// Where its sketches are in the file.
+    pub(super) fn sketches_at(&self) -> u64 {
+        self.at + 8 * self.layout.sketches_at() as u64
+    }
+
+    /// The checksums of the parts of a segment.
+    fn sums(layout: &Layout, words: &[u64]) -> [u64; 3] {
+        OnDisk::parts(layout).map(|part| checksum_of(&words[part]))
+    }
+}
+
+/// A log record: the layout, where the segment is, the checksums of its parts, and one of the record.
+const RECORD: usize = 4 * Layout::FIELDS + 40;
 
 /// Words of a segment of usual size. The buffer of a larger one is given back.
 const USUAL: usize = 1 << 20;
@@ -36,8 +70,8 @@ impl Disk {
         Ok(Disk { data, log: File::create(&log).at("create", &log)?, end: 0, words: Aligned::default() })
     }
 
-    /// What an earlier run left: the segments that are logged and whole, each with where it is.
-    pub(super) fn recover(folder: &Path) -> Result<(Disk, Vec<(Layout, u64)>)> {
+    /// What an earlier run left: the segments that are logged and whole.
+    pub(super) fn recover(folder: &Path) -> Result<(Disk, Vec<OnDisk>)> {
         let (path, log_path) = (folder.join("segments.bin"), folder.join("segments.log"));
         let data = Spill::open(&path, Arc::default())?;
         let mut log = OpenOptions::new().read(true).write(true).open(&log_path).at("read", &log_path)?;
@@ -46,13 +80,15 @@ impl Disk {
         let mut disk = Disk { data, log, end: 0, words: Aligned::default() };
         let mut found = Vec::new();
         for record in records.chunks_exact(RECORD) {
-            let Some((layout, at, checksum)) = read_record(record) else { break };
-            let mut bytes = vec![0; 8 * layout.words()];
-            if disk.data.read(at, &mut bytes).is_err() || xxh3_64(&bytes) != checksum {
+            let Some(segment) = read_record(record) else { break };
+            let OnDisk { layout, at, sums, .. } = &segment;
+            let mut words = vec![0; layout.words()];
+            let read = disk.data.read(*at, bytemuck::cast_slice_mut(&mut words));
+            if read.is_err() || OnDisk::sums(layout, &words) != *sums {
                 break;
             }
             disk.end = disk.end.max(at + Spill::bytes(layout.words()));
-            found.push((layout, at));
+            found.push(segment);
         }
         // What follows the last whole record is overwritten by the next ones.
         let whole = (found.len() * RECORD) as u64;
@@ -67,38 +103,112 @@ impl Disk {
     }
 
     /// Adds a segment; says where it is.
-    pub(super) fn append(&mut self, segment: &Segment, sketches: &[u64]) -> Result<(Layout, u64)> {
+    pub(super) fn append(&mut self, segment: &Segment, sketches: &[u64]) -> Result<OnDisk> {
         let at = self.end;
         let layout = segment.encode(sketches, |words| self.words.begin(words));
-        let checksum = xxh3_64(bytemuck::cast_slice(self.words.words()));
+        let sums = OnDisk::sums(&layout, self.words.words());
         self.data.write(self.words.blocks(), at)?;
         self.end += Spill::bytes(layout.words());
         let mut record = Vec::with_capacity(RECORD);
         record.extend(layout.to_fields().iter().flat_map(|field| field.to_ne_bytes()));
         record.extend(at.to_ne_bytes());
-        record.extend(checksum.to_ne_bytes());
+        record.extend(sums.iter().flat_map(|sum| sum.to_ne_bytes()));
         record.extend(xxh3_64(&record).to_ne_bytes());
         self.log.write_all(&record).at("write", self.data.path())?;
         if layout.words() > USUAL {
             self.words = Aligned::default();
         }
-        Ok((layout, at))
+        Ok(OnDisk { layout, at, sums, ..OnDisk::default() })
+    }
+
+    /// All of a segment in front of its ranks.
+    pub(super) fn rows(&self, segment: &OnDisk) -> Result<Vec<u64>> {
+        let mut words = vec![0; segment.layout.ranks_at()];
+        self.read(segment.at, bytemuck::cast_slice_mut(&mut words))?;
+        check(&words, segment.sums[0], self.data.path())?;
+        segment.rows_checked.store(true, Ordering::Relaxed);
+        Ok(words)
+    }
+
+    /// Reads some of what is in front of a segment's ranks, from byte `from` on.
+    pub(super) fn some_of_rows(&self, segment: &OnDisk, from: usize, bytes: &mut [u8]) -> Result<()> {
+        if !segment.rows_checked.load(Ordering::Relaxed) {
+            self.rows(segment)?;
+        }
+        self.read(segment.at + from as u64, bytes)
+    }
+
+    /// All sketches of a segment. If they are looked at `again`, they stay in the system's cache.
+    pub(super) fn sketches<'a>(
+        &self,
+        segment: &OnDisk,
+        again: bool,
+        buffer: &'a mut Aligned,
+    ) -> Result<&'a [u64]> {
+        let (at, count) = (segment.sketches_at(), segment.layout.sketches as usize);
+        let words = if again {
+            let words = buffer.room(count);
+            self.read(at, bytemuck::cast_slice_mut(words))?;
+            words
+        } else {
+            self.read_once(at, count, buffer)?
+        };
+        check(words, segment.sums[2], self.data.path())?;
+        segment.sketches_checked.store(true, Ordering::Relaxed);
+        Ok(words)
+    }
+
+    /// Reads a sketch of a segment, from word `start` of its sketches on.
+    pub(super) fn sketch(&self, segment: &OnDisk, start: usize, words: &mut [u64]) -> Result<()> {
+        if !segment.sketches_checked.load(Ordering::Relaxed) {
+            self.sketches(segment, true, &mut Aligned::default())?;
+        }
+        self.read(segment.sketches_at() + 8 * start as u64, bytemuck::cast_slice_mut(words))
+    }
+
+    /// Reads the next ranks of a segment; how many bytes there were.
+    pub(super) fn ranks(
+        &self,
+        segment: &OnDisk,
+        cursor: &mut RankCursor,
+        buffer: &mut [u8],
+    ) -> Result<usize> {
+        let (layout, from) = (&segment.layout, cursor.taken);
+        // With the zeros behind them, which are under the checksum too.
+        let n = (layout.ranks as usize - from).min(buffer.len());
+        self.read(segment.at + 8 * layout.ranks_at() as u64 + from as u64, &mut buffer[..n])?;
+        cursor.sum.update(&buffer[..n]);
+        cursor.taken += n;
+        if n > 0 && cursor.taken == layout.ranks as usize {
+            cursor.sum.update(&[0; 8][..layout.ranks.next_multiple_of(8) as usize - cursor.taken]);
+            if cursor.sum.digest() != segment.sums[1] {
+                return Err(damaged()).at("read", self.data.path());
+            }
+        }
+        Ok(n)
     }
 
     /// Reads words that are not needed again, from any place.
-    pub(super) fn read_once<'a>(&self, at: u64, count: usize, buffer: &'a mut Aligned) -> Result<&'a [u64]> {
+    fn read_once<'a>(&self, at: u64, count: usize, buffer: &'a mut Aligned) -> Result<&'a [u64]> {
         const BYTES: u64 = (BLOCK * size_of::<u64>()) as u64;
         let before = (at % BYTES) as usize / size_of::<u64>();
         let words = self.data.read_once(at / BYTES * BYTES, before + count, buffer)?;
         Ok(&words[before..])
     }
 
-    pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         self.data.read(at, bytes).at("read", self.data.path())
     }
 }
 
-fn read_record(record: &[u8]) -> Option<(Layout, u64, u64)> {
+/// How far the ranks of a segment were read, and the checksum of those.
+#[derive(Clone, Default)]
+pub(crate) struct RankCursor {
+    pub(super) taken: usize,
+    sum: Xxh3Default,
+}
+
+fn read_record(record: &[u8]) -> Option<OnDisk> {
     let (body, own) = record.split_at(RECORD - 8);
     let number = |at: usize| u64::from_ne_bytes(body[at..at + 8].try_into().expect("eight bytes"));
     if xxh3_64(body).to_ne_bytes() != *own {
@@ -108,5 +218,7 @@ fn read_record(record: &[u8]) -> Option<(Layout, u64, u64)> {
     for (field, bytes) in fields.iter_mut().zip(body.chunks_exact(4)) {
         *field = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
     }
-    Some((Layout::from_fields(fields), number(4 * Layout::FIELDS), number(4 * Layout::FIELDS + 8)))
+    let (layout, end) = (Layout::from_fields(fields), 4 * Layout::FIELDS);
+    let sums = [number(end + 8), number(end + 16), number(end + 24)];
+    Some(OnDisk { layout, at: number(end), sums, ..OnDisk::default() })
 }

@@ -1,0 +1,83 @@
+//! Whether a folder with results has those of a run, and all of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use onecopy_core::ANSWER_VERSION;
+
+use super::RESULTS;
+use super::folder::maker;
+use crate::error::{At, Error, Result};
+use crate::report::Report;
+use crate::run::{self, Extent, Run};
+
+/// The results that describe the run, and not the pages.
+const DESCRIPTIONS: [&str; 2] = ["run.json", "report.json"];
+
+/// What is left of the results of the very same run.
+#[derive(Debug)]
+pub(super) enum Finished {
+    /// All of them.
+    Whole(Box<Report>),
+    /// All but these.
+    Lacks(String),
+}
+
+/// Says whether the finished run in `out` is `run`, or why it may not be replaced.
+pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
+    let folder = out.to_owned();
+    let made = run::read::<Run>(&out.join("run.json"));
+    let (Some(made), Some(report)) = (made, run::read(&out.join("report.json"))) else {
+        return Err(Error::OutputOtherAnswers { folder, version: maker(out).unwrap_or_default() });
+    };
+    if made.answer_version != ANSWER_VERSION {
+        return Err(Error::OutputOtherAnswers { folder, version: made.version });
+    }
+    if !run.equals(&made) {
+        return Err(Error::OutputHoldsAnotherRun { folder });
+    }
+    let (mut lacks, mut changed) = (Vec::new(), Vec::new());
+    for (name, extent) in &made.results {
+        match extent_of(&out.join(name)).at("read", &out.join(name))? {
+            None => lacks.push(name.as_str()),
+            Some(found) if found != *extent => changed.push(name.as_str()),
+            Some(_) => {}
+        }
+    }
+    if !changed.is_empty() {
+        return Err(Error::OutputChanged { folder, names: changed.join(" and ") });
+    }
+    Ok(if lacks.is_empty() { Finished::Whole(report) } else { Finished::Lacks(lacks.join(" and ")) })
+}
+
+/// How large each result is.
+pub(super) fn extents(results: &Path) -> Result<BTreeMap<String, Extent>> {
+    let mut extents = BTreeMap::new();
+    for name in RESULTS.into_iter().filter(|name| !DESCRIPTIONS.contains(name)) {
+        let path = results.join(name);
+        let extent = extent_of(&path).at("read", &path)?;
+        extents.extend(extent.map(|extent| (name.to_owned(), extent)));
+    }
+    Ok(extents)
+}
+
+/// How large a file is, or all files of a folder; nothing if it is not there.
+fn extent_of(path: &Path) -> io::Result<Option<Extent>> {
+    let facts = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        facts => facts?,
+    };
+    if !facts.is_dir() {
+        return Ok(Some(Extent { files: 1, bytes: facts.len() }));
+    }
+    let mut extent = Extent::default();
+    for entry in fs::read_dir(path)? {
+        if let Some(Extent { files, bytes }) = extent_of(&entry?.path())? {
+            extent.files += files;
+            extent.bytes += bytes;
+        }
+    }
+    Ok(Some(extent))
+}

@@ -1,0 +1,197 @@
+//! How results appear: all at once, and so that they survive lost power.
+//!
+//! Where `report.json` is, everything else is, on disk and not only in the system's memory. So files and folders are
+//! synced before it is moved to its place, and the folder after.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::{RESULTS, delete};
+use crate::error::{At, Result};
+
+/// The result that says that all others are there.
+const LAST: &str = "report.json";
+/// More files are not synced one by one: a disk takes some milliseconds for each.
+const FEW: usize = 32;
+
+/// A step of publishing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The bytes of a file reach the disk.
+    SyncFile(PathBuf),
+    /// The names in a folder reach the disk.
+    SyncFolder(PathBuf),
+    /// All that is below a folder reaches the disk.
+    SyncBelow(PathBuf),
+    Delete(PathBuf),
+    Rename(PathBuf, PathBuf),
+}
+
+impl Step {
+    /// Takes the step.
+    pub(super) fn take(self) -> Result<()> {
+        match self {
+            Step::SyncFile(path) => File::open(&path).and_then(|file| file.sync_all()).at("sync", &path),
+            Step::SyncFolder(path) => sync_folder(&path),
+            Step::SyncBelow(path) => sync_below(&path),
+            Step::Delete(path) => delete(&path),
+            Step::Rename(from, to) => fs::rename(&from, &to).at("create", &to),
+        }
+    }
+}
+
+/// Moves the `results` of a run to `out`, step by step, in place of those that are there. They are in the run's working
+/// folder, a level below.
+pub(super) fn publish(results: &Path, out: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Result<()> {
+    sync_results(results, step)?;
+    let (working, above) = (results.parent(), out.parent());
+    let above = above.map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
+    working.into_iter().chain(above).try_for_each(|folder| step(Step::SyncFolder(folder.to_owned())))?;
+    let there = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
+    let old: Vec<&str> = RESULTS.into_iter().filter(|name| there(out, name)).collect();
+    if old.contains(&LAST) {
+        step(Step::Delete(out.join(LAST)))?;
+        step(Step::SyncFolder(out.to_owned()))?;
+    }
+    for name in old.iter().filter(|name| **name != LAST) {
+        step(Step::Delete(out.join(name)))?;
+    }
+    // There are markets only if some were asked for.
+    let new = RESULTS.iter().filter(|name| **name != LAST && (**name != "markets" || there(results, name)));
+    for name in new {
+        step(Step::Rename(results.join(name), out.join(name)))?;
+    }
+    step(Step::SyncFolder(out.to_owned()))?;
+    step(Step::Rename(results.join(LAST), out.join(LAST)))?;
+    step(Step::SyncFolder(out.to_owned()))
+}
+
+fn sync_results(results: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Result<()> {
+    let mut found = Vec::new();
+    let most = if cfg!(target_os = "linux") { FEW } else { usize::MAX };
+    collect(results, most, &mut found)?;
+    if found.len() > most {
+        return step(Step::SyncBelow(results.to_owned()));
+    }
+    found.into_iter().try_for_each(step)
+}
+
+/// The steps that sync a folder and all that is below it; no more than a few beyond `most`.
+fn collect(folder: &Path, most: usize, found: &mut Vec<Step>) -> Result<()> {
+    for entry in fs::read_dir(folder).at("read", folder)? {
+        let entry = entry.at("read", folder)?;
+        if found.len() > most {
+            return Ok(());
+        }
+        if entry.file_type().at("read", &entry.path())?.is_dir() {
+            collect(&entry.path(), most, found)?;
+        } else {
+            found.push(Step::SyncFile(entry.path()));
+        }
+    }
+    found.push(Step::SyncFolder(folder.to_owned()));
+    Ok(())
+}
+
+/// Some systems do not let folders be synced, or not by us: then it is theirs to keep them.
+fn sync_folder(path: &Path) -> Result<()> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    let refused =
+        |kind| matches!(kind, ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported);
+    match synced {
+        Err(error) if refused(error.kind()) => Ok(()),
+        synced => synced.at("sync", path),
+    }
+}
+
+/// Syncs the file system that a folder is on.
+#[cfg(target_os = "linux")]
+fn sync_below(path: &Path) -> Result<()> {
+    let folder = File::open(path).at("sync", path)?;
+    nix::unistd::syncfs(folder).map_err(std::io::Error::from).at("sync", path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_below(path: &Path) -> Result<()> {
+    let mut found = Vec::new();
+    collect(path, usize::MAX, &mut found)?;
+    found.into_iter().try_for_each(Step::take)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Publishes results with `documents` kept files over old ones; the steps.
+    fn published(folder: &Path, documents: usize) -> Vec<Step> {
+        let (results, out) = (folder.join("out/.onecopy/results"), folder.join("out"));
+        for name in RESULTS.iter().filter(|name| name.contains('.')) {
+            write(&results, name, "new");
+            write(&out, name, "old");
+        }
+        (0..documents).for_each(|n| write(&results, &format!("kept/site/{n}.txt"), "new"));
+        write(&out, "kept/old.txt", "old");
+        write(&out, "markets/uk/removed.jsonl", "old");
+        let mut steps = Vec::new();
+        publish(&results, &out, &mut |step| {
+            steps.push(step.clone());
+            step.take()?;
+            // Whoever sees a report sees all that it vouches for.
+            if let Ok(seen) = fs::read_to_string(out.join(LAST)) {
+                let same = |name: &str| fs::read_to_string(out.join(name)).is_ok_and(|text| text == seen);
+                assert!(["run.json", "pages.jsonl"].into_iter().all(same), "{:?}", steps.last());
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(out.join(LAST)).unwrap(), "new");
+        assert!(!out.join("kept/old.txt").exists() && !out.join("markets").exists());
+        steps
+    }
+
+    fn place(steps: &[Step], wanted: &Step) -> usize {
+        steps
+            .iter()
+            .position(|step| step == wanted)
+            .unwrap_or_else(|| panic!("{wanted:?} is not in {steps:?}"))
+    }
+
+    #[test]
+    fn everything_is_on_disk_before_the_report_appears() {
+        let folder = tempfile::tempdir().unwrap();
+        let (results, out) = (folder.path().join("out/.onecopy/results"), folder.path().join("out"));
+        let steps = published(folder.path(), 2);
+        let report = place(&steps, &Step::Rename(results.join(LAST), out.join(LAST)));
+        for name in ["kept/site/0.txt", "kept/site/1.txt", "removed.jsonl", "run.json", LAST] {
+            let renamed = steps.iter().position(|step| matches!(step, Step::Rename(..))).unwrap();
+            assert!(place(&steps, &Step::SyncFile(results.join(name))) < renamed, "{name}");
+        }
+        for inner in ["", "kept", "kept/site"] {
+            assert!(place(&steps, &Step::SyncFolder(results.join(inner))) < report, "{inner}");
+        }
+        assert!(place(&steps, &Step::SyncFolder(folder.path().to_owned())) < report);
+        // The other results have their names, and then the report has.
+        assert_eq!(steps[report - 1], Step::SyncFolder(out.clone()));
+        assert_eq!(steps[report + 1..], [Step::SyncFolder(out.clone())]);
+        // The old report is gone before anything that it vouches for.
+        let gone = place(&steps, &Step::Delete(out.join(LAST)));
+        assert_eq!(steps[gone + 1], Step::SyncFolder(out.clone()));
+        assert!(steps[..gone].iter().all(|step| !matches!(step, Step::Delete(_) | Step::Rename(..))));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn many_files_are_synced_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let steps = published(folder.path(), FEW + 1);
+        assert_eq!(steps[0], Step::SyncBelow(folder.path().join("out/.onecopy/results")));
+        assert!(!steps.iter().any(|step| matches!(step, Step::SyncFile(_))));
+    }
+}
