@@ -196,7 +196,8 @@ impl Postings {
     }
 
     /// The number of postings in all parts.
-    pub fn part_postings(&self) -> u64 {
+    #[cfg(test)]
+    fn part_postings(&self) -> u64 {
         self.parts.iter().map(|part| part.postings).sum()
     }
 
