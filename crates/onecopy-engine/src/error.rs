@@ -107,28 +107,10 @@ pub enum Error {
         folder: PathBuf,
     },
     /// The output folder has files that no run wrote.
-    #[error("output folder {folder}: {reason}; give an empty or a new folder")]
+    #[error("output folder {folder}: not empty and not made by onecopy; give an empty or a new folder")]
     OutputNotOurs {
         /// The folder.
         folder: PathBuf,
-        /// How that is known.
-        reason: String,
-    },
-    /// The output folder has the results of a version with other answers.
-    #[error("output folder {folder}: onecopy {version} made its results, and its answers may differ")]
-    OutputOtherAnswers {
-        /// The folder.
-        folder: PathBuf,
-        /// The version of onecopy that made them.
-        version: String,
-    },
-    /// The results in the output folder are no longer those of the run that made them.
-    #[error("output folder {folder}: {names} changed since the run made them")]
-    OutputChanged {
-        /// The folder.
-        folder: PathBuf,
-        /// The results that changed.
-        names: String,
     },
     /// The output folder has a file that no run wrote, where a run would write.
     #[error(
