@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Said of a file whose name is no text. Two of them may look the same, so that none could be told from the other.
+/// The reason to reject a file whose name is not UTF-8. Two such names may look the same in the results.
 pub(super) const NO_TEXT: &str = "its name is not UTF-8: rename it to have it read";
 
 /// A path in JSON.
@@ -16,7 +16,7 @@ pub(super) const NO_TEXT: &str = "its name is not UTF-8: rename it to have it re
 #[serde(untagged)]
 enum JsonPath {
     Text(String),
-    /// Of a path that is not UTF-8.
+    /// The bytes of a path that is not UTF-8.
     Bytes(Vec<u8>),
 }
 
@@ -37,7 +37,7 @@ pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Pa
     })
 }
 
-/// The paths that match a pattern but for letters that are no text, which patterns pass over.
+/// The paths that would match a pattern if their names were UTF-8. The pattern library skips them.
 pub(super) fn passed_over(pattern: &str) -> Vec<PathBuf> {
     let Ok(compiled) = Pattern::new(pattern) else { return Vec::new() };
     // Where no part is a pattern, nothing is to be searched.

@@ -120,8 +120,8 @@ fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     if unpacked.len() as u64 > DICTIONARY_BYTES { Err(refused()) } else { Ok(unpacked) }
 }
 
-/// Whether reading failed although the file is as it should be: the system, the way to it, or the memory limit is at
-/// fault. Then the run must stop, and the same command can go on.
+/// Whether reading failed although the file is whole: the system, the network or the memory limit is at fault. Then the
+/// run must stop, and the same command can continue.
 pub(crate) fn is_no_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_some() || is_transport(error) || error.kind() == ErrorKind::OutOfMemory
 }

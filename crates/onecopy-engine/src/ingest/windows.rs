@@ -12,7 +12,7 @@ use crate::error::MoreMemory;
 
 /// The widest zstd window that is accepted: 128 MiB, as `zstd --long=27` makes.
 pub(crate) const WIDEST: u64 = 1 << 27;
-/// What a file may have in front of its first frame with data.
+/// The most bytes of skippable frames before the first frame with data.
 const SKIPPED_BYTES: u64 = 32 << 20;
 
 /// How wide the window of a frame may be.
@@ -35,14 +35,14 @@ impl Default for Window {
 /// How wide the windows of sources may be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Windows {
-    /// What any frame may have.
+    /// The limit of any frame.
     pub any: Window,
-    /// What those of some sources may have, which said so.
+    /// The windows of sources whose first frame needs more.
     pub wide: HashMap<PathBuf, u64>,
 }
 
 impl Windows {
-    /// What the frames of a source may have.
+    /// The limit of the frames of a source.
     pub(crate) fn of(&self, source: &Source) -> Window {
         let wide = self.wide.get(&source.path).copied().unwrap_or(0);
         Window { bytes: self.any.bytes.max(wide), ..self.any }
@@ -79,8 +79,8 @@ impl<R: Read> Read for Unzstd<R> {
     }
 }
 
-/// How much memory the first frame of a zstd file takes to unpack. Frames without data, such as dictionaries, are passed
-/// over.
+/// How much memory the first frame of a zstd file takes to unpack. It skips frames without data,
+/// such as dictionaries.
 pub(crate) fn zstd_window(file: impl Read) -> io::Result<u64> {
     let mut file = BufReader::with_capacity(1 << 12, file);
     let mut skipped = 0;

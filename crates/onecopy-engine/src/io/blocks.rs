@@ -57,7 +57,7 @@ pub(crate) fn checksum_of(words: &[u64]) -> u64 {
     xxh3_64(bytemuck::cast_slice(words))
 }
 
-/// What is said of a file that does not hold what was written to it.
+/// The error for a file that no longer has the bytes that were written to it.
 pub(crate) fn damaged() -> io::Error {
     let reason = "it is not what was written there: check the disk and the memory of this machine, then give the same command again";
     io::Error::new(ErrorKind::InvalidData, reason)

@@ -55,7 +55,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// Passes over a value, of which more may be known than the number of its kind.
+    /// Skips a value. `known` says more about it than the number of its kind.
     fn value(&mut self, kind: u8, known: Option<&Kind>, depth: u8) -> io::Result<()> {
         let inner = depth.checked_sub(1).ok_or_else(damaged)?;
         match (kind, known) {
