@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// A folder for outputs
-    #[arg(long, default_value = "bench-work", value_name = "DIR")]
+    #[arg(long, default_value = measure::WORK, value_name = "DIR")]
     work: PathBuf,
     /// The onecopy program; by default this workspace's release build
     #[arg(long, value_name = "FILE")]

@@ -531,7 +531,6 @@ fn help_names_every_default_and_the_risks() {
     for words in [
         "[default: 127.0.0.1:7171]",
         "[default: 64M]",
-        "[default: lossless]",
         "[default: 0.08]",
         "[default: 4M]",
         "[default: auto]",

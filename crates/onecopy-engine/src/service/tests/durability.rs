@@ -267,7 +267,7 @@ fn damaged_or_missing_postings_are_made_anew() {
         }
         assert_eq!(by_service(&service, &lines), by_batch(&lines, service.config()));
         let wrong = service.check().unwrap().wrong;
-        let is_unmet = |line: &String| line.contains("made anew from the log when Tier 2 meets it");
+        let is_unmet = |line: &String| line.contains("Tier 2 rebuilds it from the log");
         assert!(wrong.iter().all(is_unmet), "{wrong:?}");
         mended += usize::from(wrong.is_empty());
     }
