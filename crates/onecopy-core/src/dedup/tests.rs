@@ -21,7 +21,7 @@ struct Made {
 }
 
 fn address(number: u8) -> String {
-    format!("http://{}.example/{number}", if number % 2 == 0 { "a.uk" } else { "b" })
+    format!("http://{}.example/{number}", if number.is_multiple_of(2) { "a.uk" } else { "b" })
 }
 
 /// The signals of a page: address, redirect, canonical link, popularity.
