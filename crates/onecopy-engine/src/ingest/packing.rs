@@ -51,7 +51,7 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
     unpack_within(file, packing, expansion, Window::default())
 }
 
-/// As [`unpack`], and fails where a frame of a zstd file is wider than `window`.
+/// As [`unpack`], but fails at a zstd frame that is wider than `window`.
 pub(crate) fn unpack_within(
     file: Box<dyn Read + Send>,
     packing: Packing,
@@ -118,8 +118,8 @@ fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     if unpacked.len() as u64 > DICTIONARY_BYTES { Err(refused()) } else { Ok(unpacked) }
 }
 
-/// Whether reading failed although the file is as it should be: the system, the way to it, or the memory limit is at
-/// fault. Then the run must stop, and the same command can go on.
+/// Whether reading failed although the file is not damaged: because of the system, the network or the memory limit. Then
+/// the run must stop, and the same command can continue it.
 pub(crate) fn is_no_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_some() || is_transport(error) || error.kind() == ErrorKind::OutOfMemory
 }

@@ -280,7 +280,7 @@ fn a_killed_run_of_other_answers_is_begun_again() {
     assert!(!finished.stderr.contains("continuing"), "{}", finished.stderr);
 }
 
-/// What appears while a run works is not replaced by its results.
+/// Results never replace a folder that appeared while the run worked.
 #[test]
 fn a_folder_that_appears_while_a_run_works_is_left() {
     let prepared = Prepared::new("");
