@@ -16,6 +16,7 @@ mod parquet;
 mod record;
 mod remote;
 mod scan;
+mod walk;
 mod warc;
 mod windows;
 
@@ -30,7 +31,8 @@ pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
-pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
+pub(crate) use walk::{RecordReader, walk};
+pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
 pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 
 use serde::Serialize;

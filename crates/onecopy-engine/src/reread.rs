@@ -12,8 +12,7 @@ use serde::Deserialize;
 use crate::environment::Environment;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, Opener, Piece, Source, Stores, Windows, lines, lots, read_document,
-    read_line, read_record, records,
+    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, Stores, Windows, lots, read_document, walk,
 };
 use crate::parallel::Gate;
 use crate::run::Run;
@@ -97,10 +96,7 @@ pub(crate) fn reread<T>(
         match piece {
             Piece::Chunk { source: number, chunk, .. } => {
                 let (source, before) = (&sources[number as usize], lines_before.entry(number).or_default());
-                match source.format {
-                    Format::Records(_) => finder.records(&source.name, &chunk, before),
-                    _ => finder.lines(&source.name, &chunk, before),
-                }
+                finder.chunk(source, &chunk, before);
             }
             Piece::Documents { sources: numbers, .. } => {
                 finder.documents(&sources[numbers.start as usize..numbers.end as usize])?;
@@ -120,28 +116,20 @@ struct Finder<'a, T, M: Fn(&Record) -> T> {
 }
 
 impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
-    fn lines(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
-        for (_, line) in lines(&chunk.bytes) {
-            *number += 1;
-            if let Ok(record) = read_line(line, &self.names, &self.opener.needs) {
-                let name = crate::ingest::plain_name(&record).unwrap_or_else(|| format!("{source}:{number}"));
+    /// `before` counts the records of the source in earlier chunks.
+    fn chunk(&mut self, source: &Source, chunk: &Chunk, before: &mut u64) {
+        let Finder { run, opener, .. } = *self;
+        let mut count = 0;
+        for raw in walk(chunk, source.format) {
+            count = u64::from(raw.number) + 1;
+            let reader = RecordReader { limits: &run.limits, names: &self.names, needs: &opener.needs };
+            if let Ok(Some(record)) = reader.read(&raw) {
+                let place = || format!("{}:{}", source.name, *before + count);
+                let name = crate::ingest::plain_name(&record).unwrap_or_else(place);
                 self.take(name, &record);
             }
         }
-        *number += u64::from(chunk.trouble.is_some());
-    }
-
-    fn records(&mut self, source: &str, chunk: &Chunk, number: &mut u64) {
-        for item in records(&chunk.bytes) {
-            *number += 1;
-            let page =
-                item.record.and_then(|record| read_record(&record, &self.run.limits, &self.opener.needs));
-            if let Ok(Some(record)) = page {
-                let name = crate::ingest::plain_name(&record).unwrap_or_else(|| format!("{source}:{number}"));
-                self.take(name, &record);
-            }
-        }
-        *number += u64::from(chunk.trouble.is_some());
+        *before += count + u64::from(chunk.trouble.is_some());
     }
 
     fn documents(&mut self, sources: &[Source]) -> Result<()> {

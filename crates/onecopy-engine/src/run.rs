@@ -65,7 +65,7 @@ impl Run {
         read(&out.join("run.json")).ok_or_else(|| Error::NotAFinishedRun { folder: out.to_owned() })
     }
 
-    /// As [`Run::finished`], but fails if the answers of the run may differ from those of this program.
+    /// As [`Run::finished`], if the run has the answers of this program. Other answers cannot be explained here.
     pub(crate) fn current(out: &Path) -> Result<Run> {
         let run = Run::finished(out)?;
         if run.answer_version == ANSWER_VERSION {

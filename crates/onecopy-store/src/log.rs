@@ -166,12 +166,12 @@ impl Log {
     pub fn replay(&self, from: Position, each: &mut dyn FnMut(Place, &[u8]) -> Result<()>) -> Result<()> {
         if from > self.durable {
             let name = segment_name(self.durable.segment);
-            return Err(damaged(&name, u64::from(self.durable.offset), "the log ends here and was longer"));
+            return Err(damaged(&name, u64::from(self.durable.offset), "the log is cut short here"));
         }
         for (&segment, &length) in self.segments.range(from.segment..) {
             let offset = if segment == from.segment { from.offset } else { 0 };
             if offset > length {
-                let what = "the segment ends here and was longer";
+                let what = "the segment is cut short here";
                 return Err(damaged(&segment_name(segment), u64::from(length), what));
             }
             self.reader().records(Position { segment, offset }, length, each)?;

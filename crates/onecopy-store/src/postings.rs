@@ -177,7 +177,7 @@ impl Postings {
     pub fn install(&mut self, merged: Merged) -> Result<()> {
         let there = |number: &u32| self.parts.iter().any(|part| part.number == *number);
         if !merged.inputs.iter().all(there) {
-            return Err(Error::Refused("parts were merged that are merged already".to_owned()));
+            return Err(Error::Refused("the parts were merged before".to_owned()));
         }
         self.install_part(merged.output, &merged.inputs, self.covered)?;
         // Open readers can continue. If a file cannot be removed now, the next open removes it.
@@ -196,7 +196,8 @@ impl Postings {
     }
 
     /// The number of postings in all parts.
-    pub fn part_postings(&self) -> u64 {
+    #[cfg(test)]
+    fn part_postings(&self) -> u64 {
         self.parts.iter().map(|part| part.postings).sum()
     }
 

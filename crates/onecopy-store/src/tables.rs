@@ -106,7 +106,7 @@ impl Tables {
         let database = self.database.as_mut().ok_or_else(closed)?;
         match database.check_integrity().map_err(broken)? {
             true => Ok(()),
-            false => Err(damaged(FILE, 0, "a checksum is another")),
+            false => Err(damaged(FILE, 0, "a checksum does not match")),
         }
     }
 
@@ -155,7 +155,8 @@ fn broken(error: impl Into<redb::Error>) -> Error {
         }
         redb::Error::Io(source) => Error::Io { verb: "write", file: FILE.into(), source },
         redb::Error::PreviousIo | redb::Error::DatabaseClosed => {
-            let source = io::Error::other("an earlier write failed, and it is opened anew when it can be");
+            let source =
+                io::Error::other("an earlier write failed; the tables are reopened as soon as possible");
             Error::Io { verb: "read", file: FILE.into(), source }
         }
         redb::Error::Corrupted(what) => Error::Damaged { file: FILE.into(), offset: 0, what },

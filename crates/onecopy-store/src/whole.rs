@@ -27,7 +27,7 @@ pub fn read_whole(folder: &dyn Folder, name: &str) -> Result<Vec<u8>> {
         return Err(damaged(name, 0, "it is cut off"));
     };
     if xxh3_64(body).to_le_bytes() != *sum {
-        return Err(damaged(name, 0, "its checksum does not hold"));
+        return Err(damaged(name, 0, "its checksum does not match"));
     }
     bytes.drain(..8);
     Ok(bytes)

@@ -165,6 +165,8 @@ mod tests {
             for high in [0, 7 << 60, u64::MAX - 700] {
                 check(&hashes(600).chain((0..close).map(|low| high | low)).collect::<Vec<_>>());
                 check(&(0..close).map(|low| high + close - low).chain(hashes(600)).collect::<Vec<_>>());
+                // Each twice, so that there are fewer in order than were looked at when comparing begins.
+                check(&(0..2 * close).map(|low| high + close - low / 2).chain(hashes(9)).collect::<Vec<_>>());
             }
         }
     }

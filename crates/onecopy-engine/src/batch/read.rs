@@ -17,8 +17,7 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Format, Opener, Piece, Rejection, Source, Trouble, lines, read_document,
-    read_line, read_record, records,
+    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Rejection, Source, read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
@@ -125,6 +124,12 @@ struct Shared<'a> {
     seen: Seen,
 }
 
+impl<'a> Shared<'a> {
+    fn reader(&'a self) -> RecordReader<'a> {
+        RecordReader { limits: &self.job.limits, names: &self.names, needs: &self.opener.needs }
+    }
+}
+
 /// Turns pieces of input into segments. One a thread; its buffers are reused.
 struct PageReader<'a> {
     shared: &'a Shared<'a>,
@@ -159,72 +164,27 @@ impl<'a> PageReader<'a> {
         let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
         // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
         self.sketches.reserve(chunk.bytes.len() / 3);
-        match self.shared.sources[source as usize].format {
-            Format::Records(_) => self.records(source, chunk, &mut segment),
-            _ => self.lines(source, chunk, &mut segment),
-        }
-        if let Some(trouble) = &chunk.trouble {
-            let reason = match trouble {
-                Trouble::Overlong => self.overlong(),
-                Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
-                Trouble::Refused(what) => what.clone(),
-            };
-            segment.rejected.push(Rejection { source, line: segment.lines, reason });
-            segment.lines += 1;
-        }
-        segment
-    }
-
-    /// Adds the pages of an archive's records. Records that hold no page are counted only.
-    fn records(&mut self, source: u32, chunk: &Chunk, segment: &mut Segment) {
-        for item in records(&chunk.bytes) {
-            let number = segment.lines;
-            segment.lines += 1;
-            let (start, length) = (item.range.start as u32, item.range.len() as u32);
-            let place = Row { source, line: number, start, length, ..Row::default() };
-            let page = item
-                .record
-                .and_then(|record| read_record(&record, &self.shared.job.limits, &self.shared.opener.needs));
-            let bytes = &chunk.bytes[item.range];
-            let judged = match page {
-                Ok(Some(record)) => self.page(place, &record, bytes, segment),
+        let reader = self.shared.reader();
+        for raw in walk(chunk, self.shared.sources[source as usize].format) {
+            segment.lines = raw.number + 1;
+            let (start, length) = (raw.range.start as u32, raw.range.len() as u32);
+            let place = Row { source, line: raw.number, start, length, ..Row::default() };
+            let judged = match reader.read(&raw) {
+                Ok(Some(record)) => self.page(place, &record, raw.bytes, &mut segment),
+                // A blank line, or a record that holds no page, is counted only.
                 Ok(None) => Ok(()),
                 Err(reason) => Err(reason),
             };
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source, line: number, reason });
+                segment.rejected.push(Rejection { source, line: raw.number, reason });
             }
         }
-    }
-
-    fn lines(&mut self, source: u32, chunk: &Chunk, segment: &mut Segment) {
-        for (start, line) in lines(&chunk.bytes) {
-            let number = segment.lines;
+        if let Some(trouble) = &chunk.trouble {
+            let reason = reader.reason(trouble);
+            segment.rejected.push(Rejection { source, line: segment.lines, reason });
             segment.lines += 1;
-            if line.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let place = Row {
-                source,
-                line: number,
-                start: start as u32,
-                length: line.len() as u32,
-                ..Row::default()
-            };
-            let record = if line.len() > self.shared.job.limits.page_bytes {
-                Err(self.overlong())
-            } else {
-                read_line(line, &self.shared.names, &self.shared.opener.needs)
-            };
-            let judged = record.and_then(|record| self.page(place, &record, line, segment));
-            if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source, line: number, reason });
-            }
         }
-    }
-
-    fn overlong(&self) -> String {
-        format!("longer than the limit of {} bytes per page", self.shared.job.limits.page_bytes)
+        segment
     }
 
     fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {

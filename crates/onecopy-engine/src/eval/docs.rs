@@ -142,8 +142,7 @@ fn gather(mut found: Vec<(u64, Result<ReadLine, String>)>, path: &Path) -> Resul
         let page = page.map_err(|reason| in_line(path, number, &reason))?;
         let place = page.text.is_some().then_some(docs.pages.len() as u32);
         if docs.numbers.insert(page.id.clone(), place).is_some() {
-            let reason =
-                format!("the id {:?} is that of an earlier line too: give each page its own", page.id);
+            let reason = format!("the id {:?} is also in an earlier line: give each page its own", page.id);
             return Err(in_line(path, number, &reason));
         }
         let Some((text, fingerprint)) = page.text else { continue };

@@ -82,7 +82,7 @@ pub(super) fn clusters(folder: &Path, docs: &Docs) -> Result<Option<Vec<u32>>> {
             pick(&cells, [id, cluster]).map_err(|reason| in_line(&table.path, line, &reason))?;
         let page = number(docs, id).map_err(|reason| in_line(&table.path, line, &reason))?;
         if !seen.insert(id.to_owned()) {
-            let reason = format!("the page {id:?} is in an earlier line too: give it one cluster");
+            let reason = format!("the page {id:?} is also in an earlier line: give it one cluster");
             return Err(in_line(&table.path, line, &reason));
         }
         let next = pages + numbers.len() as u32;
@@ -142,7 +142,7 @@ fn listed(mut table: Table, docs: &Docs) -> Result<Labels> {
     };
     if let Some(two) = listed.windows(2).find(twice) {
         let line = &two[1].1;
-        let reason = "the pair is in an earlier line too, with another label: give it one";
+        let reason = "the pair is also in an earlier line, with another label: give it one";
         return Err(in_line(&table.path, *line, reason));
     }
     listed.dedup_by_key(|(pair, _)| (pair.a, pair.b));

@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::format::{Format, by_content, by_name};
-use super::names::{NO_TEXT, skipped_by_glob};
+use super::names::{NO_TEXT, passed_over};
 use super::remote::{RemoteFile, Stores, is_remote, is_web};
 use crate::error::{At, Error, Result};
 
@@ -105,7 +105,7 @@ impl Finder {
                 Err(error) => self.refuse(&file_name(error.path()), &error.error().to_string()),
             }
         }
-        for path in skipped_by_glob(input) {
+        for path in passed_over(input) {
             matched = true;
             self.refuse(&file_name(&path), NO_TEXT);
         }

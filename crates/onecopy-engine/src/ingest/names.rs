@@ -1,4 +1,4 @@
-//! File names that are not UTF-8. A path may be any bytes, but all output is UTF-8.
+//! Names of files that are no text: a path may be any bytes, and what is written about it is UTF-8.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why a file is rejected whose name is not UTF-8. Two such names can look the same in the output.
+/// The reason to reject a file whose name is not UTF-8. Two such names may look the same in the results.
 pub(super) const NO_TEXT: &str = "its name is not UTF-8: rename it to have it read";
 
 /// A path in JSON.
@@ -16,11 +16,11 @@ pub(super) const NO_TEXT: &str = "its name is not UTF-8: rename it to have it re
 #[serde(untagged)]
 enum JsonPath {
     Text(String),
-    /// A path that is not UTF-8.
+    /// The bytes of a path that is not UTF-8.
     Bytes(Vec<u8>),
 }
 
-/// Writes a path: as a string if it is UTF-8, else as a list of bytes.
+/// Writes a path: as text if it is UTF-8, else as a list of its bytes.
 pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     let json = match path.to_str() {
         Some(text) => JsonPath::Text(text.to_owned()),
@@ -37,10 +37,10 @@ pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Pa
     })
 }
 
-/// The paths that match a pattern and are not UTF-8. The glob crate skips them.
-pub(super) fn skipped_by_glob(pattern: &str) -> Vec<PathBuf> {
+/// The paths that would match a pattern if their names were UTF-8. The pattern library skips them.
+pub(super) fn passed_over(pattern: &str) -> Vec<PathBuf> {
     let Ok(compiled) = Pattern::new(pattern) else { return Vec::new() };
-    // A path without a pattern matches only itself.
+    // Where no part is a pattern, nothing is to be searched.
     let parts: Vec<&str> = pattern.split('/').collect();
     let is_pattern = |part: &&str| part.contains(['*', '?', '[']);
     let Some(plain) = parts.iter().position(is_pattern) else { return Vec::new() };
@@ -55,7 +55,7 @@ pub(super) fn skipped_by_glob(pattern: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Searches a folder down to `levels` levels.
+/// Searches a folder, so many levels down.
 fn search(folder: &Path, levels: usize, pattern: &Pattern, found: &mut Vec<PathBuf>) {
     let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

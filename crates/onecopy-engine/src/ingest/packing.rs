@@ -51,7 +51,7 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
     unpack_within(file, packing, expansion, Window::default())
 }
 
-/// As [`unpack`], but fails at a zstd frame that is wider than `window`.
+/// As [`unpack`], and fails where a frame of a zstd file is wider than `window`.
 pub(crate) fn unpack_within(
     file: Box<dyn Read + Send>,
     packing: Packing,
@@ -82,15 +82,17 @@ pub(crate) fn sniff(head: &[u8]) -> Result<Packing, &'static str> {
         [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Packing::Zstd),
         [0x04 | 0x02, 0x22 | 0x21, 0x4d | 0x4c, 0x18, ..] => {
-            Err("compressed by LZ4, which is not read: unpack it first (lz4 -d)")
+            Err("compressed with LZ4, which is not supported: unpack it first (lz4 -d)")
         }
         [b'P', b'K', 3 | 5, 4 | 6, ..] => {
-            Err("a ZIP or WACZ file, which is not read: unpack it and give the files inside")
+            Err("a ZIP or WACZ file, which is not supported: unpack it and give the files inside")
         }
         [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-            Err("compressed by XZ, which is not read: unpack it first (xz -d)")
+            Err("compressed with XZ, which is not supported: unpack it first (xz -d)")
         }
-        [b'B', b'Z', b'h', ..] => Err("compressed by bzip2, which is not read: unpack it first (bzip2 -d)"),
+        [b'B', b'Z', b'h', ..] => {
+            Err("compressed with bzip2, which is not supported: unpack it first (bzip2 -d)")
+        }
         _ => Ok(Packing::Plain),
     }
 }
@@ -118,8 +120,8 @@ fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     if unpacked.len() as u64 > DICTIONARY_BYTES { Err(refused()) } else { Ok(unpacked) }
 }
 
-/// Whether reading failed although the file is not damaged: because of the system, the network or the memory limit. Then
-/// the run must stop, and the same command can continue it.
+/// Whether reading failed although the file is whole: the system, the network or the memory limit is at fault. Then the
+/// run must stop, and the same command can continue.
 pub(crate) fn is_no_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_some() || is_transport(error) || error.kind() == ErrorKind::OutOfMemory
 }

@@ -9,6 +9,7 @@ mod guard;
 mod pages;
 #[cfg(test)]
 mod tests;
+mod thrift;
 
 use std::io;
 

@@ -46,7 +46,7 @@ pub(crate) fn read_document<'a>(
     bytes.reserve_exact((source.bytes as usize).min(page_bytes) + 1);
     opener.bytes(source)?.take(page_bytes as u64 + 1).read_to_end(bytes)?;
     if bytes.len() > page_bytes {
-        return Ok(Err(format!("larger than the limit of {page_bytes} bytes a page")));
+        return Ok(Err(format!("longer than the limit of {page_bytes} bytes per page")));
     }
     // The path of a file in its folder serves as its address.
     Ok(Ok(document(bytes, source.format, Some(&source.name), &opener.needs)))
@@ -166,7 +166,7 @@ fn id(raw: &str) -> Result<&str, String> {
     match raw.as_bytes().first() {
         // The id is copied to the results unchanged, where half a surrogate pair would be invalid JSON.
         Some(b'"') if raw.contains("\\u") && serde_json::from_str::<String>(raw).is_err() => {
-            Err("the id is not text: it has half a character".into())
+            Err("the id is not valid text: it has an unpaired surrogate".into())
         }
         Some(b'"' | b'-' | b'0'..=b'9') => Ok(raw),
         _ => Err("the id is neither a string nor a number".into()),

@@ -1,7 +1,7 @@
-//! How much memory the zstd decoder may take.
+//! How much memory unpacking zstd may take.
 //!
-//! Every frame of a file says how much memory it needs. A run reads the header of each file's first frame before it
-//! divides its memory. Later frames must fit into the memory that was set aside.
+//! A frame says how much it needs, and a file is any number of frames. The first ones are looked at before a run shares
+//! out its memory; what comes later must fit into what was set aside.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -12,10 +12,10 @@ use crate::error::MoreMemory;
 
 /// The widest zstd window that is accepted: 128 MiB, as `zstd --long=27` makes.
 pub(crate) const WIDEST: u64 = 1 << 27;
-/// The most bytes of skippable frames that are read to find the first frame with data.
+/// The most bytes of skippable frames before the first frame with data.
 const SKIPPED_BYTES: u64 = 32 << 20;
 
-/// How wide the window of a frame may be, and why.
+/// How wide the window of a frame may be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// Bytes; a power of two.
@@ -32,31 +32,31 @@ impl Default for Window {
     }
 }
 
-/// How wide the windows of each source may be.
+/// How wide the windows of sources may be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Windows {
-    /// The limit for any frame.
+    /// The limit of any frame.
     pub any: Window,
-    /// The limits of sources whose first frame is wider than that.
+    /// The windows of sources whose first frame needs more.
     pub wide: HashMap<PathBuf, u64>,
 }
 
 impl Windows {
-    /// The limit for the frames of a source.
+    /// The limit of the frames of a source.
     pub(crate) fn of(&self, source: &Source) -> Window {
         let wide = self.wide.get(&source.path).copied().unwrap_or(0);
         Window { bytes: self.any.bytes.max(wide), ..self.any }
     }
 }
 
-/// Unpacks zstd frames up to a window limit.
+/// Unpacks zstd in windows of a limited width.
 pub(super) struct Unzstd<R: Read> {
     decoder: zstd::Decoder<'static, BufReader<R>>,
     window: Window,
 }
 
 impl<R: Read> Unzstd<R> {
-    /// Unpacks `file`, whose frames may need the dictionary.
+    /// Unpacks what is in `file`, of which all frames may need the dictionary.
     pub(super) fn new(file: BufReader<R>, dictionary: &[u8], window: Window) -> io::Result<Unzstd<R>> {
         let mut decoder = zstd::Decoder::with_dictionary(file, dictionary)?;
         decoder.window_log_max(window.bytes.ilog2())?;
@@ -79,7 +79,8 @@ impl<R: Read> Read for Unzstd<R> {
     }
 }
 
-/// The memory needed to unpack the first frame of a zstd file. Skips frames without data, such as dictionaries.
+/// How much memory the first frame of a zstd file takes to unpack. It skips frames without data,
+/// such as dictionaries.
 pub(crate) fn zstd_window(file: impl Read) -> io::Result<u64> {
     let mut file = BufReader::with_capacity(1 << 12, file);
     let mut skipped = 0;
@@ -99,7 +100,7 @@ pub(crate) fn zstd_window(file: impl Read) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The window of the frame that `head` begins with (RFC 8878, 3.1.1.1).
+/// The window of the frame that `head` begins with (RFC 8878, 3.1.1.1); nothing if there is none.
 fn frame_window(head: &[u8]) -> Option<u64> {
     let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, ref rest @ ..] = head else { return None };
     if descriptor & 0x20 == 0 {
@@ -107,7 +108,7 @@ fn frame_window(head: &[u8]) -> Option<u64> {
         let base = 1u64 << (10 + (window >> 3));
         return Some(base + base / 8 * u64::from(window & 7));
     }
-    // A single segment: the window is as large as the content.
+    // A single segment: the window is the size of what is in it.
     let after = [0, 1, 2, 4][usize::from(descriptor & 3)];
     let (length, add) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
     let mut size = [0; 8];
@@ -136,7 +137,7 @@ mod tests {
         for (log, size) in [(20, 3 << 20), (27, 1 << 10), (23, 9 << 20)] {
             let frame = frame(&vec![b' '; size], log);
             assert_eq!(zstd_window(frame.as_slice()).unwrap(), 1 << log);
-            // Behind a dictionary and an empty skippable frame.
+            // Behind a dictionary and a frame that says nothing.
             let behind =
                 [b"\x5d\x2a\x4d\x18\x03\0\0\0abc\x50\x2a\x4d\x18\0\0\0\0", frame.as_slice()].concat();
             assert_eq!(zstd_window(behind.as_slice()).unwrap(), 1 << log);

@@ -1,7 +1,7 @@
-//! Blocks of values with a checksum.
+//! Blocks of values with a checksum: what is read is what was written, or an error.
 //!
-//! A faulty disk must not change an answer. Readers check each block before they use any value of it, because a wrong
-//! length or index could also make them panic.
+//! A disk that returns other bytes than it was given would change an answer without a word. Each block is checked before
+//! anything in it is used, since a wrong length or number could do more harm than a wrong answer.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{At, Result};
 
-/// Bytes in front of a block: its length and its checksum.
+/// The bytes of a block, and its checksum.
 const HEAD: usize = 16;
 
 /// Writes some values as a block.
@@ -23,7 +23,7 @@ pub(crate) fn write_block<T: Pod>(out: &mut impl Write, values: &[T]) -> io::Res
     out.write_all(bytes)
 }
 
-/// Reads the next block into `values`. Returns false at the end of the file. `left` is the number of unread bytes.
+/// Reads the next block into `values`. `left` are the bytes that the file still has; says whether there was a block.
 pub(crate) fn read_block<T: Pod>(
     file: &mut impl Read,
     left: &mut u64,
@@ -47,19 +47,19 @@ pub(crate) fn read_block<T: Pod>(
     if xxh3_64_with_seed(bytes, length) == checksum { Ok(true) } else { Err(damaged()) }
 }
 
-/// Fails if words that were read from `path` do not have this checksum.
+/// Checks words that were read from the file at `path`.
 pub(crate) fn check(words: &[u64], checksum: u64, path: &Path) -> Result<()> {
     if checksum_of(words) == checksum { Ok(()) } else { Err(damaged()).at("read", path) }
 }
 
-/// The checksum of words, for [`check`].
+/// The checksum that [`check`] asks for.
 pub(crate) fn checksum_of(words: &[u64]) -> u64 {
     xxh3_64(bytemuck::cast_slice(words))
 }
 
-/// The error of a file whose bytes differ from those that were written.
+/// The error for a file that no longer has the bytes that were written to it.
 pub(crate) fn damaged() -> io::Error {
-    let reason = "it has other bytes than were written to it: check the disk and the memory of this machine, then run the same command again";
+    let reason = "it is not what was written there: check the disk and the memory of this machine, then give the same command again";
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 

@@ -34,7 +34,7 @@ pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     pages(&snapshot, &mut report)?;
     let before = report.wrong_count;
     contents.check_postings(&mut |error| {
-        report.wrong(format!("{error}; it is made anew from the log when Tier 2 meets it"));
+        report.wrong(format!("{error}; Tier 2 rebuilds it from the log"));
     })?;
     // Without all postings nothing can be found anew.
     if report.wrong_count == before {
@@ -86,17 +86,17 @@ fn decisions(
     anew?;
     for (slot, how) in contents.sketches().damaged() {
         let page = rows.get(slot).map_or_else(String::new, |row| name(snapshot, *slot, row.best));
-        report.wrong(format!("page {page}: {how}; it is alike to nothing until it is deleted and put again"));
+        report.wrong(format!("page {page}: {how}; it matches no page until it is deleted and put again"));
     }
     let mut numbers: HashMap<u64, u64> = HashMap::new();
     for (&slot, row) in &rows {
         let Some(node) = graph.get(slot) else { continue };
         let page = || name(snapshot, slot, row.best);
         if (node.winner, node.score) != (row.winner, row.score) {
-            report.wrong(format!("page {}: found anew, it loses to another page or to none", page()));
+            report.wrong(format!("page {}: compared again, it has another winner or none", page()));
         }
         if *numbers.entry(node.group).or_insert(row.group) != row.group {
-            report.wrong(format!("page {}: found anew, it is in another group", page()));
+            report.wrong(format!("page {}: compared again, it is in another group", page()));
         }
     }
     report.groups = numbers.len() as u64;

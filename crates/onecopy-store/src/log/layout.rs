@@ -81,13 +81,13 @@ pub(super) fn segment_head(segment: u32) -> [u8; SEGMENT_HEAD_BYTES as usize] {
 pub(super) fn check_segment_head(bytes: &[u8], segment: u32) -> Result<()> {
     let name = segment_name(segment);
     if bytes.get(..8) != Some(&MAGIC) {
-        return Err(damaged(&name, 0, "it does not begin like a log"));
+        return Err(damaged(&name, 0, "its header is not that of a log"));
     }
     match u32_at(bytes, 8) {
         Some(VERSION) if u32_at(bytes, 12) == Some(segment) => Ok(()),
         Some(VERSION) => Err(damaged(&name, 12, "it has the number of another segment")),
         version => Err(Error::Refused(format!(
-            "{name} is of version {}, and this program reads version {VERSION}",
+            "{name} has format version {}, and this build reads version {VERSION}: use the version that wrote it",
             version.unwrap_or_default()
         ))),
     }

@@ -31,9 +31,9 @@ impl LogReader {
         read_at(&*file, &name, bytes, u64::from(place.offset))?;
         match Head::from_bytes(bytes, place.position()) {
             None => return wrong("no record begins here"),
-            Some(head) if head.length != place.length => return wrong("the record has another length"),
+            Some(head) if head.length != place.length => return wrong("the record's length does not match"),
             Some(head) if !head.fits(&bytes[HEAD_BYTES as usize..]) => {
-                return wrong("the record's checksum is another");
+                return wrong("the record's checksum does not match");
             }
             Some(_) => {}
         }

@@ -69,7 +69,7 @@ pub(super) fn find_end(file: &dyn File, segment: u32, durable: Position) -> Resu
     let length = file.len().map_err(cannot("read", &name))? as u32;
     let end = |offset| Position { segment, offset };
     if end(length) < durable {
-        return Err(damaged(&name, u64::from(length), "the log ends here and was longer"));
+        return Err(damaged(&name, u64::from(length), "the log is cut short here"));
     }
     let mut walk = Walk::new(file, durable.max(end(0)), length)?;
     let mut torn: Option<(u32, &str)> = None;

@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
             return damage("the record is cut short");
         }
         if !head.fits(self.loaded(start, head.length)) {
-            return damage("the record's checksum is another");
+            return damage("the record's checksum does not match");
         }
         self.at.offset = start + head.length;
         let place = Place { segment: at.segment, offset: at.offset, length: head.length };

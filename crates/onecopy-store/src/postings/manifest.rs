@@ -93,11 +93,13 @@ impl Manifest {
     fn from_bytes(bytes: &[u8]) -> Result<Manifest> {
         let end = bytes.len().saturating_sub(CHECKSUM_BYTES);
         if end < HEAD_BYTES || bytes[..8] != MAGIC || xxh3_64(&bytes[..end]) != u64_at(bytes, end) {
-            return Err(damaged(NAME, 0, "its checksum is another"));
+            return Err(damaged(NAME, 0, "its checksum does not match"));
         }
         let version = u64_at(bytes, 8) & u64::from(u32::MAX);
         if version != VERSION {
-            let text = format!("{NAME} is of version {version}, and this program reads version {VERSION}");
+            let text = format!(
+                "{NAME} has format version {version}, and this build reads version {VERSION}: use the version that wrote it"
+            );
             return Err(Error::Refused(text));
         }
         let entry = |bytes: &[u8]| Entry {
@@ -107,7 +109,7 @@ impl Manifest {
         };
         let entries: Vec<Entry> = bytes[HEAD_BYTES..end].chunks_exact(ENTRY_BYTES).map(entry).collect();
         if entries.len() as u64 != u64_at(bytes, 8) >> 32 {
-            return Err(damaged(NAME, 8, "it has another number of parts"));
+            return Err(damaged(NAME, 8, "its number of parts does not match"));
         }
         Ok(Manifest { covered: u64_at(bytes, 16), entries })
     }

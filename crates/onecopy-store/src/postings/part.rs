@@ -48,14 +48,14 @@ impl Part {
         let mut fence = Vec::with_capacity(tail.blocks as usize);
         let first_keys = |piece: &[u8]| fence.extend(piece.chunks_exact(8).map(|bytes| u64_at(bytes, 0)));
         if read_pieces(&*file, &name, fence_offset..filter_offset, first_keys)? != tail.fence_checksum {
-            return Err(damaged(&name, fence_offset, "the checksum of the first keys is another"));
+            return Err(damaged(&name, fence_offset, "the checksum of the first keys does not match"));
         }
         let mut filter = Filter::default();
         let end = bytes - TAIL_BYTES as u64;
         if read_pieces(&*file, &name, filter_offset..end, |piece| filter.extend(piece))?
             != tail.filter_checksum
         {
-            return Err(damaged(&name, filter_offset, "the checksum of the filter is another"));
+            return Err(damaged(&name, filter_offset, "the checksum of the filter does not match"));
         }
         Ok(Part { number, postings: tail.postings, bytes, checksum, name, file, fence, filter })
     }
@@ -107,7 +107,7 @@ impl Part {
     pub(super) fn check_block(&self, bytes: &[u8], index: u32) -> Result<usize> {
         let offset = u64::from(index) * BLOCK_BYTES as u64;
         block::check(bytes, BlockId { part: self.number, index })
-            .ok_or_else(|| damaged(&self.name, offset, "the block's checksum is another"))
+            .ok_or_else(|| damaged(&self.name, offset, "the block's checksum does not match"))
     }
 
     /// Reads all blocks and returns the first error.
@@ -118,7 +118,7 @@ impl Part {
             let fenced = cursor.begun().is_none_or(|block| self.fence[block] == posting.key);
             if !known || !fenced || last > Some(posting) {
                 let offset = count / BLOCK_POSTINGS as u64 * BLOCK_BYTES as u64;
-                return Err(damaged(&self.name, offset, "a posting is where it is not looked for"));
+                return Err(damaged(&self.name, offset, "a posting is in the wrong block"));
             }
             (count, last) = (count + 1, Some(posting));
         }

@@ -30,11 +30,13 @@ impl Tail {
         read_at(file, name, &mut bytes, offset)?;
         let checksum = u64_at(&bytes, 56);
         if bytes[..8] != MAGIC || xxh3_64(&bytes[..56]) != checksum {
-            return Err(damaged(name, offset, "it does not end like a part"));
+            return Err(damaged(name, offset, "its footer is not that of a part"));
         }
         let version = u64_at(&bytes, 8) & u64::from(u32::MAX);
         if version != VERSION {
-            let text = format!("{name} is of version {version}, and this program reads version {VERSION}");
+            let text = format!(
+                "{name} has format version {version}, and this build reads version {VERSION}: use the version that wrote it"
+            );
             return Err(Error::Refused(text));
         }
         let tail = Tail {
@@ -49,11 +51,11 @@ impl Tail {
         if blocks_bytes + u128::from(tail.filter_bytes) != u128::from(offset)
             || !tail.filter_bytes.is_multiple_of(64)
         {
-            return Err(damaged(name, offset, "the file has another length"));
+            return Err(damaged(name, offset, "the file's length does not match"));
         }
         let most = tail.blocks.saturating_mul(BLOCK_POSTINGS as u64);
         if !(1..=most).contains(&tail.postings) || tail.filter_bytes == 0 {
-            return Err(damaged(name, offset, "it has another number of postings"));
+            return Err(damaged(name, offset, "its number of postings does not match"));
         }
         Ok((tail, checksum))
     }

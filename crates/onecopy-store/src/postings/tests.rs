@@ -368,7 +368,7 @@ fn each_damaged_byte_is_found_and_named() {
     let error = find(&open(&disk).unwrap(), &all_keys()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "postings-00000001 is damaged at byte 4096: the block's checksum is another"
+        "postings-00000001 is damaged at byte 4096: the block's checksum does not match"
     );
 }
 

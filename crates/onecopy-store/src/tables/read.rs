@@ -1,6 +1,6 @@
 //! Reads the tables from a snapshot.
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata};
+use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
 
 use super::{
     CHECKS, CONTENTS, COPIES, ENDING, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING, PAGES, Role,
@@ -110,11 +110,6 @@ impl Snapshot {
     pub fn live(&self) -> Result<Vec<(u32, u64)>> {
         let range = self.live.iter().map_err(broken)?;
         range.map(|entry| entry.map(|(key, value)| (key.value(), value.value())).map_err(broken)).collect()
-    }
-
-    /// The number of pages.
-    pub fn page_count(&self) -> Result<u64> {
-        self.pages.len().map_err(broken)
     }
 }
 

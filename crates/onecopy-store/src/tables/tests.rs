@@ -73,7 +73,6 @@ fn checks_go_with_their_group_and_the_feed_is_read_from_any_number() {
         batch.remove_grouped(1, 5).unwrap();
         batch.set_content(3, &ContentRow::default()).unwrap();
         (1..=5).for_each(|number| batch.add_change(number, &[number as u8]).unwrap());
-        batch.trim_feed(2).unwrap();
         batch.add_live(4, 10).unwrap();
         batch.add_live(4, -3).unwrap();
     }

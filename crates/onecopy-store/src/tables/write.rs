@@ -191,11 +191,6 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// Removes the changes up to a number.
-    pub fn trim_feed(&mut self, number: u64) -> Result<()> {
-        self.feed.retain_in(..=number, |_, _| false).map_err(broken)
-    }
-
     /// Adds to the bytes in use of a log segment; negative numbers subtract.
     pub fn add_live(&mut self, segment: u32, bytes: i64) -> Result<()> {
         let before = self.live.get(segment).map_err(broken)?.map_or(0, |bytes| bytes.value());

@@ -197,7 +197,7 @@ fn bad_sets_are_named_with_the_remedy() {
         ("{\"text\":\"x\"}\n", PAIRS, &["docs.jsonl, line 1", "no `id`"]),
         ("{\"id\":\"a\"}\n", PAIRS, &["neither `html` nor `text`"]),
         ("{\"id\":\"a\",\"text\":5}\n", PAIRS, &["`text` is not a string"]),
-        (&twice, PAIRS, &["docs.jsonl, line 6", "is that of an earlier line too"]),
+        (&twice, PAIRS, &["docs.jsonl, line 6", "is also in an earlier line"]),
     ];
     for (docs, pairs, words) in cases {
         let folder = set(&[("docs.jsonl", docs), ("pairs.csv", pairs)]);

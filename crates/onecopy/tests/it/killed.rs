@@ -280,7 +280,7 @@ fn a_killed_run_of_other_answers_is_begun_again() {
     assert!(!finished.stderr.contains("continuing"), "{}", finished.stderr);
 }
 
-/// Results never replace a folder that appeared while the run worked.
+/// A run's results replace nothing that appeared while it worked.
 #[test]
 fn a_folder_that_appears_while_a_run_works_is_left() {
     let prepared = Prepared::new("");

@@ -152,7 +152,7 @@ fn results_that_were_deleted_are_made_again() {
     again.says(&["kept and removed.jsonl", "can no longer be found"]);
     assert!(!again.stdout.contains("nothing was repeated"), "{}", again.stdout);
     assert_same_answer(&out, &expected, "made again");
-    // A changed result may be somebody's work.
+    // The change may be somebody's work.
     write_file(&out, "kept/mine.jsonl", "precious");
     let before = state(&out);
     dedup(&input, &out).fail(2).says(&["kept changed", "--overwrite", "give another folder"]);

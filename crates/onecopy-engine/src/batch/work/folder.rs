@@ -1,4 +1,4 @@
-//! Recognises onecopy's output folders by the contents of their files, not by file names alone.
+//! Recognises onecopy's output folders by the content of their files, not by their names alone.
 //!
 //! onecopy never deletes or replaces a file that no run made.
 

@@ -3,7 +3,8 @@
 use onecopy_core::{Config, method};
 use proptest::prelude::*;
 
-use crate::ingest::{FieldNames, Format, document, read_line, read_record, records};
+use crate::ingest::warc::read_record;
+use crate::ingest::{FieldNames, Format, document, read_line, records};
 use crate::job::{Fields, Limits};
 use onecopy_core::Appraiser;
 use onecopy_core::{Needs, Record};

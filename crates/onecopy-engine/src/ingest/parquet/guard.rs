@@ -8,6 +8,7 @@ use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::pages::Pages;
+use super::thrift::check_file;
 
 /// The largest accepted footer. A hundred thousand row groups of a hundred columns need less.
 const FOOTER_BYTES: u64 = 1 << 30;
@@ -25,7 +26,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io::
             Err(invalid(text))
         }
         Ok(Err(error)) => Err(invalid(error.to_string())),
-        Err(_) => Err(invalid("it is not what Parquet looks like inside".into())),
+        Err(_) => Err(invalid("it is damaged: the Parquet reader failed".into())),
     }
 }
 
@@ -62,5 +63,5 @@ fn check_ends<R: ChunkReader>(source: &R) -> Result<(), ParquetError> {
     if footer > FOOTER_BYTES || footer + 12 > bytes {
         return wrong("its end is damaged");
     }
-    Ok(())
+    Ok(check_file(&source.get_bytes(bytes - 8 - footer, footer as usize)?[..])?)
 }

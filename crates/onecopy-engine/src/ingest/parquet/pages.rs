@@ -9,11 +9,13 @@ use bytes::Bytes;
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// The largest accepted page. Writers make pages of a megabyte, some of a hundred.
+use super::thrift::check_page;
+
+/// Writers make pages of a megabyte, some of a hundred.
 const PAGE_BYTES: u64 = 512 << 20;
-/// The bytes of a page header that must be read: three varints, each after a type byte.
-const HEAD_BYTES: u64 = 18;
-/// The last bytes of a file are the footer's length and magic, never a page.
+/// A head may hold the least and the largest value of its page.
+const HEAD_BYTES: u64 = 64 << 20;
+/// At the end of a file is no page.
 const END_BYTES: u64 = 8;
 
 /// A file whose page headers are checked.
@@ -49,8 +51,8 @@ impl<R: Read> Read for PageReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.unseen {
             self.unseen = false;
-            self.rest.by_ref().take(HEAD_BYTES).read_to_end(self.head.get_mut())?;
-            check(self.head.get_ref())?;
+            let from = self.rest.by_ref().take(HEAD_BYTES);
+            check_page(Keeping { from, kept: self.head.get_mut() }, PAGE_BYTES)?;
         }
         match self.head.read(buffer)? {
             0 => self.rest.read(buffer),
@@ -59,37 +61,18 @@ impl<R: Read> Read for PageReader<R> {
     }
 }
 
-/// Checks a page header in Thrift's compact protocol: type, unpacked size and packed size, all required and in this
-/// order.
-fn check(head: &[u8]) -> io::Result<()> {
-    let mut numbers = head;
-    let (_, unpacked) = (number(&mut numbers), number(&mut numbers));
-    match unpacked {
-        Some(bytes) if bytes <= PAGE_BYTES => Ok(()),
-        Some(bytes) => Err(invalid(format!("a page of {bytes} bytes: {PAGE_BYTES} is the limit"))),
-        None => Err(invalid("the head of a page is damaged".into())),
-    }
+/// Keeps what it reads.
+struct Keeping<'a, R> {
+    from: R,
+    kept: &'a mut Vec<u8>,
 }
 
-fn invalid(text: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, text)
-}
-
-/// The next field, if it is a 32-bit integer with the next field number.
-fn number(bytes: &mut &[u8]) -> Option<u64> {
-    let (&0x15, mut rest) = bytes.split_first()? else { return None };
-    let mut value = 0;
-    for shift in (0..35).step_by(7) {
-        let (&byte, after) = rest.split_first()?;
-        rest = after;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            *bytes = rest;
-            // Zigzag encoding: an odd value is negative, so it is no size.
-            return (value & 1 == 0).then_some(value >> 1);
-        }
+impl<R: Read> Read for Keeping<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.from.read(buffer)?;
+        self.kept.extend_from_slice(&buffer[..length]);
+        Ok(length)
     }
-    None
 }
 
 #[cfg(test)]
@@ -104,15 +87,14 @@ mod tests {
 
     #[test]
     fn only_heads_of_pages_of_a_fair_size_pass() {
-        let fair = [&[0x15, 0, 0x15, 0xa8, 0x46, 0x15, 2][..], &[9; 30]].concat();
+        let fair = [&[0x15, 0, 0x15, 0xa8, 0x46, 0x15, 2, 0][..], &[9; 30]].concat();
         assert_eq!(read(&fair).unwrap(), fair);
-        // 2 GiB - 1, a negative size, an unterminated number, another field, nothing.
+        // 2 GiB - 1, a negative size, a size that comes twice, a head without an end.
         for head in [
             &[0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2][..],
-            &[0x15, 0, 0x15, 0x01],
-            &[0x15, 0, 0x15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80],
-            &[0x15, 0, 0x25, 0x02],
-            &[0x15],
+            &[0x15, 0, 0x15, 0x01, 0x15, 2],
+            &[0x15, 0, 0x15, 2, 0x15, 2, 0x05, 4, 0xfe, 0xff, 0xff, 0xff, 0x0f],
+            &[0x15, 0, 0x15, 2, 0x18, 99],
         ] {
             assert!(read(&[head, &[0; 30]].concat()).is_err(), "{head:?}");
         }

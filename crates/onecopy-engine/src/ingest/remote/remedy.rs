@@ -6,7 +6,7 @@ use object_store::Error;
 
 use super::address::Scheme;
 
-pub(super) const CHANGED: &str = "it changed while it was being worked on; run the command again";
+pub(super) const CHANGED: &str = "it changed during the run: run again";
 
 const NO_RANGES: &str = "the server does not serve parts of a file: download it, then give the file";
 

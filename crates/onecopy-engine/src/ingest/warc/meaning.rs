@@ -85,7 +85,7 @@ pub(crate) fn meaning<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'
 }
 
 fn segment<'a>() -> Meaning<'a> {
-    Meaning::Reject("part of a record in several segments, which are not put together".into())
+    Meaning::Reject("part of a segmented record, which is not supported".into())
 }
 
 fn without_brackets(text: Cow<'_, str>) -> Cow<'_, str> {
@@ -133,7 +133,7 @@ fn redirect<'a>(from: Cow<'a, str>, location: &[u8], record: &WarcRecord) -> Mea
             let time = record.text("warc-date").and_then(|date| parse_time(&date));
             Meaning::Redirect { from, to: to.into(), time }
         }
-        Err(error) => Meaning::Reject(format!("a redirect to nowhere: {error}")),
+        Err(error) => Meaning::Reject(format!("a redirect without a usable target: {error}")),
     }
 }
 

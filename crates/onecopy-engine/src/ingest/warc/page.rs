@@ -42,7 +42,7 @@ fn of<'a>(origin: Origin<'a>, date: Cow<'a, str>) -> Record<'a> {
 /// A revisit that does not name its original refers to an earlier visit of its own address.
 fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, String> {
     let Some(to) = refers.uri.or_else(|| page.url.clone()) else {
-        return Err("a revisit that does not say of what".into());
+        return Err("a revisit that names no page".into());
     };
     page.links.push((LinkKind::Revisit, to.into_owned()));
     Ok(page)

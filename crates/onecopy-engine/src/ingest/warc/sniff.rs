@@ -50,7 +50,7 @@ pub(super) fn content(claimed: &str, bytes: &[u8]) -> Content {
     }
     if is_binary(bytes) {
         let claim = if claimed.is_empty() { "no media type" } else { claimed };
-        return Content::Other(format!("binary, though it has {claim}"));
+        return Content::Other(format!("binary data, although declared as {claim}"));
     }
     by_type(claimed).unwrap_or(Content::Text)
 }
@@ -113,7 +113,7 @@ mod tests {
             ("text/html", b"\x89PNG\r\n", other("image/png")),
             ("image/png", b"words", other("image/png")),
             ("text/css", b"p {}", other("text/css")),
-            ("text/html", b"\0\x01\x02\x03", other("binary, though it has text/html")),
+            ("text/html", b"\0\x01\x02\x03", other("binary data, although declared as text/html")),
             ("text/plain", b"w\0i\0d\0e\0", Content::Text),
             ("html", b"words", Content::Text),
         ] {

@@ -70,7 +70,7 @@ impl Generations {
             frozen.push(Generation::from_bytes(&bytes).ok_or_else(|| Error::Damaged {
                 file: name,
                 offset: 0,
-                what: "it is no order of shingles".into(),
+                what: "it is not an order of shingles".into(),
             })?);
         }
         let due =

@@ -6,10 +6,7 @@ use serde_json::value::to_raw_value;
 
 use super::plan::ImportReading;
 use crate::error::{At, Error, Result};
-use crate::ingest::{
-    Chunk, FieldNames, Format, Opener, Piece, Source, Trouble, lines, read_document, read_line, read_record,
-    records,
-};
+use crate::ingest::{Chunk, FieldNames, Format, Opener, Piece, RecordReader, Source, read_document, walk};
 use crate::job::Fields;
 use crate::service::Refusal;
 use crate::service::prepare::{NAMELESS, Preparation, PreparationBuffers};
@@ -66,13 +63,7 @@ impl Intake<'_> {
                 let from = &sources[*source as usize];
                 let mut out =
                     PreparedPiece { source: *source, name: from.name.clone(), ..PreparedPiece::default() };
-                match from.format {
-                    Format::Records(_) => self.records(chunk, &mut buffers, &mut out),
-                    _ => self.lines(chunk, &mut buffers, &mut out),
-                }
-                if let Some(trouble) = &chunk.trouble {
-                    out.push(Made::Rejected(self.reason(trouble)));
-                }
+                self.chunk(chunk, from.format, &mut buffers, &mut out);
                 Ok(out)
             }
             Piece::Documents { sources: range, .. } => {
@@ -81,32 +72,30 @@ impl Intake<'_> {
         }
     }
 
-    fn lines(&self, chunk: &Chunk, buffers: &mut PreparationBuffers, out: &mut PreparedPiece) {
-        let usual = self.reading.fields == Fields::default();
-        for (_, line) in lines(&chunk.bytes) {
-            if line.iter().all(u8::is_ascii_whitespace) {
-                out.records += 1;
-            } else if line.len() > self.opener.limits.page_bytes {
-                out.push(Made::Rejected(self.overlong()));
-            } else if usual {
-                // A record under the usual names stays as it is, with all that we do not know of.
-                out.push(made(self.preparation.put(line, buffers), line));
-            } else {
-                let record = read_line(line, self.names, &self.opener.needs);
-                out.push(record.map_or_else(Made::Rejected, |record| self.record(&record, buffers)));
-            }
-        }
-    }
-
-    fn records(&self, chunk: &Chunk, buffers: &mut PreparationBuffers, out: &mut PreparedPiece) {
+    fn chunk(
+        &self,
+        chunk: &Chunk,
+        format: Format,
+        buffers: &mut PreparationBuffers,
+        out: &mut PreparedPiece,
+    ) {
         let Opener { limits, needs, .. } = self.opener;
-        for item in records(&chunk.bytes) {
-            let page = item.record.and_then(|record| read_record(&record, limits, needs));
-            match page {
+        let reader = RecordReader { limits, names: self.names, needs };
+        let usual = self.reading.fields == Fields::default();
+        for raw in walk(chunk, format) {
+            if usual && reader.is_page_line(&raw) {
+                // A record under the usual names stays as it is, with all that we do not know of.
+                out.push(made(self.preparation.put(raw.bytes, buffers), raw.bytes));
+                continue;
+            }
+            match reader.read(&raw) {
                 Ok(Some(record)) => out.push(self.record(&record, buffers)),
                 Ok(None) => out.records += 1,
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
+        }
+        if let Some(trouble) = &chunk.trouble {
+            out.push(Made::Rejected(reader.reason(trouble)));
         }
     }
 
@@ -129,21 +118,8 @@ impl Intake<'_> {
         if record.links.iter().any(own) {
             return Made::Unchanged;
         }
-        let line = crate::ingest::to_line(&record);
+        let line = crate::ingest::to_line(record);
         made(self.preparation.page(record, line.as_bytes(), buffers), line.as_bytes())
-    }
-
-    fn reason(&self, trouble: &Trouble) -> String {
-        match trouble {
-            Trouble::Overlong => self.overlong(),
-            Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
-            Trouble::Refused(what) => what.clone(),
-        }
-    }
-
-    fn overlong(&self) -> String {
-        let limit = self.opener.limits.page_bytes;
-        format!("longer than the limit of {limit} bytes per page")
     }
 }
 

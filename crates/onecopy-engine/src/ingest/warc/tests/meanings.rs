@@ -51,7 +51,10 @@ fn responses_are_pages_redirects_or_rejected() {
             "HTTP/1.1 302 Found\r\nLocation: ../z?q\r\n\r\n",
             "http://a.example/x/y -> http://a.example/z?q Some(86400)",
         ),
-        ("HTTP/1.1 301\r\nLocation: http://\r\n\r\n", "reject a redirect to nowhere: empty host"),
+        (
+            "HTTP/1.1 301\r\nLocation: http://\r\n\r\n",
+            "reject a redirect without a usable target: empty host",
+        ),
         ("HTTP/1.1 304 Not Modified\r\n\r\n", "reject HTTP status 304"),
         ("HTTP/1.1 404 Not Found\r\nLocation: /\r\n\r\nx", "reject HTTP status 404"),
         ("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nx", "reject not text: image/png"),
@@ -82,7 +85,7 @@ fn other_records_are_what_they_are() {
         "skip an answer of DNS"
     );
     for (kind, field) in [("response", "WARC-Segment-Number: 1\r\n"), ("continuation", "")] {
-        assert!(told(&record(kind, field, "w")).starts_with("reject part of a record in several segments"));
+        assert!(told(&record(kind, field, "w")).starts_with("reject part of a segmented record"));
     }
     assert_eq!(told(&record("odd", "", "w")), "skip a record of unknown type");
     let revisit = told(&record(

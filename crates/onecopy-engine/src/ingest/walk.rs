@@ -1,0 +1,118 @@
+//! Walks the records of a chunk, whatever its format. Here alone records are numbered and given their bytes.
+//!
+//! A blank line and a record of an archive that is no page have a number too, so that numbers are those of the file.
+
+use std::ops::Range;
+
+use onecopy_core::{Needs, Record};
+
+use super::chunks::{Chunk, Trouble, lines};
+use super::fields::FieldNames;
+use super::format::Format;
+use super::record::read_line;
+use super::warc::{WarcRecord, read_record, records};
+use crate::job::Limits;
+
+/// A record of a chunk that is not read yet.
+pub(crate) struct RawRecord<'a> {
+    /// Its number in the chunk, from zero.
+    pub number: u32,
+    /// Where its bytes are in the chunk.
+    pub range: Range<usize>,
+    pub bytes: &'a [u8],
+    body: RawBody<'a>,
+}
+
+/// A line, or what an archive holds.
+enum RawBody<'a> {
+    Line,
+    /// A record of an archive, or why the bytes are none.
+    Archived(Result<WarcRecord<'a>, String>),
+}
+
+/// Reads records.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordReader<'a> {
+    pub limits: &'a Limits,
+    pub names: &'a FieldNames,
+    pub needs: &'a Needs,
+}
+
+/// The records of a chunk of a source of this format, in order.
+pub(crate) fn walk(chunk: &Chunk, format: Format) -> impl Iterator<Item = RawRecord<'_>> {
+    let bytes = &chunk.bytes[..];
+    let is_archive = matches!(format, Format::Records(_));
+    let line = |(start, line): (usize, &[u8])| (start..start + line.len(), RawBody::Line);
+    let lines = (!is_archive).then(|| lines(bytes).map(line));
+    let archived =
+        is_archive.then(|| records(bytes).map(|item| (item.range, RawBody::Archived(item.record))));
+    let all = lines.into_iter().flatten().chain(archived.into_iter().flatten());
+    (0..).zip(all).map(|(number, (range, body))| RawRecord {
+        number,
+        bytes: &bytes[range.clone()],
+        range,
+        body,
+    })
+}
+
+impl RecordReader<'_> {
+    /// Reads a record; `None` if it holds no page. Returns the reason if it cannot be read.
+    pub(crate) fn read<'r>(&self, raw: &RawRecord<'r>) -> Result<Option<Record<'r>>, String> {
+        match &raw.body {
+            RawBody::Line if is_blank(raw.bytes) => Ok(None),
+            RawBody::Line if raw.bytes.len() > self.limits.page_bytes => Err(self.overlong()),
+            RawBody::Line => read_line(raw.bytes, self.names, self.needs).map(Some),
+            RawBody::Archived(Ok(record)) => read_record(record, self.limits, self.needs),
+            RawBody::Archived(Err(reason)) => Err(reason.clone()),
+        }
+    }
+
+    /// Whether a record is a line that may be a page: neither blank nor too long.
+    pub(crate) fn is_page_line(&self, raw: &RawRecord) -> bool {
+        matches!(raw.body, RawBody::Line) && !is_blank(raw.bytes) && raw.bytes.len() <= self.limits.page_bytes
+    }
+
+    /// Why a chunk ends early, for `rejected.jsonl`.
+    pub(crate) fn reason(&self, trouble: &Trouble) -> String {
+        match trouble {
+            Trouble::Overlong => self.overlong(),
+            Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
+            Trouble::Refused(what) => what.clone(),
+        }
+    }
+
+    fn overlong(&self) -> String {
+        format!("longer than the limit of {} bytes per page", self.limits.page_bytes)
+    }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packing::Packing;
+    use super::*;
+
+    #[test]
+    fn blank_and_broken_lines_have_numbers_too() {
+        let bytes = b"{\"id\":1,\"text\":\"a\"}\n\n \r\nx\n{\"id\":2,\"text\":\"a long line\"}".to_vec();
+        let chunk = Chunk { index: 0, at: 0, bytes, trouble: None, permit: None };
+        let limits = Limits { page_bytes: 24, ..Limits::default() };
+        let (names, needs) = (FieldNames::new(&Default::default()), Needs::default());
+        let reader = RecordReader { limits: &limits, names: &names, needs: &needs };
+        let walked = walk(&chunk, Format::Lines(Packing::Plain)).map(|raw| {
+            let read = reader.read(&raw).map(|record| record.map(|record| record.id.to_owned()));
+            (raw.number, raw.range, read.map_err(|reason| reason.starts_with("longer than")))
+        });
+        let expected = [
+            (0, 0..19, Ok(Some("1".to_owned()))),
+            (1, 20..20, Ok(None)),
+            (2, 21..23, Ok(None)),
+            (3, 24..25, Err(false)),
+            (4, 26..55, Err(true)),
+        ];
+        assert_eq!(walked.collect::<Vec<_>>(), expected);
+    }
+}
