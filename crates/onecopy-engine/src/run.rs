@@ -18,9 +18,9 @@ use onecopy_core::Needs;
 /// What a run is: two runs that are equal here give the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// The version of the program, for people: two versions may give the same answers.
+    /// The version of the program. Two versions may give the same answers.
     pub version: String,
-    /// As [`ANSWER_VERSION`]. Programs that did not write it down have none.
+    /// See [`ANSWER_VERSION`]. Zero if the program did not record it.
     #[serde(default)]
     pub answer_version: u32,
     pub config: Config,
@@ -30,12 +30,12 @@ pub(crate) struct Run {
     pub inputs: Inputs,
     /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
     pub chunk_bytes: usize,
-    /// What a finished run published, by name.
+    /// The sizes of the results of a finished run, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub results: BTreeMap<String, Extent>,
 }
 
-/// How large a result is: a file, or all files of a folder.
+/// The size of a result: a file, or all files of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Extent {
     pub files: u64,
@@ -54,7 +54,7 @@ impl Run {
         Ok(method(&self.config)?)
     }
 
-    /// Whether both give the same results. Neither the program's version nor where chunks are cut matters.
+    /// Whether both give the same results. The program's version and the chunk size do not matter.
     pub(crate) fn equals(&self, other: &Run) -> bool {
         let Run { version, chunk_bytes, results, .. } = self.clone();
         *self == Run { version, chunk_bytes, results, ..other.clone() }
@@ -86,7 +86,7 @@ pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     fs::rename(&aside, path).at("create", path)
 }
 
-/// As [`write`], and after lost power the file is whole or not there.
+/// As [`write`]. After a power loss the file is complete or does not exist.
 pub(crate) fn write_durably(path: &Path, value: &impl Serialize) -> Result<()> {
     let (aside, file) = write_aside(path, value)?;
     file.sync_all().at("write", &aside)?;

@@ -14,11 +14,11 @@ use crate::job::Job;
 /// What each part may take, in bytes unless said otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// What all of them share: the memory limit without what unpacking takes.
+    /// The memory limit without the share of unpacking.
     pub limit: u64,
     /// The memory limit.
     pub memory: u64,
-    /// What unpacking takes at least, if it takes a share of the memory limit.
+    /// The least memory that unpacking takes, if any file is packed with zstd.
     pub unpacking: Option<u64>,
     /// A chunk of input. A thread works on one at a time, in buffers of several times its size.
     pub chunk: usize,
@@ -96,23 +96,23 @@ impl Budget {
         Ok(())
     }
 
-    /// A memory limit that leaves so much beside what unpacking takes, which grows with it.
+    /// The memory limit that leaves `needed` bytes after unpacking took its share.
     fn memory_for(&self, needed: u64) -> u64 {
         let grown = |least: u64| (needed + least).div_ceil(UNPACKING_SHARE - 1) * UNPACKING_SHARE;
         self.unpacking.map_or(needed, grown)
     }
 }
 
-/// What unpacking zstd takes.
+/// The memory that unpacking zstd takes.
 struct Unpacking {
-    /// Files that are open at once, at most.
+    /// The most files that are open at once.
     at_once: u64,
-    /// The sources, and how wide the first frame of each is: a power of two. The widest first.
+    /// The window of the first frame of each source, rounded up to a power of two. The widest comes first.
     first: Vec<(u64, PathBuf)>,
 }
 
 impl Unpacking {
-    /// Looks at all sources. They may take at most half of the limit.
+    /// Reads the first frame header of all sources. Fails if they take more than half of the limit.
     fn of(job: &Job, sources: &[Source], stores: &Stores) -> Result<Unpacking> {
         let mut first = Vec::new();
         for source in sources.iter().filter(|source| source.format.packing() == Packing::Zstd) {
@@ -133,14 +133,14 @@ impl Unpacking {
         Err(Error::Memory { needed, limit: job.memory_bytes, purpose })
     }
 
-    /// How wide a frame may be that was not looked at.
+    /// The window limit for later frames.
     fn any(&self, memory: u64) -> u64 {
         let share = memory / UNPACKING_SHARE / self.at_once.max(1);
         // Rounded down to a power of two.
         (1 << share.max(1).ilog2()).clamp(SMALL_WINDOW, WIDEST)
     }
 
-    /// What the files that are open at once take, of such a memory limit.
+    /// The memory that the open files take under such a memory limit.
     fn takes(&self, memory: u64) -> u64 {
         let any = self.any(memory);
         let windows = self.first.iter().take(self.at_once as usize).map(|(window, _)| (*window).max(any));
@@ -155,9 +155,9 @@ impl Unpacking {
     }
 }
 
-/// One part in so many of the memory is for unpacking zstd frames that were not looked at.
+/// The fraction of the memory limit for later zstd frames is one over this.
 const UNPACKING_SHARE: u64 = 8;
-/// Windows of this size are within the shares of all else.
+/// Smaller windows are not counted: the other shares have room for them.
 const SMALL_WINDOW: u64 = 1 << 20;
 /// One in so many pages is counted at least: what is common among a quarter of the pages is so among all.
 const COUNTED: u32 = 4;
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_looked_at_has_its_share() {
+    fn later_frames_have_a_share() {
         let folder = tempfile::tempdir().unwrap();
         let job = job(folder.path(), &[20, 25, 20]);
         let stores = Stores::new([]);
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(allowed, [16, 32, 16]);
         // Two files at once, one of them the widest.
         assert_eq!(budget.limit, (256 - 32 - 16) << 20);
-        // What a frame says to give is enough for it.
+        // The advice of a refused frame suffices.
         let given = Job { memory_bytes: windows.any.share << 27, ..large };
         assert_eq!(Budget::of(&given, &inputs.sources, &stores).unwrap().1.any.bytes, WIDEST);
     }

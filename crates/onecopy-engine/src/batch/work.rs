@@ -184,7 +184,7 @@ impl Work {
         let run = Run { results: finished::extents(&results)?, ..self.run };
         run::write(&results.join("run.json"), &run)?;
         run::write(&results.join("report.json"), report)?;
-        // The folder is the user's too: what came while the run worked is not ours to replace.
+        // The user may have added files while the run worked.
         folder::refuse_results(&self.out)?;
         let mark = self.folder.join(PUBLISHING);
         File::create(&mark).at("create", &mark)?;

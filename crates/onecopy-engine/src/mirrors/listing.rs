@@ -65,7 +65,7 @@ fn open(dir: &Path, path: &Path) -> Result<File> {
     if !dir.join("report.json").exists() {
         return Err(Error::NotAFinishedRun { folder: dir.to_owned() });
     }
-    // A folder without a run is another's, and its list speaks for itself.
+    // A folder may have a page list and no run.
     if dir.join("run.json").exists() {
         Run::current(dir)?;
     }

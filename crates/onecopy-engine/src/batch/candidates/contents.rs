@@ -21,7 +21,7 @@ pub(crate) struct Contents {
     pub of_page: Vec<u32>,
     /// The best page of each content.
     pub best_page: Vec<u32>,
-    /// All other pages that are compared, best first: copies of the text of another.
+    /// All other compared pages, best first: each is an exact copy of a best page.
     pub copies: Vec<u32>,
     /// Where each content's sketch is.
     pub sketch_at: Vec<SketchAt>,

@@ -114,7 +114,7 @@ impl Part {
     }
 }
 
-/// Calls `each` with the lists that are one behind the other, each behind its length.
+/// Calls `each` with every list of a block. Each list follows its length.
 fn each_list(mut rest: &[Holder], each: &mut impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
     while let Some((&[length, _], tail)) = rest.split_first() {
         let (list, tail) = tail.split_at(length as usize);
@@ -124,7 +124,7 @@ fn each_list(mut rest: &[Holder], each: &mut impl FnMut(&[Holder]) -> Result<()>
     Ok(())
 }
 
-/// Holders of a block on disk, at least.
+/// The least number of holders in a block on disk.
 const BLOCK: usize = 1 << 13;
 
 /// Writes the runs of one part.
@@ -134,7 +134,7 @@ pub(crate) struct ListWriter<'a> {
     part: Part,
     /// The contents of a run, to be hashed.
     contents: Vec<u32>,
-    /// Where runs go that do not fit in memory, and the block that is being filled with them.
+    /// The file of the lists that do not fit in memory, and its next block.
     disk: Option<File>,
     block: Vec<Holder>,
 }
@@ -191,7 +191,7 @@ impl ListWriter<'_> {
             return self.push_to_disk(run).map(|()| None);
         }
         self.part.memory.push([run.len() as u32, 0]);
-        // One beyond what can be noted is written again if it comes again, which only costs room.
+        // A list beyond 32 bits is not remembered. It may be written twice, which only costs space.
         let at = u32::try_from(self.part.memory.len()).ok();
         self.part.memory.extend_from_slice(run);
         Ok(at)

@@ -25,7 +25,7 @@ pub(crate) struct Pile<T> {
     /// The values that are not in memory, whole blocks of them, and how many.
     file: Option<Spill>,
     spilled: usize,
-    /// The pieces of the file: their words, and their checksums.
+    /// The pieces of the file: the number of words and the checksum of each.
     pieces: Vec<(usize, u64)>,
 }
 

@@ -123,7 +123,7 @@ impl<T: Sortable> Sorter<T> {
         mut each: impl FnMut(T) -> Result<()>,
     ) -> Result<Vec<T>> {
         if self.runs.is_empty() {
-            // Buckets are a second copy, for which there must be room, and their places have 32 bits.
+            // Buckets need room for a second copy, and their offsets have 32 bits.
             let room = self.limit.min(u32::MAX as usize);
             if 2 * self.values.len() <= room {
                 sort_in_buckets(&self.values, buffer);
@@ -223,7 +223,7 @@ fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
 /// Most runs that are open at once.
 const FAN_IN: usize = 128;
 
-/// Bytes of a block on disk, about.
+/// About how many bytes a block on disk has.
 const BLOCK_BYTES: usize = 4_000;
 
 /// Writes values to a file.
@@ -261,10 +261,10 @@ impl<'a> ListWriter<'a> {
 struct SortedPart<'a, T: Sortable> {
     reader: BufReader<File>,
     path: &'a Path,
-    /// Bytes of the file that were not read.
+    /// The number of unread bytes.
     left: u64,
     block: Vec<u8>,
-    /// What was taken of the block.
+    /// How many bytes of the block were taken.
     taken: usize,
     bytes: T::Bytes,
 }

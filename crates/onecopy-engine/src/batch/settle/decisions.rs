@@ -17,7 +17,7 @@ use onecopy_core::settle::Settled;
 pub(crate) struct Decisions {
     of_page: Vec<u32>,
     best_page: Vec<u32>,
-    /// The other pages that were compared, best first.
+    /// All other compared pages, best first.
     copies: Vec<u32>,
     winner: Vec<u32>,
     /// The similarity of each content and its winner, its bits in two halves.
@@ -27,13 +27,13 @@ pub(crate) struct Decisions {
     ends: Vec<u32>,
 }
 
-/// A page of a group, in the order in which groups and their pages are listed.
+/// A page of a group. Its order is that of `groups.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Member {
     pub group: u32,
-    /// Its content, or that of the page which it stands for: better ones first.
+    /// The content of the page, or of the page at which it ends: better ones first.
     pub content: u32,
-    /// Its place among the pages of the content. Those that stand for another have one place, the last.
+    /// Its rank among the pages of the content. Redirects and revisits share the last one.
     pub place: u32,
     pub page: PageId,
 }

@@ -1,4 +1,4 @@
-//! Whether a folder with results has those of a run, and all of them.
+//! Checks whether an output folder has all results of a run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,19 +13,19 @@ use crate::error::{At, Error, Result};
 use crate::report::Report;
 use crate::run::{self, Extent, Run};
 
-/// The results that describe the run, and not the pages.
+/// The results whose sizes are not recorded.
 const DESCRIPTIONS: [&str; 2] = ["run.json", "report.json"];
 
-/// What is left of the results of the very same run.
+/// What an output folder has of the results of the same run.
 #[derive(Debug)]
 pub(super) enum Finished {
-    /// All of them.
+    /// All results.
     Whole(Box<Report>),
-    /// All but these.
+    /// All results except these.
     Lacks(String),
 }
 
-/// Says whether the finished run in `out` is `run`, or why it may not be replaced.
+/// Compares the finished run in `out` with `run`. Fails if it is another run, or somebody changed the results.
 pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
     let folder = out.to_owned();
     let made = run::read::<Run>(&out.join("run.json")).filter(|made| made.answer_version == ANSWER_VERSION);
@@ -49,7 +49,7 @@ pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
     Ok(if lacks.is_empty() { Finished::Whole(report) } else { Finished::Lacks(lacks.join(" and ")) })
 }
 
-/// How large each result is.
+/// The size of each result.
 pub(super) fn extents(results: &Path) -> Result<BTreeMap<String, Extent>> {
     let mut extents = BTreeMap::new();
     for name in RESULTS.into_iter().filter(|name| !DESCRIPTIONS.contains(name)) {
@@ -60,7 +60,7 @@ pub(super) fn extents(results: &Path) -> Result<BTreeMap<String, Extent>> {
     Ok(extents)
 }
 
-/// How large a file is, or all files of a folder; nothing if it is not there.
+/// The size of a file, or of all files of a folder. `None` if it does not exist.
 fn extent_of(path: &Path) -> io::Result<Option<Extent>> {
     let facts = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

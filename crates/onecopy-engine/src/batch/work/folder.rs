@@ -1,6 +1,6 @@
 //! Recognises onecopy's output folders by the content of their files, not by their names alone.
 //!
-//! Nothing is deleted or replaced that a run of onecopy did not make.
+//! onecopy never deletes or replaces a file that no run made.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,30 +16,30 @@ use crate::run;
 
 /// The working folder, inside the output folder.
 pub(super) const WORKING: &str = ".onecopy";
-/// A file in the working folder, there from when the first result is about to be moved out.
+/// A file in the working folder that exists from just before the first result is moved out.
 pub(super) const PUBLISHING: &str = "publishing";
 
 /// What an output folder holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// Nothing, or what a run is working on.
+    /// No results: it is empty, or a run works in it.
     NoResults,
     /// The results of a finished run.
     Results,
 }
 
-/// What every `run.json` of ours has, whatever its version.
+/// Fields that every `run.json` has, in any version.
 #[derive(Deserialize)]
-#[allow(dead_code, reason = "that they can be read is what counts")]
+#[allow(dead_code, reason = "only their presence counts")]
 struct RunMark {
     version: String,
     config: Map<String, Value>,
     inputs: Map<String, Value>,
 }
 
-/// What every `report.json` of ours has.
+/// Fields that every `report.json` has.
 #[derive(Deserialize)]
-#[allow(dead_code, reason = "that they can be read is what counts")]
+#[allow(dead_code, reason = "only their presence counts")]
 struct ReportMark {
     version: String,
     read: u64,
@@ -47,7 +47,7 @@ struct ReportMark {
     removed: u64,
 }
 
-/// Says what a folder holds. Refuses one that has anything in it and is not ours.
+/// Says what a folder holds. Fails if it has files that no run made.
 pub(super) fn look(out: &Path) -> Result<Holds> {
     let names = match names(out) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Holds::NoResults),
@@ -71,7 +71,7 @@ pub(super) fn maker(out: &Path) -> Option<String> {
     run::read::<RunMark>(&out.join("run.json")).map(|mark| mark.version)
 }
 
-/// Refuses a folder with results that no finished run made, and no run is about to publish.
+/// Fails if a folder has results that no run made.
 pub(super) fn refuse_results(out: &Path) -> Result<()> {
     if is_finished(out) || out.join(WORKING).join(PUBLISHING).exists() {
         return Ok(());
@@ -86,7 +86,7 @@ fn is_finished(out: &Path) -> bool {
     maker(out).is_some() && run::read::<ReportMark>(&out.join("report.json")).is_some()
 }
 
-/// Whether a run was begun in a working folder. Refuses one with files that are not ours.
+/// Whether a run began in a working folder. Fails if the folder has files that no run made.
 fn is_working(working: &Path) -> Result<bool> {
     let names = names(working).at("read", working)?;
     if let Some(other) = names.iter().find(|name| !is_ours(name)) {
@@ -122,14 +122,14 @@ fn is_ours(name: &OsStr) -> bool {
         .is_some_and(|name| NAMES.contains(&name) || STARTS.iter().any(|start| name.starts_with(start)))
 }
 
-/// Deletes what a run left in its working folder, but the lock and the input.
+/// Deletes the files of a run in its working folder, except the lock and the copied input.
 pub(super) fn clear(working: &Path) -> Result<()> {
     let stay = |name: &OsStr| name == "lock" || name == "stdin" || !is_ours(name);
     let names = names(working).at("read", working)?;
     names.iter().filter(|name| !stay(name)).try_for_each(|name| delete(&working.join(name)))
 }
 
-/// Deletes a working folder, unless there is something in it that is not ours.
+/// Deletes a working folder, but not files that no run made.
 pub(super) fn remove(working: &Path) -> Result<()> {
     clear(working)?;
     delete(&working.join("stdin"))?;
@@ -140,7 +140,7 @@ pub(super) fn remove(working: &Path) -> Result<()> {
     }
 }
 
-/// Takes away a working folder that nothing was done in.
+/// Deletes a working folder in which no run began.
 pub(super) fn leave(working: &Path) {
     let unused = |name: &OsStr| name == "lock" || name == "stdin";
     if names(working).is_ok_and(|names| names.iter().all(|name| unused(name))) {
@@ -163,7 +163,7 @@ mod tests {
     const RUN: &str = r#"{"version":"0.0.1","config":{},"inputs":{}}"#;
     const REPORT: &str = r#"{"version":"0.0.1","read":1,"kept":1,"removed":0}"#;
 
-    /// What is said of a folder with these files.
+    /// Looks at a folder with these files.
     fn holds(files: &[(&str, &str)]) -> Result<Holds> {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {

@@ -1,7 +1,7 @@
-//! How results appear: all at once, and so that they survive lost power.
+//! Publishes results all at once, so that they survive a power loss.
 //!
-//! Where `report.json` is, everything else is, on disk and not only in the system's memory. So files and folders are
-//! synced before it is moved to its place, and the folder after.
+//! If `report.json` exists, all other results are complete on disk. So every file and folder is synced before
+//! `report.json` is renamed into place, and the output folder once more after that.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 use super::{RESULTS, delete};
 use crate::error::{At, Result};
 
-/// The result that says that all others are there.
+/// The result that is published last.
 const LAST: &str = "report.json";
-/// More files are not synced one by one: a disk takes some milliseconds for each.
+/// The most files that are synced one by one. Each takes the disk some milliseconds.
 const FEW: usize = 32;
 
 /// A step of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The bytes of a file reach the disk.
+    /// Syncs the bytes of a file.
     SyncFile(PathBuf),
-    /// The names in a folder reach the disk.
+    /// Syncs the names in a folder.
     SyncFolder(PathBuf),
-    /// All that is below a folder reaches the disk.
+    /// Syncs everything below a folder.
     SyncBelow(PathBuf),
     Delete(PathBuf),
     Rename(PathBuf, PathBuf),
@@ -41,8 +41,8 @@ impl Step {
     }
 }
 
-/// Moves the `results` of a run to `out`, step by step, in place of those that are there. They are in the run's working
-/// folder, a level below.
+/// Moves the `results` of a run to `out`, step by step, and replaces old ones. `results` is a folder inside the working
+/// folder.
 pub(super) fn publish(results: &Path, out: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Result<()> {
     sync_results(results, step)?;
     let (working, above) = (results.parent(), out.parent());
@@ -57,7 +57,7 @@ pub(super) fn publish(results: &Path, out: &Path, step: &mut dyn FnMut(Step) -> 
     for name in old.iter().filter(|name| **name != LAST) {
         step(Step::Delete(out.join(name)))?;
     }
-    // There are markets only if some were asked for.
+    // `markets` exists only if the job has some.
     let new = RESULTS.iter().filter(|name| **name != LAST && (**name != "markets" || there(results, name)));
     for name in new {
         step(Step::Rename(results.join(name), out.join(name)))?;
@@ -77,7 +77,7 @@ fn sync_results(results: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Res
     found.into_iter().try_for_each(step)
 }
 
-/// The steps that sync a folder and all that is below it; no more than a few beyond `most`.
+/// Collects the steps that sync a folder and everything below it. Stops soon after `most` steps.
 fn collect(folder: &Path, most: usize, found: &mut Vec<Step>) -> Result<()> {
     for entry in fs::read_dir(folder).at("read", folder)? {
         let entry = entry.at("read", folder)?;
@@ -94,7 +94,7 @@ fn collect(folder: &Path, most: usize, found: &mut Vec<Step>) -> Result<()> {
     Ok(())
 }
 
-/// Some systems do not let folders be synced, or not by us: then it is theirs to keep them.
+/// Syncs a folder, unless the file system refuses to.
 fn sync_folder(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|folder| folder.sync_all());
     let refused =
@@ -105,7 +105,7 @@ fn sync_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// Syncs the file system that a folder is on.
+/// Syncs the whole file system of a folder.
 #[cfg(target_os = "linux")]
 fn sync_below(path: &Path) -> Result<()> {
     let folder = File::open(path).at("sync", path)?;
@@ -143,7 +143,7 @@ mod tests {
         publish(&results, &out, &mut |step| {
             steps.push(step.clone());
             step.take()?;
-            // Whoever sees a report sees all that it vouches for.
+            // If a report is visible, its results are complete.
             if let Ok(seen) = fs::read_to_string(out.join(LAST)) {
                 let same = |name: &str| fs::read_to_string(out.join(name)).is_ok_and(|text| text == seen);
                 assert!(["run.json", "pages.jsonl"].into_iter().all(same), "{:?}", steps.last());
@@ -177,10 +177,10 @@ mod tests {
             assert!(place(&steps, &Step::SyncFolder(results.join(inner))) < report, "{inner}");
         }
         assert!(place(&steps, &Step::SyncFolder(folder.path().to_owned())) < report);
-        // The other results have their names, and then the report has.
+        // The other names are durable before the report appears.
         assert_eq!(steps[report - 1], Step::SyncFolder(out.clone()));
         assert_eq!(steps[report + 1..], [Step::SyncFolder(out.clone())]);
-        // The old report is gone before anything that it vouches for.
+        // The old report disappears before the old results.
         let gone = place(&steps, &Step::Delete(out.join(LAST)));
         assert_eq!(steps[gone + 1], Step::SyncFolder(out.clone()));
         assert!(steps[..gone].iter().all(|step| !matches!(step, Step::Delete(_) | Step::Rename(..))));

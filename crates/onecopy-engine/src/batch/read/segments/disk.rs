@@ -3,7 +3,8 @@
 //! They lie one behind the other in `segments.bin`, each from the beginning of a block, and `segments.log` has a record
 //! for each that is complete. A run that is killed loses what was not yet logged; the rest is found again by its checksums.
 //!
-//! Whatever is read back is checked: a part as a whole when it is read as a whole; else once, before anything of it is used.
+//! Readers check the checksum of a part whenever they read all of it. Before they read a piece of a part, they check the
+//! part once.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -32,9 +33,9 @@ pub(super) struct OnDisk {
     pub layout: Layout,
     /// Where it is.
     pub at: u64,
-    /// The checksums of its parts: all in front of the ranks, the ranks, the sketches.
+    /// The checksums of its parts: everything before the ranks, the ranks, the sketches.
     sums: [u64; 3],
-    /// Whether the first part and the sketches were found to be right.
+    /// Whether the first part and the sketches were checked.
     rows_checked: AtomicBool,
     sketches_checked: AtomicBool,
 }
@@ -121,7 +122,7 @@ impl Disk {
         Ok(OnDisk { layout, at, sums, ..OnDisk::default() })
     }
 
-    /// All of a segment in front of its ranks.
+    /// Everything of a segment before its ranks.
     pub(super) fn rows(&self, segment: &OnDisk) -> Result<Vec<u64>> {
         let mut words = vec![0; segment.layout.ranks_at()];
         self.read(segment.at, bytemuck::cast_slice_mut(&mut words))?;
@@ -130,7 +131,7 @@ impl Disk {
         Ok(words)
     }
 
-    /// Reads some of what is in front of a segment's ranks, from byte `from` on.
+    /// Reads a piece of what precedes a segment's ranks, from byte `from` on.
     pub(super) fn some_of_rows(&self, segment: &OnDisk, from: usize, bytes: &mut [u8]) -> Result<()> {
         if !segment.rows_checked.load(Ordering::Relaxed) {
             self.rows(segment)?;
@@ -166,7 +167,7 @@ impl Disk {
         self.read(segment.sketches_at() + 8 * start as u64, bytemuck::cast_slice_mut(words))
     }
 
-    /// Reads the next ranks of a segment; how many bytes there were.
+    /// Reads the next ranks of a segment. Returns the number of bytes.
     pub(super) fn ranks(
         &self,
         segment: &OnDisk,
@@ -174,12 +175,12 @@ impl Disk {
         buffer: &mut [u8],
     ) -> Result<usize> {
         let (layout, from) = (&segment.layout, cursor.taken);
-        // With the zeros behind them, which are under the checksum too.
         let n = (layout.ranks as usize - from).min(buffer.len());
         self.read(segment.at + 8 * layout.ranks_at() as u64 + from as u64, &mut buffer[..n])?;
         cursor.sum.update(&buffer[..n]);
         cursor.taken += n;
         if n > 0 && cursor.taken == layout.ranks as usize {
+            // The checksum covers the zeros that pad the last word.
             cursor.sum.update(&[0; 8][..layout.ranks.next_multiple_of(8) as usize - cursor.taken]);
             if cursor.sum.digest() != segment.sums[1] {
                 return Err(damaged()).at("read", self.data.path());
@@ -201,7 +202,7 @@ impl Disk {
     }
 }
 
-/// How far the ranks of a segment were read, and the checksum of those.
+/// How far the ranks of a segment were read, and the checksum so far.
 #[derive(Clone, Default)]
 pub(crate) struct RankCursor {
     pub(super) taken: usize,
