@@ -24,7 +24,7 @@ pub(crate) use format::{Format, of_page};
 pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
-pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
+pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use record::{Record, TextParts, Wanted, document, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, read_record, records};
