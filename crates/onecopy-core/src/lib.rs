@@ -62,7 +62,7 @@
 //! assert_eq!([groups.of(0), groups.of(1), groups.of(2)], [0, 0, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! [`reference`] is the slow and obviously right answer; everything fast must equal it.
+//! [`mod@reference`] is the slow and obviously right answer; everything fast must equal it.
 
 mod address;
 mod appraise;

@@ -5,6 +5,7 @@
 
 mod cells;
 mod columns;
+mod counts;
 mod guard;
 mod pages;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use parquet::file::reader::{ChunkReader, FileReader};
 
 use self::cells::Cells;
 use self::columns::{Column, choose};
+pub(crate) use self::counts::column_reader;
 pub(crate) use self::guard::{ParquetFile, guarded, open_parquet};
 use super::chunks::{Chunk, Chunks, Trouble};
 use super::packing::is_no_damage;
@@ -159,7 +161,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         self.rows = u64::try_from(group.metadata().num_rows())?;
         self.cells.clear();
         for column in &self.columns {
-            self.cells.push(Cells::new(group.get_column_reader(column.leaf)?, column.kind));
+            self.cells.push(Cells::new(column_reader(&*group, column.leaf)?, column.kind));
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
-use crate::ingest::{guarded, open_parquet};
+use crate::ingest::{column_reader, guarded, open_parquet};
 
 /// The approximate number of bytes copied at a time.
 const BATCH_BYTES: i64 = 1 << 20;
@@ -84,7 +84,7 @@ fn copy_group(
         let rows = group.metadata().num_rows();
         let row_bytes = group.metadata().column(leaf).uncompressed_size() / rows.max(1);
         let batch = (BATCH_BYTES / row_bytes.max(1)).clamp(1, BATCH_ROWS) as usize;
-        let copied = copy_column(group.get_column_reader(leaf)?, &mut column, batch, keep)?;
+        let copied = copy_column(column_reader(group, leaf)?, &mut column, batch, keep)?;
         if i64::try_from(copied)? != rows {
             return Err(too_few());
         }
