@@ -27,15 +27,9 @@ pub(crate) use format::{Format, NotOnePage, of_page};
 pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
 pub(crate) use line::to_line;
 pub(crate) use opener::Opener;
-<<<<<<< HEAD
 pub(crate) use packing::{Packing, open, sniff, unpack, write};
-pub(crate) use parquet::{ParquetChunks, guarded, open_parquet};
-pub(crate) use record::{document, plain_name, read_document, read_line};
-=======
-pub(crate) use packing::{Packing, open, sniff, unpack, write, zstd_window};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
-pub(crate) use record::{Record, TextParts, Wanted, document, read_document, read_line};
->>>>>>> heads/fuzz
+pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use walk::{RecordReader, walk};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
