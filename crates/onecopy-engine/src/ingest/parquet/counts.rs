@@ -140,7 +140,7 @@ fn lengths_are_possible(values: Option<&[u8]>, count: u32, encoding: Encoding) -
     }
 }
 
-/// What follows numbers that are packed as differences; nothing if they are more than `most`, or cut short.
+/// The bytes after numbers that are packed as differences; nothing if they are more than `most`, or cut short.
 fn behind_lengths(mut bytes: &[u8], most: u64) -> Option<&[u8]> {
     let (block, parts) = (number(&mut bytes)?, number(&mut bytes)?);
     let (count, _first) = (number(&mut bytes)?, number(&mut bytes)?);
