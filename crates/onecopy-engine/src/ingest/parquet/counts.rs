@@ -3,7 +3,6 @@
 //! The `parquet` crate makes room for as many values as a dictionary, or the lengths in front of texts, say that they
 //! are. A page of a few bytes can say any number.
 
-use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader};
@@ -172,6 +171,7 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use std::sync::Arc;
 
+    use bytes::Bytes;
     use parquet::schema::types::{ColumnPath, Type as SchemaType};
 
     use super::*;
