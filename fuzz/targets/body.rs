@@ -49,8 +49,9 @@ const PAGES: [&str; 3] = [
 ];
 
 static SERVICE: LazyLock<Service> = LazyLock::new(|| {
-    let limits = Limits { page_bytes: PAGE_BYTES, ..Limits::default() };
-    let options = ServiceOptions { limits, threads: 1, ..ServiceOptions::new("memory") };
+    let mut options = ServiceOptions::new("memory");
+    options.limits = Limits { page_bytes: PAGE_BYTES, ..Limits::default() };
+    options.threads = 1;
     let service = Service::open_in(Arc::new(Volatile::new()), options).expect("memory is opened");
     let pages = PAGES.map(|page| Action::Put(page.as_bytes()));
     assert!(service.accept(&pages).iter().all(Result::is_ok));

@@ -109,9 +109,15 @@ impl Service {
         Ok(Service::start(Collection::open(options)?))
     }
 
-    /// The same in any folder, with other sizes.
+    /// The same in any folder: for tests and fuzzing, which lose power and keep all in memory.
+    #[doc(hidden)]
+    pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
+        Ok(Service::start(Collection::open_in(folder, options, tuning::Tuning::default())?))
+    }
+
+    /// The same with other sizes.
     #[cfg(test)]
-    fn open_in(
+    fn open_tuned(
         folder: Arc<dyn onecopy_store::Folder>,
         options: ServiceOptions,
         tuning: tuning::Tuning,

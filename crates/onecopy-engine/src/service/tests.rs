@@ -222,7 +222,7 @@ fn by_feed(service: &Service) -> BTreeMap<String, Value> {
 
 fn open(disk: &Volatile, config: &Config) -> Service {
     let options = ServiceOptions { config: Some(config.clone()), ..ServiceOptions::new("memory") };
-    Service::open_in(Arc::new(disk.clone()), options, Tuning::small()).unwrap()
+    Service::open_tuned(Arc::new(disk.clone()), options, Tuning::small()).unwrap()
 }
 
 fn check(steps: Vec<Step>, config: &Config) {

@@ -50,7 +50,7 @@ fn put_when_ready(service: &Service, lines: &mut Lines, made: Draft) {
 
 /// The service over this disk, or why there is none.
 fn try_open(disk: &Volatile) -> Result<Service> {
-    Service::open_in(Arc::new(disk.clone()), ServiceOptions::new("memory"), Tuning::small())
+    Service::open_tuned(Arc::new(disk.clone()), ServiceOptions::new("memory"), Tuning::small())
 }
 
 fn assert_as_batch(service: &Service, lines: &Lines) {
@@ -368,7 +368,7 @@ fn damaged_names_of_tables_are_found_before_anything_is_written() {
         let disk = whole.power_loss(0);
         damage(&disk, "tables.redb", offset as u64);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
-        match Service::open_in(Arc::new(disk), options, Tuning::small()) {
+        match Service::open_tuned(Arc::new(disk), options, Tuning::small()) {
             // Bytes of an earlier moment, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => assert!(error.to_string().contains("tables.redb is damaged"), "{error}"),
@@ -389,7 +389,7 @@ fn damaged_tables_are_named_and_nothing_panics() {
         let disk = whole.power_loss(0);
         damage(&disk, "tables.redb", offset);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
-        match Service::open_in(Arc::new(disk.power_loss(0)), options, Tuning::small()) {
+        match Service::open_tuned(Arc::new(disk.power_loss(0)), options, Tuning::small()) {
             // Bytes of an earlier moment, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => {
