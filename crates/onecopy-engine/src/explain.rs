@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::reread::{check_judged, each_line, plain, reread, unknown};
+use crate::reread::{FinishedRun, check_judged, each_line, plain, reread, unknown};
 use crate::run::Run;
 use onecopy_core::{Needs, Record, TextParts};
 
@@ -91,7 +91,8 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Resul
     wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
-    let found = reread(&run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
+    let finished = FinishedRun { run: &run, out, environment };
+    let found = reread(&finished, &wanted, &Needs::of(&run.config, &*method), again)?;
     let get = |name: &str| found.get(name).ok_or_else(|| unknown(name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());

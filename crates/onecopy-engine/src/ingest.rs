@@ -4,36 +4,34 @@
 //! depend only on the bytes, so a second reading gives the same chunks.
 
 mod chunks;
+mod container;
 mod feed;
-mod fields;
 mod format;
 mod inputs;
-mod line;
-mod names;
 mod opener;
 mod packing;
 mod parquet;
 mod record;
 mod remote;
-mod scan;
+mod split;
 mod walk;
 mod warc;
-mod windows;
 
 pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
+pub(crate) use container::{Reach, Spools};
 pub(crate) use feed::{Feed, Piece};
-pub(crate) use fields::FieldNames;
 pub(crate) use format::{Format, NotOnePage, of_page};
-pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
-pub(crate) use line::to_line;
+pub(crate) use inputs::{Inputs, Links, Lot, Planning, Source, lots, plan};
 pub(crate) use opener::Opener;
-pub(crate) use packing::{Packing, open, sniff, unpack, write};
+pub(crate) use packing::{
+    Packing, WIDEST, Window, Windows, is_no_damage, open, sniff, unpack, window, write, write_member,
+};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
-pub(crate) use record::{document, plain_name, read_document, read_line};
+pub(crate) use record::{FieldNames, document, plain_name, read_document, read_line, to_line};
 pub(crate) use remote::Stores;
+pub(crate) use split::copy_kept;
 pub(crate) use walk::{RecordReader, walk};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
-pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 
 use serde::Serialize;
 

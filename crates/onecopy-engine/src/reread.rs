@@ -12,7 +12,8 @@ use serde::Deserialize;
 use crate::environment::Environment;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, Stores, Windows, lots, read_document, walk,
+    Chunk, Feed, FieldNames, Opener, Piece, Reach, RecordReader, Source, Spools, Stores, Window, Windows,
+    lots, read_document, walk,
 };
 use crate::parallel::Gate;
 use crate::run::Run;
@@ -71,22 +72,31 @@ pub(crate) fn unknown(name: &str) -> Error {
     Error::PageNotJudged { page: name.into() }
 }
 
+/// A finished run, its output folder, and the settings of object stores, as in
+/// [`Job::environment`](crate::Job::environment). Containers that cannot be read in place are unpacked in the folder.
+pub(crate) struct FinishedRun<'a> {
+    pub run: &'a Run,
+    pub out: &'a Path,
+    pub environment: &'a Environment,
+}
+
 /// Reads the inputs of a run again, in order, and converts the pages with these names. If several pages have one name,
-/// the first counts. See [`Job::environment`](crate::Job::environment) for `environment`.
+/// the first counts.
 pub(crate) fn reread<T>(
-    run: &Run,
+    finished: &FinishedRun,
     pages: &[String],
     wanted: &Needs,
-    environment: &Environment,
     make: impl Fn(&Record) -> T,
 ) -> Result<HashMap<String, T>> {
+    let FinishedRun { run, out, environment } = *finished;
     let sources = &run.inputs.sources;
     if let Some(gone) = sources.iter().find(|source| source.version.is_none() && !source.path.exists()) {
         return Err(Error::InputGone { input: gone.name.clone() });
     }
     let lots = lots(sources, run.chunk_bytes as u64);
-    let stores = Stores::new(environment.iter().cloned());
-    let opener = run.opener(stores, Gate::new(1), wanted.clone(), Windows::default());
+    let spools = Spools::new(out, run.limits.expansion, Window::default());
+    let reach = Reach { stores: Stores::new(environment.iter().cloned()), spools };
+    let opener = run.opener(reach, Gate::new(1), wanted.clone(), Windows::default());
     let feed = Feed::new(sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
     let mut finder = Finder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };

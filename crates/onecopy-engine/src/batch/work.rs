@@ -16,7 +16,7 @@ use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Inputs, Links, Lot, Opener, Planning, Reach, Spools, Stores, Window, lots, plan};
 use crate::io::spool;
 use crate::job::Job;
 use crate::parallel::Gate;
@@ -82,15 +82,18 @@ pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
 
 fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Progress) -> Result<Found> {
     let out = &job.out;
-    let spool =
+    let stdin =
         if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
-    let stores = Stores::new(job.environment.iter().cloned());
-    let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
+    // Containers are unpacked before anything else needs memory.
+    let spools = Spools::new(working, job.limits.expansion, Window::of_half(job.memory_bytes));
+    let reach = Reach { stores: Stores::new(job.environment.iter().cloned()), spools };
+    let (stdin, links) = (stdin.as_deref(), Links::Follow);
+    let inputs = plan(&job.inputs, &Planning { stdin, out, links, reach: &reach, progress })?;
     if inputs.sources.is_empty() && inputs.refused.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
-    let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
+    let (budget, windows) = Budget::of(job, &inputs.sources, &reach)?;
     let run = described(job, inputs, budget.chunk)?;
     if holds == Holds::Results && !job.overwrite {
         match finished::check(&run, out)? {
@@ -111,7 +114,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
     let method = run.method()?;
     let needs = Needs::of(&run.config, &*method);
-    let opener = run.opener(stores, Gate::new(budget.large_pages), needs, windows);
+    let opener = run.opener(reach, Gate::new(budget.large_pages), needs, windows);
     let (folder, out) = (working.to_owned(), out.clone());
     Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
 }

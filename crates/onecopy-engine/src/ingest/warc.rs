@@ -23,6 +23,7 @@ mod unpack;
 pub(crate) use meaning::{Meaning, meaning};
 pub(crate) use page::read_record;
 pub(crate) use records::{WarcRecord, records};
+pub(super) use sniff::{is_no_text, starts_like_html};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;

@@ -164,8 +164,8 @@ impl Lists<'_> {
 fn place(source: &Source, number: u64) -> (Option<u64>, Option<u64>) {
     match source.format {
         Format::Lines(_) => (Some(number), None),
-        Format::Records(_) | Format::Parquet => (None, Some(number)),
-        Format::Html | Format::Text => (None, Some(0)),
+        Format::Records(_) | Format::Parquet | Format::Array(_) | Format::Table(_) => (None, Some(number)),
+        Format::Html(_) | Format::Text(_) => (None, Some(0)),
     }
 }
 

@@ -3,15 +3,13 @@
 //!
 //! The same removal gives the same bytes in every run: ids are derived from the content, and no write date is stored.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use memchr::memmem;
 use onecopy_core::Kind;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::ingest::{Copied, Packing, WarcRecord, records};
+use crate::ingest::{Copied, Packing, WarcRecord, records, write_member};
 
 /// The profile of a revisit whose payload equals the winner's byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -105,7 +103,7 @@ fn w3c_date(date: &str) -> String {
     }
 }
 
-/// Writes each record as its own gzip member or zstd frame, so that tools can read it by its offset.
+/// Writes each record as its own gzip member, frame or stream, so that tools can read it by its offset.
 pub(crate) struct RecordWriter<W> {
     out: W,
     packing: Packing,
@@ -123,17 +121,13 @@ impl<W: Write> RecordWriter<W> {
     /// Writes a record unchanged, and adds missing line ends.
     pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
         let ends = missing_ends(record);
-        self.packed.clear();
-        match self.packing {
-            Packing::Plain => return self.out.write_all(record).and_then(|()| self.out.write_all(ends)),
-            Packing::Gzip => {
-                let mut encoder = GzEncoder::new(&mut self.packed, Compression::default());
-                encoder.write_all(record)?;
-                encoder.write_all(ends)?;
-                encoder.finish()?;
-            }
-            Packing::Zstd => zstd::stream::copy_encode(record.chain(ends), &mut self.packed, 0)?,
+        if self.packing == Packing::Plain {
+            return self.out.write_all(record).and_then(|()| self.out.write_all(ends));
         }
+        self.packed.clear();
+        write_member(&mut self.packed, self.packing, |out| {
+            out.write_all(record).and_then(|()| out.write_all(ends))
+        })?;
         if self.packed.capacity() > PACKED_BYTES {
             return self.out.write_all(&std::mem::take(&mut self.packed));
         }
@@ -145,21 +139,7 @@ impl<W: Write> RecordWriter<W> {
         &mut self,
         copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
     ) -> io::Result<Copied> {
-        match self.packing {
-            Packing::Plain => copied(&mut self.out, copy),
-            Packing::Gzip => {
-                let mut encoder = GzEncoder::new(&mut self.out, Compression::default());
-                let result = copied(&mut encoder, copy)?;
-                encoder.finish()?;
-                Ok(result)
-            }
-            Packing::Zstd => {
-                let mut encoder = zstd::Encoder::new(&mut self.out, 0)?;
-                let result = copied(&mut encoder, copy)?;
-                encoder.finish()?;
-                Ok(result)
-            }
-        }
+        write_member(&mut self.out, self.packing, |out| copied(out, copy))
     }
 
     /// The inner writer, to undo writes.

@@ -23,7 +23,7 @@ use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Opener, Stores, Windows, lots};
+use crate::ingest::{Feed, FieldNames, Opener, Windows, lots};
 use crate::job::{Fields, Limits};
 use crate::parallel::{Gate, on_each};
 use crate::progress::{Progress, Stage};
@@ -131,7 +131,7 @@ fn read(
     let sources = &reading.inputs.sources;
     let lots = lots(sources, reading.chunk_bytes as u64);
     let opener = Opener {
-        stores: Stores::new(plan.environment.iter().cloned()),
+        reach: plan::reach(&plan.environment, &plan.spool, &reading.limits),
         fields: reading.fields.clone(),
         limits: reading.limits.clone(),
         needs: Needs { whole: true, ..preparation.needs.clone() },

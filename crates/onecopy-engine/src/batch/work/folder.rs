@@ -7,12 +7,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
-
 use super::{RESULTS, delete};
 use crate::error::{At, Error, Result};
-use crate::run;
+use crate::run::{self, is_results};
 
 /// The working folder, inside the output folder.
 pub(super) const WORKING: &str = ".onecopy";
@@ -28,25 +25,6 @@ pub(super) enum Holds {
     Results,
 }
 
-/// Fields that every `run.json` has, in any version.
-#[derive(Deserialize)]
-#[allow(dead_code, reason = "only their presence counts")]
-struct RunMark {
-    version: String,
-    config: Map<String, Value>,
-    inputs: Map<String, Value>,
-}
-
-/// Fields that every `report.json` has.
-#[derive(Deserialize)]
-#[allow(dead_code, reason = "only their presence counts")]
-struct ReportMark {
-    version: String,
-    read: u64,
-    kept: u64,
-    removed: u64,
-}
-
 /// Says what a folder holds. Fails if it has files that no run made.
 pub(super) fn look(out: &Path) -> Result<Holds> {
     let names = match names(out) {
@@ -55,7 +33,7 @@ pub(super) fn look(out: &Path) -> Result<Holds> {
     };
     let working = out.join(WORKING);
     let begun = working.is_dir() && is_working(&working)?;
-    if is_finished(out) {
+    if is_results(out) {
         return Ok(Holds::Results);
     }
     let others = names.iter().any(|name| name != WORKING);
@@ -68,22 +46,18 @@ pub(super) fn look(out: &Path) -> Result<Holds> {
 
 /// The version of onecopy that made the results in `out`.
 pub(super) fn maker(out: &Path) -> Option<String> {
-    run::read::<RunMark>(&out.join("run.json")).map(|mark| mark.version)
+    run::maker(&out.join("run.json"))
 }
 
 /// Fails if a folder has results that no run made.
 pub(super) fn refuse_results(out: &Path) -> Result<()> {
-    if is_finished(out) || out.join(WORKING).join(PUBLISHING).exists() {
+    if is_results(out) || out.join(WORKING).join(PUBLISHING).exists() {
         return Ok(());
     }
     match RESULTS.iter().find(|name| out.join(name).symlink_metadata().is_ok()) {
         Some(name) => Err(foreign(out, name)),
         None => Ok(()),
     }
-}
-
-fn is_finished(out: &Path) -> bool {
-    maker(out).is_some() && run::read::<ReportMark>(&out.join("report.json")).is_some()
 }
 
 /// Whether a run began in a working folder. Fails if the folder has files that no run made.
@@ -96,7 +70,7 @@ fn is_working(working: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    match run::read::<RunMark>(&path) {
+    match run::maker(&path) {
         Some(_) => Ok(true),
         None => Err(foreign(working, "run.json")),
     }
@@ -117,7 +91,7 @@ fn is_ours(name: &OsStr) -> bool {
         "recall",
         PUBLISHING,
     ];
-    const STARTS: [&str; 6] = ["fingerprints.", "keys-", "runs.", "section-", "sketches-", "kept-"];
+    const STARTS: [&str; 7] = ["fingerprints.", "keys-", "runs.", "section-", "sketches-", "kept-", "spool-"];
     name.to_str()
         .is_some_and(|name| NAMES.contains(&name) || STARTS.iter().any(|start| name.starts_with(start)))
 }

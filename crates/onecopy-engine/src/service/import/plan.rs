@@ -1,13 +1,13 @@
 //! Finds what is to be imported before anything is opened: files as a batch run does, and finished runs by their folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use onecopy_core::Config;
 
 use super::ImportJob;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Inputs, Stores, plan};
+use crate::ingest::{Inputs, Links, Planning, Reach, Spools, Stores, Window, plan};
 use crate::io::spool;
 use crate::job::{Fields, Limits, check_threads};
 use crate::progress::Progress;
@@ -19,6 +19,7 @@ const CHUNK_BYTES: usize = 2 << 20;
 /// The inputs of an import: found, and not yet read.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
+    pub(super) spool: PathBuf,
     pub(super) readings: Vec<ImportReading>,
     pub(super) environment: Environment,
     pub(super) threads: usize,
@@ -59,7 +60,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     for inputs in job.inputs.chunk_by(|a, b| !is_run(a) && !is_run(b)) {
         readings.push(match inputs {
             [folder] if is_run(folder) => of_run(Path::new(folder))?,
-            _ => of_files(job, inputs, spooled.as_deref())?,
+            _ => of_files(job, inputs, spooled.as_deref(), progress)?,
         });
     }
     let mut configs = readings.iter().filter_map(|reading| reading.config.as_ref());
@@ -68,7 +69,18 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     {
         return Err(Error::RunsDiffer);
     }
-    Ok(ImportPlan { readings, environment: job.environment.clone(), threads: job.threads })
+    Ok(ImportPlan {
+        spool: job.spool.clone(),
+        readings,
+        environment: job.environment.clone(),
+        threads: job.threads,
+    })
+}
+
+/// What opens the inputs. It unpacks containers in `spool`.
+pub(super) fn reach(environment: &Environment, spool: &Path, limits: &Limits) -> Reach {
+    let spools = Spools::new(spool, limits.expansion, Window::default());
+    Reach { stores: Stores::new(environment.iter().cloned()), spools }
 }
 
 /// Whether this is the output folder of a finished run.
@@ -86,9 +98,16 @@ fn of_run(folder: &Path) -> Result<ImportReading> {
     Ok(ImportReading { inputs, fields, limits, chunk_bytes, config: Some(config) })
 }
 
-fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<ImportReading> {
-    let stores = Stores::new(job.environment.iter().cloned());
-    let found = plan(inputs, spooled, &job.data, &stores)?;
+fn of_files(
+    job: &ImportJob,
+    inputs: &[String],
+    stdin: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<ImportReading> {
+    let reach = reach(&job.environment, &job.spool, &job.limits);
+    // A collection may be fed by others than its owner: links do not lead an import out of a folder.
+    let (out, links) = (job.data.as_path(), Links::Refuse);
+    let found = plan(inputs, &Planning { stdin, out, links, reach: &reach, progress })?;
     if found.sources.is_empty() && found.refused.is_empty() {
         let (input, reason) = (inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
