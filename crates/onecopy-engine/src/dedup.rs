@@ -86,4 +86,6 @@ fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -
 }
 
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod tests;

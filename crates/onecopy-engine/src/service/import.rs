@@ -36,7 +36,7 @@ pub struct ImportJob {
     pub inputs: Vec<String>,
     /// The collection's folder, which is never read as an input.
     pub data: PathBuf,
-    /// A folder that standard input may be put into.
+    /// A folder that standard input and unpacked containers may be put into.
     pub spool: PathBuf,
     /// Where a record's parts are found. A finished run has its own.
     pub fields: Fields,

@@ -17,6 +17,9 @@ Examples:
   onecopy dedup 'crawl/*.warc.gz' --out clean --memory 512M
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
+  onecopy dedup crawl.wacz mirror.tar.gz --out clean
+  onecopy dedup pages.csv.xz --out clean --text-field body --url-field link
+  onecopy dedup train.parquet --out clean --text-field data.text
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
 
 Results, complete once report.json exists:
@@ -39,7 +42,8 @@ A stopped run continues if you give the same command again.";
 #[derive(ClapArgs)]
 pub struct DedupArgs {
     /// Files, folders, glob patterns, addresses (s3://, gs://, az://, https://), or - for standard input. Formats: JSON
-    /// Lines, WARC, WET, ARC, each also .gz or .zst; Parquet; .html; .txt
+    /// Lines, JSON arrays, CSV, TSV, WARC, WET, ARC, .html, .txt and .md, each also .gz, .zst, .xz, .bz2 or .lz4; Parquet;
+    /// .wacz, .zip and .tar of such files
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// The folder for the results; created if needed

@@ -77,6 +77,7 @@ impl Spools {
 
     /// A new file without a name.
     fn nameless(&self) -> io::Result<File> {
+        fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(format!("spool-{}", std::process::id()));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
         fs::remove_file(&path)?;

@@ -61,7 +61,7 @@ impl TableSplit {
             reader: ReaderBuilder::new().delimiter(delimiter(head)).build(),
             names,
             page_bytes,
-            text: vec![0; 1 << 12],
+            text: vec![0; (1 << 12).min(page_bytes + 1)],
             filled: 0,
             ends: vec![0; 1 << 6],
             fields: 0,
