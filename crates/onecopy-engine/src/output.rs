@@ -7,4 +7,4 @@ mod parquet;
 mod warc;
 
 pub(crate) use kept::KeptWriter;
-pub(crate) use lists::Lists;
+pub(crate) use lists::{LIST_PASSES, Lists};

@@ -12,6 +12,7 @@ mod simd;
 mod size;
 mod summary;
 mod terminal;
+mod width;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ use super::names::Names;
 use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Format, Inputs, RejectedLine, Source};
+use crate::progress::Progress;
 use crate::report::Counts;
 
 /// The input of the lists.
@@ -21,7 +22,12 @@ pub(crate) struct Lists<'a> {
     pub threshold: f64,
     /// The memory limit for names, in bytes.
     pub memory: u64,
+    /// Counts segments, each [`LIST_PASSES`] times.
+    pub progress: &'a dyn Progress,
 }
+
+/// How many times [`Lists::write`] goes through the segments.
+pub(crate) const LIST_PASSES: u64 = 4;
 
 impl Lists<'_> {
     /// Writes all lists into `folder` and returns their counts.
@@ -63,6 +69,7 @@ impl Lists<'_> {
                     r#"{{"page":{page},"winner":{winner},"similarity":{similarity:?},"kind":"{kind}"}}"#
                 ))?;
             }
+            self.progress.advance(1);
         }
         out.finish()
     }
@@ -89,6 +96,7 @@ impl Lists<'_> {
             ))?;
         }
         out.finish()?;
+        self.progress.advance(self.segments.len() as u64);
         Ok(of_page)
     }
 
@@ -106,6 +114,7 @@ impl Lists<'_> {
                     ))?;
                 }
             }
+            self.progress.advance(1);
         }
         out.finish()
     }
@@ -133,6 +142,7 @@ impl Lists<'_> {
                 let (line_number, record) = place(source, names.line(number, number_in_chunk));
                 line(&RejectedLine { source: &source.name, line: line_number, record, reason })?;
             }
+            self.progress.advance(1);
         }
         out.finish()
     }

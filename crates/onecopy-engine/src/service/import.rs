@@ -99,7 +99,7 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     // Not by its stats: those count groups, and remember for a while how many there were.
     let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
-    progress.begin(Stage::Settle, left);
+    progress.begin(Stage::Compare, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);

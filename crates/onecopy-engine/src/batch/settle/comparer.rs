@@ -80,9 +80,6 @@ impl Comparer for SketchComparer<'_> {
     }
 
     fn connected(&self, lists: u64) {
-        // Gathered contents are connected as soon as they are settled, which is what is shown.
-        if self.sketches.is_none() {
-            self.progress.advance(lists);
-        }
+        self.progress.advance(lists);
     }
 }
