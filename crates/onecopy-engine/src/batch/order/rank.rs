@@ -29,6 +29,7 @@ pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) ->
             }
         }
     }
+    progress.advance(order.len() as u64 % 4_096);
     Ok(order)
 }
 
