@@ -129,7 +129,8 @@ pub use link::{
 };
 pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown};
 pub use method::{
-    Held, LooksAt, METHODS, Method, MethodEntry, Parts, Scratch, Search, Subject, method, usual_parameters,
+    Held, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search, Subject,
+    method, method_hint, parameter_entries, usual_parameters,
 };
 pub use order::{best_first, ranks};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};

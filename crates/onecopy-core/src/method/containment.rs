@@ -8,7 +8,7 @@ use crate::measure::containment;
 use crate::sketch::append_sketch;
 use crate::verify::{overlap, overlap_at_least, part_needed};
 
-pub(super) const ABOUT: &str = "shared shingles of the smaller page's, exact";
+pub(super) const ABOUT: &str = "shared shingles of the smaller page's";
 
 /// Sets of shingles, with the smaller searched for in the larger.
 #[derive(Debug)]
