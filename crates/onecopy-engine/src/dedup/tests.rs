@@ -162,7 +162,7 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
             // All in place, several sections, or one.
             sketches: [0, 4_000, 1 << 20][entries / 3 % 3],
             entries,
-            runs: entries,
+            holders: entries,
             ..work.budget
         };
     }

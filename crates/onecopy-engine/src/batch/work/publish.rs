@@ -129,7 +129,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// Publishes results with `documents` kept files over old ones; the steps.
+    /// Publishes results with `documents` kept files over old ones. Returns the steps.
     fn published(folder: &Path, documents: usize) -> Vec<Step> {
         let (results, out) = (folder.join("out/.onecopy/results"), folder.join("out"));
         for name in RESULTS.iter().filter(|name| name.contains('.')) {
