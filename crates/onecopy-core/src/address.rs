@@ -256,14 +256,14 @@ enum Byte {
     Percent,
 }
 
-type Table = [Byte; 256];
+type ByteTable = [Byte; 256];
 
 /// For paths and fragments.
-static PATH: Table = table_of(b"\"<>`{}|^");
+static PATH: ByteTable = table_of(b"\"<>`{}|^");
 /// For queries, where the `url` crate encodes the apostrophe too.
-static QUERY: Table = table_of(b"\"<>`{}|^'");
+static QUERY: ByteTable = table_of(b"\"<>`{}|^'");
 /// For text that stays as it is. Spaces and control characters are still encoded, or an identity could end in one.
-static RAW: Table = {
+static RAW: ByteTable = {
     let mut table = [Byte::Plain; 256];
     let mut byte = 0;
     while byte <= 0x20 {
@@ -273,7 +273,7 @@ static RAW: Table = {
     table
 };
 
-const fn table_of(marks: &[u8]) -> Table {
+const fn table_of(marks: &[u8]) -> ByteTable {
     let mut table = [Byte::Plain; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -291,12 +291,12 @@ const fn table_of(marks: &[u8]) -> Table {
     table
 }
 
-fn table(written: &Written, normal: &'static Table) -> &'static Table {
+fn table(written: &Written, normal: &'static ByteTable) -> &'static ByteTable {
     if written.normalise_percent_encoding { normal } else { &RAW }
 }
 
 /// Copies `text`. It encodes where that is needed, decodes where it is not, and turns a stray `%` into `%25`.
-fn encode(text: &[u8], table: &Table, out: &mut Vec<u8>) {
+fn encode(text: &[u8], table: &ByteTable, out: &mut Vec<u8>) {
     let mut rest = text;
     while !rest.is_empty() {
         let plain = rest.iter().position(|&byte| table[byte as usize] != Byte::Plain).unwrap_or(rest.len());

@@ -228,7 +228,7 @@ fn refused(reason: &str) -> ConfigError {
     ConfigError::AddressRules { reason: reason.into() }
 }
 
-/// What is known of some hosts.
+/// Facts about some hosts.
 #[derive(Clone, Debug, PartialEq)]
 struct Hosts<T> {
     by_name: HashMap<Box<[u8]>, T>,

@@ -2,7 +2,7 @@
 
 use hyper::Method;
 
-/// What a route does.
+/// The action of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     Index,

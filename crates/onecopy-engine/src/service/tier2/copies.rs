@@ -1,4 +1,4 @@
-//! Pages join and leave contents; canonical links are tried where they may hold now; and what that means for contents.
+//! Moves pages between contents, checks canonical links that may have changed, and plans the changes to contents.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,21 +12,21 @@ use super::links::Moved;
 use super::pages::Changed;
 use super::rows::{CLASSES, Rows, canonical, class, is_compared};
 use crate::error::Result;
-use crate::service::contents::Contents;
+use crate::service::contents::ContentIndex;
 use onecopy_core::graph::{Edit, Slot};
 
 /// A content before the batch.
 #[derive(Debug, Default)]
 struct Before {
     row: Option<ContentRow>,
-    /// Its best page by the rules alone, and the hash of that page's sketch.
+    /// Its best page by the winner rules alone, and the hash of that page's sketch.
     first: Option<(PageNumber, u64)>,
-    /// Pages that came, less those that went.
+    /// The number of added pages minus removed ones.
     more: i64,
 }
 
 impl Before {
-    /// A content that this batch has not changed yet.
+    /// The state of a content before this batch.
     fn of(rows: &mut Rows, slot: Slot) -> Result<Before> {
         let row = rows.batch.content(slot)?;
         if let Some(row) = row.as_ref().filter(|row| row.pages <= 1) {
@@ -45,32 +45,32 @@ impl Before {
     }
 }
 
-/// Contents that are being changed.
+/// The contents that a batch changes.
 pub(super) struct Copies<'a> {
     config: &'a Config,
     method: &'a dyn Method,
-    contents: &'a mut Contents,
-    /// The sketches that came with the batch.
+    contents: &'a mut ContentIndex,
+    /// The sketches of the versions in the batch.
     sketches: &'a HashMap<Place, Arc<[u64]>>,
     touched: BTreeMap<Slot, Before>,
-    /// Contents that have another best page.
+    /// Contents with a new best page.
     renamed: Vec<Slot>,
 }
 
-/// A content whose place in the log changed, and its sketch if that is another.
+/// A content that moved in the log, and its sketch if that changed.
 pub(super) struct Sketched {
     pub slot: Slot,
     pub sketch: Option<Arc<[u64]>>,
 }
 
-/// What the graph must change, and where sketches are now.
+/// The edit of the graph, and the new positions of sketches.
 #[derive(Default)]
 pub(super) struct Planned {
     pub edit: Edit,
     pub sketched: Vec<Sketched>,
 }
 
-/// A content that stays or comes.
+/// A content that stays or is new.
 struct KeptContent {
     slot: Slot,
     before: Option<ContentRow>,
@@ -90,12 +90,12 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// The contents that were touched, and those of them that have another best page.
+    /// The touched contents, and those of them with a new best page.
     pub(super) fn finish(self) -> (Vec<Slot>, Vec<Slot>) {
         (self.touched.into_keys().collect(), self.renamed)
     }
 
-    /// Lets pages that changed, or that end elsewhere, leave their content and join another.
+    /// Moves changed pages, and pages with a new end, to the right content.
     pub(super) fn join(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
         for &page in changed.pages.union(&moved.pages) {
             let standing = rows.batch.ending(page)?.len() as i64;
@@ -131,7 +131,7 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// The content that a page is and was, at the same place among its copies.
+    /// The content that a page keeps, at the same position among its copies.
     fn stays(&self, before: Option<&PageRow>, now: Option<&PageRow>) -> Option<Slot> {
         let (before, now) = (before?, now?);
         let place = |row: &PageRow| (row.fingerprint, class(row, self.config));
@@ -139,7 +139,7 @@ impl<'a> Copies<'a> {
         before.content.filter(|_| is_same)
     }
 
-    /// The content with a fingerprint, there or to come.
+    /// The content with a fingerprint, which may be new.
     fn content_with(&mut self, rows: &mut Rows, fingerprint: u128) -> Result<Slot> {
         if let Some(slot) = rows.batch.fingerprint(fingerprint)? {
             return Ok(slot);
@@ -150,7 +150,7 @@ impl<'a> Copies<'a> {
         Ok(slot)
     }
 
-    /// Notes how a content is before it is changed.
+    /// Saves the state of a content before its first change.
     fn touch(&mut self, rows: &mut Rows, slot: Slot) -> Result<&mut Before> {
         match self.touched.entry(slot) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
@@ -158,7 +158,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// The best page of a content by the rules alone, the hash of its sketch, and where that is.
+    /// The best page of a content by the winner rules alone, the hash of its sketch, and the sketch's position.
     fn first(&self, rows: &mut Rows, slot: Slot) -> Result<Option<(PageNumber, u64, Place)>> {
         let mut first = None;
         for page in heads_of(rows, slot)? {
@@ -168,8 +168,8 @@ impl<'a> Copies<'a> {
         Ok(first.map(|(_, page, sketch, at)| (page, sketch, at)))
     }
 
-    /// Tries the canonical links that may hold now, or no longer. They are tried on contents as they are by the rules
-    /// alone: what comes of it must not decide about itself.
+    /// Checks the canonical links whose validity may have changed. The check uses contents as ordered by the winner
+    /// rules alone, so that its result cannot affect itself.
     pub(super) fn believe(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
         for page in self.doubtful(rows, changed, moved)? {
             let Some(row) = rows.now(page)?.cloned() else { continue };
@@ -189,7 +189,7 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// The pages whose canonical link is to be tried.
+    /// The pages whose canonical link must be checked.
     fn doubtful(
         &mut self,
         rows: &mut Rows,
@@ -206,12 +206,12 @@ impl<'a> Copies<'a> {
             let Before { row, first: before, more } = &self.touched[&slot];
             let pages = row.as_ref().map_or(0, |row| i64::from(row.pages));
             if pages <= 1 && pages + more <= 1 {
-                // Its one page is among those that changed, if it is another.
+                // If the content's only page changed, the loop below already includes it.
                 continue;
             }
             let before = *before;
             let now = self.first(rows, slot)?.map(|(page, sketch, _)| (page, sketch));
-            // Of plain text all copies have one sketch, and it does not matter whose it is.
+            // All copies of plain text have equal sketches, so the choice of the page does not matter.
             if before.map(|first| first.1) != now.map(|first| first.1) {
                 shifted.extend(rows.batch.copies(slot)?);
             }
@@ -235,7 +235,7 @@ impl<'a> Copies<'a> {
         Ok(kept)
     }
 
-    /// Whether a page that a page gives as its own is alike.
+    /// Whether the canonical link of a page names a similar page.
     fn is_believed(&mut self, rows: &mut Rows, page: PageNumber) -> Result<bool> {
         let Some(row) = rows.now(page)?.cloned() else { return Ok(false) };
         for link in canonical(&row) {
@@ -255,7 +255,7 @@ impl<'a> Copies<'a> {
         Ok(both.is_some_and(|(a, b)| self.method.verify(&a, &b).is_some()))
     }
 
-    /// The sketch at a place; nothing if it is damaged.
+    /// The sketch at a position; `None` if it is damaged.
     fn sketch(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
         match self.sketches.get(&at) {
             Some(sketch) => Ok(Some(sketch.clone())),
@@ -263,8 +263,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Writes the contents that were touched, as far as that is known before they are compared. Says what is to be
-    /// compared.
+    /// Writes the touched contents, as far as possible before the comparison. Returns the comparisons to make.
     pub(super) fn plan(&mut self, rows: &mut Rows, heads: &mut Heads) -> Result<Planned> {
         let mut planned = Planned::default();
         let touched: Vec<Slot> = self.touched.keys().copied().collect();
@@ -278,7 +277,7 @@ impl<'a> Copies<'a> {
         Ok(planned)
     }
 
-    /// A content as its best page makes it; nothing if it has no page left.
+    /// The row of a content, derived from its best page. `None` if no page is left.
     fn row_of(&mut self, rows: &mut Rows, slot: Slot) -> Result<Option<ContentRow>> {
         let Before { row, more, .. } = &self.touched[&slot];
         let (before, more) = (row.clone().unwrap_or_default(), *more);
@@ -326,7 +325,7 @@ impl<'a> Copies<'a> {
         let sketch = if is_same { None } else { self.sketch(row.at)? };
         match &sketch {
             Some(sketch) => row.partition = self.contents.home(sketch, self.method),
-            // The one that is held is another.
+            // The cached sketch is outdated.
             None if !is_same => self.contents.sketches().forget(slot),
             None => {}
         }
@@ -345,7 +344,7 @@ impl<'a> Copies<'a> {
         edit: &mut Edit,
     ) -> Result<()> {
         let Some(before) = before else {
-            // It came and went in one batch: another page took its fingerprint over and gave it up again.
+            // It was created and removed in one batch: another page took its fingerprint and gave it up again.
             self.contents.free_slot(slot);
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! Every page whose status changed is told in the feed, once, and counted.
+//! Adds every page whose status changed to the feed, once, and updates the counts.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::rows::Rows;
 use crate::error::Result;
 use crate::service::status::{Status, StatusFacts, StatusKind, View, name_of};
 
-/// Tells of the pages that changed, and of all pages of `contents`.
+/// Reports the changed pages, and all pages of `contents` whose status changed.
 pub(super) fn tell(
     rows: &mut Rows,
     settler: &Settler,
@@ -42,7 +42,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// The pages that a change may concern.
+/// The pages whose status may have changed.
 fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
     let mut pages: BTreeSet<PageNumber> = rows.changed();
     let ends: Vec<PageNumber> = {
@@ -65,7 +65,7 @@ fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<Page
     Ok(pages)
 }
 
-/// Tells that a page is forgotten.
+/// Reports that a page was deleted.
 fn gone(rows: &mut Rows, before: &PageRow, heads: &mut Heads) -> Result<()> {
     count(heads, before.told, -1);
     heads.feed += 1;
@@ -74,7 +74,7 @@ fn gone(rows: &mut Rows, before: &PageRow, heads: &mut Heads) -> Result<()> {
     Ok(())
 }
 
-/// The bits of what was told that say which status it was.
+/// The bits of a reported status that hold its kind.
 const KIND: u64 = 7;
 
 /// A status as a number from 1 on.
