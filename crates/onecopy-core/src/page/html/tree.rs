@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::attribute::Attributes;
 use super::block::{Block, Count, count};
 use super::hint::{self, HINTS, Hint, Hints};
 use super::lines::{end_line, is_blank, push_text};
-use super::scan::{Open, Token};
-use super::tag::{TAGS, Tag};
-use super::visible::Visible;
+use super::markup::attribute::Attributes;
+use super::markup::scan::{Open, Token};
+use super::markup::tag::{TAGS, Tag};
+use super::markup::visible::Visible;
 
 /// Deeper boxes are merged into their outer box, as browsers do.
 const DEPTH_LIMIT: usize = 512;
