@@ -7,8 +7,8 @@ mod error;
 
 use serde::{Deserialize, Serialize};
 
-use crate::address::AddressRules;
-use crate::method::{METHODS, method, usual_parameters};
+use crate::page::address::AddressRules;
+use crate::similarity::method::{METHODS, method, usual_parameters};
 
 pub use error::ConfigError;
 

@@ -1,5 +1,12 @@
 //! The routes: one table that routes requests, names metrics, and is tested against `openapi.json`.
 
+pub mod about;
+pub mod feed;
+pub mod groups;
+mod lines;
+mod names;
+pub mod pages;
+
 use hyper::Method;
 
 /// The action of a route.
