@@ -135,13 +135,13 @@ fn moves(a: &[u64], b: &[u64], blocks: &[Block]) -> Vec<Block> {
 
 /// The windows that contain no taken word.
 fn free(words: &[u64], taken: &[bool]) -> Vec<(u64, usize)> {
-    let mut run = 0;
+    let mut free = 0;
     let mut all = windows(words, MOVED);
-    // A window is marked at its last word, if the run of free words is long enough.
+    // A window is marked at its last word, if enough free words precede it.
     let mut is_free = vec![false; all.len()];
     for (i, taken) in taken.iter().enumerate() {
-        run = if *taken { 0 } else { run + 1 };
-        if run >= MOVED {
+        free = if *taken { 0 } else { free + 1 };
+        if free >= MOVED {
             is_free[i + 1 - MOVED] = true;
         }
     }
