@@ -135,13 +135,13 @@ fn moves(a: &[u64], b: &[u64], blocks: &[Block]) -> Vec<Block> {
 
 /// The windows that contain no taken word.
 fn free(words: &[u64], taken: &[bool]) -> Vec<(u64, usize)> {
-    let mut free = 0;
+    let mut in_a_row = 0;
     let mut all = windows(words, MOVED);
-    // A window is marked at its last word, if enough free words precede it.
+    // A window is marked at its last word, once enough free words are in a row.
     let mut is_free = vec![false; all.len()];
     for (i, taken) in taken.iter().enumerate() {
-        free = if *taken { 0 } else { free + 1 };
-        if free >= MOVED {
+        in_a_row = if *taken { 0 } else { in_a_row + 1 };
+        if in_a_row >= MOVED {
             is_free[i + 1 - MOVED] = true;
         }
     }

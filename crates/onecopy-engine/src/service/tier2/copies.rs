@@ -211,7 +211,7 @@ impl<'a> Copies<'a> {
             let Before { row, first: before, more } = &self.touched[&slot];
             let pages = row.as_ref().map_or(0, |row| i64::from(row.pages));
             if pages <= 1 && pages + more <= 1 {
-                // If the content's only page changed, the loop below already includes it.
+                // If its only page changed, `shifted` includes that page already.
                 continue;
             }
             let before = *before;
