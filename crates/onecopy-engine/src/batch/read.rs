@@ -51,7 +51,7 @@ pub(crate) fn read(
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
     on_each(job.threads, |failed| {
-        let mut reader = PageReader::new(&shared);
+        let mut reader = SegmentReader::new(&shared);
         let mut spare = Vec::new();
         while let Some((piece, bytes)) = feed.next(job.threads, &mut spare)? {
             if progress.stopped() || failed.load(Ordering::Relaxed) {
@@ -69,7 +69,7 @@ pub(crate) fn read(
                 let mut sketches = std::mem::take(&mut reader.sketches);
                 if large.is_some() {
                     // Buffers take several times the size of a page. Those of a large page are freed at once.
-                    reader = PageReader::new(&shared);
+                    reader = SegmentReader::new(&shared);
                 }
                 if method.asks_rarity() {
                     counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
@@ -132,7 +132,7 @@ impl<'a> Shared<'a> {
 }
 
 /// Turns pieces of input into segments. Each thread has one and reuses its buffers.
-struct PageReader<'a> {
+struct SegmentReader<'a> {
     shared: &'a Shared<'a>,
     appraiser: Appraiser<'a>,
     /// The sketches of the last segment. The caller takes them and returns the buffer empty.
@@ -140,10 +140,10 @@ struct PageReader<'a> {
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
-impl<'a> PageReader<'a> {
-    fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
+impl<'a> SegmentReader<'a> {
+    fn new(shared: &'a Shared<'a>) -> SegmentReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
+        SegmentReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {

@@ -26,7 +26,7 @@ use crate::run::{self, Run};
 use finished::Finished;
 use folder::{Holds, PUBLISHING, WORKING};
 use onecopy_core::Needs;
-use publish::{Step, publish};
+use publish::{PublishStep, publish};
 
 /// The locked working folder of a run.
 pub(crate) struct Work {
@@ -188,7 +188,7 @@ impl Work {
         folder::refuse_results(&self.out)?;
         let mark = self.folder.join(PUBLISHING);
         File::create(&mark).at("create", &mark)?;
-        publish(&results, &self.out, &mut Step::take)?;
+        publish(&results, &self.out, &mut PublishStep::take)?;
         folder::remove(&self.folder)
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     Ok(report)
 }
 
-/// Checks that the index of pages matches their rows.
+/// Checks that each page is found by its name, and its content by its text and position.
 fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
     for found in snapshot.pages()? {
         let (page, row) = found?;

@@ -265,8 +265,8 @@ impl ContentIndex {
                 let generation = alive.get(posting.content as usize).copied().flatten();
                 generation.is_some_and(|generation| may_be_of(posting.key, generation))
             };
-            let run = move || plan.run(&is_alive);
-            self.merging = std::thread::Builder::new().name("merge".into()).spawn(run).ok();
+            let merge = move || plan.run(&is_alive);
+            self.merging = std::thread::Builder::new().name("merge".into()).spawn(merge).ok();
         }
         Ok(())
     }

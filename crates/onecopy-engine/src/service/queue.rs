@@ -168,8 +168,8 @@ impl Queue {
         })
     }
 
-    /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: only it
-    /// removes them, so they stay in the log meanwhile.
+    /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: no other
+    /// thread removes changes, so their positions in the queue stay valid.
     pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<'static, Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
         let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);

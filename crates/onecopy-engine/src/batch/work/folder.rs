@@ -185,6 +185,7 @@ mod tests {
             &[(".onecopy/stdin", "text")],
             &[(".onecopy/run.json", RUN), ("notes.txt", "")],
             &[(".onecopy/run.json", RUN), (".onecopy/publishing", ""), ("kept/x", "")],
+            &[(".onecopy/run.json", RUN), (".onecopy/lists.3", ""), (".onecopy/runs.3", "")],
         ] {
             assert_eq!(holds(files).unwrap(), Holds::NoResults, "{files:?}");
         }

@@ -197,8 +197,8 @@ impl Generation {
     }
 }
 
-/// The count of a shingle that no content held when the order was frozen. Keys below two are left out because no
-/// content shares them, but here a later content may.
+/// The count of a shingle that no content held when the order was frozen. Methods drop shingles with a count below
+/// two, because no two contents share them. Here a later content may share one.
 const UNSEEN: u8 = 2;
 
 fn frozen(live: &[u8], bits: u32) -> Vec<u8> {
