@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn names_are_left_and_numbers_right() {
-        assert_eq!(columns(&table(&[["name", "n"], ["a", "1,000"]])), 1), "name      n\na     1,000\n");
+        assert_eq!(columns(&table(&[["name", "n"], ["a", "1,000"]]), 1), "name      n\na     1,000\n");
         assert_eq!(columns(&table(&[["湖畔", "1"], ["abc", "22"]]), 1), "湖畔   1\nabc   22\n");
     }
 
