@@ -96,7 +96,7 @@ fn for_people(sets: &[&[Evaluation]], most: usize) -> String {
 
 const INTERVALS: &str = "[low, high] is the 95 % interval for independent pairs. Pairs of one cluster are not \
                          independent, so the true interval is wider.";
-const SIMILARITY: &str = "Similarity is that of whole texts, in 5-word shingles. P is precision, R recall.";
+const SIMILARITY: &str = "Similarity is that of whole texts. P is precision, R recall.";
 const TO_SEE: &str = "To see what two pages share and where they differ:";
 
 /// The title of a set.

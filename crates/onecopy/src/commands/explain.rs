@@ -69,7 +69,7 @@ fn verdict(found: &Explanation) -> String {
     match (found.exact, found.alike, &found.group_winner) {
         (true, ..) if found.whole_equal => "They are exact duplicates: their texts are equal.".into(),
         (true, ..) => {
-            "They are exact duplicates by main content: it is equal, but other text of the pages differs."
+            "They are exact duplicates by main content, which is equal. Other text of the pages differs."
                 .into()
         }
         (_, true, _) => "They are near-duplicates: their similarity reaches the threshold.".into(),
