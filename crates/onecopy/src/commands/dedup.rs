@@ -20,13 +20,13 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     terminal.end();
     let report = outcome.report();
     if args.json {
-        print(&(serde_json::to_string_pretty(report)? + "\n"));
+        print(&(serde_json::to_string_pretty(report)? + "\n"))?;
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
             let out = job.out.display();
-            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"));
+            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"))?;
         }
-        print(&summary::of(report, &job.out));
+        print(&summary::of(report, &job.out))?;
     }
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");

@@ -38,9 +38,9 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     if args.json {
         let first: Vec<&ImportRejection> = rejected.first.iter().collect();
         let summary = json!({"imported": imported, "stats": stats, "first_rejected": first});
-        print(&(serde_json::to_string_pretty(&summary)? + "\n"));
+        print(&(serde_json::to_string_pretty(&summary)? + "\n"))?;
     } else if !args.quiet {
-        print(&for_people(&imported, &stats, &rejected, args));
+        print(&for_people(&imported, &stats, &rejected, args))?;
     }
     if imported.accepted == 0 && imported.rejected > 0 {
         eprintln!("onecopy: none of the {} records could be imported", count(imported.read));

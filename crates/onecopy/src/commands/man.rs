@@ -29,8 +29,8 @@ pub fn run(args: &ManArgs) -> Result<ExitCode> {
     program.build();
     match (&args.out, &args.command) {
         (Some(folder), _) => write_pages(&program, folder)?,
-        (None, Some(name)) => print(&String::from_utf8_lossy(&page(find(&program, name))?)),
-        (None, None) => print(&String::from_utf8_lossy(&page(&program)?)),
+        (None, Some(name)) => print(&String::from_utf8_lossy(&page(find(&program, name))?))?,
+        (None, None) => print(&String::from_utf8_lossy(&page(&program)?))?,
     }
     Ok(ExitCode::SUCCESS)
 }
