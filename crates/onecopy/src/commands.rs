@@ -22,9 +22,12 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use onecopy_engine::Error;
+use onecopy_engine::{Error, Unreadable};
 
+use crate::columns::shown;
 use crate::remedy::explained;
+use crate::size::count;
+use crate::summary;
 
 /// Prints a result. Text that a full disk or a closed pipe does not take is an error.
 pub fn print(text: &str) -> Result<(), NotPrinted> {
@@ -58,7 +61,7 @@ pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { verb, path, source }
 }
 
-/// The exit code: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
+/// The exit code of an error: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
         Some(Error::Stopped) => ExitCode::from(130),
@@ -67,6 +70,30 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
         _ => ExitCode::FAILURE,
     }
 }
+
+/// The exit code of a command that did its work without some of the input.
+const UNREADABLE_INPUT: u8 = 3;
+/// The most inputs that are named.
+const NAMED: usize = 20;
+
+/// Names the inputs that could not be read, on standard error. Returns the exit code.
+pub fn report_unreadable(inputs: &[Unreadable], all: &str) -> ExitCode {
+    if inputs.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    for input in inputs.iter().take(NAMED) {
+        let (source, reason) = (shown(&input.source, NAME), shown(&input.reason, REASON));
+        eprintln!("onecopy: input `{source}` {}: {reason}", summary::loss(input));
+    }
+    if inputs.len() > NAMED {
+        eprintln!("onecopy: and {} more inputs; {all} has all", count((inputs.len() - NAMED) as u64));
+    }
+    ExitCode::from(UNREADABLE_INPUT)
+}
+
+/// The most characters shown of a name and of a reason.
+const NAME: usize = 200;
+const REASON: usize = 400;
 
 /// Whether another call would succeed on the same files.
 fn is_wrong_call(error: &Error) -> bool {
@@ -77,6 +104,8 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::PageMemory { .. }
             | Error::TooManyPages { .. }
             | Error::StandardInputTwice
+            | Error::NoField { .. }
+            | Error::NoPageInMarket { .. }
             | Error::OutputHoldsAnotherRun { .. }
             | Error::OutputNotOurs { .. }
             | Error::OutputForeign { .. }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use onecopy_engine::{Outcome, dedup};
 
 use crate::args::DedupArgs;
-use crate::commands::print;
+use crate::commands::{print, report_unreadable};
 use crate::summary;
 use crate::terminal::Terminal;
 
@@ -28,6 +28,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
         }
         print(&summary::of(report, &job.out))?;
     }
+    let code = report_unreadable(&report.unreadable, &job.out.join("report.json").display().to_string());
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");
         eprintln!(
@@ -37,7 +38,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
         );
         return Ok(ExitCode::FAILURE);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// A flag that Ctrl-C or a termination signal sets. A second signal ends the process at once.
