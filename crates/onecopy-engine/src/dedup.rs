@@ -5,12 +5,12 @@
 
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
-use crate::batch::{Decisions, Segments, recall};
-use crate::error::Result;
+use crate::batch::{Decisions, Losses, Segments, recall};
+use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::output::{KeptWriter, Lists};
 use crate::progress::{Note, Progress};
-use crate::report::{Begun, Report};
+use crate::report::{Begun, Report, Unreadable};
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +36,19 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     job.check()?;
     match work::open(job, progress)? {
         work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
-        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
+        work::Found::Finished(report) => {
+            if job.strict {
+                refuse(&report.unreadable)?;
+            }
+            Ok(Outcome::AlreadyDone(*report))
+        }
     }
+}
+
+/// Returns an error if an input could not be read.
+fn refuse(unreadable: &[Unreadable]) -> Result<()> {
+    let Some(Unreadable { source, reason, .. }) = unreadable.first() else { return Ok(()) };
+    Err(Error::Unreadable { input: source.clone(), reason: reason.clone() })
 }
 
 /// Runs all stages and publishes the results.
@@ -53,7 +64,13 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
         lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
     })?;
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
+    let losses = Losses::find(inputs, &work.lots, &segments)?;
+    if job.strict {
+        refuse(&losses.unreadable)?;
+    }
+    let kept =
+        KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
+    kept.write(job.threads)?;
     let counts = lists(&work, &segments, &decisions).write(&work.results())?;
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
@@ -62,6 +79,7 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
+        unreadable: losses.unreadable,
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
