@@ -12,6 +12,7 @@
 mod batch;
 mod census;
 mod compare;
+mod compared_text;
 mod dedup;
 mod environment;
 mod error;
@@ -36,6 +37,7 @@ pub use census::{Census, census};
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
+pub use compared_text::ComparedText;
 pub use dedup::{Outcome, dedup};
 pub use environment::Environment;
 pub use error::{Error, Result};

@@ -8,4 +8,4 @@ mod reasons;
 mod warc;
 
 pub(crate) use kept::KeptWriter;
-pub(crate) use lists::Lists;
+pub(crate) use lists::{LIST_PASSES, Lists};

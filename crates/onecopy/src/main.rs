@@ -12,6 +12,7 @@ mod simd;
 mod size;
 mod summary;
 mod terminal;
+mod width;
 
 use std::process::ExitCode;
 
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
-        Command::Methods => commands::methods::run(),
+        Command::Methods(args) => commands::methods::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),

@@ -19,7 +19,7 @@ use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
 use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write};
 use crate::parallel::for_each;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
 
 /// Writes the kept pages below `kept/` in the results folder. It skips files that an earlier run finished.
 pub(crate) struct KeptWriter<'a> {
@@ -34,7 +34,6 @@ impl KeptWriter<'_> {
     /// Writes all files.
     pub(crate) fn write(&self, threads: usize) -> Result<()> {
         let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
-        self.progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
         let kept = self.kept();
         fs::create_dir_all(&kept).at("create", &kept)?;
         let ranges = self.segments.ranges(lots.len());
