@@ -86,7 +86,7 @@ pub enum Error {
         market: String,
     },
     /// An input of an earlier run no longer exists.
-    #[error("{input}: the input is no longer there, and has to be read again (standard input is not kept)")]
+    #[error("{input}: the input no longer exists, and must be read again (standard input is not kept)")]
     InputGone {
         /// The input.
         input: String,
