@@ -32,7 +32,7 @@ pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
-pub(crate) use reason::{Class, Reason};
+pub(crate) use reason::{Class, DAMAGED, Reason};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use walk::{RecordReader, walk};

@@ -3,6 +3,8 @@
 use onecopy_core::Kind;
 use serde::{Deserialize, Serialize};
 
+use crate::ingest::DAMAGED;
+
 /// The numbers of a run. `kept + removed + rejected = read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -60,6 +62,7 @@ pub struct Unreadable {
 impl Unreadable {
     /// An input of which nothing was read.
     pub(crate) fn of(source: &str, reason: &str) -> Unreadable {
+        let reason = reason.strip_prefix(DAMAGED).unwrap_or(reason);
         Unreadable { source: source.into(), reason: reason.into(), ..Unreadable::default() }
     }
 }
@@ -150,7 +153,7 @@ pub struct Counts {
 pub struct ReasonCount {
     /// The reason in a few words, such as `HTTP 404`.
     pub reason: String,
-    /// What is wrong with such a record.
+    /// The kind of the reason.
     pub kind: RejectionKind,
     /// Whether `kept/` has the records, unchanged.
     pub copied: bool,
@@ -158,7 +161,7 @@ pub struct ReasonCount {
     pub records: u64,
 }
 
-/// What is wrong with a rejected record.
+/// Kinds of reasons for rejecting a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

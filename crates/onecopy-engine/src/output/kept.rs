@@ -160,7 +160,7 @@ impl KeptWriter<'_> {
         };
         self.progress.advance(source.bytes);
         match written {
-            // Reading it needed fewer columns. Its pages were compared, so the run cannot go on without it.
+            // Reading it needed fewer columns. Its pages were compared, so the run cannot finish without it.
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 let reason = format!("a column that only kept/ needs cannot be copied: {error}");
                 Err(Error::Input { input: source.path.display().to_string(), reason })
