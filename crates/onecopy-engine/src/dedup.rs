@@ -53,7 +53,8 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
         lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
     })?;
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
+    let kept = KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress };
+    let archives = kept.write(job.threads)?;
     let counts = lists(&work, &segments, &decisions).write(&work.results())?;
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
@@ -65,6 +66,7 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
+        archives,
         input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
         seconds,
         cpu_seconds,

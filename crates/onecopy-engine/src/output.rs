@@ -4,6 +4,7 @@ mod kept;
 mod lists;
 mod names;
 mod parquet;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;

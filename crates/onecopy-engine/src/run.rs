@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{At, Error, Result};
 use crate::ingest::{Inputs, Opener, Stores, Windows};
-use crate::job::{Fields, Limits, RemovedRecords};
+use crate::job::{Fields, Limits, Payloads, RemovedRecords};
 use crate::parallel::Gate;
 use onecopy_core::Needs;
 
@@ -27,6 +27,8 @@ pub(crate) struct Run {
     pub fields: Fields,
     pub limits: Limits,
     pub removed_records: RemovedRecords,
+    #[serde(default)]
+    pub payloads: Payloads,
     pub inputs: Inputs,
     /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
     pub chunk_bytes: usize,

@@ -8,6 +8,7 @@
 //! before the next chunk is requested.
 
 mod arc;
+mod capture;
 mod frame;
 mod header;
 mod http;
@@ -20,9 +21,10 @@ mod sniff;
 mod tests;
 mod unpack;
 
+pub(crate) use capture::{Capture, Names, PayloadKey, capture, id_hash, names, names_of_original};
 pub(crate) use meaning::{Meaning, meaning};
 pub(crate) use page::read_record;
-pub(crate) use records::{WarcRecord, records};
+pub(crate) use records::{RecordKind, WarcRecord, records};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
