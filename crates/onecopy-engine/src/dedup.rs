@@ -1,7 +1,7 @@
 //! A whole batch run: the stages in order, then the results.
 //!
-//! The stages are in `batch`, the writing of results in `output`; neither knows the other's order. A killed run
-//! continues: what a stage found is on disk before the next long stage begins.
+//! `batch` has the stages and `output` writes the results; neither knows the order of the other. A killed run can
+//! continue: each stage writes its result to disk before the next long stage begins.
 
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
@@ -12,17 +12,17 @@ use crate::output::{KeptWriter, Lists};
 use crate::progress::{Note, Progress};
 use crate::report::{Begun, Report};
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The results are new.
     Finished(Report),
-    /// The output folder held the results of the very same run, which was not repeated.
+    /// The output folder held the results of an identical run, which was not repeated.
     AlreadyDone(Report),
 }
 
 impl Outcome {
-    /// The report, whenever it was made.
+    /// The report of this run or of the earlier one.
     pub fn report(&self) -> &Report {
         match self {
             Outcome::Finished(report) | Outcome::AlreadyDone(report) => report,
@@ -40,7 +40,7 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     }
 }
 
-/// KeyLists all stages and publishes the results.
+/// Runs all stages and publishes the results.
 fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<Report> {
     if work.continued {
         progress.note(&Note::Continued);
@@ -81,7 +81,7 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     Ok(report)
 }
 
-/// What writes the lists of a run.
+/// The writer of a run's lists.
 fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
     Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory }

@@ -1,4 +1,4 @@
-//! What the targets in `fuzz/` call: the private readers of JSON Lines and Parquet, on bytes in memory.
+//! Functions for the targets in `fuzz/`: the private readers of JSON Lines and Parquet, on bytes in memory.
 //!
 //! Nothing else uses these functions. They return every line, so that a target can compare two ways of reading.
 
@@ -12,10 +12,10 @@ use crate::ingest::{Chunks, FieldNames, LineChunks, ParquetChunks, Trouble, line
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
 
-/// A line, or the reason why there is none in its place.
+/// A line, or the reason why it is rejected.
 type Line<T> = Result<T, String>;
 
-/// Reads JSON Lines. Each page comes back as the line that reads as the same page; blank lines are left out.
+/// Reads JSON Lines. Returns each page as a line that reads as the same page, without blank lines.
 #[doc(hidden)]
 pub fn reread_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Line<String>> {
     static READING: LazyLock<(FieldNames, Needs)> = LazyLock::new(|| {
@@ -33,7 +33,7 @@ pub fn reread_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Li
     found.into_iter().map(|line| line.and_then(page)).collect()
 }
 
-/// Reads the rows of a Parquet file as lines, until they have about `most_bytes`.
+/// Reads the rows of a Parquet file as lines, up to about `most_bytes`.
 #[doc(hidden)]
 pub fn parquet_lines(
     bytes: &[u8],

@@ -29,7 +29,7 @@ pub struct Job {
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
-    /// How many pages an approximate method is tried on after the run; zero for none.
+    /// The number of pages for measuring the recall of an approximate method after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,

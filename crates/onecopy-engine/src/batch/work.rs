@@ -1,7 +1,7 @@
-//! The folder that a run works in, what it may continue, and how its results appear.
+//! The working folder of a run: which work it can continue, and how its results appear.
 //!
-//! Everything is made in `.onecopy` inside the output folder and moved out by rename at the end, `report.json` last:
-//! where that is, the run is complete.
+//! A run writes everything to `.onecopy` inside the output folder and renames the results at the end, `report.json`
+//! last. If `report.json` exists, the run is complete.
 
 mod finished;
 mod folder;
@@ -26,33 +26,33 @@ use crate::run::{self, Run};
 use finished::Finished;
 use folder::{Holds, PUBLISHING, WORKING};
 use onecopy_core::Needs;
-use publish::{Step, publish};
+use publish::{PublishStep, publish};
 
-/// A run's working folder, locked.
+/// The locked working folder of a run.
 pub(crate) struct Work {
     pub run: Run,
-    /// The sources as they are handed out.
+    /// The sources, divided into lots.
     pub lots: Vec<Lot>,
     pub budget: Budget,
-    /// What opens the sources.
+    /// Opens the sources.
     pub opener: Opener,
     pub method: Box<dyn Method>,
-    /// Whether an earlier run is continued.
+    /// Whether the run continues an earlier one.
     pub continued: bool,
     folder: PathBuf,
     out: PathBuf,
     _lock: File,
 }
 
-/// What is found in an output folder.
+/// The state of an output folder.
 pub(crate) enum Found {
     /// Work to do.
     Work(Box<Work>),
-    /// The results of the very same run.
+    /// The results of an identical run.
     Finished(Box<Report>),
 }
 
-/// What results are called, in the order in which they appear.
+/// The names of results, in the order in which they appear.
 pub(crate) const RESULTS: [&str; 8] = [
     "kept",
     "markets",
@@ -64,7 +64,7 @@ pub(crate) const RESULTS: [&str; 8] = [
     "report.json",
 ];
 
-/// Opens the output folder of a job: to begin, to continue, or to find that all is done.
+/// Opens the output folder of a job, to begin, to continue, or to find a finished run.
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
     let (working, is_new) = (job.out.join(WORKING), !job.out.exists());
     let holds = folder::look(&job.out)?;
@@ -95,7 +95,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     if holds == Holds::Results && !job.overwrite {
         match finished::check(&run, out)? {
             Finished::Whole(report) => {
-                // It may have been killed when all was done but this.
+                // The finished run may have been killed just before it removed this folder.
                 if run::read::<Run>(&working.join("run.json")).is_none_or(|left| run.equals(&left)) {
                     folder::clear(working)?;
                 }
@@ -116,7 +116,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
 }
 
-/// The run that a job asks for.
+/// The description of the run that a job asks for.
 fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
     let threshold = method(&job.config)?.threshold();
     Ok(Run {
@@ -158,7 +158,7 @@ fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Resul
     Ok((run, false))
 }
 
-/// Deletes a file or a folder, if it is there.
+/// Deletes a file or a folder, if it exists.
 fn delete(path: &Path) -> Result<()> {
     let is_folder = path.symlink_metadata().is_ok_and(|facts| facts.is_dir());
     let deleted = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -169,27 +169,27 @@ fn delete(path: &Path) -> Result<()> {
 }
 
 impl Work {
-    /// The folder for everything that does not outlive the run.
+    /// The folder for all files that do not outlive the run.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where results are made.
+    /// The folder in which results are made.
     pub(crate) fn results(&self) -> PathBuf {
         self.folder.join("results")
     }
 
-    /// Moves the results to where they belong, the report last, and clears up.
+    /// Moves the results to the output folder, the report last, and cleans up.
     pub(crate) fn publish(self, report: &Report) -> Result<()> {
         let results = self.results();
         let run = Run { results: finished::extents(&results)?, ..self.run };
         run::write(&results.join("run.json"), &run)?;
         run::write(&results.join("report.json"), report)?;
-        // The user may have added files while the run worked.
+        // The user may have added files during the run.
         folder::refuse_results(&self.out)?;
         let mark = self.folder.join(PUBLISHING);
         File::create(&mark).at("create", &mark)?;
-        publish(&results, &self.out, &mut Step::take)?;
+        publish(&results, &self.out, &mut PublishStep::take)?;
         folder::remove(&self.folder)
     }
 }

@@ -1,4 +1,4 @@
-//! Finds what is to be imported before anything is opened: files as a batch run does, and finished runs by their folder.
+//! Finds the inputs of an import before any is opened: files as in a batch run, and finished runs by their folder.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::job::{Fields, Limits, check_threads};
 use crate::progress::Progress;
 use crate::run::Run;
 
-/// Bytes of a chunk of input: enough pages for a few hundred to be accepted at once.
+/// The size of a chunk of input: enough pages to accept a few hundred at once.
 const CHUNK_BYTES: usize = 2 << 20;
 
-/// The inputs of an import: found, and not yet read.
+/// The inputs of an import, found but not read yet.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
     pub(super) readings: Vec<ImportReading>,
@@ -24,25 +24,25 @@ pub struct ImportPlan {
     pub(super) threads: usize,
 }
 
-/// Sources that are read alike.
+/// Sources that are read in the same way.
 #[derive(Clone, Debug)]
 pub(super) struct ImportReading {
     pub inputs: Inputs,
     pub fields: Fields,
     pub limits: Limits,
     pub chunk_bytes: usize,
-    /// Of a finished run: what it was told.
+    /// The configuration of a finished run.
     config: Option<Config>,
 }
 
 impl ImportPlan {
-    /// What the finished runs among the inputs were told, which a collection of their pages should be told too; nothing if
-    /// there are none.
+    /// The configuration of the finished runs among the inputs, which a new collection should share. `None` without
+    /// such runs.
     pub fn config(&self) -> Option<&Config> {
         self.readings.iter().find_map(|reading| reading.config.as_ref())
     }
 
-    /// The bytes of all inputs.
+    /// The size of all inputs.
     pub fn bytes(&self) -> u64 {
         let sources = self.readings.iter().flat_map(|reading| &reading.inputs.sources);
         sources.map(|source| source.bytes).sum()
@@ -71,7 +71,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     Ok(ImportPlan { readings, environment: job.environment.clone(), threads: job.threads })
 }
 
-/// Whether this is the output folder of a finished run.
+/// Whether an input is the output folder of a finished run.
 fn is_run(input: &str) -> bool {
     let folder = Path::new(input);
     ["run.json", "report.json"].iter().all(|name| folder.join(name).is_file())
