@@ -27,8 +27,9 @@ pub(crate) struct Run {
     pub fields: Fields,
     pub limits: Limits,
     pub removed_records: RemovedRecords,
+    /// Absent before 0.3.0, which wrote other archives.
     #[serde(default)]
-    pub payloads: Payloads,
+    pub payloads: Option<Payloads>,
     pub inputs: Inputs,
     /// The size of chunks. It affects no result, and a continued run keeps it.
     pub chunk_bytes: usize,

@@ -17,7 +17,6 @@ mod scan;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Mutex;
 
 use onecopy_core::Decision;
@@ -130,7 +129,7 @@ fn changes_any(kept: &KeptWriter, lots: &[(usize, &Source)], segments: &[Range<u
         false => kept.segments.pages() as u32,
     };
     let mut pages = lots.iter().flat_map(|&(lot, _)| first(segments[lot].start)..first(segments[lot].end));
-    kept.work.run.payloads == Payloads::All
+    kept.work.run.payloads == Some(Payloads::All)
         || pages.any(|page| matches!(kept.decisions.of(page), Decision::Removed { .. }))
 }
 
@@ -138,9 +137,4 @@ fn changes_any(kept: &KeptWriter, lots: &[(usize, &Source)], segments: &[Range<u
 /// collection of texts must not keep its duplicates.
 fn stays(mode: RemovedRecords, kind: RecordKind) -> bool {
     mode == RemovedRecords::Revisit && kind != RecordKind::Conversion
-}
-
-/// A file of the working folder for a lot.
-fn path(folder: &Path, what: &str, lot: usize) -> std::path::PathBuf {
-    folder.join(format!("{what}-{lot}.part"))
 }

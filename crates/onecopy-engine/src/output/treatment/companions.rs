@@ -31,18 +31,23 @@ pub(super) fn find(files: &Files, lots: &[usize], found: &mut Found) -> Result<H
         files.settle(lot, &rows)?;
     }
     for _ in 0..ROUNDS {
-        found.counts.companions += spread(&found.companions, &mut dropped);
+        let [companions, revisits] = spread(&found.companions, &mut dropped);
+        found.counts.companions += companions;
+        found.counts.left_out += revisits;
+        found.counts.whole = found.counts.whole.saturating_sub(revisits);
     }
     Ok(dropped)
 }
 
-/// Adds the companions of dropped records, and returns how many there are.
-fn spread(companions: &[Companion], dropped: &mut HashSet<u64>) -> u64 {
-    let new =
-        |companion: &&Companion| dropped.contains(&companion.of) && !dropped.contains(&companion.record);
-    let new: HashSet<u64> = companions.iter().filter(new).map(|companion| companion.record).collect();
-    dropped.extend(&new);
-    new.len() as u64
+/// Adds the companions of dropped records. Returns how many there are, and how many revisits beside them.
+fn spread(companions: &[Companion], dropped: &mut HashSet<u64>) -> [u64; 2] {
+    let mut counts = [0; 2];
+    for companion in companions {
+        if dropped.contains(&companion.of) && dropped.insert(companion.record) {
+            counts[usize::from(companion.revisit)] += 1;
+        }
+    }
+    counts
 }
 
 #[cfg(test)]
@@ -52,9 +57,9 @@ mod tests {
     #[test]
     fn companions_of_companions_are_dropped() {
         let pairs = [(1, 2), (3, 1), (4, 5), (2, 2)];
-        let companions = pairs.map(|(record, of)| Companion { record, of });
+        let companions = pairs.map(|(record, of)| Companion { record, of, revisit: record == 3 });
         let mut dropped = HashSet::from([2]);
-        assert_eq!([(); 3].map(|()| spread(&companions, &mut dropped)), [1, 1, 0]);
+        assert_eq!([(); 2].map(|()| spread(&companions, &mut dropped)), [[1, 1], [0, 0]]);
         assert_eq!(dropped, HashSet::from([1, 2, 3]));
     }
 }

@@ -7,13 +7,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::entry::Entry;
-use super::path;
 use crate::error::{At, Result};
 use crate::ingest::Capture;
 
 /// In place of a lot: the record is left out.
 pub(super) const LEFT_OUT: u32 = u32::MAX;
-/// The most bytes of facts that are read at once. The address of a longer record is cut off in no crawl.
+/// The most bytes that the facts of a capture take. The header of a record is shorter.
 const FACTS_BYTES: usize = 256 << 10;
 
 /// What a revisit says about its original.
@@ -120,6 +119,11 @@ impl Files {
         let mut next = || parts.next().unwrap_or_default();
         Ok(Original { id: next(), uri: next(), date: next(), payload_digest: next() })
     }
+}
+
+/// A file of the working folder. By its name a later run knows that it may delete it.
+fn path(folder: &Path, what: &str, lot: usize) -> PathBuf {
+    folder.join(format!("kept-{what}-{lot}.part"))
 }
 
 fn existing(path: &Path) -> Result<Option<File>> {

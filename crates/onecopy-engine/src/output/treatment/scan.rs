@@ -22,6 +22,8 @@ use crate::report::Archives;
 pub(super) struct Companion {
     pub record: u64,
     pub of: u64,
+    /// Whether it is a revisit, which counts as a removed page.
+    pub revisit: bool,
 }
 
 /// What the scan found in all archives, except entries.
@@ -78,7 +80,7 @@ impl<'a> Scan<'a> {
     pub(super) fn lot(&self, lot: usize, source: &Source, segments: Range<usize>) -> Result<Found> {
         let mut of_lot = LotScan {
             mode: self.kept.work.run.removed_records,
-            payloads: self.kept.work.run.payloads,
+            all: self.kept.work.run.payloads == Some(Payloads::All),
             out: self.files.begin(lot)?,
             found: Found::default(),
             number: 0,
@@ -117,7 +119,8 @@ impl<'a> Scan<'a> {
 /// The scan of one archive.
 struct LotScan {
     mode: RemovedRecords,
-    payloads: Payloads,
+    /// Whether all payloads are stored once.
+    all: bool,
     out: Facts,
     found: Found,
     /// The number of the next record.
@@ -128,12 +131,11 @@ impl LotScan {
     /// Notes a record. `page` has the decision about it, and whether it is a winner, if it is a page.
     fn record(&mut self, record: &WarcRecord, page: Option<(Decision, bool)>) -> Result<()> {
         self.references(record);
-        let all = self.payloads == Payloads::All;
         match page {
             Some((Decision::Removed { kind, .. }, _)) => self.removed(record, kind),
-            Some((Decision::Kept, winner)) if winner || all => self.entry(record, Role::Kept, false),
+            Some((Decision::Kept, winner)) if winner || self.all => self.entry(record, Role::Kept, false),
             Some((Decision::Kept, _)) => Ok(()),
-            _ if all => self.entry(record, Role::Whole, false),
+            _ if self.all => self.entry(record, Role::Whole, false),
             _ => Ok(()),
         }
     }
@@ -179,16 +181,15 @@ impl LotScan {
         let concurrent = record.values("warc-concurrent-to").map(|id| id_hash(&id));
         let refers = record.values("warc-refers-to").map(|id| id_hash(&id));
         let companions = &mut self.found.companions;
-        match record.kind {
-            RecordKind::Request | RecordKind::Metadata => {
-                companions.extend(concurrent.chain(refers).map(|of| Companion { record: own, of }));
-            }
-            RecordKind::Revisit => {
-                let [id, visit, _] = names_of_original(record);
-                companions.extend([id, visit].map(|of| Companion { record: own, of }));
-                companions.extend(concurrent.map(|record| Companion { record, of: own }));
-            }
-            _ => companions.extend(concurrent.map(|record| Companion { record, of: own })),
+        let of = |record, of| Companion { record, of, revisit: false };
+        if matches!(record.kind, RecordKind::Request | RecordKind::Metadata) {
+            companions.extend(concurrent.chain(refers).map(|other| of(own, other)));
+            return;
+        }
+        companions.extend(concurrent.map(|other| of(other, own)));
+        if record.kind == RecordKind::Revisit {
+            let [id, visit, _] = names_of_original(record);
+            companions.extend([id, visit].map(|of| Companion { record: own, of, revisit: true }));
         }
     }
 }
