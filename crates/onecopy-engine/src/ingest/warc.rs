@@ -14,6 +14,7 @@ mod header;
 mod http;
 mod marker;
 mod meaning;
+mod overlong;
 mod page;
 mod records;
 mod sniff;
@@ -21,8 +22,11 @@ mod sniff;
 mod tests;
 mod unpack;
 
-pub(crate) use capture::{Capture, Names, PayloadKey, capture, id_hash, names, names_of_original};
+pub(crate) use capture::{
+    Capture, Names, PayloadKey, capture, id_hash, key_of, names, names_of_original, start_of_capture,
+};
 pub(crate) use meaning::{Meaning, meaning};
+pub(crate) use overlong::{Overlong, Purpose};
 pub(crate) use page::read_record;
 pub(crate) use records::{RecordKind, WarcRecord, records};
 

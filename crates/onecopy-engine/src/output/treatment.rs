@@ -15,14 +15,14 @@ mod files;
 mod originals;
 mod scan;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Mutex;
 
 use onecopy_core::Decision;
 
 pub(crate) use self::files::Original;
-use self::files::{Files, LEFT_OUT};
+use self::files::{Files, LEFT_OUT, Settled};
 use self::scan::{Found, Scan};
 use super::kept::KeptWriter;
 use crate::error::Result;
@@ -81,26 +81,37 @@ impl Treatments {
 
     /// The treatment of the records of one lot.
     pub(super) fn of_lot(&self, lot: usize) -> Result<LotTreatments<'_>> {
-        let rows = self.files.rows(lot)?.into_iter().map(|row| (row.number, (row.lot, row.facts)));
-        Ok(LotTreatments { all: self, rows: rows.collect() })
+        Ok(LotTreatments { all: self, rows: self.files.rows(lot)? })
     }
 }
 
 /// How the records of one archive are treated.
 pub(super) struct LotTreatments<'a> {
     all: &'a Treatments,
-    rows: HashMap<u32, (u32, u64)>,
+    rows: Vec<Settled>,
 }
 
 impl LotTreatments<'_> {
     /// The treatment of a record, by its number in the archive.
     pub(super) fn of(&self, number: u32, record: &WarcRecord) -> Result<Treatment> {
-        Ok(match self.rows.get(&number) {
-            Some(&(LEFT_OUT, _)) => Treatment::LeaveOut,
-            Some(&(lot, facts)) => Treatment::Revisit(self.all.files.original(lot, facts)?),
-            None if self.is_dropped(record) => Treatment::LeaveOut,
-            None => Treatment::Whole,
-        })
+        if self.is_dropped(record) || self.row(number).is_some_and(|row| row.lot == LEFT_OUT) {
+            return Ok(Treatment::LeaveOut);
+        }
+        Ok(self.original_of(number)?.map_or(Treatment::Whole, Treatment::Revisit))
+    }
+
+    /// The original of a record that becomes a revisit, by its number in the archive.
+    pub(super) fn original_of(&self, number: u32) -> Result<Option<Original>> {
+        match self.row(number) {
+            Some(&Settled { lot, facts, .. }) if lot != LEFT_OUT => {
+                self.all.files.original(lot, facts).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn row(&self, number: u32) -> Option<&Settled> {
+        self.rows.binary_search_by_key(&number, |row| row.number).ok().map(|at| &self.rows[at])
     }
 
     /// Whether it belongs to a record that is left out.

@@ -4,6 +4,8 @@
 
 mod digest;
 
+pub(crate) use digest::stated;
+
 use std::io::{self, Read, Write};
 
 use flate2::Compression;
@@ -27,11 +29,25 @@ const REPLACED: [&str; 8] = [
     "content-length",
 ];
 
-/// Writes the revisit record that replaces `record`, whose payload `original` has, to `out`.
+/// The payload digest of a revisit that replaces `capture`. It is that of the original, because indexes match the two by
+/// it, and computed only if the original has none.
+pub(crate) fn payload_digest(capture: &Capture, original: &Original) -> String {
+    match original.payload_digest.as_str() {
+        "" => digest::like("", capture.payload),
+        stated => stated.to_owned(),
+    }
+}
+
+/// The revisit record that replaces `record`, whose HTTP header is `head` and whose payload `original` has.
 ///
-/// It keeps the id, so that every record that refers to the replaced one still does. Its payload digest is that of the
-/// original, because indexes match the two by it.
-pub(crate) fn revisit(record: &WarcRecord, capture: &Capture, original: &Original, out: &mut Vec<u8>) {
+/// It keeps the id, so that every record that refers to the replaced one still does.
+pub(crate) fn revisit(
+    record: &WarcRecord,
+    head: &[u8],
+    payload_digest: &str,
+    original: &Original,
+) -> Vec<u8> {
+    let mut out = Vec::new();
     out.extend_from_slice(b"WARC/1.1\r\nWARC-Type: revisit\r\n");
     let is = |line: &[u8], name: &str| {
         let name = name.as_bytes();
@@ -39,7 +55,7 @@ pub(crate) fn revisit(record: &WarcRecord, capture: &Capture, original: &Origina
             && line[name.len()..].trim_ascii_start().starts_with(b":")
     };
     // A resource has no HTTP header, and so its revisit has no block.
-    let has_block = !capture.head.is_empty();
+    let has_block = !head.is_empty();
     let stays = |line: &&[u8]| {
         !REPLACED.iter().any(|name| is(line, name)) && (has_block || !is(line, "content-type"))
     };
@@ -47,27 +63,24 @@ pub(crate) fn revisit(record: &WarcRecord, capture: &Capture, original: &Origina
         out.extend_from_slice(line);
         out.extend_from_slice(b"\r\n");
     }
-    let payload_digest = match original.payload_digest.as_str() {
-        "" => digest::like("", capture.payload),
-        stated => stated.to_owned(),
-    };
-    let block_digest = record.text("warc-block-digest").map(|style| digest::like(&style, capture.head));
+    let block_digest = record.text("warc-block-digest").map(|style| digest::like(&style, head));
     for (name, value) in [
         ("WARC-Profile", IDENTICAL_PROFILE),
         ("WARC-Refers-To", &original.id),
         ("WARC-Refers-To-Target-URI", &original.uri),
         ("WARC-Refers-To-Date", &original.date),
-        ("WARC-Payload-Digest", &payload_digest),
+        ("WARC-Payload-Digest", payload_digest),
         ("WARC-Block-Digest", block_digest.as_deref().unwrap_or_default()),
-        ("Content-Length", &capture.head.len().to_string()),
+        ("Content-Length", &head.len().to_string()),
     ] {
         if !value.is_empty() {
             out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
     }
-    for part in [b"\r\n", capture.head, b"\r\n\r\n"] {
+    for part in [b"\r\n", head, b"\r\n\r\n"] {
         out.extend_from_slice(part);
     }
+    out
 }
 
 /// Writes each record as its own gzip member or zstd frame, so that tools can read it by its offset.

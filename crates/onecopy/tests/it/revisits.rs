@@ -102,6 +102,36 @@ fn check_hosts(out: &Path) {
 }
 
 #[test]
+fn a_payload_over_the_page_limit_is_stored_once() {
+    let film: Vec<u8> = (0..400_000u32).flat_map(u32::to_le_bytes).collect();
+    let cut = [("Content-Type", "application/http"), ("WARC-Truncated", "length")];
+    let block = http_block("200 OK\nContent-Type: video/mp4", &film);
+    let input = [
+        page(ONE, &window(0)),
+        record("response", "http://a.example/cut", &cut, &block),
+        response("http://a.example/film", "200 OK\nContent-Type: video/mp4", &film),
+        response("http://b.example/film", "200 OK\nContent-Type: video/mp4\nX-Own: yes", &film),
+        page("http://c.example/other", &topic("other")),
+        response("http://c.example/film", "200 OK\nContent-Type: video/mp4", &film[4..]),
+    ];
+    for name in ["crawl.warc", "crawl.warc.gz"] {
+        let (_folder, out) = run(&input, name, "--payloads all --max-page 100K");
+        let left = kept(&out, name);
+        assert_eq!(left.len(), input.len(), "{name}");
+        for number in [0, 1, 2, 4, 5] {
+            assert!(left[number] == input[number], "{name}: record {number} changed");
+        }
+        assert_eq!(field(&left[3], "WARC-Refers-To"), Some(id("response", "http://a.example/film")));
+        let digest = field(&left[3], "WARC-Payload-Digest");
+        // From `openssl dgst -sha1 -binary | base32`.
+        assert_eq!(digest.as_deref(), Some("sha1:MK2IJ6SZLQ7RRCSZLEHSAFN6CXVD5N6M"), "{name}");
+        assert!(left[3].ends_with(b"X-Own: yes\r\n\r\n\r\n\r\n"), "{name}");
+        let (_folder, out) = run(&input, name, "--max-page 100K");
+        assert!(kept(&out, name) == input, "{name}");
+    }
+}
+
+#[test]
 fn records_about_a_left_out_page_go_with_it() {
     let about = [("WARC-Concurrent-To", &*id("request", NEAR)), ("Content-Type", "application/warc-fields")];
     let block = http_block("200 OK\nContent-Type: text/html", html(&window(0)).as_bytes());

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use onecopy_core::parse_time;
-use ring::digest::{Context, SHA256};
+use ring::digest::{Context, Digest, SHA256};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::http;
@@ -26,7 +26,6 @@ pub(crate) struct Capture<'a> {
     pub payload_digest: Option<Cow<'a, str>>,
     /// The HTTP header with its blank line; empty for a resource.
     pub head: &'a [u8],
-    /// Never empty.
     pub payload: &'a [u8],
     /// The media type of a resource. Its revisit has no header of its own to say it.
     media_type: &'a [u8],
@@ -39,8 +38,12 @@ pub(crate) type PayloadKey = [u8; 20];
 /// The capture in a record; `None` if no revisit may replace it or refer to it. Replay ignores the body of a redirect,
 /// and a part of a payload proves nothing about the rest.
 pub(crate) fn capture<'a>(record: &WarcRecord<'a>) -> Option<Capture<'a>> {
-    let partial = ["warc-segment-number", "warc-truncated"].iter().any(|name| record.field(name).is_some());
-    if partial || record.missing > 0 {
+    start_of_capture(record).filter(|capture| record.missing == 0 && !capture.payload.is_empty())
+}
+
+/// As [`capture`], of a record whose end is not in memory. The payload is what is there of it.
+pub(crate) fn start_of_capture<'a>(record: &WarcRecord<'a>) -> Option<Capture<'a>> {
+    if ["warc-segment-number", "warc-truncated"].iter().any(|name| record.field(name).is_some()) {
         return None;
     }
     let (head, payload, media_type) = match record.kind {
@@ -57,22 +60,32 @@ pub(crate) fn capture<'a>(record: &WarcRecord<'a>) -> Option<Capture<'a>> {
     let time = parse_time(&date)?;
     let (id, uri) = (record.text("warc-record-id")?, record.uri()?);
     let payload_digest = record.text("warc-payload-digest");
-    let capture = Capture { id, uri, date, time, payload_digest, head, payload, media_type };
-    (!payload.is_empty()).then_some(capture)
+    Some(Capture { id, uri, date, time, payload_digest, head, payload, media_type })
 }
 
 impl Capture<'_> {
     /// The key of its payload, computed from the bytes. The digest in the record may be wrong.
     pub(crate) fn key(&self) -> PayloadKey {
+        let mut hash = self.hash();
+        hash.update(self.payload);
+        key_of(hash.finish())
+    }
+
+    /// The hash for the key, before the payload.
+    pub(super) fn hash(&self) -> Context {
         let mut hash = Context::new(&SHA256);
         hash.update(&[u8::from(self.head.is_empty())]);
         hash.update(&(self.media_type.len() as u64).to_le_bytes());
         hash.update(self.media_type);
-        hash.update(self.payload);
-        let mut key = PayloadKey::default();
-        key.copy_from_slice(&hash.finish().as_ref()[..20]);
-        key
+        hash
     }
+}
+
+/// The key that a hash gives.
+pub(crate) fn key_of(hash: Digest) -> PayloadKey {
+    let mut key = PayloadKey::default();
+    key.copy_from_slice(&hash.as_ref()[..20]);
+    key
 }
 
 /// Hashes of the names under which other records may refer to a record: its id, its address with its date, and its

@@ -7,9 +7,9 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::error::{At, Result};
-use crate::ingest::{Chunk, Chunks, Copied, capture, records};
-use crate::output::treatment::{LotTreatments, Treatment};
-use crate::output::warc::{RecordWriter, revisit};
+use crate::ingest::{Chunk, Chunks, Copied, Overlong, Purpose, capture, records, start_of_capture};
+use crate::output::treatment::{LotTreatments, Original, Treatment};
+use crate::output::warc::{RecordWriter, payload_digest, revisit, stated};
 
 /// Writes the records of one file.
 pub(super) struct Records<'a> {
@@ -32,9 +32,9 @@ impl Records<'_> {
             match (self.treatments.of(number, &record)?, capture(&record)) {
                 (Treatment::LeaveOut, _) => {}
                 (Treatment::Revisit(original), Some(capture)) => {
-                    let mut out = Vec::new();
-                    revisit(&record, &capture, &original, &mut out);
-                    self.out.write(&out).at("write", self.aside)?;
+                    let digest = payload_digest(&capture, &original);
+                    let revisit = revisit(&record, capture.head, &digest, &original);
+                    self.out.write(&revisit).at("write", self.aside)?;
                 }
                 _ => self.out.write(&chunk.bytes[item.range]).at("write", self.aside)?,
             }
@@ -42,9 +42,33 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// Copies the record that was too long for the last chunk. It was not compared, so it stays. If the file ends
-    /// inside it, the existing part stays: its length may be wrong, and other records may follow.
+    /// Writes the record that was too long for the last chunk.
     pub(super) fn overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
+        let number = self.number;
+        self.number += 1;
+        match self.treatments.original_of(number)? {
+            Some(original) => self.overlong_revisit(chunks, &original),
+            None => self.copy_overlong(chunks),
+        }
+    }
+
+    fn overlong_revisit(&mut self, chunks: &mut dyn Chunks, original: &Original) -> Result<()> {
+        let mut overlong = Overlong::new(Purpose::Digest);
+        chunks.overlong(&mut overlong).at("write", self.aside)?;
+        let Some((start, sha1)) = overlong.finish() else { return Ok(()) };
+        let Some(Ok(record)) = records(&start).next().map(|item| item.record) else { return Ok(()) };
+        let Some(capture) = start_of_capture(&record) else { return Ok(()) };
+        let digest = match original.payload_digest.as_str() {
+            "" => &stated(sha1),
+            stated => stated,
+        };
+        let revisit = revisit(&record, capture.head, digest, original);
+        self.out.write(&revisit).at("write", self.aside)
+    }
+
+    /// Copies an overlong record. It was not compared, so it stays. If the file ends inside it, the existing part stays:
+    /// its length may be wrong, and other records may follow.
+    fn copy_overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
         let end = self.out.get_mut().stream_position().at("write", self.aside)?;
         let copied = self.out.stream(|out| chunks.overlong(out)).at("write", self.aside)?;
         if copied != Copied::Nothing {

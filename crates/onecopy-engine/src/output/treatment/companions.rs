@@ -20,10 +20,11 @@ pub(super) fn find(files: &Files, lots: &[usize], found: &mut Found) -> Result<H
         return Ok(dropped);
     }
     for &lot in lots {
-        let revisits: HashSet<u32> = files.rows(lot)?.iter().map(|row| row.number).collect();
+        let revisits = files.rows(lot)?;
+        let is_revisit = |number: u32| revisits.binary_search_by_key(&number, |row| row.number).is_ok();
         let mut rows = Vec::new();
         files.entries(lot, |entry| {
-            if entry.role == Role::Gone && !revisits.contains(&entry.number) {
+            if entry.role == Role::Gone && !is_revisit(entry.number) {
                 rows.push(Settled { number: entry.number, lot: LEFT_OUT, facts: 0 });
                 dropped.extend(entry.names[..2].iter().filter(|&&name| name != 0));
             }

@@ -3,17 +3,18 @@
 use crate::ingest::{Names, PayloadKey};
 
 /// How a record may be treated. The order is the order in which originals are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     /// A kept page, which always stays whole.
     Kept,
     /// Stays whole, or becomes a revisit.
+    #[default]
     Whole,
     /// Becomes a revisit, or is left out.
     Gone,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     /// `None` if the record cannot become a revisit.
     pub key: Option<PayloadKey>,

@@ -91,7 +91,7 @@ impl Files {
         file.write_all(&rows.iter().flat_map(row).collect::<Vec<u8>>()).at("write", &path)
     }
 
-    /// The settled records of a lot.
+    /// The settled records of a lot, by number.
     pub(super) fn rows(&self, lot: usize) -> Result<Vec<Settled>> {
         let path = path(&self.folder, "settled", lot);
         let Some(mut file) = existing(&path)? else { return Ok(Vec::new()) };
@@ -105,7 +105,9 @@ impl Files {
             lot: number(&row[4..8]),
             facts: facts(&row[8..]),
         };
-        Ok(rows.iter().map(row).collect())
+        let mut rows: Vec<Settled> = rows.iter().map(row).collect();
+        rows.sort_unstable_by_key(|row| row.number);
+        Ok(rows)
     }
 
     /// The facts of a capture.

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::ingest::PayloadKey;
 
 /// About how much memory a key and its original take in the table.
-const BYTES_A_KEY: u64 = 128;
+const BYTES_A_KEY: u64 = 192;
 
 /// The best record with a payload so far.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

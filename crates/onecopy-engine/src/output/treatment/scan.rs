@@ -1,6 +1,7 @@
 //! Reads an archive again: finds the captures whose payload may be stored once, and how records refer to each other.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::ops::Range;
 
 use onecopy_core::{Decision, Kind, PageId};
@@ -9,9 +10,10 @@ use super::entry::{Entry, Role};
 use super::files::{Facts, Files};
 use super::stays;
 use crate::batch::Segment;
-use crate::error::Result;
+use crate::error::{At, Result};
 use crate::ingest::{
-    Chunk, RecordKind, Source, WarcRecord, capture, id_hash, names, names_of_original, records,
+    Capture, Chunk, Chunks, Overlong, PayloadKey, Purpose, RecordKind, Source, Trouble, WarcRecord, capture,
+    id_hash, key_of, names, names_of_original, records, start_of_capture,
 };
 use crate::job::{Payloads, RemovedRecords};
 use crate::output::kept::KeptWriter;
@@ -85,8 +87,12 @@ impl<'a> Scan<'a> {
             found: Found::default(),
             number: 0,
         };
-        self.kept.chunks(source, segments, |segment, first, chunk, _| {
-            self.chunk(&mut of_lot, segment, first, chunk)
+        self.kept.chunks(source, segments, |segment, first, chunk, rest| {
+            self.chunk(&mut of_lot, segment, first, chunk)?;
+            match chunk.trouble {
+                Some(Trouble::Overlong) => of_lot.overlong(rest).at("read", &source.path)?,
+                _ => Ok(()),
+            }
         })?;
         of_lot.out.finish()?;
         Ok(of_lot.found)
@@ -133,9 +139,11 @@ impl LotScan {
         self.references(record);
         match page {
             Some((Decision::Removed { kind, .. }, _)) => self.removed(record, kind),
-            Some((Decision::Kept, winner)) if winner || self.all => self.entry(record, Role::Kept, false),
+            Some((Decision::Kept, winner)) if winner || self.all => {
+                self.entry(record, Entry { role: Role::Kept, ..Entry::default() })
+            }
             Some((Decision::Kept, _)) => Ok(()),
-            _ if self.all => self.entry(record, Role::Whole, false),
+            _ if self.all => self.entry(record, Entry::default()),
             _ => Ok(()),
         }
     }
@@ -145,33 +153,58 @@ impl LotScan {
         let count = if stays { &mut self.found.counts.whole } else { &mut self.found.counts.left_out };
         *count += 1;
         let role = if stays { Role::Whole } else { Role::Gone };
+        let entry = Entry { role, removed: true, ..Entry::default() };
         // A page that redirects is not a copy of its target.
-        if kind != Kind::Redirect && self.mode != RemovedRecords::LeaveOut && capture(record).is_some() {
-            return self.entry(record, role, true);
+        let may_be_revisit = kind != Kind::Redirect && self.mode != RemovedRecords::LeaveOut;
+        if may_be_revisit && capture(record).is_some() {
+            return self.entry(record, entry);
         }
-        if role == Role::Gone { self.gone(record) } else { Ok(()) }
+        if role == Role::Gone { self.put(Entry { names: names(record), ..entry }) } else { Ok(()) }
     }
 
-    /// An entry of a capture. Other records stay whole.
-    fn entry(&mut self, record: &WarcRecord, role: Role, removed: bool) -> Result<()> {
-        let Some(capture) = capture(record) else { return Ok(()) };
-        let (key, facts) = (Some(capture.key()), self.out.capture(&capture)?);
-        let (time, number, names) = (capture.time, self.number, names(record));
+    /// Adds the entry of a capture. Other records stay whole.
+    fn entry(&mut self, record: &WarcRecord, entry: Entry) -> Result<()> {
+        match capture(record) {
+            Some(capture) => self.keyed(record, &capture, Entry { key: Some(capture.key()), ..entry }),
+            None => Ok(()),
+        }
+    }
+
+    fn keyed(&mut self, record: &WarcRecord, capture: &Capture, entry: Entry) -> Result<()> {
+        let facts = self.out.capture(capture)?;
         self.found.keys += 1;
-        self.found.gone += u64::from(role == Role::Gone);
-        self.out.entry(Entry { key, role, removed, time, number, facts, names })
+        self.put(Entry { time: capture.time, facts, names: names(record), ..entry })
     }
 
-    /// An entry of a removed page that no revisit can replace.
-    fn gone(&mut self, record: &WarcRecord) -> Result<()> {
-        let (number, names) = (self.number, names(record));
-        self.found.gone += 1;
-        self.out.entry(Entry { key: None, role: Role::Gone, removed: true, time: 0, number, facts: 0, names })
+    fn put(&mut self, entry: Entry) -> Result<()> {
+        self.found.gone += u64::from(entry.role == Role::Gone);
+        self.out.entry(Entry { number: self.number, ..entry })
+    }
+
+    /// Notes the record that was too long for the last chunk. It has a number too.
+    fn overlong(&mut self, chunks: &mut dyn Chunks) -> io::Result<Result<()>> {
+        let mut noted = Ok(());
+        if self.all {
+            let mut overlong = Overlong::new(Purpose::Key);
+            chunks.overlong(&mut overlong)?;
+            if let Some((start, hash)) = overlong.finish() {
+                noted = self.started(&start, key_of(hash));
+            }
+        }
+        self.number += 1;
+        Ok(noted)
+    }
+
+    /// Notes a record by its start and the key of its payload.
+    fn started(&mut self, start: &[u8], key: PayloadKey) -> Result<()> {
+        let Some(Ok(record)) = records(start).next().map(|item| item.record) else { return Ok(()) };
+        let Some(capture) = start_of_capture(&record) else { return Ok(()) };
+        self.keyed(&record, &capture, Entry { key: Some(key), ..Entry::default() })
     }
 
     /// Notes how the record refers to others.
     fn references(&mut self, record: &WarcRecord) {
-        if record.kind == RecordKind::Revisit && self.mode != RemovedRecords::LeaveOut {
+        if record.kind == RecordKind::Revisit {
             self.found.pinned.extend(names_of_original(record).into_iter().filter(|&name| name != 0));
         }
         if self.mode == RemovedRecords::Revisit || record.is_arc() {

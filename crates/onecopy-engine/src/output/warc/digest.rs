@@ -1,6 +1,6 @@
 //! Digests of blocks and payloads, as WARC records state them.
 
-use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
+use ring::digest::{Digest, SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 
 /// The digest of `bytes`, in the style of another: the same algorithm and the same alphabet. SHA-1 in base 32 is the
 /// usual style, and stands in for unknown ones.
@@ -19,6 +19,11 @@ pub(super) fn like(style: &str, bytes: &[u8]) -> String {
         return format!("{label}:{digits}");
     }
     format!("{label}:{}", base32(digest))
+}
+
+/// A SHA-1 digest in the usual style.
+pub(crate) fn stated(sha1: Digest) -> String {
+    format!("sha1:{}", base32(sha1.as_ref()))
 }
 
 /// Base 32 (RFC 4648), padded.

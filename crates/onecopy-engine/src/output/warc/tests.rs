@@ -20,9 +20,9 @@ fn original(payload_digest: &str) -> Original {
 
 fn written(record: &str, payload_digest: &str) -> String {
     let record = records(record.as_bytes()).next().unwrap().record.unwrap();
-    let mut out = Vec::new();
-    revisit(&record, &capture(&record).unwrap(), &original(payload_digest), &mut out);
-    String::from_utf8(out).unwrap()
+    let (capture, original) = (capture(&record).unwrap(), original(payload_digest));
+    let digest = self::payload_digest(&capture, &original);
+    String::from_utf8(revisit(&record, capture.head, &digest, &original)).unwrap()
 }
 
 #[test]
