@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::output::{KeptWriter, LIST_PASSES, Lists};
 use crate::progress::{Leg, Note, Progress, Silent, Stage};
-use crate::report::{Begun, Counts, Report, Unreadable};
+use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     if job.strict {
         refuse(&losses.unreadable)?;
     }
-    let counts = write(job, &work, &decided, &losses, progress)?;
+    let (counts, archives) = write(job, &work, &decided, &losses, progress)?;
     let (segments, decisions) = decided;
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
@@ -81,6 +81,7 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
         threshold: work.method.threshold(),
         recall,
         input_bytes: input_bytes(&work),
+        archives,
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -101,14 +102,14 @@ fn write(
     (segments, decisions): &(Segments, Decisions),
     losses: &Losses,
     progress: &dyn Progress,
-) -> Result<Counts> {
+) -> Result<(Counts, Option<Archives>)> {
     let bytes = input_bytes(work);
     progress.begin(Stage::Write, bytes);
     let kept = Leg::new(progress, bytes / 2, bytes);
-    KeptWriter { work, segments, decisions, losses, progress: &kept }.write(job.threads)?;
+    let archives = KeptWriter { work, segments, decisions, losses, progress: &kept }.write(job.threads)?;
     drop(kept);
     let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
-    lists(work, segments, decisions, &listed).write(&work.results())
+    Ok((lists(work, segments, decisions, &listed).write(&work.results())?, archives))
 }
 
 /// Bytes of all inputs, as stored on disk.

@@ -5,6 +5,7 @@ mod lists;
 mod names;
 mod parquet;
 mod reasons;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;
