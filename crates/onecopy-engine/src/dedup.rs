@@ -5,12 +5,12 @@
 
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
-use crate::batch::{Decisions, Segments, recall};
-use crate::error::Result;
+use crate::batch::{Decisions, Losses, Segments, recall};
+use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::output::{KeptWriter, LIST_PASSES, Lists};
 use crate::progress::{Leg, Note, Progress, Silent, Stage};
-use crate::report::{Begun, Counts, Report};
+use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +36,19 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     job.check()?;
     match work::open(job, progress)? {
         work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
-        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
+        work::Found::Finished(report) => {
+            if job.strict {
+                refuse(&report.unreadable)?;
+            }
+            Ok(Outcome::AlreadyDone(*report))
+        }
     }
+}
+
+/// Returns an error if an input could not be read.
+fn refuse(unreadable: &[Unreadable]) -> Result<()> {
+    let Some(Unreadable { source, reason, .. }) = unreadable.first() else { return Ok(()) };
+    Err(Error::Unreadable { input: source.clone(), reason: reason.clone() })
 }
 
 /// Runs all stages and publishes the results.
@@ -52,7 +63,11 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let decided = decide(job, &work, progress, &mut |market, segments, decisions| {
         lists(&work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
     })?;
-    let counts = write(job, &work, &decided, progress)?;
+    let losses = Losses::find(&work.run.inputs, &work.lots, &decided.0)?;
+    if job.strict {
+        refuse(&losses.unreadable)?;
+    }
+    let (counts, archives) = write(job, &work, &decided, &losses, progress)?;
     let (segments, decisions) = decided;
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
@@ -61,10 +76,12 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
+        unreadable: losses.unreadable,
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
         input_bytes: input_bytes(&work),
+        archives,
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -83,15 +100,16 @@ fn write(
     job: &Job,
     work: &Work,
     (segments, decisions): &(Segments, Decisions),
+    losses: &Losses,
     progress: &dyn Progress,
-) -> Result<Counts> {
+) -> Result<(Counts, Option<Archives>)> {
     let bytes = input_bytes(work);
     progress.begin(Stage::Write, bytes);
     let kept = Leg::new(progress, bytes / 2, bytes);
-    KeptWriter { work, segments, decisions, progress: &kept }.write(job.threads)?;
+    let archives = KeptWriter { work, segments, decisions, losses, progress: &kept }.write(job.threads)?;
     drop(kept);
     let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
-    lists(work, segments, decisions, &listed).write(&work.results())
+    Ok((lists(work, segments, decisions, &listed).write(&work.results())?, archives))
 }
 
 /// Bytes of all inputs, as stored on disk.

@@ -4,6 +4,8 @@ mod kept;
 mod lists;
 mod names;
 mod parquet;
+mod reasons;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;

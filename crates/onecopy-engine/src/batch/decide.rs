@@ -13,7 +13,7 @@ use crate::batch::candidates::neighbours::neighbours;
 use crate::batch::candidates::outlines::Outlines;
 use crate::batch::candidates::sets::sets;
 use crate::batch::order::links::links;
-use crate::batch::order::preferences::Preferences;
+use crate::batch::order::preferences::{Preferences, check_markets};
 use crate::batch::order::rank;
 use crate::batch::read;
 use crate::batch::read::segments::{Collector, Segments};
@@ -41,11 +41,13 @@ pub(crate) fn decide(
     let (folder, budget) = (work.folder(), &work.budget);
     let collector = Collector::open(folder, budget.segments)?;
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
-    let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
+    let all_read = work.run.inputs.unread().next().is_none();
+    let nothing = segments.pages() == 0 && all_read && no_rejections(&segments)?;
     if nothing {
         return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, &segments) });
     }
     budget.check_pages(segments.pages())?;
+    check_markets(&segments, &job.config.markets)?;
     let saved = folder.join("decisions");
     if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
         return Ok((segments, decisions));

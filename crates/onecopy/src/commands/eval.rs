@@ -46,9 +46,9 @@ pub fn run(args: &EvalArgs) -> Result<ExitCode> {
         std::fs::write(path, drawn).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.json {
-        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
     } else {
-        print(&for_people(&sets, width::of_stdout()));
+        print(&for_people(&sets, width::of_stdout()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,9 +17,9 @@ const PASSAGE: usize = 160;
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let explanation = explain(&args.dir, &args.a, &args.b, &environment())?;
     if args.json {
-        print(&(serde_json::to_string_pretty(&explanation)? + "\n"));
+        print(&(serde_json::to_string_pretty(&explanation)? + "\n"))?;
     } else {
-        print(&for_people(&explanation));
+        print(&for_people(&explanation))?;
     }
     Ok(ExitCode::SUCCESS)
 }

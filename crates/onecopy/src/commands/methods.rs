@@ -21,7 +21,7 @@ pub fn run(args: &MethodsArgs) -> Result<ExitCode> {
         None => list(columns)?,
         Some(word) => about(word, columns)?,
     };
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@
 mod disk;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::batch::read::segment::{Row, Segment};
@@ -241,6 +242,16 @@ impl Segments {
         }
     }
 
+    /// The segments of each lot.
+    pub(crate) fn ranges(&self, lots: usize) -> Vec<Range<usize>> {
+        let mut ranges = vec![0..0; lots];
+        for segment in 0..self.len() {
+            let range = &mut ranges[self.place(segment).0 as usize];
+            *range = if *range == (0..0) { segment..segment + 1 } else { range.start..segment + 1 };
+        }
+        ranges
+    }
+
     /// A segment without its ranks and sketches.
     pub(crate) fn load(&self, segment: usize) -> Result<Loaded<'_>> {
         match &self.segments[segment] {
@@ -317,13 +328,6 @@ impl Segments {
                 Ok((found, name))
             }
         }
-    }
-
-    /// The facts of a page.
-    pub(crate) fn facts(&self, page: u32) -> Result<Vec<u8>> {
-        let segment = self.segment_of(page);
-        let row = (page - self.firsts[segment]) as usize;
-        Ok(self.load(segment)?.facts(row).to_vec())
     }
 
     /// The segment of a page.
