@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-use crate::candidate::Rarity;
-use crate::canonical::Canonical;
 use crate::config::Config;
+use crate::decide::candidate::Rarity;
 use crate::hash::Fingerprint;
-use crate::method::{Method, Scratch, Subject};
-use crate::record::{Needs, Record, Text, TextParts};
+use crate::page::record::{Needs, Record, Text, TextParts};
+use crate::similarity::method::{Method, Scratch, Subject};
+use crate::text::canonical::Canonical;
 
 /// An Arrow offset: `i32` for usual columns, `i64` for large ones.
 pub trait Offset: Copy + Debug {

@@ -7,8 +7,8 @@ mod error;
 
 use serde::{Deserialize, Serialize};
 
-use crate::address::AddressRules;
-use crate::method::{METHODS, method, usual_parameters};
+use crate::page::address::AddressRules;
+use crate::similarity::method::{METHODS, method, usual_parameters};
 
 pub use error::ConfigError;
 
@@ -211,7 +211,7 @@ pub enum Words {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShingleRules {
-    /// What a token is.
+    /// The definition of a token.
     pub unit: Unit,
     /// How many tokens a shingle has. Higher: edits cost more similarity, so fewer pages are removed.
     pub length: usize,
@@ -225,7 +225,7 @@ impl Default for ShingleRules {
     }
 }
 
-/// What a token is.
+/// The definition of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {

@@ -1,25 +1,25 @@
 //! A whole run over pages in memory.
 //!
 //! It runs the same stages as the program, without files and threads. The program's engine streams its input and
-//! calls [`settle`](crate::settle::settle) and [`connect()`] in the same way. The answer equals
+//! calls [`settle`](crate::decide::settle::settle) and [`connect()`] in the same way. The answer equals
 //! [`crate::reference::dedup`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use crate::appraise::{Appraised, Appraiser};
-use crate::candidate::Rarity;
 use crate::config::{Config, ConfigError};
-use crate::connect::connect;
-use crate::group::Groups;
-use crate::link::{AddressBook, Claim, Links};
-use crate::method::{Method, Scratch, Search, method};
-use crate::order::{best_first, ranks};
+use crate::decide::candidate::Rarity;
+use crate::decide::connect::connect;
+use crate::decide::group::Groups;
+use crate::decide::order::{best_first, ranks};
+use crate::decide::search::candidates;
+use crate::decide::settle::{Buffers, Comparer, Holder, MemoryLists, Settled, settle};
+use crate::page::appraise::{Appraised, Appraiser};
+use crate::page::link::{AddressBook, Claim, Links};
+use crate::page::record::Record;
+use crate::page::redirect::End;
 use crate::page::{Decision, Kind, PageId};
-use crate::record::Record;
-use crate::redirect::End;
-use crate::search::candidates;
-use crate::settle::{Buffers, Comparer, Holder, MemoryLists, Settled, settle};
+use crate::similarity::method::{Method, Scratch, Search, method};
 
 /// The decisions about all pages.
 #[derive(Clone, Debug, PartialEq)]

@@ -64,84 +64,60 @@
 //! ```
 //! [`mod@reference`] is the slow and obviously right answer; everything fast must equal it.
 
-mod address;
-mod appraise;
-mod candidate;
-mod canonical;
-mod charset;
-mod chunk;
 pub mod columnar;
 mod config;
-mod connect;
+mod decide;
 mod dedup;
-mod filter;
-pub mod graph;
-mod group;
-mod hamming;
 mod hash;
-mod head;
-mod html;
-mod language;
-mod link;
-mod measure;
-mod method;
-mod myers;
-mod order;
-mod outline;
 mod page;
-mod partition;
-mod rabin;
-mod record;
-mod redirect;
 pub mod reference;
-mod search;
-mod sentence;
-pub mod settle;
-mod shingle;
 pub mod simd;
-mod sketch;
-mod verify;
+mod similarity;
+mod text;
 mod version;
-mod winner;
 
-pub use address::{AddressRules, host, identity, resolve};
-pub use appraise::{Address, Appraised, Appraiser, NamedLink};
-pub use candidate::{Rarity, RarityError, count, keys};
-pub use canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
-pub use charset::decode;
 pub use config::{
     CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation,
     Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
-pub use connect::connect;
+pub use decide::candidate::{Rarity, RarityError, count, keys};
+pub use decide::connect::connect;
+pub use decide::group::{Groups, group};
+pub use decide::order::{best_first, ranks};
+pub use decide::partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
+pub use decide::search::{Sets, candidates};
+pub use decide::winner::{Contender, in_market, rank};
+pub use decide::{graph, settle};
 pub use dedup::{Decisions, dedup};
-pub use filter::{Filter, FilterRules};
-pub use group::{Groups, group};
-pub use hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
 pub use hash::{Fingerprint, digest, fingerprint};
-pub use head::{Head, head};
+pub use page::address::{AddressRules, host, identity, resolve};
+pub use page::appraise::{Address, Appraised, Appraiser, NamedLink};
+pub use page::charset::decode;
+pub use page::head::{Head, head};
 #[doc(hidden)]
-pub use html::{Judged, context, describe_blocks};
-pub use html::{html_to_parts, html_to_text, links};
-pub use language::{Language, language};
-pub use link::{
+pub use page::html::{Judged, context, describe_blocks};
+pub use page::html::{html_to_parts, html_to_text, links};
+pub use page::language::{Language, language};
+pub use page::link::{
     AddressBook, Claim, LinkKind, Links, PageEnd, Standing, canonical_targets, ends, reachable, target,
 };
-pub use measure::{containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown};
-pub use method::{
-    Held, LooksAt, METHODS, Method, MethodEntry, Parts, Scratch, Search, Subject, method, usual_parameters,
-};
-pub use order::{best_first, ranks};
+pub use page::record::{Archived, Needs, Record, Text, TextParts, Whole};
+pub use page::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
-pub use partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
-pub use record::{Archived, Needs, Record, Text, TextParts, Whole};
-pub use redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
-pub use search::{Sets, candidates};
-pub use shingle::{shingle, token_hashes, unshared};
-pub use sketch::{Sketch, sketch};
-pub use verify::{overlap, rests_allow, sizes_allow, verify};
+pub use similarity::filter::{Filter, FilterRules};
+pub use similarity::hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
+pub use similarity::measure::{
+    containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown,
+};
+pub use similarity::method::{
+    Held, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search, Subject,
+    method, method_hint, parameter_entries, usual_parameters,
+};
+pub use similarity::sketch::{Sketch, sketch};
+pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};
+pub use text::canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
+pub use text::shingle::{shingle, token_hashes, unshared};
 pub use version::ANSWER_VERSION;
-pub use winner::{Contender, in_market, rank};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

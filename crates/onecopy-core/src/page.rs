@@ -2,6 +2,16 @@
 //!
 //! Nothing in this crate can fail on a page: the reader rejects pages that cannot be judged.
 
+pub(crate) mod address;
+pub(crate) mod appraise;
+pub(crate) mod charset;
+pub(crate) mod head;
+pub(crate) mod html;
+pub(crate) mod language;
+pub(crate) mod link;
+pub(crate) mod record;
+pub(crate) mod redirect;
+
 /// A page's permanent number, assigned at ingest. Numbers are dense from zero within a run, and never positions in a
 /// file.
 pub type PageId = u32;

@@ -3,17 +3,17 @@
 //! It compares all pairs exactly and applies the rule of the promise. Pages are visited best first. A page goes if
 //! it is similar to one that stays, and the best of those is its winner.
 
-use crate::canonical::Canonical;
 use crate::config::Config;
+use crate::decide::group::group;
+use crate::decide::order::{best_first, ranks};
+use crate::decide::search::candidates;
 use crate::dedup::{Decisions, Pages};
-use crate::group::group;
-use crate::link::Links;
-use crate::method::{Method, method};
-use crate::order::{best_first, ranks};
+use crate::page::link::Links;
+use crate::page::record::Record;
+use crate::page::redirect::End;
 use crate::page::{Decision, Kind, PageId};
-use crate::record::Record;
-use crate::redirect::End;
-use crate::search::candidates;
+use crate::similarity::method::{Method, method};
+use crate::text::canonical::Canonical;
 
 /// Decides about each page and its group. Pages with the same canonical text are alike under every method, and the
 /// best of them stands for all. The configuration must have been checked.

@@ -1,8 +1,8 @@
 //! Columns give the same results as single pages.
 
 use super::*;
-use crate::appraise::Appraiser;
-use crate::method::{METHODS, method};
+use crate::page::appraise::Appraiser;
+use crate::similarity::method::{METHODS, method};
 
 const TEXTS: [&str; 5] = [
     "nine pages told the same story and one of them was kept by its reader",

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::LinkKind;
-use crate::method::METHODS;
-use crate::record::{Needs, Record};
+use crate::page::link::LinkKind;
+use crate::page::record::{Needs, Record};
 use crate::reference;
+use crate::similarity::method::METHODS;
 
 /// A page that a test makes.
 #[derive(Clone, Debug)]

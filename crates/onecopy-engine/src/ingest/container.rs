@@ -86,6 +86,9 @@ pub(crate) struct Listed {
     pub place: Result<Place, &'static str>,
 }
 
+/// Why an encrypted member is not read.
+pub(crate) const ENCRYPTED: &str = "it is encrypted: unpack the ZIP file with its password first";
+
 /// The place of a member in its container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {

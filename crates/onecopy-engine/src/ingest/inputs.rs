@@ -10,7 +10,9 @@ mod names;
 mod walk;
 
 use std::collections::HashSet;
-use std::fs;
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -23,6 +25,7 @@ use self::walk::Walk;
 use super::container::{Member, Reach};
 use super::format::{Asked, FileKind, Format};
 use super::packing::Packing;
+use super::reason::{Class, Reason};
 use super::remote::{RemoteFile, is_remote, is_web};
 use crate::error::{At, Error, Result};
 use crate::progress::{Note, Progress};
@@ -60,13 +63,43 @@ impl Source {
     }
 }
 
-/// The sources of a job, and the files that cannot be read.
+/// The sources of a job, and the files that are not read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Inputs {
     pub sources: Vec<Source>,
-    /// Name and reason.
+    /// Files that no run would read: name and reason.
     pub refused: Vec<(String, String)>,
+    /// Files and folders that the system does not let us read: name and reason. Their pages are lost.
+    #[serde(default)]
+    pub unreadable: Vec<(String, String)>,
 }
+
+impl Inputs {
+    /// Whether nothing was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.refused.is_empty() && self.unreadable.is_empty()
+    }
+
+    /// Files that are not read, with the reason. Unreadable ones come first.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = (&str, Reason)> {
+        let lost = self.unreadable.iter().map(|(name, text)| (name.as_str(), Class::Refused, text));
+        let skipped = self.refused.iter().map(|(name, text)| (name.as_str(), class_of(text), text));
+        lost.chain(skipped).map(|(name, class, text)| (name, Reason::new(class, text.as_str())))
+    }
+}
+
+/// The class of a refused file.
+fn class_of(reason: &str) -> Class {
+    match reason {
+        LINK | NOWHERE => Class::Link,
+        SPECIAL => Class::Special,
+        _ => Class::UnknownKind,
+    }
+}
+
+const LINK: &str = "a link, which is not followed";
+const NOWHERE: &str = "a link that leads to no file";
+const SPECIAL: &str = "not a regular file";
 
 /// What to do with links inside folders. They may lead out of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,12 +203,12 @@ impl Finder<'_> {
             match path {
                 Ok(path) if path.is_dir() => self.folder(&path)?,
                 Ok(path) => self.file(&path, file_name(&path))?,
-                Err(error) => self.refuse(&file_name(error.path()), &error.error().to_string()),
+                Err(error) => self.lose(&file_name(error.path()), error.error()),
             }
         }
         for path in passed_over(input) {
             matched = true;
-            self.refuse(&file_name(&path), NO_TEXT);
+            self.lose(&file_name(&path), NO_TEXT);
         }
         let reason = if input.contains(['*', '?', '[']) {
             "nothing matches this pattern"
@@ -192,6 +225,7 @@ impl Finder<'_> {
         }
         self.walk.folder(folder, "")?;
         self.found.refused.append(&mut self.walk.refused);
+        self.found.unreadable.append(&mut self.walk.unreadable);
         for file in self.walk.take() {
             if self.seen.insert(file.real) {
                 let candidate = candidate(file.path, file.name, Asked::ByFolder)?;
@@ -203,6 +237,10 @@ impl Finder<'_> {
 
     fn refuse(&mut self, name: &str, reason: &str) {
         self.found.refused.push((name.to_owned(), reason.to_owned()));
+    }
+
+    fn lose(&mut self, name: &str, reason: impl Display) {
+        self.found.unreadable.push((name.to_owned(), reason.to_string()));
     }
 
     /// Adds a file that the user named.
@@ -237,6 +275,14 @@ impl Finder<'_> {
 
     /// Adds a file, or the members of a container.
     fn add(&mut self, file: Candidate) -> Result<()> {
+        if file.asked == Asked::ByFolder
+            && file.version.is_none()
+            && let Err(error) = File::open(&file.path)
+            && is_denied(&error)
+        {
+            self.lose(&file.name, error);
+            return Ok(());
+        }
         match self.classify(&file)? {
             FileKind::Pages(format) => {
                 self.found.sources.push(Source { format, ..file.source() });
@@ -298,6 +344,11 @@ fn foreign_address(input: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Whether the owner of a file does not let us read it. Any other failure may pass, and stops the run.
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
 }
 
 fn file_name(path: &Path) -> String {

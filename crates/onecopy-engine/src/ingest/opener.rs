@@ -11,12 +11,14 @@ use super::container::Reach;
 use super::format::{Format, HEAD_BYTES};
 use super::inputs::Source;
 use super::packing::{Opened, Windows, unpack_within};
-use super::parquet::ParquetChunks;
+use super::parquet::{ParquetChunks, open_parquet, row_count};
 use super::record::FieldNames;
-use super::split::{ArraySplit, Split, SplitChunks, TableSplit};
+use super::split::{ArraySplit, Split, SplitChunks, TableSplit, titles};
 use super::warc::WarcChunks;
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::FileReader;
 
 /// Opens the sources of a run.
 pub(crate) struct Opener {
@@ -38,6 +40,8 @@ pub(crate) type OpenedChunks = (Box<dyn Chunks>, Arc<AtomicU64>);
 
 /// What finds records, the bytes to find them in, and a counter of the bytes read.
 pub(crate) type OpenedSplit = (Box<dyn Split>, Box<dyn Read + Send>, Arc<AtomicU64>);
+
+type OpenedTable = (TableSplit, Box<dyn Read + Send>, Arc<AtomicU64>);
 
 impl Opener {
     /// The bytes of a source, still compressed.
@@ -77,17 +81,28 @@ impl Opener {
 
     /// What finds the records of a source that are not lines, the unpacked bytes, and a counter of the bytes read.
     pub(crate) fn split(&self, source: &Source) -> io::Result<OpenedSplit> {
-        let (mut reader, taken) = self.open(source)?;
-        let page = self.limits.page_bytes;
-        if !matches!(source.format, Format::Table(_)) {
-            return Ok((Box::new(ArraySplit::new(page)), reader, taken));
+        if let Format::Table(_) = source.format {
+            let (split, reader, taken) = self.table(source)?;
+            return Ok((Box::new(split), reader, taken));
         }
+        let (reader, taken) = self.open(source)?;
+        Ok((Box::new(ArraySplit::new(self.limits.page_bytes)), reader, taken))
+    }
+
+    /// The titles of the columns of a table; none if it has no header.
+    pub(super) fn titles(&self, source: &Source) -> io::Result<Vec<String>> {
+        let (mut split, reader, _) = self.table(source)?;
+        titles(&mut split, reader)
+    }
+
+    fn table(&self, source: &Source) -> io::Result<OpenedTable> {
+        let (mut reader, taken) = self.open(source)?;
         let mut head = Vec::new();
         // Damage in the beginning is met again behind it.
         let broken = reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).err();
-        let split = TableSplit::new(&head, FieldNames::new(&self.fields), page);
+        let split = TableSplit::new(&head, FieldNames::new(&self.fields), self.limits.page_bytes);
         let reader = Cursor::new(head).chain(Broken(broken)).chain(reader);
-        Ok((Box::new(split), Box::new(reader), taken))
+        Ok((split, Box::new(reader), taken))
     }
 
     fn rows(&self, source: &Source) -> io::Result<OpenedChunks> {
@@ -104,13 +119,28 @@ impl Opener {
         };
         let chunks = match opened {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                Box::new(Refused(Some(error.to_string())))
+                let rows = self.parquet_metadata(source)?.as_ref().map(row_count);
+                Box::new(Refused(Some((error.to_string(), rows))))
             }
             opened => opened?,
         };
         // Rows are not read front to back, so the whole file counts as read after the last row.
         let taken = Arc::new(AtomicU64::new(0));
         Ok((Box::new(Whole { chunks, bytes: source.bytes, taken: taken.clone() }), taken))
+    }
+}
+
+impl Opener {
+    /// The footer of a Parquet file; `None` if it is damaged.
+    pub(super) fn parquet_metadata(&self, source: &Source) -> io::Result<Option<ParquetMetaData>> {
+        let opened = match source.remote().filter(|_| source.member.is_none()) {
+            Some(file) => open_parquet(self.reach.stores.blocks(&file)?).map(|file| file.metadata().clone()),
+            None => self.reach.section(source).and_then(open_parquet).map(|file| file.metadata().clone()),
+        };
+        match opened {
+            Err(error) if error.kind() == ErrorKind::InvalidData => Ok(None),
+            opened => opened.map(Some),
+        }
     }
 }
 
@@ -127,12 +157,14 @@ fn boxed(chunks: impl Chunks + 'static) -> Box<dyn Chunks> {
     Box::new(chunks)
 }
 
-/// A file that is not of its claimed format: one chunk that carries the reason.
-struct Refused(Option<String>);
+/// A file that cannot be read: one chunk that carries the reason, and the number of rows if the file states it.
+struct Refused(Option<(String, Option<u64>)>);
 
 impl Chunks for Refused {
     fn next(&mut self, _: Vec<u8>) -> io::Result<Option<Chunk>> {
-        Ok(self.0.take().map(|reason| Chunk { trouble: Some(Trouble::Refused(reason)), ..Chunk::default() }))
+        let refused =
+            |(reason, lost)| Chunk { trouble: Some(Trouble::Refused(reason)), lost, ..Chunk::default() };
+        Ok(self.0.take().map(refused))
     }
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use self::array::ArraySplit;
-pub(crate) use self::table::{TableSplit, failed_row};
+pub(crate) use self::table::{TableSplit, failed_row, titles};
 use super::chunks::{Chunk, Chunks, Trouble};
 use super::packing::is_no_damage;
 use crate::parallel::Gate;
@@ -126,7 +126,7 @@ impl<R: Read + Send> Chunks for SplitChunks<R> {
                 Err(error) if is_no_damage(&error) => return Err(error),
                 Err(error) => {
                     self.ended = true;
-                    Some(Trouble::Corrupt(error.to_string()))
+                    Some(Trouble::of(&error))
                 }
             };
         }

@@ -4,7 +4,7 @@ use std::io;
 
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{Listed, Listing, Place, Section};
+use super::{ENCRYPTED, Listed, Listing, Place, Section};
 use crate::ingest::packing::is_no_damage;
 
 /// The most members that are listed. Their names are held in memory.
@@ -36,7 +36,7 @@ pub(super) fn list(section: &Section) -> io::Result<Listing> {
         }
         let deflated = member.compression() == CompressionMethod::Deflated;
         let place = match member.data_start() {
-            _ if member.encrypted() => Err("it is encrypted: unpack the ZIP file with its password first"),
+            _ if member.encrypted() => Err(ENCRYPTED),
             _ if member.is_symlink() => Err("a link, which is not followed"),
             _ if !deflated && member.compression() != CompressionMethod::Stored => {
                 Err("it is compressed in a way that is not read: unpack the ZIP file first (7z x FILE)")

@@ -5,9 +5,10 @@ use std::io::ErrorKind;
 use super::classify::kind_of;
 use super::{Candidate, Finder, Source};
 use crate::error::{At, Error, Result};
-use crate::ingest::container::{Container, Listed, Listing, Member, Place, list};
+use crate::ingest::container::{Container, ENCRYPTED, Listed, Listing, Member, Place, list};
 use crate::ingest::format::{Asked, FileKind, UNKNOWN};
 use crate::ingest::packing::is_no_damage;
+use crate::ingest::reason::DAMAGED;
 
 impl Finder<'_> {
     /// Adds the members of a container.
@@ -32,11 +33,12 @@ impl Finder<'_> {
             }
             match place {
                 Ok(place) => self.member(file, kind, name, place)?,
+                Err(reason @ ENCRYPTED) => self.lose(&format!("{}/{name}", file.name), reason),
                 Err(reason) => self.refuse(&format!("{}/{name}", file.name), reason),
             }
         }
         if let Some(damage) = opened.damage.or(damage) {
-            self.refuse(&file.name, &format!("damaged from here on, the rest is not read: {damage}"));
+            self.lose(&file.name, format!("{DAMAGED}{damage}"));
         }
         Ok(())
     }
@@ -52,7 +54,10 @@ impl Finder<'_> {
         let mut source = Source { name, bytes: size, member: Some(member), ..file.source() };
         let found = match kind_of(&source, Asked::ByFolder, self.planning.reach) {
             Err(error) if is_no_damage(&error) => return Err(error).at("read", &file.path),
-            Err(error) => return Ok(self.refuse(&source.name, &format!("damaged: {error}"))),
+            Err(error) => {
+                self.lose(&source.name, format!("damaged: {error}"));
+                return Ok(());
+            }
             Ok(found) => found,
         };
         match found {

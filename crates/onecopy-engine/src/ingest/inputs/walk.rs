@@ -4,12 +4,13 @@
 //! tells a format is used: a download cache keeps files under hashes and links to them by name.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use super::classify::name_tells;
 use super::names::NO_TEXT;
-use super::{Links, full};
+use super::{LINK, Links, NOWHERE, SPECIAL, full, is_denied};
 use crate::error::{At, Result};
 use crate::run::is_results;
 
@@ -29,16 +30,25 @@ pub(super) struct Walk {
     out: Option<PathBuf>,
     entered: HashSet<PathBuf>,
     files: Vec<Walked>,
-    /// What cannot be read: name and reason.
+    /// What no run would read: name and reason.
     pub refused: Vec<(String, String)>,
+    /// What the system does not let us read: name and reason.
+    pub unreadable: Vec<(String, String)>,
     /// The output folders of other runs.
     pub results: Vec<PathBuf>,
 }
 
 impl Walk {
     pub(super) fn new(links: Links, out: Option<PathBuf>) -> Walk {
-        let (entered, files, refused, results) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
-        Walk { links, out, entered, files, refused, results }
+        Walk {
+            links,
+            out,
+            entered: HashSet::new(),
+            files: Vec::new(),
+            refused: Vec::new(),
+            unreadable: Vec::new(),
+            results: Vec::new(),
+        }
     }
 
     /// Finds the files of a folder. `prefix` is its path below the given folder.
@@ -51,9 +61,14 @@ impl Walk {
             self.results.push(folder.to_owned());
             return Ok(());
         }
-        let mut entries = fs::read_dir(folder)
-            .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
-            .at("read", folder)?;
+        let found = fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let mut entries = match found {
+            Err(error) if is_denied(&error) && !prefix.is_empty() => {
+                self.lose(prefix.to_owned(), error);
+                return Ok(());
+            }
+            found => found.at("read", folder)?,
+        };
         entries.sort_by_key(|entry| entry.file_name());
         for entry in entries {
             let file_name = entry.file_name();
@@ -63,7 +78,7 @@ impl Walk {
             }
             let below = if prefix.is_empty() { name.into_owned() } else { format!("{prefix}/{name}") };
             if file_name.to_str().is_none() {
-                self.refuse(below, NO_TEXT);
+                self.lose(below, NO_TEXT);
                 continue;
             }
             self.entry(&entry, below)?;
@@ -75,7 +90,7 @@ impl Walk {
         let path = entry.path();
         let kind = entry.file_type().at("read", &path)?;
         if kind.is_symlink() && self.links == Links::Refuse {
-            self.refuse(name, "a link, which is not followed");
+            self.refuse(name, LINK);
             return Ok(());
         }
         let kind =
@@ -86,14 +101,19 @@ impl Walk {
                 let real = fs::canonicalize(&path).at("read", &path)?;
                 self.files.push(Walked { path: full(&path)?, real, name });
             }
-            Ok(_) => self.refuse(name, "not a regular file"),
-            Err(error) => self.refuse(name, &format!("a link that leads to no file: {error}")),
+            Ok(_) => self.refuse(name, SPECIAL),
+            Err(error) if is_denied(&error) => self.lose(name, error),
+            Err(_) => self.refuse(name, NOWHERE),
         }
         Ok(())
     }
 
     fn refuse(&mut self, name: String, reason: &str) {
         self.refused.push((name, reason.to_owned()));
+    }
+
+    fn lose(&mut self, name: String, reason: impl Display) {
+        self.unreadable.push((name, reason.to_string()));
     }
 
     /// The files that were found, each once.

@@ -3,9 +3,12 @@
 //! The header names the fields. A row with more or fewer fields than the header is rejected: nobody knows which field is
 //! which.
 
+use std::io::{self, BufRead, Read};
+
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::{Frame, Split, SplitEvent, Taken};
+use crate::ingest::packing::is_no_damage;
 use crate::ingest::parquet::write_string;
 use crate::ingest::record::{Field, FieldNames};
 
@@ -17,6 +20,21 @@ const FAILED: u8 = b'!';
 /// Why a row failed, if its line says so.
 pub(crate) fn failed_row(line: &[u8]) -> Option<String> {
     line.strip_prefix(&[FAILED]).map(|reason| String::from_utf8_lossy(reason).into_owned())
+}
+
+/// The titles of the columns; none if there is no header, or damage before its end.
+pub(crate) fn titles(split: &mut TableSplit, reader: impl Read) -> io::Result<Vec<String>> {
+    let mut reader = io::BufReader::new(reader);
+    let mut event = SplitEvent::More;
+    while event == SplitEvent::More {
+        let taken = match reader.fill_buf() {
+            Err(error) if !is_no_damage(&error) => break,
+            input => split.take(input?),
+        };
+        reader.consume(taken.bytes);
+        event = taken.event;
+    }
+    Ok(std::mem::take(&mut split.titles))
 }
 
 /// Finds the rows of a file.
@@ -33,6 +51,8 @@ pub(crate) struct TableSplit {
     /// Whether the row has begun: line ends before it do not belong to it.
     begun: bool,
     header: Option<Header>,
+    /// The titles of all columns, once the header was read.
+    titles: Vec<String>,
     line_end: &'static [u8],
     refusal: Option<String>,
 }
@@ -68,6 +88,7 @@ impl TableSplit {
             overlong: false,
             begun: false,
             header: None,
+            titles: Vec::new(),
             line_end: b"\n",
             refusal,
         }
@@ -107,13 +128,12 @@ impl TableSplit {
             return SplitEvent::Refused("its header is longer than the limit of a page".into());
         }
         let cells = (0..self.fields).map(|number| String::from_utf8_lossy(self.cell(number)));
-        let titles: Vec<String> =
-            cells.map(|cell| cell.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-        let columns = columns(&titles, &self.names);
+        self.titles = cells.map(|cell| cell.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+        let columns = columns(&self.titles, &self.names);
         let Some(last_text) = columns.iter().rposition(|column| is_text(column.field)) else {
-            return SplitEvent::Refused(without_text(&titles, &self.names));
+            return SplitEvent::Refused(without_text(&self.titles, &self.names));
         };
-        self.header = Some(Header { fields: titles.len(), columns, last_text });
+        self.header = Some(Header { fields: self.fields, columns, last_text });
         SplitEvent::Header
     }
 

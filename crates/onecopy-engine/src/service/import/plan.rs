@@ -1,22 +1,25 @@
-//! Finds what is to be imported before anything is opened: files as a batch run does, and finished runs by their folder.
+//! Finds the inputs of an import before any is opened: files as in a batch run, and finished runs by their folder.
 
 use std::path::{Path, PathBuf};
 
-use onecopy_core::Config;
+use onecopy_core::{Config, Needs};
 
 use super::ImportJob;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Inputs, Links, Planning, Reach, Spools, Stores, Window, plan};
+use crate::ingest::{
+    Inputs, Links, Opener, Planning, Reach, Spools, Stores, Window, Windows, check_fields, plan,
+};
 use crate::io::spool;
 use crate::job::{Fields, Limits, check_threads};
+use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::run::Run;
 
-/// Bytes of a chunk of input: enough pages for a few hundred to be accepted at once.
+/// The size of a chunk of input: enough pages to accept a few hundred at once.
 const CHUNK_BYTES: usize = 2 << 20;
 
-/// The inputs of an import: found, and not yet read.
+/// The inputs of an import, found but not read yet.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
     pub(super) spool: PathBuf,
@@ -25,25 +28,43 @@ pub struct ImportPlan {
     pub(super) threads: usize,
 }
 
-/// Sources that are read alike.
+/// Sources that are read in the same way.
 #[derive(Clone, Debug)]
 pub(super) struct ImportReading {
     pub inputs: Inputs,
     pub fields: Fields,
     pub limits: Limits,
     pub chunk_bytes: usize,
-    /// Of a finished run: what it was told.
+    /// The configuration of a finished run.
     config: Option<Config>,
 }
 
+/// Pages larger than a chunk that are worked on at once.
+const LARGE_PAGES: usize = 2;
+
+impl ImportReading {
+    /// What opens its sources.
+    pub(super) fn opener(&self, reach: Reach, needs: Needs) -> Opener {
+        Opener {
+            reach,
+            fields: self.fields.clone(),
+            limits: self.limits.clone(),
+            needs,
+            chunk_bytes: self.chunk_bytes,
+            large: Gate::new(LARGE_PAGES),
+            windows: Windows::default(),
+        }
+    }
+}
+
 impl ImportPlan {
-    /// What the finished runs among the inputs were told, which a collection of their pages should be told too; nothing if
-    /// there are none.
+    /// The configuration of the finished runs among the inputs, which a new collection should share. `None` without
+    /// such runs.
     pub fn config(&self) -> Option<&Config> {
         self.readings.iter().find_map(|reading| reading.config.as_ref())
     }
 
-    /// The bytes of all inputs.
+    /// The size of all inputs.
     pub fn bytes(&self) -> u64 {
         let sources = self.readings.iter().flat_map(|reading| &reading.inputs.sources);
         sources.map(|source| source.bytes).sum()
@@ -83,7 +104,7 @@ pub(super) fn reach(environment: &Environment, spool: &Path, limits: &Limits) ->
     Reach { stores: Stores::new(environment.iter().cloned()), spools }
 }
 
-/// Whether this is the output folder of a finished run.
+/// Whether an input is the output folder of a finished run.
 fn is_run(input: &str) -> bool {
     let folder = Path::new(input);
     ["run.json", "report.json"].iter().all(|name| folder.join(name).is_file())
@@ -108,10 +129,12 @@ fn of_files(
     // A collection may be fed by others than its owner: links do not lead an import out of a folder.
     let (out, links) = (job.data.as_path(), Links::Refuse);
     let found = plan(inputs, &Planning { stdin, out, links, reach: &reach, progress })?;
-    if found.sources.is_empty() && found.refused.is_empty() {
+    if found.is_empty() {
         let (input, reason) = (inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
     let (fields, limits) = (job.fields.clone(), job.limits.clone());
-    Ok(ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
+    let reading = ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None };
+    check_fields(&reading.inputs.sources, &reading.opener(reach, Needs::default()), job.threads, progress)?;
+    Ok(reading)
 }

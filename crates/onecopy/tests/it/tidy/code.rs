@@ -13,13 +13,13 @@ const TEST_FILE_LINES: usize = 800;
 const LONG_FILES: &[(&str, &str)] = &[];
 /// Files that may contain `unsafe`, each use below a `SAFETY:` comment.
 const UNSAFE_FILES: &[&str] = &[
-    "crates/onecopy-core/src/candidate/wide.rs",
-    "crates/onecopy-core/src/canonical/simd.rs",
-    "crates/onecopy-core/src/canonical/wide.rs",
+    "crates/onecopy-core/src/decide/candidate/wide.rs",
+    "crates/onecopy-core/src/text/canonical/simd.rs",
+    "crates/onecopy-core/src/text/canonical/wide.rs",
     // Plain code, compiled again for machines with a popcount instruction.
-    "crates/onecopy-core/src/hamming/simd.rs",
-    "crates/onecopy-core/src/outline/simd.rs",
-    "crates/onecopy-core/src/sketch/wide.rs",
+    "crates/onecopy-core/src/similarity/hamming/simd.rs",
+    "crates/onecopy-core/src/similarity/outline/simd.rs",
+    "crates/onecopy-core/src/similarity/sketch/wide.rs",
     "crates/onecopy-engine/src/ingest/scan/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];

@@ -1,0 +1,351 @@
+//! Which contents stay: the promise, winner first.
+//!
+//! A content is the text of one or more pages. Contents are numbered best first and visited in that order. A content
+//! goes if it is alike to one that stays, and the best of those is its winner. Otherwise it stays. Each is compared
+//! only with those that stay and share a key with it, so that a group of n near-duplicates costs about n
+//! comparisons.
+//!
+//! If the keys do not fit in memory, contents are settled in blocks. A block is settled by itself. Then everything
+//! after it is compared with the contents that stayed in it. The answer is the same for any blocks.
+
+mod index;
+mod lists;
+
+use std::ops::Range;
+
+use crate::similarity::method::{Held, Method};
+use index::ListIndex;
+pub use lists::MemoryLists;
+
+/// A content that holds a key, and the number beside its key: see [`Method::keys`].
+pub type Holder = [u32; 2];
+
+/// Compares contents. The caller chooses where sketches are and how many threads work. The answer must not depend on
+/// either.
+pub trait Comparer: Sync {
+    /// Why a comparison may fail, such as an unreadable disk, or a run that was asked to stop.
+    type Error: Send;
+
+    /// How contents are compared.
+    fn method(&self) -> &dyn Method;
+
+    /// The number of words in each content's sketch.
+    fn sizes(&self) -> &[u32];
+
+    /// The sketch of a content; `buffer` may hold it.
+    fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64], Self::Error>;
+
+    /// Whether it is known without the sketches that two contents are not alike.
+    fn deny(&self, _a: u32, _b: u32) -> bool {
+        false
+    }
+
+    /// Calls `judge` with each of `items` and returns the answers in their order.
+    fn map<T: Sync, R: Send + Clone + Default>(
+        &self,
+        items: &[T],
+        judge: impl Fn(&T, &mut Buffers) -> Result<R, Self::Error> + Sync,
+    ) -> Result<Vec<R>, Self::Error> {
+        let mut buffers = Buffers::default();
+        items.iter().map(|item| judge(item, &mut buffers)).collect()
+    }
+
+    /// May stop the work with an error. It is called often.
+    fn check(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Receives how many more contents are settled.
+    fn settled(&self, _contents: u64) {}
+
+    /// Receives how many more key lists were searched for pairs.
+    fn connected(&self, _lists: u64) {}
+
+    /// A holder of a key as [`Method::may`] takes it.
+    fn held(&self, [content, rest]: Holder) -> Held {
+        Held { size: self.sizes()[content as usize], rest }
+    }
+
+    /// Whether two contents that share a key may be alike, by their sizes and by the numbers beside the key.
+    fn may(&self, a: Holder, b: Holder) -> bool {
+        self.method().may(self.held(a), self.held(b))
+    }
+
+    /// The score of two contents if they are alike.
+    fn compare(&self, a: u32, b: u32, buffers: &mut Buffers) -> Result<Option<u32>, Self::Error> {
+        if self.deny(a, b) {
+            return Ok(None);
+        }
+        let first = self.sketch(a, &mut buffers.first)?;
+        let second = self.sketch(b, &mut buffers.second)?;
+        Ok(self.method().verify(first, second))
+    }
+
+    /// How far two contents are apart, if the method has a metric.
+    fn distance(&self, a: u32, b: u32, buffers: &mut Buffers) -> Result<Option<f64>, Self::Error> {
+        let first = self.sketch(a, &mut buffers.first)?;
+        let second = self.sketch(b, &mut buffers.second)?;
+        let score = self.method().score(first, second);
+        Ok(self.method().distance(score, (first.len(), second.len())))
+    }
+}
+
+/// The buffers that a thread reuses between comparisons.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// Contents to compare with.
+    candidates: Vec<u32>,
+    first: Vec<u64>,
+    second: Vec<u64>,
+}
+
+/// For each key that contents share, the list of its holders, ascending by content.
+pub trait KeyLists {
+    /// Why reading a list may fail.
+    type Error;
+
+    /// How many holders all lists have together.
+    fn entries(&self) -> usize;
+
+    /// Calls `each` with every list, always in the same order.
+    fn for_each(&self, each: impl FnMut(&[Holder]) -> Result<(), Self::Error>) -> Result<(), Self::Error>;
+}
+
+/// The result for each content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// A content that stays is its own winner.
+    pub winner: Vec<u32>,
+    /// Its score with its winner; zero if it stays.
+    pub score: Vec<u32>,
+}
+
+impl Settled {
+    /// A result in which all contents stay.
+    pub fn new(contents: usize) -> Settled {
+        Settled { winner: (0..contents as u32).collect(), score: vec![0; contents] }
+    }
+
+    /// Whether a content stays.
+    pub fn stays(&self, content: u32) -> bool {
+        self.winner[content as usize] == content
+    }
+
+    /// How far a content is from its winner, if the method has a metric.
+    pub fn distance(&self, content: u32, sizes: &[u32], method: &dyn Method) -> Option<f64> {
+        if self.stays(content) {
+            return Some(0.0);
+        }
+        method.distance(self.score[content as usize], self.both_sizes(content, sizes))
+    }
+
+    /// The similarity of a content and its winner.
+    pub fn similarity(&self, content: u32, sizes: &[u32], method: &dyn Method) -> f64 {
+        if self.stays(content) {
+            return 1.0;
+        }
+        method.similarity(self.score[content as usize], self.both_sizes(content, sizes))
+    }
+
+    fn both_sizes(&self, content: u32, sizes: &[u32]) -> (usize, usize) {
+        let size = |content: u32| sizes[content as usize] as usize;
+        (size(content), size(self.winner[content as usize]))
+    }
+
+    fn remove(&mut self, content: u32, by: Winner) {
+        self.winner[content as usize] = by.content;
+        self.score[content as usize] = by.score;
+    }
+}
+
+/// The winner of a content, and the score of the two.
+#[derive(Clone, Copy, Debug)]
+struct Winner {
+    content: u32,
+    score: u32,
+}
+
+/// Settles `members`, ascending, by the keys that they share. At most `entries` holders are in memory at once.
+pub fn settle<C: Comparer, K: KeyLists<Error = C::Error>>(
+    comparer: &C,
+    members: &[u32],
+    lists: &K,
+    entries: usize,
+    settled: &mut Settled,
+) -> Result<(), C::Error> {
+    let contents = comparer.sizes().len();
+    for block in blocks(lists, contents, entries)? {
+        let index = ListIndex::new(lists, block.clone(), settled)?;
+        let within = members.iter().copied().filter(|content| block.contains(content));
+        let (all, gone): (Vec<u32>, Vec<u32>) = within.partition(|&content| settled.stays(content));
+        comparer.settled(gone.len() as u64);
+        BlockSettler { comparer, index }.settle(&all, settled)?;
+        if (block.end as usize) < contents {
+            sweep(comparer, lists, block, settled)?;
+        }
+    }
+    Ok(())
+}
+
+/// Ranges of contents whose keys fit in memory together.
+fn blocks<K: KeyLists>(lists: &K, contents: usize, entries: usize) -> Result<Vec<Range<u32>>, K::Error> {
+    // The index counts holders in 32 bits.
+    let entries = entries.min(u32::MAX as usize);
+    if lists.entries() <= entries {
+        return Ok(std::iter::once(0..contents as u32).collect());
+    }
+    let mut keys = vec![0u32; contents];
+    lists.for_each(|list| {
+        list.iter().for_each(|&[content, _]| keys[content as usize] += 1);
+        Ok(())
+    })?;
+    let mut blocks = Vec::new();
+    let (mut start, mut sum) = (0, 0);
+    for (content, &own) in keys.iter().enumerate() {
+        if sum + own as usize > entries && content > start {
+            blocks.push(start as u32..content as u32);
+            (start, sum) = (content, 0);
+        }
+        sum += own as usize;
+    }
+    blocks.push(start as u32..contents as u32);
+    Ok(blocks)
+}
+
+/// How many contents threads compare with those that stayed before, until these are settled one by one.
+const BATCH: usize = 8_192;
+
+/// A block of contents that is being settled.
+struct BlockSettler<'a, C> {
+    comparer: &'a C,
+    index: ListIndex,
+}
+
+impl<C: Comparer> BlockSettler<'_, C> {
+    /// Settles `contents` among themselves. Contents that a better one removed before must not be among them.
+    fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<(), C::Error> {
+        let mut buffers = Buffers::default();
+        for batch in contents.chunks(BATCH) {
+            let found = self.comparer.map(batch, |&content, buffers| {
+                self.index.kept_beside(content, 0, self.comparer, &mut buffers.candidates);
+                first_alike(self.comparer, content, buffers)
+            })?;
+            for (&content, mut winner) in batch.iter().zip(found) {
+                self.comparer.check()?;
+                if winner.is_none() {
+                    self.index.kept_beside(content, batch[0], self.comparer, &mut buffers.candidates);
+                    winner = first_alike(self.comparer, content, &mut buffers)?;
+                }
+                match winner {
+                    Some(winner) => settled.remove(content, winner),
+                    None => self.index.keep(content),
+                }
+            }
+            self.comparer.settled(batch.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+/// The first of the candidates in `buffers` that is alike.
+fn first_alike<C: Comparer>(
+    comparer: &C,
+    content: u32,
+    buffers: &mut Buffers,
+) -> Result<Option<Winner>, C::Error> {
+    for i in 0..buffers.candidates.len() {
+        let candidate = buffers.candidates[i];
+        if let Some(score) = comparer.compare(candidate, content, buffers)? {
+            return Ok(Some(Winner { content: candidate, score }));
+        }
+    }
+    Ok(None)
+}
+
+/// How many pairs are collected before they are compared.
+const PAIRS: usize = 1 << 20;
+
+/// Removes contents after a block that are alike to one that stayed in the block.
+fn sweep<C: Comparer, K: KeyLists<Error = C::Error>>(
+    comparer: &C,
+    lists: &K,
+    block: Range<u32>,
+    settled: &mut Settled,
+) -> Result<(), C::Error> {
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    lists.for_each(|list| {
+        let from = list.partition_point(|holder| holder[0] < block.start);
+        let behind = list.partition_point(|holder| holder[0] < block.end);
+        for &kept in &list[from..behind] {
+            if !settled.stays(kept[0]) {
+                continue;
+            }
+            let open = |content: u32| settled.winner[content as usize] > kept[0];
+            let near = list[behind..].iter().filter(|&&holder| open(holder[0]) && comparer.may(kept, holder));
+            pairs.extend(near.map(|holder| (holder[0], kept[0])));
+            if pairs.len() >= PAIRS {
+                sweep_pairs(comparer, &mut pairs, settled)?;
+            }
+        }
+        Ok(())
+    })?;
+    sweep_pairs(comparer, &mut pairs, settled)
+}
+
+fn sweep_pairs<C: Comparer>(
+    comparer: &C,
+    pairs: &mut Vec<(u32, u32)>,
+    settled: &mut Settled,
+) -> Result<(), C::Error> {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let found = comparer.map(pairs, |&(content, kept), buffers| comparer.compare(content, kept, buffers))?;
+    for (&(content, kept), score) in pairs.iter().zip(found) {
+        if let Some(score) = score.filter(|_| kept < settled.winner[content as usize]) {
+            settled.remove(content, Winner { content: kept, score });
+        }
+    }
+    pairs.clear();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Lists that claim to have more holders than they show.
+    struct Claimed {
+        entries: usize,
+        read: Cell<u32>,
+    }
+
+    impl KeyLists for Claimed {
+        type Error = ();
+
+        fn entries(&self) -> usize {
+            self.entries
+        }
+
+        fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<(), ()>) -> Result<(), ()> {
+            self.read.set(self.read.get() + 1);
+            (0..10).try_for_each(|content| each(&[[content, 0], [content + 1, 0]]))
+        }
+    }
+
+    #[test]
+    fn blocks_have_no_more_entries_than_fit() {
+        let lists = Claimed { entries: 20, read: Cell::new(0) };
+        assert_eq!(blocks(&lists, 12, 20).map(|blocks| blocks.len()), Ok(1));
+        assert_eq!(blocks(&lists, 12, 8), Ok(vec![0..4, 4..8, 8..12]));
+        assert_eq!(blocks(&lists, 12, 0).map(|blocks| blocks.len()), Ok(12), "a content is never divided");
+    }
+
+    #[test]
+    fn one_block_never_has_more_entries_than_32_bits_count() {
+        let lists = Claimed { entries: u32::MAX as usize + 1, read: Cell::new(0) };
+        assert!(blocks(&lists, 12, usize::MAX).is_ok());
+        assert_eq!(lists.read.get(), 1, "the keys of each content are counted before blocks are made");
+    }
+}

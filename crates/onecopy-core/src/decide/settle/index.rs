@@ -1,0 +1,165 @@
+//! Finds the contents that stay and share a key with a given one, for one block of contents.
+
+use std::ops::Range;
+
+use super::{Comparer, Holder, KeyLists, Settled};
+
+/// How many of the last candidates are checked for a repetition.
+const FEW: usize = 8;
+
+/// The key lists of a block, and from each content back to its lists.
+pub(super) struct ListIndex {
+    first: u32,
+    /// Where each list's holders begin, and at the end where the last list ends.
+    starts: Vec<u32>,
+    /// The holders of all lists. Those that stay are moved to the front of their list as they are settled. The
+    /// holders that they overwrite were settled before.
+    holders: Vec<Holder>,
+    /// How many holders at the front of each list stay.
+    kept: Vec<u32>,
+    /// Where the lists of each content begin in `lists_of`.
+    own: Vec<u32>,
+    /// The lists of all contents, each with the number beside the content's key.
+    lists_of: Vec<[u32; 2]>,
+}
+
+impl ListIndex {
+    /// The index of the contents of `block` that are not removed yet.
+    pub(super) fn new<K: KeyLists>(
+        lists: &K,
+        block: Range<u32>,
+        settled: &Settled,
+    ) -> Result<ListIndex, K::Error> {
+        let mut index = ListIndex {
+            first: block.start,
+            starts: vec![0],
+            holders: Vec::new(),
+            kept: Vec::new(),
+            own: vec![0; block.len() + 1],
+            lists_of: Vec::new(),
+        };
+        lists.for_each(|list| {
+            let from = list.partition_point(|holder| holder[0] < block.start);
+            let to = list.partition_point(|holder| holder[0] < block.end);
+            let start = index.holders.len();
+            index.holders.extend(list[from..to].iter().filter(|holder| settled.stays(holder[0])));
+            if index.holders.len() < start + 2 {
+                index.holders.truncate(start);
+            } else {
+                index.starts.push(index.holders.len() as u32);
+            }
+            Ok(())
+        })?;
+        index.kept = vec![0; index.starts.len() - 1];
+        index.invert();
+        Ok(index)
+    }
+
+    /// Fills `lists_of` by counting.
+    fn invert(&mut self) {
+        for &[content, _] in &self.holders {
+            self.own[(content - self.first) as usize] += 1;
+        }
+        let mut sum = 0;
+        for slot in &mut self.own {
+            sum += std::mem::replace(slot, sum);
+        }
+        self.lists_of = vec![[0; 2]; self.holders.len()];
+        for (list, bounds) in self.starts.windows(2).enumerate() {
+            for &[content, rest] in &self.holders[bounds[0] as usize..bounds[1] as usize] {
+                let slot = &mut self.own[(content - self.first) as usize];
+                self.lists_of[*slot as usize] = [list as u32, rest];
+                *slot += 1;
+            }
+        }
+        // Each entry has moved on to where the next content's lists begin.
+        self.own.rotate_right(1);
+        self.own[0] = 0;
+    }
+
+    fn lists_of(&self, content: u32) -> Range<usize> {
+        let at = (content - self.first) as usize;
+        self.own[at] as usize..self.own[at + 1] as usize
+    }
+
+    /// The contents from number `from` on that stay, share a key with `content`, and may be alike. They are best
+    /// first and each once.
+    pub(super) fn kept_beside<C: Comparer>(&self, content: u32, from: u32, comparer: &C, out: &mut Vec<u32>) {
+        out.clear();
+        for &[list, rest] in &self.lists_of[self.lists_of(content)] {
+            let start = self.starts[list as usize] as usize;
+            let kept = &self.holders[start..start + self.kept[list as usize] as usize];
+            let skipped = if from == 0 { 0 } else { kept.partition_point(|holder| holder[0] < from) };
+            for &holder in &kept[skipped..] {
+                // Near-duplicates share many keys, so most holders were met a few lists before.
+                let met = out[out.len().saturating_sub(FEW)..].contains(&holder[0]);
+                if !met && comparer.may([content, rest], holder) {
+                    out.push(holder[0]);
+                }
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// Records that `content` stays. Contents must be settled in order.
+    pub(super) fn keep(&mut self, content: u32) {
+        for &[list, rest] in &self.lists_of[self.lists_of(content)] {
+            let (start, kept) = (self.starts[list as usize], &mut self.kept[list as usize]);
+            self.holders[(start + *kept) as usize] = [content, rest];
+            *kept += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::settle::MemoryLists;
+    use crate::similarity::method::{Method, method};
+
+    /// Contents of ten words each, whose sketches are never read.
+    struct Sizes(Box<dyn Method>);
+
+    impl Comparer for Sizes {
+        type Error = std::convert::Infallible;
+
+        fn method(&self) -> &dyn Method {
+            &*self.0
+        }
+
+        fn sizes(&self) -> &[u32] {
+            &[10; 5]
+        }
+
+        fn sketch<'a>(&'a self, _: u32, _: &'a mut Vec<u64>) -> Result<&'a [u64], Self::Error> {
+            Ok(&[])
+        }
+    }
+
+    #[test]
+    fn only_what_stays_and_may_be_alike_is_found() {
+        let mut lists = MemoryLists::default();
+        for list in
+            [&[[0, 9], [2, 9], [3, 9]][..], &[[1, 9], [2, 9]], &[[2, 9], [3, 9], [4, 9]], &[[0, 9], [4, 2]]]
+        {
+            lists.push(list);
+        }
+        let settled = Settled::new(5);
+        let config = crate::Config { method: "jaccard".into(), ..Default::default() };
+        let sizes = Sizes(method(&config).unwrap());
+        let mut index = ListIndex::new(&lists, 0..5, &settled).unwrap();
+        let mut found = Vec::new();
+        index.keep(0);
+        index.keep(1);
+        index.kept_beside(2, 0, &sizes, &mut found);
+        assert_eq!(found, [0, 1]);
+        index.kept_beside(2, 1, &sizes, &mut found);
+        assert_eq!(found, [1]);
+        index.keep(3);
+        index.kept_beside(4, 0, &sizes, &mut found);
+        assert_eq!(found, [3], "what 0 and 4 share comes too late to be enough");
+        let later = ListIndex::new(&lists, 2..5, &settled).unwrap();
+        assert_eq!(later.holders.iter().map(|holder| holder[0]).collect::<Vec<_>>(), [2, 3, 2, 3, 4]);
+    }
+}

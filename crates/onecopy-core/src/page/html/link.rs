@@ -1,0 +1,126 @@
+//! HTML → the addresses that a page links to.
+
+use memchr::memchr;
+
+use super::markup::attribute::Attributes;
+use super::markup::entity;
+use super::markup::scan::Token;
+use super::markup::tag::Tag;
+use super::markup::visible::Visible;
+use crate::hash::digest;
+use crate::page::address::{AddressRules, identity, resolve};
+use crate::page::head::base;
+
+/// How many links of a page are read at most.
+const LINKS_LIMIT: usize = 10_000;
+/// The longest link in bytes. Longer ones hold data, not an address.
+const LINK_BYTES: usize = 2048;
+
+/// Appends a hash for each link of the page `html`, in order. The hash is of the identity of the linked address.
+/// `address` is where the page was fetched. Links within the page and links that are not http or https are skipped.
+pub fn links(html: &str, address: Option<&str>, rules: &AddressRules, out: &mut Vec<u64>) {
+    let base = base(html, address.unwrap_or_default());
+    let mut name = String::new();
+    let tags = Visible::new(html).filter_map(|token| match token {
+        Token::Open(open) if open.tag == Tag::A => href(open.attributes),
+        _ => None,
+    });
+    let targets = tags.filter_map(|link| resolve(&base, &link));
+    out.extend(targets.take(LINKS_LIMIT).map(|target| {
+        identity(&target, rules, &mut name);
+        digest(name.as_bytes())
+    }));
+}
+
+/// The address in these attributes, as written. The first of several counts, as in a browser.
+fn href(attributes: &[u8]) -> Option<String> {
+    let (_, value) = Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(b"href"))?;
+    let value = value.trim_ascii();
+    let leads_out = !value.is_empty() && value.len() <= LINK_BYTES && value[0] != b'#';
+    leads_out.then(|| decoded(value))
+}
+
+fn decoded(value: &[u8]) -> String {
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = memchr(b'&', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let (c, length) = entity::decode(&rest[at..]).unwrap_or(('&', 1));
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = &rest[at + length..];
+    }
+    out.extend_from_slice(rest);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn links_of(html: &str) -> Vec<u64> {
+        let mut out = Vec::new();
+        links(html, Some("http://site.example/a/b"), &AddressRules::default(), &mut out);
+        out
+    }
+
+    fn check(html: &str, expected: &[&str]) {
+        let hash = |url: &&str| {
+            let mut name = String::new();
+            identity(url, &AddressRules::default(), &mut name);
+            digest(name.as_bytes())
+        };
+        assert_eq!(links_of(html), expected.iter().map(hash).collect::<Vec<_>>(), "{html}");
+    }
+
+    #[test]
+    fn links_are_absolute_and_in_order() {
+        check(
+            "<a href=c>x</a><A class=y HREF='/d?e=1&amp;f=2'>y</A><p><a href=\"https://other.example\">z</a>",
+            &["http://site.example/a/c", "http://site.example/d?e=1&f=2", "https://other.example/"],
+        );
+        check("<base href=/x/><a href=c href=d>", &["http://site.example/x/c"]);
+        check("<a href='/c#part'>", &["http://site.example/c"]);
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_no_link() {
+        for html in [
+            "<a>",
+            "<a name=c>",
+            "<a href>",
+            "<a href=''>",
+            "<a href='#top'>",
+            "<a href='javascript:x()'>",
+            "<a href='mailto:x@site.example'>",
+            "<link href=/c>",
+            "<!--<a href=/c>-->",
+            "<script><a href=/c></script>",
+            "<template><a href=/c></template>",
+            "<a href=/c",
+            "<abbr href=/c>",
+        ] {
+            check(html, &[]);
+        }
+        check(&format!("<a href='/{}'>", "x".repeat(LINK_BYTES)), &[]);
+        assert_eq!(links_of(&"<a href=/c>".repeat(LINKS_LIMIT + 1)).len(), LINKS_LIMIT);
+        let mut out = Vec::new();
+        links("<a href=/c><a href=http://site.example/d>", None, &AddressRules::default(), &mut out);
+        assert_eq!(out.len(), 1, "without an address, what is relative leads nowhere");
+    }
+
+    proptest! {
+        #[test]
+        fn no_page_breaks_it(
+            pieces in prop::collection::vec(prop_oneof![
+                Just("<a "), Just("href="), Just("'"), Just("\""), Just(">"), Just("<base href="), Just("é"), Just("&#"),
+                Just("&amp;"), Just("/"), Just("http://"), Just("="), Just(" "), Just("&#xd800;"), Just("<svg>"),
+            ], 0..40),
+            any in any::<String>()
+        ) {
+            links_of(&pieces.concat());
+            links_of(&any);
+        }
+    }
+}

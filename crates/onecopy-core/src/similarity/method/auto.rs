@@ -1,0 +1,247 @@
+//! The default method: it looks for the main content of each page on the other page (see `measure/decision.rs`).
+//! Plain text has no separate main content, so it is compared by resemblance alone, as `jaccard` does.
+//!
+//! A word of a sketch is a shingle whose last bit is replaced: 0 for main content, 1 for the rest. A page whose main
+//! content was separated from the rest is a separated page, and its sketch ends with [`TOLD`]. Two separated pages
+//! may be alike although their main contents resemble each other less than the threshold. They therefore have more
+//! keys.
+
+use super::parameters::Parameters;
+use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
+use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules};
+use crate::decide::candidate::{Rarity, keys};
+use crate::decide::partition::{LengthVector, Lengths};
+use crate::similarity::measure::{MAIN_PART, SharedShingles, agreement, resemblance};
+use crate::similarity::outline::{compared, draw, most_shared};
+use crate::similarity::sketch::{SplitRules, append_sketch, split};
+use crate::similarity::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
+
+pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
+
+/// The bit of a word that is not main content.
+const REST: u64 = 1;
+/// The last word of the sketch of a separated page.
+const TOLD: u64 = u64::MAX;
+/// Marks a score that is a similarity in billionths. Other scores count the shingles that two plain texts share.
+const MIXED: u32 = 1 << 31;
+/// Marks the outline of a separated page.
+const OUTLINE_TOLD: u64 = 1 << 63;
+/// Rounding up to billionths raises a similarity by less than this.
+const ROUNDING: f64 = 2e-9;
+
+/// Sets of shingles, with main content separated from the rest.
+#[derive(Debug)]
+struct Auto {
+    threshold: f64,
+    canonical: CanonicalRules,
+    shingles: ShingleRules,
+}
+
+pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
+    let threshold = parameters.threshold(config.threshold, 0.8)?;
+    let (canonical, shingles) = (config.canonical.clone(), config.shingles.clone());
+    Ok(Box::new(Auto { threshold, canonical, shingles }))
+}
+
+impl Method for Auto {
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn measures(&self) -> String {
+        format!("mutual containment of main content in {}", shingles_called(&self.shingles))
+    }
+
+    fn looks_at(&self) -> LooksAt {
+        LooksAt { parts: true, ..LooksAt::default() }
+    }
+
+    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        let Some(parts) = page.parts else {
+            let start = out.len();
+            append_sketch(page.canonical, &self.shingles, &mut scratch.sketch, out);
+            return out[start..].iter_mut().for_each(|shingle| *shingle &= !REST);
+        };
+        let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
+        split(parts.text, parts.main, rules, &mut scratch.split);
+        let ((main, rest), start) = (scratch.split.halves(), out.len());
+        out.extend(main.iter().map(|shingle| shingle & !REST));
+        out.extend(rest.iter().map(|shingle| shingle | REST));
+        out[start..].sort_unstable();
+        if out.len() > start {
+            out.push(TOLD);
+        }
+    }
+
+    fn asks_rarity(&self) -> bool {
+        true
+    }
+
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+        if !is_told(sketch) {
+            return keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
+        }
+        let start = out.len();
+        scratch.words.clear();
+        scratch.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        keys(&scratch.words, self.least_main(true), rarity, &mut scratch.counts, out);
+        let size = scratch.words.len() as u32;
+        out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(size, *rest));
+    }
+
+    fn may(&self, a: Held, b: Held) -> bool {
+        if (a.rest | b.rest) & PACKED == 0 {
+            return rests_allow(a, b, self.threshold)
+                && sizes_allow(a.size as usize, b.size as usize, self.threshold);
+        }
+        let least = self.least_main(a.rest & b.rest & PACKED != 0);
+        let (a, b) = (unpacked(a), unpacked(b));
+        // Rounding may have made the larger size smaller by up to `SIZE_ROUNDING`.
+        rests_allow(a, b, least)
+            && sizes_allow(a.size as usize, b.size as usize, least * (1.0 - SIZE_ROUNDING))
+    }
+
+    /// This bound is for plain texts only: the number beside a key of a separated page is larger than any of these.
+    fn least_rest(&self, size: u32) -> u32 {
+        least_rest(size, self.threshold)
+    }
+
+    /// Only main content counts, which is all of a plain text. Two separated pages may be alike at a lower
+    /// resemblance than a plain text and another page. The reach of a separated page is therefore wider than that of
+    /// a plain text.
+    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
+        let main = sketch.iter().copied().filter(|word| word & REST == 0);
+        Some(Lengths { vector: LengthVector::of(main), least: self.least_main(is_told(sketch)) })
+    }
+
+    fn has_outlines(&self) -> bool {
+        true
+    }
+
+    /// The outline of main content, which is all of a plain text.
+    fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
+        if !is_told(sketch) {
+            return draw(sketch, sketch.len() as u64, out);
+        }
+        scratch.words.clear();
+        scratch.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        draw(&scratch.words, scratch.words.len() as u64 | OUTLINE_TOLD, out);
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        let Some((a, b, differing)) = compared(a, b) else { return false };
+        let least = match (a | b) & OUTLINE_TOLD {
+            0 => self.threshold,
+            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
+        };
+        let (a, b) = ((a & !OUTLINE_TOLD) as usize, (b & !OUTLINE_TOLD) as usize);
+        resemblance(most_shared(a, b, differing), a, b) < least
+    }
+
+    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
+        if !is_told(a) && !is_told(b) {
+            return overlap(a, b) as u32;
+        }
+        let (shared, main_a, main_b) = (shared(a, b), main_size(a), main_size(b));
+        MIXED
+            | match is_told(a) && is_told(b) {
+                true => billionths::of(agreement(shared, main_a, main_b)),
+                false => billionths::ratio(shared.both, main_a + main_b - shared.both),
+            }
+    }
+
+    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
+        if score & MIXED == 0 {
+            resemblance(score as usize, sizes.0, sizes.1)
+        } else {
+            billionths::similarity(score & !MIXED)
+        }
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        if !is_told(a) && !is_told(b) {
+            return verify(a, b, self.threshold).map(|shared| shared as u32);
+        }
+        let score = self.score(a, b);
+        (self.similarity(score, (a.len(), b.len())) >= self.threshold).then_some(score)
+    }
+
+    /// Defined for plain texts only.
+    fn distance(&self, score: u32, sizes: (usize, usize)) -> Option<f64> {
+        (score & MIXED == 0).then(|| 1.0 - self.similarity(score, sizes))
+    }
+}
+
+impl Auto {
+    /// How much the main contents of alike pages resemble each other at least. `told` says whether both pages are
+    /// separated.
+    fn least_main(&self, told: bool) -> f64 {
+        let part = if told { MAIN_PART } else { 1.0 };
+        ((self.threshold - ROUNDING) * part).max(f64::MIN_POSITIVE)
+    }
+}
+
+fn is_told(sketch: &[u64]) -> bool {
+    sketch.last() == Some(&TOLD)
+}
+
+fn main_size(sketch: &[u64]) -> usize {
+    sketch.iter().filter(|word| *word & REST == 0).count()
+}
+
+/// The shingles that two pages share, by the page on which they are main content.
+fn shared(a: &[u64], b: &[u64]) -> SharedShingles {
+    let (mut i, mut j, mut counts) = (0, 0, [0; 4]);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i] | REST, b[j] | REST);
+        let kind = (a[i] & REST) + 2 * (b[j] & REST);
+        counts[kind as usize] += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    SharedShingles { both: counts[0], second: counts[1], first: counts[2] }
+}
+
+/// Marks the number beside a key of a separated page.
+const PACKED: u32 = 1 << 31;
+
+/// The number beside a key of a separated page. The sketch has more words than the main content, so this packs the
+/// size of the main content, rounded down. It also packs how much of it comes after the key, rounded up.
+fn packed(size: u32, rest: u32) -> u32 {
+    let code = shortened(rest);
+    let rest = code + u32::from(lengthened(code) < rest);
+    PACKED | shortened(size) << 16 | rest
+}
+
+/// A holder of a key as it would be if all of the page were main content.
+fn unpacked(Held { size, rest }: Held) -> Held {
+    if rest & PACKED == 0 {
+        return Held { size, rest };
+    }
+    Held { size: lengthened(rest >> 16 & 0x7fff), rest: lengthened(rest & 0xffff) }
+}
+
+/// How many bits of a shortened number are exact.
+const DIGITS: u32 = 10;
+/// The largest share of a number that shortening removes.
+const SIZE_ROUNDING: f64 = 1.0 / (1 << DIGITS) as f64;
+
+/// A number in 15 bits, rounded down. Larger numbers never get smaller codes.
+fn shortened(number: u32) -> u32 {
+    let dropped = (number >> DIGITS).checked_ilog2().unwrap_or(0);
+    match number >> DIGITS {
+        0 => number,
+        _ => (dropped + 1) << DIGITS | number >> dropped & ((1 << DIGITS) - 1),
+    }
+}
+
+/// The number that was shortened, or a little less.
+fn lengthened(code: u32) -> u32 {
+    match code >> DIGITS {
+        0 => code,
+        dropped => (1 << DIGITS | code & ((1 << DIGITS) - 1)) << (dropped - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Pages with separate main content, compared by hand and by the contract.
+
+use proptest::prelude::*;
+
+use super::super::contract::{check_reach, outline};
+use super::super::tests::{Book, by_the_book, made};
+use super::*;
+use crate::decide::candidate::count;
+use crate::similarity::method::Parts;
+use crate::text::canonical::{Canonical, canonicalise};
+
+#[test]
+fn plain_text_is_compared_by_resemblance() {
+    by_the_book(&["auto", "auto:threshold=0.4"], |a: &Book, b: &Book| {
+        let (a, b) = (a.shingles(), b.shingles());
+        a.intersection(&b).count() as f64 / a.union(&b).count() as f64
+    });
+}
+
+/// The sketch of a page whose lines that begin with `+` are main content.
+fn sketch_of(method: &dyn Method, page: &str) -> Vec<u64> {
+    let (mut text, mut main, mut alone) = (String::new(), Vec::new(), String::new());
+    for line in page.lines() {
+        let start = text.len();
+        text.push_str(line.trim_start_matches('+'));
+        text.push('\n');
+        if line.starts_with('+') {
+            main.push(start..text.len());
+            alone.push_str(&text[start..]);
+        }
+    }
+    let mut canonical = Canonical::default();
+    canonicalise(&alone, &CanonicalRules::default(), &mut canonical);
+    let parts = Some(Parts { text: &text, main: &main });
+    let subject = Subject { canonical: &canonical, text: "", links: &[], parts };
+    let mut out = Vec::new();
+    method.sketch(&subject, &mut Scratch::default(), &mut out);
+    out
+}
+
+fn similar(a: &str, b: &str) -> f64 {
+    let config = Config { method: "auto".into(), ..Config::default() };
+    let config = Config { shingles: ShingleRules { length: 1, ..config.shingles.clone() }, ..config };
+    let method = crate::similarity::method::method(&config).unwrap();
+    let (a, b) = (sketch_of(&*method, a), sketch_of(&*method, b));
+    assert_eq!(method.score(&a, &b), method.score(&b, &a));
+    method.similarity(method.score(&a, &b), (a.len(), b.len()))
+}
+
+#[test]
+fn main_content_that_was_overlooked_still_counts() {
+    assert_eq!(similar("+a b c d e f g h\nmenu", "+a b c d e f\ng h\nother"), 1.0);
+    assert_eq!(similar("+a b c d e f g h\nmenu", "+a b c d e f\nother"), 0.75);
+}
+
+#[test]
+fn a_template_that_was_taken_for_content_costs_only_where_the_other_page_lacks_it() {
+    assert_eq!(similar("+a b c d\n+menu", "+a b c d\nmenu"), 1.0);
+    assert_eq!(similar("+a b c d\n+menu", "+a b c d\nother"), 0.8);
+    assert_eq!(similar("+a b\nx y z", "+c d\nx y z"), 0.0, "a template alone makes no copies");
+}
+
+#[test]
+fn pages_that_quote_each_other_are_not_alike() {
+    assert_eq!(similar("+a b c d\ne f g h", "+e f g h\na b c d"), 0.0);
+    let third = similar("+a b c d\ne f", "+c d e f\na b");
+    assert!((third - 1.0 / 3.0 / MAIN_PART).abs() < 2e-9, "{third}");
+}
+
+#[test]
+fn a_text_and_a_page_are_compared_by_main_content_alone() {
+    let method = made("auto");
+    let words: Vec<String> = (0..40).map(|n| format!("w{n}")).collect();
+    let text = super::super::tests::sketch_of(&*method, &words.join(" "));
+    let page = sketch_of(&*method, &format!("home\n+{}\nimprint", words[..36].join(" ")));
+    let similarity = method.similarity(method.score(&text, &page), (text.len(), page.len()));
+    assert!((similarity - 32.0 / 36.0).abs() < 2e-9, "{similarity}");
+    assert_eq!(method.distance(method.score(&text, &page), (text.len(), page.len())), None);
+}
+
+#[test]
+fn numbers_are_shortened_in_order_and_by_little() {
+    let numbers = [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 2_049, 123_456, u32::MAX >> 1, u32::MAX];
+    let codes: Vec<u32> = numbers.iter().map(|&number| shortened(number)).collect();
+    assert!(codes.is_sorted() && codes.iter().all(|&code| code < 1 << 15), "{codes:?}");
+    for number in numbers {
+        let back = lengthened(shortened(number));
+        assert!(back <= number && f64::from(number - back) <= SIZE_ROUNDING * f64::from(number));
+        let held = unpacked(Held { size: 7, rest: packed(number, number / 2) });
+        assert!(held.size == back && held.rest >= number / 2);
+    }
+}
+
+#[test]
+fn outlines_tell_of_main_content() {
+    let method = made("auto");
+    let words = |range: std::ops::Range<u32>| range.map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    let page =
+        |main, rest| outline(&*method, &sketch_of(&*method, &format!("{}\n+{}", words(rest), words(main))));
+    let text = |all| outline(&*method, &super::super::tests::sketch_of(&*method, &words(all)));
+    assert!(method.deny(&text(0..80), &text(60..140)));
+    assert!(method.deny(&page(0..80, 500..600), &page(100..180, 500..600)), "a template makes no copies");
+    assert!(!method.deny(&page(0..80, 500..600), &page(0..80, 700..900)));
+    assert!(!method.deny(&page(0..80, 500..600), &text(0..80)));
+    assert!(method.deny(&page(0..80, 500..600), &text(500..600)));
+}
+
+fn pages() -> impl Strategy<Value = Vec<String>> {
+    let line = (any::<bool>(), prop::collection::vec(0u8..12, 1..8));
+    let page = prop::collection::vec(line, 1..6).prop_map(|lines| {
+        let line = |(main, words): (bool, Vec<u8>)| {
+            let words: Vec<String> = words.iter().map(|word| format!("w{word}")).collect();
+            format!("{}{}\n", if main { "+" } else { "" }, words.join(" "))
+        };
+        lines.into_iter().map(line).collect::<String>()
+    });
+    prop::collection::vec(page, 2..8)
+}
+
+proptest! {
+    /// Alike pages share a key, and `may` allows the first one.
+    #[test]
+    fn nothing_alike_is_missed(pages in pages(), threshold in 0.2f64..=1.0, bits in 4u32..16, length in 1usize..4) {
+        let config = Config { method: "auto".into(), threshold: Some(threshold), ..Config::default() };
+        let config = Config { shingles: ShingleRules { length, ..config.shingles.clone() }, ..config };
+        let method = crate::similarity::method::method(&config).unwrap();
+        let plain = |page: &String| super::super::tests::sketch_of(&*method, &page.replace('+', ""));
+        let told = |page: &String| sketch_of(&*method, page);
+        let sketches: Vec<Vec<u64>> = pages.iter().flat_map(|page| [told(page), plain(page)]).collect();
+        check_reach(&*method, &sketches, &[3, 2, 4][..length]);
+        let mut counters = vec![0; 1 << bits];
+        sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
+        let rarity = Rarity::new(counters);
+        let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| {
+            let mut keys = Vec::new();
+            method.keys(sketch, &rarity, &mut Scratch::default(), &mut keys);
+            keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
+            keys
+        }).collect();
+        for (i, a) in sketches.iter().enumerate() {
+            for (j, b) in sketches.iter().enumerate().skip(i + 1) {
+                let Some(score) = method.verify(a, b) else { continue };
+                prop_assert!(method.similarity(score, (a.len(), b.len())) >= threshold);
+                prop_assert!(!method.deny(&outline(&*method, a), &outline(&*method, b)));
+                let held = |sketch: &[u64], rest| Held { size: sketch.len() as u32, rest };
+                let met = keys[i].iter().any(|x| keys[j].iter().any(|y| {
+                    x.0 == y.0 && method.may(held(a, x.1), held(b, y.1))
+                }));
+                prop_assert!(met, "{:?} {:?}", a, b);
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Checks the contract of [`Method`] on texts that are often nearly the same, for methods that find little else.
+
+use super::tests::sketch_of;
+use super::{Held, Method, Scratch, Search, method};
+use crate::config::Config;
+use crate::decide::candidate::Rarity;
+use crate::decide::partition::{LengthVector, Lengths, Partitions};
+
+/// Why the method that `choice` names is refused.
+pub(super) fn refusal(choice: &str) -> String {
+    method(&Config { method: choice.into(), ..Config::default() }).unwrap_err().to_string()
+}
+
+/// Checks the contract on every pair of `texts`. Returns how many pairs are alike.
+pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
+    let sketches: Vec<Vec<u64>> = texts.iter().map(|text| sketch_of(method, text)).collect();
+    let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| keys(method, sketch)).collect();
+    let outlines: Vec<[u64; 4]> = sketches.iter().map(|sketch| outline(method, sketch)).collect();
+    let mut alike = 0;
+    for (i, a) in sketches.iter().enumerate().filter(|(_, sketch)| !sketch.is_empty()) {
+        for (j, b) in sketches.iter().enumerate().filter(|(_, sketch)| !sketch.is_empty()) {
+            let score = method.score(a, b);
+            assert_eq!(score, method.score(b, a), "{:?} {:?}", texts[i], texts[j]);
+            let similarity = method.similarity(score, (a.len(), b.len()));
+            assert!((0.0..=1.0).contains(&similarity));
+            let is_alike = similarity >= method.threshold();
+            assert_eq!(method.verify(a, b), is_alike.then_some(score));
+            assert!(!is_alike || !method.deny(&outlines[i], &outlines[j]));
+            alike += usize::from(is_alike && i < j);
+            if is_alike && method.search() == Search::Keys {
+                let first = keys[i].iter().find_map(|x| Some((x, keys[j].iter().find(|y| x.0 == y.0)?)));
+                let (x, y) = first.expect("pages that are alike share a key");
+                let held = |size: usize, rest| Held { size: size as u32, rest };
+                assert!(method.may(held(a.len(), x.1), held(b.len(), y.1)));
+            }
+        }
+        let itself = method.similarity(method.score(a, a), (a.len(), a.len()));
+        assert_eq!(itself, 1.0, "{:?}", texts[i]);
+    }
+    alike
+}
+
+/// Checks that alike pages reach each other if their space is cut into this many slices per dimension. Returns how
+/// many pairs do: zero if the method cannot say where pages are.
+pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[usize]) -> usize {
+    let lengths: Option<Vec<Lengths>> = sketches.iter().map(|sketch| method.lengths(sketch)).collect();
+    let Some(lengths) = lengths else { return 0 };
+    let sample: Vec<LengthVector> = lengths.iter().map(|lengths| lengths.vector).collect();
+    let partitions = Partitions::new(&sample, method.threshold(), slices);
+    let mut pairs = 0;
+    for (a, page) in sketches.iter().zip(&lengths) {
+        let mut reached = Vec::new();
+        partitions.reached(page, &mut reached);
+        assert!(reached.is_sorted_by(|x, y| x < y));
+        for (b, home) in sketches.iter().zip(sample.iter().map(|vector| partitions.home(vector))) {
+            let alike = std::ptr::eq(a, b) || method.verify(a, b).is_some();
+            assert!(!alike || reached.contains(&home), "{a:?} {b:?}");
+            pairs += usize::from(alike);
+        }
+    }
+    pairs
+}
+
+/// The outline of a sketch, if the method has outlines.
+pub(super) fn outline(method: &dyn Method, sketch: &[u64]) -> [u64; 4] {
+    let mut outline = [0; 4];
+    method.outline(sketch, &mut Scratch::default(), &mut outline);
+    assert!(method.has_outlines() || outline == [0; 4]);
+    outline
+}
+
+/// The keys of a sketch, in their order.
+fn keys(method: &dyn Method, sketch: &[u64]) -> Vec<(u64, u32)> {
+    let mut keys = Vec::new();
+    if !sketch.is_empty() {
+        method.keys(sketch, &Rarity::new(vec![2]), &mut Scratch::default(), &mut keys);
+    }
+    keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
+    let mut unique: Vec<u64> = keys.iter().map(|key| key.0).collect();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), keys.len(), "each key once");
+    keys
+}
+
+/// Texts that are often near another: copies of a few, with some words changed.
+pub(super) fn texts(count: u64, words: u64, seed: u64) -> Vec<String> {
+    let draw = |a: u64, b: u64| crate::hash::repeated(seed ^ a, b);
+    let text = |n: u64| {
+        let original = draw(n, 0) % (count / 4 + 1);
+        let changed = draw(n, 1) % 4;
+        let word = |place: u64| {
+            let of = if draw(n, place + 2) % words.max(1) < changed { n + 1000 } else { original };
+            // Squared, so that some words are common.
+            let number = draw(of, place) % 64;
+            format!("w{}", number * number / 9)
+        };
+        (0..words).map(word).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(text).collect()
+}

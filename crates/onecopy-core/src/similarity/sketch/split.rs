@@ -1,0 +1,178 @@
+//! Parts of a text → Split: the shingles of its main content, and those of the rest.
+//!
+//! Windows cover the whole page, so that a shingle does not depend on the choice of main content. A shingle belongs
+//! to the main content if all its tokens do. Shingles of the main content alone would also join words that are apart
+//! on the page, and no other page would have those.
+
+use std::ops::Range;
+
+use super::number_replicas;
+use super::sort::{SortTable, sort_unique};
+use crate::config::{CanonicalRules, Replicas, ShingleRules};
+use crate::text::canonical::{Canonical, canonicalise};
+use crate::text::shingle::{append_tokens, windows};
+
+/// A page's shingles in two sets. Reuse one for many pages: its buffers only grow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Split {
+    main: Vec<u64>,
+    rest: Vec<u64>,
+    canonical: Canonical,
+    tokens: Vec<u64>,
+    /// Which tokens are main content, as ranges.
+    marked: Vec<Range<usize>>,
+    table: SortTable,
+}
+
+impl Split {
+    /// The shingles of main content and the others, ascending; none is in both.
+    pub(crate) fn halves(&self) -> (&[u64], &[u64]) {
+        (&self.main, &self.rest)
+    }
+}
+
+/// The rules that a text is split by.
+#[derive(Clone, Copy)]
+pub(crate) struct SplitRules<'a> {
+    pub canonical: &'a CanonicalRules,
+    pub shingles: &'a ShingleRules,
+}
+
+/// Writes the shingles of `text` into `out`, replacing its contents. `main` are its parts that are main content, in
+/// order. If they hold no shingle, all of the text counts as main content.
+pub(crate) fn split(text: &str, main: &[Range<usize>], rules: SplitRules, out: &mut Split) {
+    let SplitRules { canonical: canonical_rules, shingles: rules } = rules;
+    out.tokens.clear();
+    out.marked.clear();
+    let mut at = 0;
+    for part in main {
+        out.append(text.get(at..part.start), canonical_rules, rules);
+        let start = out.tokens.len();
+        out.append(text.get(part.clone()), canonical_rules, rules);
+        out.marked.push(start..out.tokens.len());
+        at = part.end;
+    }
+    out.append(text.get(at..), canonical_rules, rules);
+    out.shingle(rules);
+}
+
+impl Split {
+    /// Appends the tokens of a part of the text, some lines at a time: a canonical text takes several times the
+    /// memory.
+    fn append(&mut self, part: Option<&str>, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
+        let mut left = part.unwrap_or_default();
+        while !left.is_empty() {
+            let (lines, behind) = left.split_at(some_lines(left));
+            canonicalise(lines, canonical_rules, &mut self.canonical);
+            append_tokens(&self.canonical, rules.unit, &mut self.tokens);
+            left = behind;
+        }
+    }
+
+    fn shingle(&mut self, rules: &ShingleRules) {
+        self.main.clear();
+        self.rest.clear();
+        let all_is_main = self.marked.iter().map(Range::len).sum::<usize>() == self.tokens.len();
+        windows(&self.tokens, rules.length, &mut self.rest);
+        let length = rules.length.min(self.tokens.len());
+        for marked in self.marked.iter().filter(|_| !all_is_main) {
+            let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
+            // A part at the end with fewer tokens than a window begins after the last window.
+            let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len()));
+            self.main.extend(shingles.unwrap_or_default());
+        }
+        if self.main.is_empty() {
+            std::mem::swap(&mut self.main, &mut self.rest);
+        }
+        for half in [&mut self.main, &mut self.rest] {
+            if rules.replicas == Replicas::Count {
+                half.sort_unstable();
+                number_replicas(half);
+            }
+            sort_unique(half, 0, &mut self.table);
+        }
+        remove_sorted(&mut self.rest, &self.main);
+    }
+}
+
+/// The length in bytes of the first lines of a text. A line is cut only if it is very long, and then between words.
+fn some_lines(text: &str) -> usize {
+    const SOME: usize = 1 << 16;
+    let behind = text.as_bytes().get(SOME..).unwrap_or_default();
+    let line = &behind[..behind.len().min(SOME)];
+    let end = memchr::memchr(b'\n', line).or_else(|| memchr::memchr(b' ', line));
+    end.map_or(text.len(), |end| SOME + end + 1)
+}
+
+/// Removes the values that are in `others`; both ascend.
+fn remove_sorted(values: &mut Vec<u64>, others: &[u64]) {
+    let mut at = 0;
+    values.retain(|value| {
+        at += others[at..].iter().take_while(|other| *other < value).count();
+        others.get(at) != Some(value)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::sketch::{Sketch, sketch};
+
+    const RULES: ShingleRules =
+        ShingleRules { length: 2, unit: crate::config::Unit::Words, replicas: Replicas::Ignore };
+
+    fn split_of(text: &str, main: &[&str], rules: &ShingleRules) -> (Vec<u64>, Vec<u64>) {
+        let part = |part: &&str| text.find(part).map(|at| at..at + part.len()).unwrap();
+        let main: Vec<Range<usize>> = main.iter().map(part).collect();
+        let mut out = Split::default();
+        split(text, &main, SplitRules { canonical: &CanonicalRules::default(), shingles: rules }, &mut out);
+        (out.main, out.rest)
+    }
+
+    fn sketch_of(text: &str, rules: &ShingleRules) -> Vec<u64> {
+        let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
+        canonicalise(text, &CanonicalRules::default(), &mut canonical);
+        sketch(&canonical, rules, &mut out);
+        out.shingles().to_vec()
+    }
+
+    #[test]
+    fn a_shingle_is_main_content_if_all_its_words_are() {
+        let (main, rest) =
+            split_of("Home\none two three\nads\nfour five\n", &["one two three\n", "four five\n"], &RULES);
+        let mut expected = [sketch_of("one two three", &RULES), sketch_of("four five", &RULES)].concat();
+        expected.sort_unstable();
+        assert_eq!(main, expected);
+        let mut expected = ["home one", "three ads", "ads four"].map(|text| sketch_of(text, &RULES)).concat();
+        expected.sort_unstable();
+        assert_eq!(rest, expected);
+    }
+
+    #[test]
+    fn where_a_long_text_is_cut_makes_no_difference() {
+        let text: String =
+            (0..40_000).map(|n| format!("w{n}{}", if n % 9 == 0 { "\n" } else { " " })).collect();
+        assert!(some_lines(&text) < text.len());
+        assert_eq!(split_of(&text, &[&text], &RULES), (sketch_of(&text, &RULES), vec![]));
+    }
+
+    #[test]
+    fn a_shingle_that_is_both_is_main_content() {
+        let (main, rest) = split_of("c one two d\none two\n", &["one two\n"], &RULES);
+        assert_eq!(main.len(), 1);
+        assert_eq!(rest.len(), 3, "c one, two d, d one, and not one two");
+    }
+
+    #[test]
+    fn text_without_main_content_is_whole() {
+        let text = "one two three four";
+        for replicas in [Replicas::Ignore, Replicas::Count] {
+            let rules = ShingleRules { replicas, ..RULES };
+            for main in [&[][..], &["three"], &[text]] {
+                assert_eq!(split_of(text, main, &rules), (sketch_of(text, &rules), vec![]));
+            }
+        }
+        assert_eq!(split_of("", &[], &RULES), (vec![], vec![]));
+        assert_eq!(split_of("one", &["one"], &RULES), (sketch_of("one", &RULES), vec![]));
+    }
+}
