@@ -3,14 +3,17 @@
 //! The stages are in `batch`, the writing of results in `output`; neither knows the other's order. A killed run
 //! continues: what a stage found is on disk before the next long stage begins.
 
+use std::fs;
+use std::io::{self, Write};
+
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
 use crate::batch::{Decisions, Segments, recall};
-use crate::error::Result;
-use crate::job::Job;
+use crate::error::{At, Error, Result};
+use crate::job::{Job, KeptPages};
 use crate::output::{KeptWriter, Lists};
-use crate::progress::{Note, Progress};
-use crate::report::{Begun, Report};
+use crate::progress::Progress;
+use crate::report::{Begun, Counts, Report};
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,20 +35,44 @@ impl Outcome {
 
 /// Removes exact and near-duplicates from the job's inputs, and writes the results to its output folder.
 pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
+    start(job, progress, &mut io::sink())
+}
+
+/// As [`dedup`], but writes the kept pages of JSON Lines to `kept`, in input order. The output folder gets the lists.
+pub fn dedup_into(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Outcome> {
+    let mut job = job.clone();
+    job.outputs.kept = KeptPages::Stream;
+    start(&job, progress, kept)
+}
+
+fn start(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Outcome> {
     let begun = Begun::now();
     job.check()?;
-    match work::open(job, progress)? {
-        work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
-        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
+    let outcome = match work::open(job, progress) {
+        Ok(work::Found::Work(work)) => {
+            run(*work, Attempt { job, begun, progress, kept }).map(Outcome::Finished)
+        }
+        Ok(work::Found::Finished(report)) => Ok(Outcome::AlreadyDone(*report)),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Err(Error::Stopped) if !job.continues() => Err(Error::StoppedStream),
+        outcome => outcome,
     }
 }
 
-/// KeyLists all stages and publishes the results.
-fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<Report> {
-    if work.continued {
-        progress.note(&Note::Continued);
-    }
-    let inputs = &work.run.inputs;
+/// One attempt to finish a job.
+struct Attempt<'a> {
+    job: &'a Job,
+    begun: Begun,
+    progress: &'a dyn Progress,
+    /// Receives the kept pages, if they go to a stream.
+    kept: &'a mut dyn Write,
+}
+
+/// Runs all stages and publishes the results.
+fn run(work: Work, attempt: Attempt) -> Result<Report> {
+    let Attempt { job, begun, progress, kept } = attempt;
     let mut recall = recall::expect(&work);
     if let Some(recall) = &recall {
         progress.note(&recall::note(recall));
@@ -53,8 +80,11 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
         lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
     })?;
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
-    let counts = lists(&work, &segments, &decisions).write(&work.results())?;
+    let writer = KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress };
+    let counts = match write(job, &writer, kept) {
+        Ok(counts) => counts,
+        Err(error) => return Err(segments.reopen().save_after(job, error)),
+    };
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
     }
@@ -65,7 +95,7 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
-        input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
+        input_bytes: work.run.inputs.sources.iter().map(|source| source.bytes).sum(),
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -79,10 +109,22 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     Ok(report)
 }
 
+/// Writes the kept pages and all lists into the results folder. Returns the counts of the lists.
+fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<Counts> {
+    let results = writer.work.results();
+    fs::create_dir_all(&results).at("create", &results)?;
+    match job.outputs.kept {
+        KeptPages::Folder => writer.write(job.threads)?,
+        KeptPages::Nowhere => {}
+        KeptPages::Stream => writer.stream(kept)?,
+    }
+    lists(writer.work, writer.segments, writer.decisions).write(&results)
+}
+
 /// What writes the lists of a run.
 fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
-    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory }
+    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory, outputs: work.outputs }
 }
 
 #[cfg(test)]

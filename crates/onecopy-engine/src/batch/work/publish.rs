@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::{RESULTS, delete};
+use super::delete;
+use super::names::Published;
 use crate::error::{At, Result};
 
 /// The result that is published last.
@@ -43,13 +44,18 @@ impl Step {
 
 /// Moves the `results` of a run to `out`, step by step, and replaces old ones. `results` is a folder inside the working
 /// folder.
-pub(super) fn publish(results: &Path, out: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Result<()> {
+pub(super) fn publish(
+    results: &Path,
+    out: &Path,
+    published: &Published,
+    step: &mut dyn FnMut(Step) -> Result<()>,
+) -> Result<()> {
     sync_results(results, step)?;
     let (working, above) = (results.parent(), out.parent());
     let above = above.map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
     working.into_iter().chain(above).try_for_each(|folder| step(Step::SyncFolder(folder.to_owned())))?;
     let there = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
-    let old: Vec<&str> = RESULTS.into_iter().filter(|name| there(out, name)).collect();
+    let old: Vec<&str> = published.old.iter().copied().filter(|name| there(out, name)).collect();
     if old.contains(&LAST) {
         step(Step::Delete(out.join(LAST)))?;
         step(Step::SyncFolder(out.to_owned()))?;
@@ -57,9 +63,7 @@ pub(super) fn publish(results: &Path, out: &Path, step: &mut dyn FnMut(Step) -> 
     for name in old.iter().filter(|name| **name != LAST) {
         step(Step::Delete(out.join(name)))?;
     }
-    // `markets` exists only if the job has some.
-    let new = RESULTS.iter().filter(|name| **name != LAST && (**name != "markets" || there(results, name)));
-    for name in new {
+    for name in published.new.iter().filter(|name| **name != LAST) {
         step(Step::Rename(results.join(name), out.join(name)))?;
     }
     step(Step::SyncFolder(out.to_owned()))?;
@@ -122,6 +126,8 @@ fn sync_below(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::work::names::wanted;
+    use crate::job::Outputs;
 
     fn write(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
@@ -132,15 +138,18 @@ mod tests {
     /// Publishes results with `documents` kept files over old ones; the steps.
     fn published(folder: &Path, documents: usize) -> Vec<Step> {
         let (results, out) = (folder.join("out/.onecopy/results"), folder.join("out"));
-        for name in RESULTS.iter().filter(|name| name.contains('.')) {
+        let new = wanted(Outputs { names: true, ..Outputs::default() }, &Default::default());
+        let old = [&new[..], &["markets"]].concat();
+        for name in new.iter().filter(|name| name.contains('.')) {
             write(&results, name, "new");
             write(&out, name, "old");
         }
         (0..documents).for_each(|n| write(&results, &format!("kept/site/{n}.txt"), "new"));
         write(&out, "kept/old.txt", "old");
         write(&out, "markets/uk/removed.jsonl", "old");
+        write(&out, "removed.parquet", "somebody's");
         let mut steps = Vec::new();
-        publish(&results, &out, &mut |step| {
+        publish(&results, &out, &Published { old, new }, &mut |step| {
             steps.push(step.clone());
             step.take()?;
             // If a report is visible, its results are complete.
@@ -153,6 +162,7 @@ mod tests {
         .unwrap();
         assert_eq!(fs::read_to_string(out.join(LAST)).unwrap(), "new");
         assert!(!out.join("kept/old.txt").exists() && !out.join("markets").exists());
+        assert_eq!(fs::read_to_string(out.join("removed.parquet")).unwrap(), "somebody's");
         steps
     }
 
