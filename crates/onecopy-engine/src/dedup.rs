@@ -1,31 +1,31 @@
 //! A whole batch run: the stages in order, then the results.
 //!
-//! The stages are in `batch`, the writing of results in `output`; neither knows the other's order. A killed run
-//! continues: what a stage found is on disk before the next long stage begins.
+//! `batch` has the stages and `output` writes the results; neither knows the order of the other. A killed run can
+//! continue: each stage writes its result to disk before the next long stage begins.
 
 use std::fs;
 use std::io::{self, Write};
 
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
-use crate::batch::{Decisions, Segments, recall};
+use crate::batch::{Decisions, Losses, Segments, recall};
 use crate::error::{At, Error, Result};
 use crate::job::{Job, KeptPages};
 use crate::output::{KeptWriter, Lists};
 use crate::progress::Progress;
-use crate::report::{Begun, Counts, Report};
+use crate::report::{Begun, Counts, Report, Unreadable};
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The results are new.
     Finished(Report),
-    /// The output folder held the results of the very same run, which was not repeated.
+    /// The output folder held the results of an identical run, which was not repeated.
     AlreadyDone(Report),
 }
 
 impl Outcome {
-    /// The report, whenever it was made.
+    /// The report of this run or of the earlier one.
     pub fn report(&self) -> &Report {
         match self {
             Outcome::Finished(report) | Outcome::AlreadyDone(report) => report,
@@ -52,13 +52,24 @@ fn start(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Out
         Ok(work::Found::Work(work)) => {
             run(*work, Attempt { job, begun, progress, kept }).map(Outcome::Finished)
         }
-        Ok(work::Found::Finished(report)) => Ok(Outcome::AlreadyDone(*report)),
+        Ok(work::Found::Finished(report)) => {
+            if job.strict {
+                refuse(&report.unreadable)?;
+            }
+            Ok(Outcome::AlreadyDone(*report))
+        }
         Err(error) => Err(error),
     };
     match outcome {
         Err(Error::Stopped) if !job.continues() => Err(Error::StoppedStream),
         outcome => outcome,
     }
+}
+
+/// Returns an error if an input could not be read.
+fn refuse(unreadable: &[Unreadable]) -> Result<()> {
+    let Some(Unreadable { source, reason, .. }) = unreadable.first() else { return Ok(()) };
+    Err(Error::Unreadable { input: source.clone(), reason: reason.clone() })
 }
 
 /// One attempt to finish a job.
@@ -80,7 +91,12 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
     let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
         lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
     })?;
-    let writer = KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress };
+    let losses = Losses::find(&work.run.inputs, &work.lots, &segments)?;
+    if job.strict {
+        refuse(&losses.unreadable)?;
+    }
+    let writer =
+        KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
     let counts = match write(job, &writer, kept) {
         Ok(counts) => counts,
         Err(error) => return Err(segments.reopen().save_after(job, error)),
@@ -92,6 +108,7 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
+        unreadable: losses.unreadable,
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
@@ -121,7 +138,7 @@ fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<Counts>
     lists(writer.work, writer.segments, writer.decisions).write(&results)
 }
 
-/// What writes the lists of a run.
+/// The writer of a run's lists.
 fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
     Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory, outputs: work.outputs }

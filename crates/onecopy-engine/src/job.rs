@@ -29,7 +29,7 @@ pub struct Job {
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
-    /// How many pages an approximate method is tried on after the run; zero for none.
+    /// The number of pages for measuring the recall of an approximate method after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,
@@ -37,6 +37,8 @@ pub struct Job {
     pub threads: usize,
     /// Whether to replace the results of another run in `out`.
     pub overwrite: bool,
+    /// Whether to stop at the first input that cannot be read, instead of going on without it.
+    pub strict: bool,
 }
 
 impl Job {
@@ -55,6 +57,7 @@ impl Job {
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             overwrite: false,
+            strict: false,
         }
     }
 

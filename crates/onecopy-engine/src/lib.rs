@@ -55,7 +55,10 @@ pub use job::{
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
 pub use progress::{Note, Progress, Silent, Stage};
-pub use report::{Counts, Expected, Kinds, Measured, Recall, Report, SIMILARITY_BINS};
+pub use report::{
+    Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,
+    Unreadable,
+};
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
     ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Service, ServiceOptions, Stats,

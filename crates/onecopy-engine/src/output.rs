@@ -5,6 +5,7 @@ mod lists;
 mod names;
 mod parquet;
 mod place;
+mod reasons;
 mod warc;
 
 pub(crate) use kept::KeptWriter;

@@ -73,7 +73,7 @@ pub enum Note {
         version: String,
     },
     /// The method is approximate.
-    #[error("an approximate method: of pairs by {of}, it is expected to find {share}")]
+    #[error("an approximate method: it is expected to find {share} (of pairs by {of})")]
     Approximate {
         /// The measure of an exact method.
         of: String,

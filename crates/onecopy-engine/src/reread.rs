@@ -37,7 +37,7 @@ pub(crate) fn reread<T>(
     let feed = Feed::new(&sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
     let all: usize = numbers.values().map(HashSet::len).sum();
-    let mut finder = Finder { run, opener: &opener, numbers, names, make, found: HashMap::new() };
+    let mut finder = PageFinder { run, opener: &opener, numbers, names, make, found: HashMap::new() };
     let mut records_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
         match piece {
@@ -69,7 +69,7 @@ fn check(source: &Source) -> Result<()> {
     }
 }
 
-struct Finder<'a, T, M: Fn(&Record) -> T> {
+struct PageFinder<'a, T, M: Fn(&Record) -> T> {
     run: &'a Run,
     opener: &'a Opener,
     /// The wanted pages of each source.
@@ -79,10 +79,10 @@ struct Finder<'a, T, M: Fn(&Record) -> T> {
     found: HashMap<PageKey, T>,
 }
 
-impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
+impl<T, M: Fn(&Record) -> T> PageFinder<'_, T, M> {
     /// `before` counts the records of the source in earlier chunks.
     fn chunk(&mut self, source: &Source, chunk: &Chunk, before: &mut u64) {
-        let Finder { run, opener, names, numbers, make, found } = self;
+        let PageFinder { run, opener, names, numbers, make, found } = self;
         let reader = RecordReader { limits: &run.limits, names, needs: &opener.needs };
         let mut count = 0;
         for raw in walk(chunk, source.format) {

@@ -25,7 +25,10 @@ fn main() -> ExitCode {
         eprintln!("onecopy: {why}");
         return ExitCode::from(2);
     }
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(said) => return commands::print_parsed(said),
+    };
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
@@ -43,11 +46,5 @@ fn main() -> ExitCode {
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("onecopy: {}", remedy::explained(&error));
-            commands::exit_code(&error)
-        }
-    }
+    result.unwrap_or_else(|error| commands::failure(&error))
 }

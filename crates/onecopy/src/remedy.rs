@@ -36,6 +36,11 @@ fn of_error(error: &Error) -> Option<String> {
         Error::ManyPages { .. } => {
             "run `onecopy dedup` on it, then compare its pages with --run and the output folder"
         }
+        Error::Unreadable { .. } => "mend it, leave it out, or go on without it by leaving --strict out",
+        Error::NoField { part, .. } => {
+            return Some(format!("name a field with --{part}-field, or leave that out"));
+        }
+        Error::NoPageInMarket { .. } => "set it with --market",
         Error::Io { source, .. } => return of_system(source.kind()),
         Error::OutputHoldsAnotherRun { .. } | Error::OutputAnswers { .. } | Error::OutputChanged { .. } => {
             "give another folder, or --overwrite to replace them"

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Kinds, Recall, Report, SIMILARITY_BINS};
+use onecopy_engine::{Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable};
 
+use crate::columns::shown;
 use crate::plot::plot;
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
@@ -26,6 +27,8 @@ pub fn of(report: &Report, out: Option<&Path>) -> String {
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
+    reasons(&counts.reasons, &mut text);
+    unreadable(&report.unreadable, &mut text);
     row(&mut text, "groups", counts.groups, format!("largest: {} pages", count(counts.largest_group)));
     if let Some(recall) = &report.recall {
         recalled(recall, &mut text);
@@ -48,9 +51,71 @@ pub fn of(report: &Report, out: Option<&Path>) -> String {
     );
     if counts.rejected > 0 {
         let list = out.join("rejected.jsonl");
-        let _ = writeln!(text, "{} has the reason for every rejected record; {LIMITS}", list.display());
+        let limited = counts.reasons.iter().any(|count| count.kind == RejectionKind::Limit);
+        let remedy = if limited { format!("; {LIMITS}") } else { String::new() };
+        let _ = writeln!(text, "{} has the reason for every rejected record{remedy}", list.display());
     }
     text
+}
+
+/// The most reasons named on a line, and the most inputs.
+const NAMED: usize = 5;
+/// The most characters shown of a name.
+const NAME: usize = 100;
+
+/// Rejected records by reason: a line for each kind, split by whether `kept/` has the records.
+fn reasons(counts: &[ReasonCount], text: &mut String) {
+    for (kind, what) in [
+        (RejectionKind::NotAPage, "not pages"),
+        (RejectionKind::Unreadable, "unreadable"),
+        (RejectionKind::Limit, "over a limit"),
+        (RejectionKind::NotRead, "files not read"),
+    ] {
+        for (copied, place) in [(true, "copied unchanged"), (false, "not in kept/")] {
+            let these = counts.iter().filter(|it| it.kind == kind && it.copied == copied).collect::<Vec<_>>();
+            if these.is_empty() {
+                continue;
+            }
+            let all = these.iter().map(|it| it.records).sum();
+            let mut named: Vec<String> = these.iter().take(NAMED).map(|it| counted(it)).collect();
+            if these.len() > NAMED {
+                let rest = these[NAMED..].iter().map(|it| it.records).sum();
+                named.push(format!("{} for {} other reasons", count(rest), these.len() - NAMED));
+            }
+            let _ = writeln!(text, "{:>10}  {what}: {}, {place}: {}", "", count(all), named.join(", "));
+        }
+    }
+}
+
+/// A number and its reason, such as `14 images`.
+fn counted(of: &ReasonCount) -> String {
+    let singular = of.reason.strip_suffix('s').filter(|_| of.records == 1);
+    format!("{} {}", count(of.records), singular.unwrap_or(&of.reason))
+}
+
+/// The inputs that could not be read.
+fn unreadable(inputs: &[Unreadable], text: &mut String) {
+    if inputs.is_empty() {
+        return;
+    }
+    let _ =
+        writeln!(text, "{:>10}  {:>12}  inputs, wholly or in part", "unreadable", count(inputs.len() as u64));
+    for input in inputs.iter().take(NAMED) {
+        let _ = writeln!(text, "{:>10}  {} {}", "", shown(&input.source, NAME), loss(input));
+    }
+    if inputs.len() > NAMED {
+        let _ = writeln!(text, "{:>10}  and {} more", "", count((inputs.len() - NAMED) as u64));
+    }
+}
+
+/// How much of an input is lost.
+pub fn loss(input: &Unreadable) -> String {
+    let lost = input.lost.map(|lost| format!(", {} records lost", count(lost))).unwrap_or_default();
+    match &input.kept {
+        Some(kept) => format!("breaks off after {} pages{lost}; kept/{kept} has them", count(input.pages)),
+        None if input.pages > 0 => format!("breaks off after {} pages{lost}", count(input.pages)),
+        None => format!("could not be read{lost}"),
+    }
 }
 
 /// How many pages of each kind were removed. Rare kinds are named only if they occur.

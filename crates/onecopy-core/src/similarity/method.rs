@@ -88,7 +88,7 @@ pub trait Method: Debug + Send + Sync {
     }
 
     /// Writes the outline of a sketch, a summary for [`Method::deny`], into the given words.
-    fn outline(&self, _sketch: &[u64], _desk: &mut Scratch, _out: &mut [u64]) {}
+    fn outline(&self, _sketch: &[u64], _scratch: &mut Scratch, _out: &mut [u64]) {}
 
     /// Whether two outlines of the same length prove that their pages are not alike.
     fn deny(&self, _a: &[u64], _b: &[u64]) -> bool {

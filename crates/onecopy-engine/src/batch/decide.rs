@@ -1,4 +1,4 @@
-//! From pages to decisions: the order of the stages between reading and writing.
+//! From pages to decisions: runs the stages between reading and writing in order.
 
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ use crate::batch::candidates::neighbours::neighbours;
 use crate::batch::candidates::outlines::Outlines;
 use crate::batch::candidates::sets::sets;
 use crate::batch::order::links::links;
-use crate::batch::order::preferences::Preferences;
+use crate::batch::order::preferences::{Preferences, check_markets};
 use crate::batch::order::rank;
 use crate::batch::read;
 use crate::batch::read::counters::Counters;
@@ -29,10 +29,10 @@ use crate::io::Aligned;
 use crate::job::Job;
 use crate::progress::{Note, Progress, Stage};
 
-/// Is handed the decisions of each market as they are made.
+/// Receives the decisions of each market as they are made.
 pub(crate) type OnMarket<'a> = dyn FnMut(&str, &Segments, &Decisions) -> Result<()> + 'a;
 
-/// Reads all pages and decides which stay; takes up what an earlier run found.
+/// Reads all pages and decides which stay. Continues the work of an earlier run.
 pub(crate) fn decide(
     job: &Job,
     work: &Work,
@@ -65,11 +65,13 @@ impl Deciding<'_> {
     fn decisions(&self, counters: Counters, on_market: &mut OnMarket) -> Result<Decisions> {
         let &Deciding { job, work, segments, progress } = self;
         let budget = &work.budget;
-        let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(segments)?;
+        let all_read = work.run.inputs.unread().next().is_none();
+        let nothing = segments.pages() == 0 && all_read && no_rejections(segments)?;
         if nothing {
             return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, segments) });
         }
         budget.check_pages(segments.pages())?;
+        check_markets(segments, &job.config.markets)?;
         let saved = work.folder().join("decisions");
         if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
             return Ok(decisions);
@@ -85,7 +87,7 @@ impl Deciding<'_> {
     }
 }
 
-/// Why there is no page to judge: an archive may have thousands of records and none.
+/// Why there is no page to judge. An archive may have thousands of records and no page.
 fn why_nothing(work: &Work, segments: &Segments) -> String {
     let mut sources = work.run.inputs.sources.iter();
     match (0..segments.len()).map(|segment| u64::from(segments.place(segment).2)).sum::<u64>() {
@@ -105,7 +107,7 @@ fn no_rejections(segments: &Segments) -> Result<bool> {
     Ok(true)
 }
 
-/// What settling pages in some order needs to know.
+/// Settles pages in a given order.
 struct Settling<'a> {
     job: &'a Job,
     work: &'a Work,
@@ -117,7 +119,7 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Decides for each market, the first last: its decisions are those of the run.
+    /// Decides for each market. The first market comes last: its decisions are those of the run.
     fn markets(
         &self,
         by_rules: Vec<u32>,
@@ -140,7 +142,7 @@ impl Settling<'_> {
         Ok(decisions)
     }
 
-    /// The pages whose canonical link names a page that is alike, ascending.
+    /// The pages whose canonical link names a similar page, ascending.
     fn believed(&self, by_rules: &[u32], progress: &dyn Progress) -> Result<Vec<u32>> {
         let claimed = &self.links.canonical;
         if claimed.is_empty() {
@@ -167,7 +169,7 @@ impl Settling<'_> {
         self.segments.threads(self.job.threads, self.budget.limit / 4)
     }
 
-    /// How many threads read segments. From disk more than work: some always wait for it.
+    /// The number of threads that read segments. From disk there are more than cores, because some always wait.
     fn readers(&self) -> usize {
         let more = if self.segments.on_disk() { 2 } else { 1 };
         self.segments.threads(more * self.job.threads, self.budget.limit / 6)
@@ -183,7 +185,7 @@ impl Settling<'_> {
         SketchComparer { segments, sketches: None, contents, outlines, method, threads, progress }
     }
 
-    /// Room for outlines, if the method has any.
+    /// Memory for outlines, if the method has any.
     fn outlines(&self, contents: usize) -> Outlines {
         match self.method.has_outlines() {
             true => Outlines::new(contents, self.budget.outlines),
@@ -191,7 +193,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Decides about pages that are given best first.
+    /// Decides about pages, which are given best first.
     fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
         let (folder, budget) = (self.work.folder(), &self.budget);
         let contents = self.contents(order)?;
@@ -205,9 +207,9 @@ impl Settling<'_> {
             readers: self.readers(),
             folder,
         };
-        let runs = match self.method.search() {
-            Search::Keys => finder.runs(budget, progress)?,
-            Search::Sets { limit } => sets(finder.runs(budget, progress)?, contents.len(), limit)?,
+        let lists = match self.method.search() {
+            Search::Keys => finder.lists(budget, progress)?,
+            Search::Sets { limit } => sets(finder.lists(budget, progress)?, contents.len(), limit)?,
             Search::Neighbours { most, step, window } => neighbours(
                 &finder,
                 |words| near_by_rotation(words, most, step, window as usize),
@@ -216,17 +218,17 @@ impl Settling<'_> {
             )?,
         };
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
-        let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), runs)?;
+        let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), lists)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
     }
 
-    /// Settles contents that share the keys of `runs`, and joins them to groups.
-    fn in_sections(&self, comparer: &SketchComparer, runs: StoredLists) -> Result<(Settled, Groups)> {
+    /// Settles contents that share a key of `lists`, and groups them.
+    fn in_sections(&self, comparer: &SketchComparer, lists: StoredLists) -> Result<(Settled, Groups)> {
         let (contents, entries, progress) = (comparer.contents.len(), self.budget.entries, comparer.progress);
-        // Pages whose sketches are on disk are gone through once before.
+        // If sketches are on disk, the gatherer reads all of them once before.
         let again = if self.segments.on_disk() { self.segments.pages() } else { 0 };
         progress.begin(Stage::Settle, (again + contents) as u64);
-        let (Sections { apart, in_place }, gathered) = self.sections(comparer, runs)?;
+        let (Sections { apart, in_place }, gathered) = self.sections(comparer, lists)?;
         let settling: usize = apart.iter().chain(&in_place).map(|section| section.members.len()).sum();
         progress.advance((contents - settling) as u64);
         let (mut settled, mut groups) = (Settled::new(contents), Groups::new(contents));
@@ -234,7 +236,7 @@ impl Settling<'_> {
         for (number, section) in apart.into_iter().enumerate() {
             let comparer =
                 SketchComparer { sketches: Some(gathered.section(number, &mut buffer)?), ..*comparer };
-            // Sketches have half of the memory.
+            // Sketches take half of the memory.
             settle(&comparer, &section.members, &section.lists, entries / 2, &mut settled)?;
             connect(&comparer, &section.members, &section.lists, &settled, &mut groups)?;
         }
@@ -250,15 +252,15 @@ impl Settling<'_> {
         if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
     }
 
-    /// The sections of contents, with the sketches of those that do not stay in place.
-    fn sections(&self, comparer: &SketchComparer, runs: StoredLists) -> Result<(Sections, Gathered)> {
+    /// Divides contents into sections and gathers the sketches of all sections that are not in place.
+    fn sections(&self, comparer: &SketchComparer, lists: StoredLists) -> Result<(Sections, Gathered)> {
         let (segments, contents) = (self.segments, comparer.contents);
         if !segments.on_disk() {
-            return Ok((Sections::whole(contents, runs), Gathered::default()));
+            return Ok((Sections::whole(contents, lists), Gathered::default()));
         }
-        let (memory, holders, folder) = (self.budget.sketches, self.budget.runs, self.work.folder());
+        let (memory, holders, folder) = (self.budget.sketches, self.budget.holders, self.work.folder());
         let words = u32::try_from(memory / 8).unwrap_or(u32::MAX - 1);
-        let sections = divide(comparer, runs, &Room { words, holders, folder })?;
+        let sections = divide(comparer, lists, &Room { words, holders, folder })?;
         let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };
         let gathered = gatherer.gather(&sections, comparer.progress)?;
         Ok((sections, gathered))

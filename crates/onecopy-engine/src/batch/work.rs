@@ -1,7 +1,7 @@
-//! The folder that a run works in, what it may continue, and how its results appear.
+//! The working folder of a run: which work it can continue, and how its results appear.
 //!
-//! Everything is made in `.onecopy` inside the output folder and moved out by rename at the end, `report.json` last:
-//! where that is, the run is complete.
+//! A run writes everything to `.onecopy` inside the output folder and renames the results at the end, `report.json`
+//! last. If `report.json` exists, the run is complete.
 
 mod finished;
 mod folder;
@@ -18,7 +18,7 @@ use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Format, Inputs, Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Format, Inputs, Lot, Opener, Stores, check_fields, lots, plan};
 use crate::io::spool;
 use crate::job::{Job, KeptPages, Outputs};
 use crate::parallel::Gate;
@@ -29,18 +29,18 @@ use finished::Finished;
 use folder::{Holds, WORKING};
 use names::Published;
 use onecopy_core::Needs;
-use publish::{Step, publish};
+use publish::{PublishStep, publish};
 
-/// A run's working folder, locked.
+/// The locked working folder of a run.
 pub(crate) struct Work {
     pub run: Run,
-    /// The sources as they are handed out.
+    /// The sources, divided into lots.
     pub lots: Vec<Lot>,
     pub budget: Budget,
-    /// What opens the sources.
+    /// Opens the sources.
     pub opener: Opener,
     pub method: Box<dyn Method>,
-    /// Whether an earlier run is continued.
+    /// Whether the run continues an earlier one.
     pub continued: bool,
     pub outputs: Outputs,
     folder: PathBuf,
@@ -48,15 +48,15 @@ pub(crate) struct Work {
     _lock: File,
 }
 
-/// What is found in an output folder.
+/// The state of an output folder.
 pub(crate) enum Found {
     /// Work to do.
     Work(Box<Work>),
-    /// The results of the very same run.
+    /// The results of an identical run.
     Finished(Box<Report>),
 }
 
-/// Opens the output folder of a job: to begin, to continue, or to find that all is done.
+/// Opens the output folder of a job, to begin, to continue, or to find a finished run.
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
     let (working, is_new) = (job.out.join(WORKING), !job.out.exists());
     overlap::check_paths(&job.inputs, &job.out)?;
@@ -79,19 +79,22 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
         if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
-    if inputs.sources.is_empty() && inputs.refused.is_empty() {
+    if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
     overlap::check_sources(&inputs, spool.as_deref(), out)?;
     check_streamed(job, &inputs)?;
+    if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
+        return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
+    }
     let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
     let run = described(job, inputs, budget.chunk)?;
     let mut outputs = job.outputs;
     if holds == Holds::Results && !job.overwrite {
         match finished::check(&run, out, job.outputs)? {
             Finished::Whole(report) => {
-                // It may have been killed when all was done but this.
+                // The finished run may have been killed just before it removed this folder.
                 if run::read::<Run>(&working.join("run.json")).is_none_or(|left| run.equals(&left)) {
                     folder::clear(working)?;
                 }
@@ -103,6 +106,9 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
             }
         }
     }
+    let probing = Stores::new(job.environment.iter().cloned());
+    let opener = run.opener(probing, Gate::new(budget.large_pages), Needs::default(), windows.clone());
+    check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
@@ -125,7 +131,7 @@ fn check_streamed(job: &Job, inputs: &Inputs) -> Result<()> {
     }
 }
 
-/// The run that a job asks for.
+/// The description of the run that a job asks for.
 fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
     let threshold = method(&job.config)?.threshold();
     Ok(Run {
@@ -154,7 +160,8 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
 fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Result<(Run, bool)> {
     let path = working.join("run.json");
     if let Some(begun) = run::read::<Run>(&path) {
-        if run.equals(&begun) {
+        // The files of a run are read by the version that wrote them.
+        if run.equals(&begun) && run.version == begun.version {
             return Ok((Run { chunk_bytes: begun.chunk_bytes, ..run }, true));
         }
         if begun.answer_version != ANSWER_VERSION {
@@ -166,7 +173,7 @@ fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Resul
     Ok((run, false))
 }
 
-/// Deletes a file or a folder, if it is there.
+/// Deletes a file or a folder, if it exists.
 fn delete(path: &Path) -> Result<()> {
     let is_folder = path.symlink_metadata().is_ok_and(|facts| facts.is_dir());
     let deleted = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -177,28 +184,28 @@ fn delete(path: &Path) -> Result<()> {
 }
 
 impl Work {
-    /// The folder for everything that does not outlive the run.
+    /// The folder for all files that do not outlive the run.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where results are made.
+    /// The folder in which results are made.
     pub(crate) fn results(&self) -> PathBuf {
         self.folder.join("results")
     }
 
-    /// Moves the results to where they belong, the report last, and clears up.
+    /// Moves the results to the output folder, the report last, and cleans up.
     pub(crate) fn publish(self, report: &Report) -> Result<()> {
         let results = self.results();
         let new = names::wanted(self.outputs, &self.run.config);
         let run = Run { results: finished::extents(&results, &new)?, ..self.run };
         run::write(&results.join("run.json"), &run)?;
         run::write(&results.join("report.json"), report)?;
-        // The user may have added files while the run worked.
+        // The user may have added files during the run.
         folder::refuse_others(&self.out, &new)?;
         let published = Published { old: names::owned(&self.out), new };
         names::mark(&self.folder, &published)?;
-        publish(&results, &self.out, &published, &mut Step::take)?;
+        publish(&results, &self.out, &published, &mut PublishStep::take)?;
         folder::remove(&self.folder)
     }
 }

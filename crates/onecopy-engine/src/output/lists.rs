@@ -12,9 +12,10 @@ use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
 
 use super::names::{Named, Names};
 use super::place::{Place, Position};
+use super::reasons::ReasonTally;
 use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
-use crate::ingest::Inputs;
+use crate::ingest::{Class, Format, Inputs, Reason};
 use crate::job::Outputs;
 use crate::report::Counts;
 use cell::object;
@@ -163,32 +164,35 @@ impl Lists<'_> {
 
     fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder, "rejected", REJECTED, self.outputs)?;
-        let mut add = |place: Place, reason: &str| {
-            counts.rejected += 1;
+        let mut tally = ReasonTally::default();
+        let mut add = |place: Place, reason: &Reason, format: Option<Format>| {
+            tally.add(reason.class, format);
             let [source, line, record, row] = place.cells();
-            out.row(&[source, line, record, row, Cell::Text(reason)])
+            out.row(&[source, line, record, row, Cell::Text(&reason.text)])
         };
-        for (source, reason) in &self.inputs.refused {
-            add(Place { source, at: Position::Whole }, reason)?;
+        for (source, reason) in self.inputs.unread() {
+            add(Place { source, at: Position::Whole }, &reason, None)?;
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             // In input order, independent of where chunks were cut.
-            let mut reasons: Vec<(u32, u32, &str)> =
-                segment.rejected.iter().map(|it| (it.source, it.line, it.reason.as_str())).collect();
+            let mut reasons: Vec<(u32, u32, &Reason)> =
+                segment.rejected.iter().map(|it| (it.source, it.line, &it.reason)).collect();
             let nowhere = self.nowhere(&segment, first);
-            reasons.extend(nowhere.iter().map(|(row, reason)| (row.source, row.line, reason.as_str())));
+            reasons.extend(nowhere.iter().map(|(row, reason)| (row.source, row.line, reason)));
             reasons.sort_by_key(|&(source, line, _)| (source, line));
             for (source, line, reason) in reasons {
-                add(names.place(number, source, line), reason)?;
+                let format = self.inputs.sources[source as usize].format;
+                add(names.place(number, source, line), reason, Some(format))?;
             }
         }
+        (counts.rejected, counts.reasons) = tally.finish();
         out.finish()
     }
 
     /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has
     /// several links, one reason suffices.
-    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, String)> {
+    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, Reason)> {
         let links = segment.links.chunk_by(|a, b| a.row == b.row);
         let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
         let found = links.filter_map(|links| links.iter().find_map(reason));
@@ -196,7 +200,7 @@ impl Lists<'_> {
     }
 
     /// Why a page with this link could not be compared; `None` if it could.
-    fn reason(&self, page: PageId, link: &Link) -> Option<String> {
+    fn reason(&self, page: PageId, link: &Link) -> Option<Reason> {
         let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
         let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
         let what = match end.end {
@@ -205,7 +209,7 @@ impl Lists<'_> {
             End::Loop => "which leads back to it",
             End::TooLong => "which leads on for too many steps",
         };
-        Some(format!("it {does} {}, {what}", link.to))
+        Some(Reason::new(Class::Nowhere, format!("it {does} {}, {what}", link.to)))
     }
 }
 

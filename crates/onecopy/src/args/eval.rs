@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use onecopy_core::Config;
 use onecopy_engine::{DEFAULT_MISTAKES, EvalJob};
 
+use super::choice::refuse_second_threshold;
 use super::text::{ShingleArgs, TextArgs};
 
 pub const EXAMPLES: &str = "\
@@ -64,6 +65,7 @@ pub struct EvalArgs {
 impl EvalArgs {
     /// The job from the command line.
     pub fn job(&self) -> anyhow::Result<EvalJob> {
+        self.method.iter().try_for_each(|method| refuse_second_threshold(self.threshold, method))?;
         let mut job = EvalJob::new(self.sets.iter().cloned());
         let mut config = Config { threshold: self.threshold, ..Config::default() };
         self.shingles.apply(&mut config);

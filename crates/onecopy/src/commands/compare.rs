@@ -33,7 +33,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
             .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     }
     if args.json {
-        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let paint = Paint::for_stdout();
@@ -44,7 +44,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
         }
         None => passages(&found, args.full, paint, &mut text),
     }
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

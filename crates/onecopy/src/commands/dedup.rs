@@ -9,7 +9,7 @@ use anyhow::Result;
 use onecopy_engine::{Job, Outcome, Report, dedup, dedup_into};
 
 use crate::args::DedupArgs;
-use crate::commands::{WrongCall, print};
+use crate::commands::{WrongCall, print, report_unreadable};
 use crate::summary;
 use crate::terminal::Terminal;
 
@@ -24,16 +24,20 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     terminal.end();
     let report = outcome.report();
     if args.json {
-        print(&(serde_json::to_string_pretty(report)? + "\n"));
+        print(&(serde_json::to_string_pretty(report)? + "\n"))?;
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
             let out = job.out.display();
-            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"));
+            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"))?;
         }
-        print(&summary::of(report, Some(&job.out)));
+        print(&summary::of(report, Some(&job.out)))?;
     }
     let list = job.out.join("rejected.jsonl");
-    Ok(judged(report, &format!("see the reasons in {}", list.display())))
+    Ok(judged(
+        report,
+        &job.out.join("report.json").display().to_string(),
+        &format!("see the reasons in {}", list.display()),
+    ))
 }
 
 /// Writes kept pages to standard output and everything else to standard error. The lists do not outlive the run.
@@ -53,13 +57,15 @@ fn to_stdout(args: &DedupArgs, mut job: Job) -> Result<ExitCode> {
     } else if !args.quiet {
         eprint!("{}", summary::of(report, None));
     }
-    Ok(judged(report, "give --out and a folder to see the reasons"))
+    Ok(judged(report, "the report", "give --out and a folder to see the reasons"))
 }
 
-/// The exit code of a finished run. It fails if no record could be judged.
-fn judged(report: &Report, remedy: &str) -> ExitCode {
+/// The exit code of a finished run. It fails if an input could not be read, or no record could be judged. `place` has
+/// the report.
+fn judged(report: &Report, place: &str, remedy: &str) -> ExitCode {
+    let code = report_unreadable(&report.unreadable, place);
     if report.read != report.counts.rejected {
-        return ExitCode::SUCCESS;
+        return code;
     }
     eprintln!("onecopy: none of the {} records could be judged: {remedy}", report.read);
     ExitCode::FAILURE

@@ -35,9 +35,9 @@ pub fn run(args: &EvalArgs) -> Result<ExitCode> {
         std::fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.json {
-        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
     } else {
-        print(&for_people(&sets));
+        print(&for_people(&sets))?;
     }
     Ok(ExitCode::SUCCESS)
 }

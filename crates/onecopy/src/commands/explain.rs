@@ -27,7 +27,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
             (serde_json::to_string_pretty(&found)?, page::for_people(&found))
         }
     };
-    print(&if args.json { json + "\n" } else { text });
+    print(&if args.json { json + "\n" } else { text })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,6 +20,6 @@ pub fn run() -> Result<ExitCode> {
         let _ = writeln!(text, "{:<14}  {}", "", shown.join("  "));
     }
     text.push_str("\nParameters follow the name: --method simhash:distance=4:search=rotate\n");
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,7 +54,7 @@ impl Method for Cosine {
     }
 
     /// The number beside a key is the norm from there on.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, _scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         let mut before = [0; 256];
         for &word in sketch {
             before[rarity.of(word) as usize] += square(word);

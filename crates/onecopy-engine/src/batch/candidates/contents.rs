@@ -1,7 +1,7 @@
-//! Contents: pages with one canonical text are one content, and only contents are compared.
+//! Contents: all pages with one canonical text form one content, and only contents are compared.
 //!
-//! A content's number is its rank: smaller is better. It has the rank of its best page, which stands for it; the
-//! others are that page's exact duplicates.
+//! A content's number is its rank: smaller is better. It has the rank of its best page, which represents it. Its other
+//! pages are exact duplicates of that page.
 
 use std::ops::Range;
 use std::path::Path;
@@ -21,22 +21,22 @@ pub(crate) struct Contents {
     pub of_page: Vec<u32>,
     /// The best page of each content.
     pub best_page: Vec<u32>,
-    /// All other compared pages, best first: each is an exact copy of a best page.
+    /// All other compared pages, best first. Each is an exact copy of a best page.
     pub copies: Vec<u32>,
-    /// Where each content's sketch is.
+    /// The position of each content's sketch.
     pub sketch_at: Vec<SketchAt>,
-    /// Words in each content's sketch.
+    /// The number of words in each content's sketch.
     pub sizes: Vec<u32>,
 }
 
 /// The content of a page that stands for another.
 pub(crate) const NO_CONTENT: u32 = u32::MAX;
 
-/// What is held for a page while contents are settled: here, the decisions, and the groups.
+/// Bytes per page while contents are settled: here, in the decisions and in the groups.
 pub(crate) const BYTES_A_PAGE: u64 = 12;
 
 impl Contents {
-    /// Whether two contents that share a key may be alike, by their sizes and by the numbers beside the key.
+    /// Whether two contents that share a key may be alike, judging by their sizes and by the numbers beside the key.
     pub(crate) fn may(&self, a: Holder, b: Holder, method: &dyn Method) -> bool {
         let held = |[content, rest]: Holder| Held { size: self.sizes[content as usize], rest };
         method.may(held(a), held(b))
@@ -46,8 +46,8 @@ impl Contents {
         self.best_page.len()
     }
 
-    /// Calls `each` with every content whose sketch is in a segment; says how many pages the segment has. Sketches that are
-    /// looked at `again` stay in the system's cache.
+    /// Calls `each` with every content whose sketch is in a segment. Returns the number of pages in the segment.
+    /// Sketches that are needed `again` stay in the system's cache.
     pub(crate) fn each_sketch(
         &self,
         segments: &Segments,
@@ -63,7 +63,7 @@ impl Contents {
         Ok(segment.rows.len() as u64)
     }
 
-    /// The contents whose sketch is in a segment, of which `first` is the first page, with its place among the segment's.
+    /// The contents whose sketch is in a segment, each with the sketch's range. `first` is the segment's first page.
     pub(crate) fn sketched<'a>(
         &'a self,
         segment: &'a Segment,
@@ -80,7 +80,7 @@ impl Contents {
     }
 }
 
-/// Finds the contents of pages that are given best first; the others are not compared.
+/// Finds the contents of pages, which are given best first. Pages that are not given are not compared.
 pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder: &Path) -> Result<Contents> {
     let ranks = ranks(&order, segments.pages());
     let leaders = leaders(segments, &ranks, order.len(), memory, folder)?;
@@ -137,8 +137,9 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
     Ok(leaders)
 }
 
-/// Where the sketch of each content is, and its size: its best page's if that has one, else that of any page whose
-/// sketch is of the canonical text alone. They are all the same, and a best page without a sketch would have had that.
+/// The position and size of each content's sketch. It is the sketch of the best page if that has one. Otherwise it is
+/// the sketch of any page that covers the canonical text alone: all of those are equal, and the best page's sketch
+/// would be too.
 fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
     let mut places = vec![SketchAt::default(); best_page.len()];
     let mut sizes = vec![0; best_page.len()];

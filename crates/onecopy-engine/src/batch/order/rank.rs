@@ -1,6 +1,6 @@
-//! Stage 2: all pages in the order of the winner rules.
+//! Stage 2: sorts all pages by the winner rules.
 //!
-//! Each segment has its pages in that order already, so it is a merge; a page's rank is its place in it.
+//! Each segment is sorted already, so this is a merge. The rank of a page is its position in the result.
 
 use crate::batch::read::segments::{RankCursor, Segments};
 use crate::error::{Error, Result};
@@ -32,15 +32,15 @@ pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) ->
     Ok(order)
 }
 
-/// A segment's pages, best first: the front one is in the buffer.
+/// The pages of a segment, best first. The buffer holds the next one.
 struct Cursor<'a> {
     segments: &'a Segments,
     segment: usize,
-    /// What was taken into the buffer.
+    /// The part that was read into the buffer.
     taken: RankCursor,
     buffer: Vec<u8>,
     at: usize,
-    /// How much to take at a time.
+    /// The number of bytes to read at a time.
     size: usize,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
         &self.buffer[self.at + HEAD..self.end()]
     }
 
-    /// Brings the front page into the buffer; says whether there is one.
+    /// Reads the next page into the buffer. Returns whether there is one.
     fn fill(&mut self) -> Result<bool> {
         loop {
             let held = self.buffer.len() - self.at;
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Cursors, the one with the best page at the front on top.
+/// A heap of cursors. The cursor with the best next page is on top.
 struct Heap<'a> {
     cursors: Vec<Cursor<'a>>,
 }
@@ -106,7 +106,7 @@ impl<'a> Heap<'a> {
         self.cursors.first()
     }
 
-    /// Goes on to the next page.
+    /// Moves the top cursor to its next page.
     fn advance(&mut self) -> Result<()> {
         let top = &mut self.cursors[0];
         top.at = top.end();
@@ -132,8 +132,7 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// Records that are equal to the byte are told apart by their place, which then changes nothing but which of
-    /// two equal records is kept.
+    /// Equal records are ordered by their position, which only affects which of them is kept.
     fn before(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.cursors[a], &self.cursors[b]);
         (a.rank(), a.segment) < (b.rank(), b.segment)

@@ -14,7 +14,7 @@ use crate::job::{KeptPages, Outputs};
 use crate::report::Report;
 use crate::run::{self, Extent, Run};
 
-/// What an output folder has of the results of the same run.
+/// The state of the results of an identical run.
 #[derive(Debug)]
 pub(super) enum Finished {
     /// All results.
@@ -23,8 +23,8 @@ pub(super) enum Finished {
     Lacks { names: String, recorded: BTreeMap<String, Extent> },
 }
 
-/// Compares the finished run in `out` with `run`, which has these outputs. Fails if it is another run, or somebody
-/// changed the results.
+/// Compares the finished run in `out` with `run`, which has these outputs. Fails if they differ, or if somebody changed
+/// the results.
 pub(super) fn check(run: &Run, out: &Path, outputs: Outputs) -> Result<Finished> {
     let folder = out.to_owned();
     let made = run::read::<Run>(&out.join("run.json")).filter(|made| made.answer_version == ANSWER_VERSION);

@@ -1,4 +1,4 @@
-//! Opens a collection's tables: which format, which configuration, and what this program refuses.
+//! Opens the tables of a collection: checks its format, configuration and method.
 
 use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
 use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
@@ -6,9 +6,9 @@ use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
 use crate::error::{Error, Result};
 use crate::service::ServiceOptions;
 
-/// The version of everything that a collection's folder holds.
+/// The version of all formats in a collection's folder.
 const FORMAT: u32 = 2;
-/// Memory for the tables' page cache.
+/// The size of the tables' page cache.
 const CACHE_BYTES: usize = 64 << 20;
 
 /// Opens the tables, and creates them for a new collection.
@@ -21,7 +21,7 @@ pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Resu
     Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
 }
 
-/// Upgrades a collection of format 1. It had other postings. They hold nothing that is not elsewhere, and are made anew.
+/// Upgrades a collection of format 1, which had other postings. Postings hold no data of their own, and are rebuilt.
 pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
     if tables.snapshot()?.meta("format")? != Some(1_u32.to_le_bytes().to_vec()) {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
     }
 }
 
-/// The configuration of a collection: its own, or that of a new one.
+/// The configuration of a collection: its own, or the one of the options for a new collection.
 pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
     let snapshot = tables.snapshot()?;
     let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
@@ -56,7 +56,7 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
         return Err(Error::CollectionAnswers { folder, found, expected });
     }
     if is_begun && stored.is_none() {
-        return Err(damaged("it is not there".into()));
+        return Err(damaged("it is missing".into()));
     }
     let Some(stored) = stored else {
         let config = options.config.clone().unwrap_or_default();
@@ -78,13 +78,13 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
     Ok(stored)
 }
 
-/// The version of a collection's answers. Collections of onecopy 0.1 have no number, and version 1. A number that cannot
-/// be read is no version.
+/// The version of a collection's answers. Collections of onecopy 0.1 store no number and have version 1. An unreadable
+/// number is no version.
 fn answer_version(stored: Option<&[u8]>) -> u32 {
     stored.map_or(1, |bytes| bytes.try_into().map_or(0, u32::from_le_bytes))
 }
 
-/// Refuses what cannot be kept right page by page.
+/// Refuses methods that cannot be updated page by page.
 pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
     if method.search() != Search::Keys {
         return Err(Error::CollectionMethod { method: config.method.clone() });

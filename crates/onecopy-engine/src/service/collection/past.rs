@@ -1,10 +1,11 @@
-//! Log segments that outlive their use: somebody still reads an earlier snapshot, or they are damaged.
+//! Log segments that must stay although they are no longer in use: a reader holds an earlier snapshot, or they are
+//! damaged.
 
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use onecopy_store::Snapshot;
 
-/// Snapshots that readers may hold, and the log segments that are kept because of them.
+/// Snapshots that readers may hold, and the log segments that must stay for them.
 #[derive(Debug, Default)]
 pub(super) struct Past(Mutex<Retained>);
 
@@ -14,7 +15,7 @@ struct Retained {
     snapshots: Vec<Weak<Snapshot>>,
     /// Segments that only readers of an earlier snapshot need.
     doomed: Vec<u32>,
-    /// Damaged segments, which stay.
+    /// Damaged segments, which must stay.
     spared: Vec<u32>,
 }
 
@@ -23,19 +24,19 @@ impl Past {
         self.0.lock().expect("no thread panics with this lock")
     }
 
-    /// Notes that a snapshot was replaced. Readers may still hold it.
+    /// Remembers a replaced snapshot, which readers may still hold.
     pub(super) fn replaced(&self, snapshot: &Arc<Snapshot>) {
         let mut kept = self.lock();
         kept.snapshots.retain(|snapshot| snapshot.strong_count() > 0);
         kept.snapshots.push(Arc::downgrade(snapshot));
     }
 
-    /// Notes that only readers of earlier snapshots need a segment.
+    /// Marks a segment that only readers of earlier snapshots need.
     pub(super) fn doom(&self, segment: u32) {
         self.lock().doomed.push(segment);
     }
 
-    /// Notes that a segment is damaged and must not be rewritten.
+    /// Marks a damaged segment, which must not be rewritten.
     pub(super) fn spare(&self, segment: u32) {
         self.lock().spared.push(segment);
     }
@@ -46,7 +47,7 @@ impl Past {
         kept.doomed.contains(&segment) || kept.spared.contains(&segment)
     }
 
-    /// Gives each doomed segment to `remove`, once nobody reads an earlier snapshot.
+    /// Passes each doomed segment to `remove`, once nobody reads an earlier snapshot.
     pub(super) fn clear<E>(&self, mut remove: impl FnMut(u32) -> Result<(), E>) -> Result<(), E> {
         let mut kept = self.lock();
         kept.snapshots.retain(|snapshot| snapshot.strong_count() > 0);

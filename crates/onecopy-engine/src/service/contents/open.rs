@@ -1,4 +1,5 @@
-//! Reads contents from disk: the graph from the tables, the keys from postings or, where those lack some, from the log.
+//! Reads contents from disk: the graph from the tables, the keys from postings. Keys that postings lack come from the
+//! log.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use onecopy_store::{Folder, LogReader, Look, Postings, Snapshot};
 use super::generation::Generations;
 use super::sketches::{Sketches, is_damage};
 use super::totals::Visits;
-use super::{ContentEntry, Contents};
+use super::{ContentEntry, ContentIndex};
 use crate::error::{Error, Result};
 use crate::service::tuning::Tuning;
 
-impl Contents {
+impl ContentIndex {
     /// Reads the contents of a collection.
     pub(in crate::service) fn open(
         folder: &Arc<dyn Folder>,
@@ -22,7 +23,7 @@ impl Contents {
         reader: LogReader,
         method: &dyn Method,
         tuning: Tuning,
-    ) -> Result<Contents> {
+    ) -> Result<ContentIndex> {
         let postings = open_postings(folder)?;
         let (mut graph, mut entries, mut late) = (Graph::default(), Vec::new(), Vec::new());
         let mut count = 0;
@@ -50,7 +51,7 @@ impl Contents {
         let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
-        let mut contents = Contents {
+        let mut contents = ContentIndex {
             graph,
             entries,
             free,
@@ -70,7 +71,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Enters contents whose keys are not on disk, in the order in which they were born. They may be all there are.
+    /// Adds contents whose keys are not on disk, in the order of their creation. This may be all contents.
     fn enter_late(&mut self, mut late: Vec<(u64, Slot)>, method: &dyn Method) -> Result<()> {
         late.sort_unstable();
         for (born, slot) in late {
@@ -85,7 +86,7 @@ impl Contents {
     }
 }
 
-/// Opens the postings. They hold nothing that is not elsewhere: damaged ones are removed, and all contents are late then.
+/// Opens the postings. They hold no data of their own: damaged ones are removed, and all contents are added again.
 fn open_postings(folder: &Arc<dyn Folder>) -> Result<Postings> {
     match Postings::open(folder.clone()).map_err(Error::from) {
         Err(error) if is_damage(&error) => {

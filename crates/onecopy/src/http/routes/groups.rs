@@ -6,10 +6,10 @@ use hyper::{Request, StatusCode};
 use onecopy_engine::GroupLine;
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::params::{self, LARGEST, Params};
-use super::reply::{Outcome, json};
-use super::server::Server;
+use crate::http::failure::Failure;
+use crate::http::params::{self, LARGEST, Params};
+use crate::http::reply::{Outcome, json};
+use crate::http::server::Server;
 
 /// Groups per list: the default and the maximum.
 const USUAL: u64 = 100;

@@ -1,9 +1,9 @@
 //! Counts what repeats on a page, and where it speaks of comments. An article does not repeat itself. Lists of
 //! teasers and comments do: "Reply", "Report this", a name and a date.
 
-use super::block::Block;
-use super::tree::Tree;
 use super::words::hashes;
+use crate::page::html::block::Block;
+use crate::page::html::tree::Tree;
 
 /// The most words in a line that says who wrote something and when, or what can be done with it.
 const LINE_WORDS: u32 = 12;

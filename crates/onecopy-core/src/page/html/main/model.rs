@@ -60,8 +60,8 @@ static CHANCES: [u16; 192] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::html::context::CONTEXT;
-    use crate::page::html::feature::FEATURES;
+    use crate::page::html::main::context::CONTEXT;
+    use crate::page::html::main::feature::FEATURES;
 
     #[test]
     fn the_model_knows_these_features() {

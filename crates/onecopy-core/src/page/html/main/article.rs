@@ -4,11 +4,11 @@
 //! loses the share of its points that is links (after Readability, Lopez 2010). A box called a menu, a comment or
 //! the like gives none.
 
-use super::block::Block;
-use super::hint::Hint;
 use super::sums::{Amount, share};
-use super::tag::Tag;
-use super::tree::Tree;
+use crate::page::html::block::Block;
+use crate::page::html::hint::Hint;
+use crate::page::html::markup::tag::Tag;
+use crate::page::html::tree::Tree;
 
 /// How many of the boxes around a paragraph get points from it.
 const REACH: usize = 5;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::failure::Failure;
+use crate::http::failure::Failure;
 
 /// The most names in one request.
 pub const MOST: usize = 10_000;

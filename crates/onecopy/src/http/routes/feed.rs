@@ -13,11 +13,11 @@ use onecopy_engine::{Change, Service};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::failure::Failure;
-use super::metrics::GaugeGuard;
-use super::params::{LARGEST, Params, number};
-use super::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
-use super::server::Server;
+use crate::http::failure::Failure;
+use crate::http::metrics::GaugeGuard;
+use crate::http::params::{LARGEST, Params, number};
+use crate::http::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
+use crate::http::server::Server;
 
 /// Changes per answer: the default and the maximum.
 const USUAL: u64 = 1_000;
@@ -111,7 +111,7 @@ fn last_event<B>(request: &Request<B>) -> Result<Option<u64>, Failure> {
     number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or omit the header"))
 }
 
-fn events(server: &Arc<Server>, after: u64) -> super::reply::Response {
+fn events(server: &Arc<Server>, after: u64) -> crate::http::reply::Response {
     let (pieces, response) = stream(EVENTS);
     let server = server.clone();
     tokio::spawn(async move {

@@ -1,9 +1,9 @@
 //! The boxes of a page: how much is in them, and where they stand among the others.
 
-use crate::page::html::alike::Alike;
-use crate::page::html::article::Article;
-use crate::page::html::sums::{Amount, Sums, share};
-use crate::page::html::tag::Tag;
+use crate::page::html::main::alike::Alike;
+use crate::page::html::main::article::Article;
+use crate::page::html::main::sums::{Amount, Sums, share};
+use crate::page::html::markup::tag::Tag;
 use crate::page::html::tree::Tree;
 
 /// Facts about each box, found from the outside in.

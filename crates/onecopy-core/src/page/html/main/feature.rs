@@ -3,13 +3,13 @@
 mod boxes;
 mod near;
 
-use super::block::{Block, Count};
-use super::hint::HINTS;
 use super::repeat::Repeats;
 use super::sums::{Amount, Sums, prose, share};
-use super::tag::Tag;
-use super::tree::Tree;
 use super::words::TitleWords;
+use crate::page::html::block::{Block, Count};
+use crate::page::html::hint::HINTS;
+use crate::page::html::markup::tag::Tag;
+use crate::page::html::tree::Tree;
 use boxes::Boxes;
 
 /// How many numbers describe a block, without the distances of its hints.

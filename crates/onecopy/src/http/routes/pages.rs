@@ -9,14 +9,14 @@ use onecopy_engine::Status;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::body::{self, Media, Taken, media, refuse, take, take_json};
-use super::failure::Failure;
-use super::gather::Change;
 use super::lines;
 use super::names::{Named, Names, name, parse};
-use super::params::Params;
-use super::reply::{Outcome, json};
-use super::server::Server;
+use crate::http::body::{self, Media, Taken, media, refuse, take, take_json};
+use crate::http::failure::Failure;
+use crate::http::gather::Change;
+use crate::http::params::Params;
+use crate::http::reply::{Outcome, json};
+use crate::http::server::Server;
 
 /// The longest body that names pages.
 const NAMES_BYTES: usize = 4 << 20;

@@ -1,7 +1,7 @@
 //! Boxes that are made alike. The paragraphs of one article are in one box; comments and teasers are in many.
 
 use super::sums::Amount;
-use super::tree::Tree;
+use crate::page::html::tree::Tree;
 
 /// The boxes of a page by kind. Boxes of one kind have the same name and depth, and their parents have the same
 /// name.

@@ -1,8 +1,8 @@
 //! Where a block stands: to the box that most likely holds the article, to boxes made alike, to the headline.
 
 use super::PageFeatures;
-use crate::page::html::context::{AROUND, Judged};
-use crate::page::html::sums::share;
+use crate::page::html::main::context::{AROUND, Judged};
+use crate::page::html::main::sums::share;
 
 impl PageFeatures<'_> {
     /// The block as the second judgement sees it, with the `sum` of the first.

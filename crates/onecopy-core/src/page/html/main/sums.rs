@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Range, Sub};
 
-use super::block::{Block, Count};
+use crate::page::html::block::{Block, Count};
 
 /// Running sums over the blocks of a page.
 pub struct Sums {

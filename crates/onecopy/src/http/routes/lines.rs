@@ -21,13 +21,13 @@ use tokio::time::sleep;
 
 use self::cut::{Cutter, Line};
 use super::about::must_be_ready;
-use super::body::{next_piece, refuse};
-use super::failure::Failure;
-use super::gather::{BYTES, CHANGES};
-use super::metrics::GaugeGuard;
-use super::params::Params;
-use super::reply::{self, LINES, Outcome, Pieces, push_line};
-use super::server::Server;
+use crate::http::body::{next_piece, refuse};
+use crate::http::failure::Failure;
+use crate::http::gather::{BYTES, CHANGES};
+use crate::http::metrics::GaugeGuard;
+use crate::http::params::Params;
+use crate::http::reply::{self, LINES, Outcome, Pieces, push_line};
+use crate::http::server::Server;
 
 /// How long a stream waits for room in the queue before its lines are refused.
 const FULL_TIME: Duration = Duration::from_secs(60);

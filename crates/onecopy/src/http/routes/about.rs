@@ -7,15 +7,15 @@ use hyper::{Request, StatusCode};
 use onecopy_engine::{Refusal, Stats};
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::metrics;
-use super::params::Params;
-use super::reply::{JSON, Outcome, json, whole};
-use super::routes::ROUTES;
-use super::server::Server;
+use super::ROUTES;
+use crate::http::failure::Failure;
+use crate::http::metrics;
+use crate::http::params::Params;
+use crate::http::reply::{JSON, Outcome, json, whole};
+use crate::http::server::Server;
 
 /// The description of all routes for programs. A test compares it with the routes.
-const OPENAPI: &str = include_str!("openapi.json");
+const OPENAPI: &str = include_str!("../openapi.json");
 
 #[derive(Serialize)]
 struct Health {
