@@ -57,6 +57,15 @@ impl Source {
         Some(RemoteFile { address: self.path.display().to_string(), bytes: self.file_bytes(), version })
     }
 
+    /// Whether a local file has the size and the time that it had. A store refuses to read an object that changed.
+    pub(crate) fn is_unchanged(&self) -> io::Result<bool> {
+        if self.version.is_some() {
+            return Ok(true);
+        }
+        let facts = fs::metadata(&self.path)?;
+        Ok(facts.len() == self.file_bytes() && modified_ns(&facts) == self.modified_ns)
+    }
+
     /// The size of its file, or of the file of its container.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.member.as_ref().map_or(self.bytes, |member| member.file_bytes)
@@ -250,10 +259,12 @@ impl Finder<'_> {
             let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
             return Err(refused(&path.display().to_string(), reason));
         }
-        if !self.seen.insert(real) {
+        if !self.seen.insert(real.clone()) {
             return Ok(());
         }
-        let candidate = candidate(full(path)?, name, Asked::ByName)?;
+        // A link into the output folder must be seen to lead there.
+        let full = if self.walk.is_out(&real) { real } else { full(path)? };
+        let candidate = candidate(full, name, Asked::ByName)?;
         self.add(candidate)
     }
 
@@ -307,8 +318,7 @@ impl Finder<'_> {
 
 fn candidate(path: PathBuf, name: String, asked: Asked) -> Result<Candidate> {
     let facts = fs::metadata(&path).at("read", &path)?;
-    let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let modified_ns = modified.map_or(0, |age| age.as_nanos() as u64);
+    let modified_ns = modified_ns(&facts);
     Ok(Candidate { path, name, bytes: facts.len(), modified_ns, version: None, asked })
 }
 
@@ -344,6 +354,11 @@ fn foreign_address(input: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+fn modified_ns(facts: &fs::Metadata) -> u64 {
+    let age = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    age.map_or(0, |age| age.as_nanos() as u64)
 }
 
 /// Whether the owner of a file does not let us read it. Any other failure may pass, and stops the run.

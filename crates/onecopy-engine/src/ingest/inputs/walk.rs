@@ -99,6 +99,9 @@ impl Walk {
             Ok(kind) if kind.is_dir() => return self.folder(&path, &name),
             Ok(kind) if kind.is_file() => {
                 let real = fs::canonicalize(&path).at("read", &path)?;
+                if self.is_out(&real) {
+                    return Ok(());
+                }
                 self.files.push(Walked { path: full(&path)?, real, name });
             }
             Ok(_) => self.refuse(name, SPECIAL),
@@ -106,6 +109,11 @@ impl Walk {
             Err(_) => self.refuse(name, NOWHERE),
         }
         Ok(())
+    }
+
+    /// Whether a link leads into the output folder.
+    pub(super) fn is_out(&self, real: &Path) -> bool {
+        self.out.as_ref().is_some_and(|out| real.starts_with(out))
     }
 
     fn refuse(&mut self, name: String, reason: &str) {
