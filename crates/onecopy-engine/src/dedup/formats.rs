@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use zip::write::SimpleFileOptions;
 
 use super::dedup;
 use crate::environment::Environment;
+use crate::error::Error;
 use crate::ingest::{Packing, unpack, write_member};
 use crate::job::Job;
-use crate::progress::Silent;
+use crate::progress::{Progress, Silent, Stage};
 
 /// Twelve pages: four articles, each with a copy and an edited copy. The longest name loses.
 fn pages() -> Vec<(String, String)> {
@@ -301,4 +303,30 @@ fn old_results_in_an_input_folder_are_not_pages() {
     assert_eq!(run(&input, "new").unwrap(), 12);
     assert!(run(&input.join("old"), "other").unwrap_err().to_string().contains("kept/"));
     assert_eq!(run(&input.join("old/kept"), "third").unwrap(), 4);
+}
+
+/// Stops a run when a stage begins.
+struct StopAt(Stage, AtomicBool);
+
+impl Progress for StopAt {
+    fn begin(&self, stage: Stage, _: u64) {
+        self.1.fetch_or(stage == self.0, Ordering::Relaxed);
+    }
+
+    fn stopped(&self) -> bool {
+        self.1.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_run_over_a_container_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("pages.tar.xz"), folder.path().join("out"));
+    fs::write(&input, packed(&tar(&files(".html", html)), Packing::Xz)).unwrap();
+    let job = Job::new([input.to_str().unwrap()], &out);
+    let stopped = dedup(&job, &StopAt(Stage::Write, AtomicBool::new(false)));
+    assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+    let outcome = dedup(&job, &Silent).unwrap();
+    assert_eq!((outcome.report().counts.kept, outcome.report().counts.removed), (4, 8));
+    assert!(out.join("kept/pages.tar.xz/sub/p3.html").is_file());
 }

@@ -256,8 +256,10 @@ fn links_in_a_folder_are_followed_once() {
     assert!(reasons[0].1.starts_with("a link that leads to no file"), "{reasons:?}");
     assert_eq!(report(&out)["read"], 5);
     // An import does not leave the folder.
-    let said = onecopy(["import", "--data", "pages", "site"]).within(folder.path()).succeed();
-    said.says(&["a link, which is not followed"]);
+    let call = ["import", "--data", "pages", "site", "--rejected", "rejected.jsonl"];
+    onecopy(call).within(folder.path()).succeed();
+    let list = fs::read_to_string(folder.path().join("rejected.jsonl")).expect("a list");
+    assert_eq!(list.matches("a link, which is not followed").count(), 5, "{list}");
 }
 
 #[test]
