@@ -170,7 +170,7 @@ pub struct GroupView {
     /// The group as in a list.
     #[serde(flatten)]
     pub line: GroupLine,
-    /// All pages of the group, kept ones first.
+    /// All pages of the group, best first.
     pub members: Vec<Status>,
 }
 
