@@ -11,9 +11,9 @@ use crate::batch::work::{self, Work};
 use crate::batch::{Decisions, Losses, Segments, recall};
 use crate::error::{At, Error, Result};
 use crate::job::{Job, KeptPages};
-use crate::output::{KeptWriter, Lists};
-use crate::progress::Progress;
-use crate::report::{Begun, Counts, Report, Unreadable};
+use crate::output::{KeptWriter, LIST_PASSES, Lists};
+use crate::progress::{Leg, Progress, Silent, Stage};
+use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,17 +88,18 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
     if let Some(recall) = &recall {
         progress.note(&recall::note(recall));
     }
-    let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
-        lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
+    let decided = decide(job, &work, progress, &mut |market, segments, decisions| {
+        lists(&work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
     })?;
-    let losses = Losses::find(&work.run.inputs, &work.lots, &segments)?;
+    let losses = Losses::find(&work.run.inputs, &work.lots, &decided.0)?;
     if job.strict {
         refuse(&losses.unreadable)?;
     }
+    let (segments, decisions) = decided;
     let writer =
         KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
-    let counts = match write(job, &writer, kept) {
-        Ok(counts) => counts,
+    let (counts, archives) = match write(job, &writer, kept) {
+        Ok(written) => written,
         Err(error) => return Err(segments.reopen().save_after(job, error)),
     };
     if let Some(recall) = &mut recall {
@@ -112,7 +113,8 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
-        input_bytes: work.run.inputs.sources.iter().map(|source| source.bytes).sum(),
+        input_bytes: input_bytes(&work),
+        archives,
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -126,22 +128,39 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
     Ok(report)
 }
 
-/// Writes the kept pages and all lists into the results folder. Returns the counts of the lists.
-fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<Counts> {
-    let results = writer.work.results();
+/// Writes the kept pages and the lists into the results folder.
+fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<(Counts, Option<Archives>)> {
+    let &KeptWriter { work, segments, decisions, progress, .. } = writer;
+    let (bytes, results) = (input_bytes(work), work.results());
     fs::create_dir_all(&results).at("create", &results)?;
-    match job.outputs.kept {
+    progress.begin(Stage::Write, bytes);
+    let leg = Leg::new(progress, bytes / 2, bytes);
+    let writer = KeptWriter { progress: &leg, ..*writer };
+    let archives = match job.outputs.kept {
         KeptPages::Folder => writer.write(job.threads)?,
-        KeptPages::Nowhere => {}
-        KeptPages::Stream => writer.stream(kept)?,
-    }
-    lists(writer.work, writer.segments, writer.decisions).write(&results)
+        KeptPages::Nowhere => None,
+        KeptPages::Stream => writer.write_to(kept).map(|()| None)?,
+    };
+    drop(leg);
+    let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
+    Ok((lists(work, segments, decisions, &listed).write(&results)?, archives))
+}
+
+/// Bytes of all inputs, as stored on disk.
+fn input_bytes(work: &Work) -> u64 {
+    work.run.inputs.sources.iter().map(|source| source.bytes).sum()
 }
 
 /// The writer of a run's lists.
-fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -> Lists<'a> {
+fn lists<'a>(
+    work: &'a Work,
+    segments: &'a Segments,
+    decisions: &'a Decisions,
+    progress: &'a dyn Progress,
+) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
-    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory, outputs: work.outputs }
+    let (inputs, outputs) = (&work.run.inputs, work.outputs);
+    Lists { segments, inputs, decisions, threshold, memory, outputs, progress }
 }
 
 #[cfg(test)]

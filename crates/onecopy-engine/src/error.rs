@@ -61,7 +61,7 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// An input cannot be read, or breaks off, and the job does not go on without it.
+    /// An input cannot be read, or breaks off, and the job is strict.
     #[error("input `{input}`: it cannot be read: {reason}")]
     Unreadable {
         /// The input, as results name it.

@@ -14,6 +14,7 @@ use onecopy_core::{
 };
 use serde::Serialize;
 
+use crate::compared_text::TextFacts;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::listed::{GroupMember, ListedPage, PageKey, each_removed, group, judged, unknown};
@@ -41,8 +42,10 @@ pub struct Explanation {
     pub threshold: f64,
     /// Whether they are duplicates of each other.
     pub alike: bool,
-    /// Whether their canonical texts are equal.
+    /// Whether their compared texts are equal.
     pub exact: bool,
+    /// Whether all their text is equal too: menus and footers of HTML pages need not be compared.
+    pub whole_equal: bool,
     /// The number of shared shingles.
     pub shared: usize,
     /// Tokens per shingle.
@@ -122,11 +125,12 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
     wanted.extend(group.map(|member| member.key.clone()));
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
-    let found = reread(run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
+    let needs = Needs { whole: true, ..Needs::of(&run.config, &*method) };
+    let found = reread(run, &wanted, &needs, environment, again)?;
     let get = |page: &ListedPage| found.get(&page.key).ok_or_else(|| unknown(&page.name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
-    let similarity = first.similarity(second, &*method);
+    let (exact, similarity) = (first.equals(second), first.similarity(second, &*method));
     let alike = similarity >= method.threshold();
     let chain =
         if alike || members.is_empty() { Vec::new() } else { chain(&found, &a.key, &b.key, &*method) };
@@ -137,7 +141,8 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
         method: run.config.method.clone(),
         threshold: method.threshold(),
         alike,
-        exact: first.equals(second),
+        exact,
+        whole_equal: exact && first.facts.all == second.facts.all,
         shared,
         shingle: run.config.shingles.length,
         chain: chain.iter().map(|key| label(key, &members)).collect(),
@@ -159,6 +164,7 @@ struct Again {
     shingles: Sketch,
     /// The sketch of the run's method.
     sketch: Vec<u64>,
+    facts: TextFacts,
 }
 
 impl Again {
@@ -171,7 +177,8 @@ impl Again {
         let subject =
             Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links, parts };
         method.sketch(&subject, &mut Scratch::default(), &mut own);
-        Again { canonical, shingles, sketch: own }
+        let facts = TextFacts::of(page.whole.as_ref(), &canonical, &config.canonical);
+        Again { canonical, shingles, sketch: own, facts }
     }
 
     fn shingles(&self) -> &[u64] {

@@ -32,10 +32,14 @@ pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
-pub(crate) use reason::{Class, Reason};
+pub(crate) use reason::{Class, DAMAGED, Reason};
 pub(crate) use record::{document, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use walk::{RecordReader, walk};
+pub(crate) use warc::{
+    Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
+    names_of_original, start_of_capture,
+};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
 pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 

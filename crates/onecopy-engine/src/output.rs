@@ -6,7 +6,8 @@ mod names;
 mod parquet;
 mod place;
 mod reasons;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;
-pub(crate) use lists::Lists;
+pub(crate) use lists::{LIST_PASSES, Lists};

@@ -3,6 +3,8 @@
 use onecopy_core::Kind;
 use serde::{Deserialize, Serialize};
 
+use crate::ingest::DAMAGED;
+
 /// The numbers of a run. `kept + removed + rejected = read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -22,6 +24,9 @@ pub struct Report {
     /// The recall of an approximate method; `None` for an exact one, which finds all pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<Recall>,
+    /// The removed pages of archives; `None` if the input has no archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archives: Option<Archives>,
     /// Bytes of input, as stored on disk.
     pub input_bytes: u64,
     /// The elapsed time.
@@ -60,8 +65,24 @@ pub struct Unreadable {
 impl Unreadable {
     /// An input of which nothing was read.
     pub(crate) fn of(source: &str, reason: &str) -> Unreadable {
+        let reason = reason.strip_prefix(DAMAGED).unwrap_or(reason);
         Unreadable { source: source.into(), reason: reason.into(), ..Unreadable::default() }
     }
+}
+
+/// How the kept archives hold what was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archives {
+    /// Removed pages that are `revisit` records now.
+    pub revisits: u64,
+    /// Removed pages whose records are unchanged.
+    pub whole: u64,
+    /// Removed pages that were left out.
+    pub left_out: u64,
+    /// Other records, such as images, that are `revisit` records now.
+    pub payloads: u64,
+    /// Requests, metadata and revisits that were left out with the record that they belong to.
+    pub companions: u64,
 }
 
 /// The recall of an approximate method.
@@ -150,7 +171,7 @@ pub struct Counts {
 pub struct ReasonCount {
     /// The reason in a few words, such as `HTTP 404`.
     pub reason: String,
-    /// What is wrong with such a record.
+    /// The kind of the reason.
     pub kind: RejectionKind,
     /// Whether `kept/` has the records, unchanged.
     pub copied: bool,
@@ -158,7 +179,7 @@ pub struct ReasonCount {
     pub records: u64,
 }
 
-/// What is wrong with a rejected record.
+/// Kinds of reasons for rejecting a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

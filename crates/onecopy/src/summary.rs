@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable};
+use onecopy_engine::{
+    Archives, Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable,
+};
 
 use crate::columns::shown;
 use crate::plot::plot;
@@ -26,6 +28,9 @@ pub fn of(report: &Report, out: Option<&Path>) -> String {
         counts.removed,
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
+    if let Some(archives) = report.archives.filter(|archives| *archives != Archives::default()) {
+        let _ = writeln!(text, "{:>26}{}", "", archived(&archives));
+    }
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
     reasons(&counts.reasons, &mut text);
     unreadable(&report.unreadable, &mut text);
@@ -69,7 +74,7 @@ fn reasons(counts: &[ReasonCount], text: &mut String) {
         (RejectionKind::NotAPage, "not pages"),
         (RejectionKind::Unreadable, "unreadable"),
         (RejectionKind::Limit, "over a limit"),
-        (RejectionKind::NotRead, "files not read"),
+        (RejectionKind::NotRead, "not read"),
     ] {
         for (copied, place) in [(true, "copied unchanged"), (false, "not in kept/")] {
             let these = counts.iter().filter(|it| it.kind == kind && it.copied == copied).collect::<Vec<_>>();
@@ -82,15 +87,22 @@ fn reasons(counts: &[ReasonCount], text: &mut String) {
                 let rest = these[NAMED..].iter().map(|it| it.records).sum();
                 named.push(format!("{} for {} other reasons", count(rest), these.len() - NAMED));
             }
-            let _ = writeln!(text, "{:>10}  {what}: {}, {place}: {}", "", count(all), named.join(", "));
+            let named = named.join(", ");
+            let _ = match kind {
+                RejectionKind::NotRead => writeln!(text, "{:>10}  {what}: {named}", ""),
+                _ => writeln!(text, "{:>10}  {what}: {}, {place}: {named}", "", count(all)),
+            };
         }
     }
 }
 
 /// A number and its reason, such as `14 images`.
 fn counted(of: &ReasonCount) -> String {
-    let singular = of.reason.strip_suffix('s').filter(|_| of.records == 1);
-    format!("{} {}", count(of.records), singular.unwrap_or(&of.reason))
+    match of.reason.strip_prefix("files").map(|rest| format!("file{rest}")) {
+        Some(one) if of.records == 1 => format!("1 {one}"),
+        None if of.records == 1 => format!("1 {}", of.reason.strip_suffix('s').unwrap_or(&of.reason)),
+        _ => format!("{} {}", count(of.records), of.reason),
+    }
 }
 
 /// The inputs that could not be read.
@@ -101,7 +113,9 @@ fn unreadable(inputs: &[Unreadable], text: &mut String) {
     let _ =
         writeln!(text, "{:>10}  {:>12}  inputs, wholly or in part", "unreadable", count(inputs.len() as u64));
     for input in inputs.iter().take(NAMED) {
-        let _ = writeln!(text, "{:>10}  {} {}", "", shown(&input.source, NAME), loss(input));
+        let kept = input.kept.iter().map(|kept| format!(", see kept/{}", shown(kept, NAME)));
+        let (source, kept) = (shown(&input.source, NAME), kept.collect::<String>());
+        let _ = writeln!(text, "{:>10}  {source} {}{kept}", "", loss(input));
     }
     if inputs.len() > NAMED {
         let _ = writeln!(text, "{:>10}  and {} more", "", count((inputs.len() - NAMED) as u64));
@@ -110,11 +124,14 @@ fn unreadable(inputs: &[Unreadable], text: &mut String) {
 
 /// How much of an input is lost.
 pub fn loss(input: &Unreadable) -> String {
-    let lost = input.lost.map(|lost| format!(", {} records lost", count(lost))).unwrap_or_default();
-    match &input.kept {
-        Some(kept) => format!("breaks off after {} pages{lost}; kept/{kept} has them", count(input.pages)),
-        None if input.pages > 0 => format!("breaks off after {} pages{lost}", count(input.pages)),
-        None => format!("could not be read{lost}"),
+    let several = |number: u64, what: &str| {
+        let ending = if number == 1 { "" } else { "s" };
+        format!("{} {what}{ending}", count(number))
+    };
+    let lost = input.lost.map(|lost| format!(", {} lost", several(lost, "record"))).unwrap_or_default();
+    match input.kept.is_some() || input.pages > 0 {
+        true => format!("breaks off after {}{lost}", several(input.pages, "page")),
+        false => format!("could not be read{lost}"),
     }
 }
 
@@ -127,6 +144,21 @@ fn kinds(kinds: &Kinds) -> String {
         }
     }
     text
+}
+
+/// How archives hold what was removed.
+fn archived(archives: &Archives) -> String {
+    let Archives { revisits, whole, left_out, payloads, companions } = *archives;
+    let parts = [
+        (revisits, "as revisits"),
+        (whole, "whole"),
+        (left_out, "left out"),
+        (companions, "requests and metadata left out with them"),
+        (payloads, "other records as revisits"),
+    ];
+    let some = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = some.map(|(number, what)| format!("{} {what}", count(*number))).collect();
+    format!("in archives: {}", parts.join(", "))
 }
 
 /// The expected and the measured recall of an approximate method.

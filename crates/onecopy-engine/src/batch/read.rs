@@ -25,6 +25,7 @@ use crate::io::Aligned;
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
+use crate::report::Unreadable;
 use onecopy_core::Appraiser;
 use onecopy_core::Record;
 
@@ -109,8 +110,9 @@ fn refuse_losses(segment: &Segment, sources: &[Source]) -> Result<()> {
     let Some(last) = segment.rejected.last().filter(|last| last.reason.class.ends_file()) else {
         return Ok(());
     };
-    let input = sources[last.source as usize].name.clone();
-    Err(Error::Unreadable { input, reason: last.reason.text.clone() })
+    let Unreadable { source: input, reason, .. } =
+        Unreadable::of(&sources[last.source as usize].name, &last.reason.text);
+    Err(Error::Unreadable { input, reason })
 }
 
 /// Counts the shingles and fingerprints of segments that an earlier run left.

@@ -11,7 +11,7 @@ use crate::job::Limits;
 use crate::listed::{PageKey, find, unknown};
 use crate::reread::reread;
 use crate::run::Run;
-use onecopy_core::{Needs, Record, TextParts};
+use onecopy_core::{Needs, Record, TextParts, Whole};
 
 /// A page that was read.
 #[derive(Clone, Debug, Default)]
@@ -22,11 +22,14 @@ pub(super) struct Reading {
     pub links: Vec<u64>,
     /// All of its text, split into parts, if it is HTML.
     pub parts: Option<TextParts>,
+    /// The page as it was found.
+    pub whole: Option<Whole>,
 }
 
 impl Reading {
     fn of(record: &Record) -> Reading {
         Reading {
+            whole: record.whole.clone(),
             text: record.text.plain().into_owned(),
             links: record.out_links.clone(),
             parts: record.parts.clone(),

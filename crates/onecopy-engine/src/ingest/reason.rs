@@ -2,6 +2,9 @@
 
 use crate::report::RejectionKind;
 
+/// How the reason begins if a file is damaged; the damage follows.
+pub(crate) const DAMAGED: &str = "damaged from here on, the rest is not read: ";
+
 /// Why a record is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
@@ -108,7 +111,7 @@ impl Class {
         }
     }
 
-    /// Its name in the report, which follows a number. One that ends in `s` is a plural.
+    /// Its name in the report, which follows a number. One that begins with `files` or ends in `s` is a plural.
     pub(crate) fn label(self) -> String {
         match self {
             Http(status) => return format!("HTTP {status}"),
@@ -133,9 +136,9 @@ impl Class {
             Refused => "unreadable files",
             Overlong | Endless => "over the page limit",
             Bomb | BombFile => "growing too much",
-            UnknownKind => "of unknown kind",
+            UnknownKind => "files of unknown kind",
             Link => "links",
-            Special => "no regular file",
+            Special => "special files",
         }
         .into()
     }

@@ -9,7 +9,7 @@ use onecopy_core::{Needs, Record};
 use super::chunks::{Chunk, Trouble, lines};
 use super::fields::FieldNames;
 use super::format::Format;
-use super::reason::{Class, Reason};
+use super::reason::{Class, DAMAGED, Reason};
 use super::record::read_line;
 use super::warc::{WarcRecord, read_record, records};
 use crate::job::Limits;
@@ -75,9 +75,7 @@ impl RecordReader<'_> {
 
     /// Why a chunk ends early, for `rejected.jsonl`.
     pub(crate) fn reason(&self, trouble: &Trouble) -> Reason {
-        let broken = |class, what: &str| {
-            Reason::new(class, format!("damaged from here on, the rest is not read: {what}"))
-        };
+        let broken = |class, what: &str| Reason::new(class, format!("{DAMAGED}{what}"));
         match trouble {
             Trouble::Overlong => self.overlong(),
             Trouble::Endless => Reason { class: Class::Endless, ..self.overlong() },

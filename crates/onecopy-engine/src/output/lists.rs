@@ -17,6 +17,7 @@ use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Class, Format, Inputs, Reason};
 use crate::job::Outputs;
+use crate::progress::Progress;
 use crate::report::Counts;
 use cell::object;
 use columns::{GROUP, GROUPS, PAGES, PLACE, REJECTED, REMOVED};
@@ -33,7 +34,12 @@ pub(crate) struct Lists<'a> {
     /// The memory limit for names, in bytes.
     pub memory: u64,
     pub outputs: Outputs,
+    /// Counts segments, each [`LIST_PASSES`] times.
+    pub progress: &'a dyn Progress,
 }
+
+/// How many times [`Lists::write`] goes through the segments.
+pub(crate) const LIST_PASSES: u64 = 4;
 
 impl Lists<'_> {
     /// Writes all lists into `folder` and returns their counts.
@@ -89,6 +95,7 @@ impl Lists<'_> {
                     Cell::Text(kind.as_str()),
                 ])?;
             }
+            self.progress.advance(1);
         }
         texts.finish()?;
         out.finish()
@@ -117,6 +124,7 @@ impl Lists<'_> {
             }
         }
         out.finish()?;
+        self.progress.advance(self.segments.len() as u64);
         Ok(of_page)
     }
 
@@ -157,6 +165,7 @@ impl Lists<'_> {
                     if group > 0 { Cell::Number(group) } else { Cell::Absent },
                 ])?;
             }
+            self.progress.advance(1);
         }
         texts.finish()?;
         out.finish()
@@ -185,6 +194,7 @@ impl Lists<'_> {
                 let format = self.inputs.sources[source as usize].format;
                 add(names.place(number, source, line), reason, Some(format))?;
             }
+            self.progress.advance(1);
         }
         (counts.rejected, counts.reasons) = tally.finish();
         out.finish()

@@ -131,8 +131,8 @@ fn a_kept_page_is_explained() {
 #[test]
 fn a_page_that_a_chain_keeps_is_compared_with_the_others_that_stayed() {
     let folder = tempdir().expect("a folder");
-    let pages =
-        [("a", &window(0)), ("b", &window(3)), ("c", &window(6))].map(|(id, text)| (id, text.as_str()));
+    let texts = [0, 3, 6].map(window);
+    let pages = [("a", &*texts[0]), ("b", &*texts[1]), ("c", &*texts[2])];
     let out = folder.path().join("out");
     dedup(&write_records(folder.path(), "in.jsonl", &pages), &out).arg("--quiet").succeed();
     let text = explain(&out, &["c"]).succeed().stdout;
