@@ -100,7 +100,7 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
         KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
     let (counts, archives) = match write(job, &writer, kept) {
         Ok(written) => written,
-        Err(error) => return Err(segments.reopen().save_after(job, error)),
+        Err(error) => return Err(segments.reopen().save_after(job, error, progress)),
     };
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;

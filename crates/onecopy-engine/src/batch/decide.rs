@@ -48,7 +48,7 @@ pub(crate) fn decide(
     let deciding = Deciding { job, work, segments: &segments, progress };
     match deciding.decisions(counters, on_market) {
         Ok(decisions) => Ok((segments, decisions)),
-        Err(error) => Err(segments.reopen().save_after(job, error)),
+        Err(error) => Err(segments.reopen().save_after(job, error, progress)),
     }
 }
 

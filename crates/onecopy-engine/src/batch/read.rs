@@ -101,7 +101,7 @@ pub(crate) fn read(
     collector.end(feed.ends())?;
     match read {
         Ok(()) => Ok((collector.finish()?, counters)),
-        Err(error) => Err(collector.save_after(job, error)),
+        Err(error) => Err(collector.save_after(job, error, progress)),
     }
 }
 

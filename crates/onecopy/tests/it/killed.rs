@@ -204,7 +204,7 @@ fn a_signal_saves_the_pages_in_memory() {
     assert_eq!(report(&prepared.expected)["out_of_core"], false);
     let out = prepared.out("out");
     let mut read_before = 0;
-    for (stage, signal) in [("read", "TERM"), ("settle", "INT"), ("write", "TERM")] {
+    for (stage, signal) in [("read", "TERM"), ("compare", "INT"), ("write", "TERM")] {
         let mut running = prepared.call(&out).start();
         running.hear(&format!("{stage}:"));
         if stage == "read" {

@@ -149,7 +149,7 @@ fn results_that_were_deleted_are_made_again() {
     fs::remove_dir_all(out.join("kept")).expect("it is there");
     fs::remove_file(out.join("removed.jsonl")).expect("it is there");
     let again = dedup(&input, &out).succeed();
-    again.says(&["kept and removed.jsonl", "can no longer be found"]);
+    again.says(&["kept and removed.jsonl", "cannot be found"]);
     assert!(!again.stdout.contains("nothing was repeated"), "{}", again.stdout);
     assert_same_answer(&out, &expected, "made again");
     // The change may be somebody's work.

@@ -16,6 +16,7 @@ use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
 use crate::io::Aligned;
 use crate::job::Job;
+use crate::progress::{Note, Progress};
 use crate::run;
 use disk::{Disk, OnDisk};
 
@@ -127,13 +128,17 @@ impl Collector {
     }
 
     /// Saves the segments of a run that ends with this error, if a later run can use them. Returns the error to report.
-    pub(crate) fn save_after(self, job: &Job, error: Error) -> Error {
+    pub(crate) fn save_after(self, job: &Job, error: Error, progress: &dyn Progress) -> Error {
         let useful = match &error {
             Error::Stopped | Error::Memory { .. } => true,
             Error::Io { source, .. } => source.kind() != ErrorKind::StorageFull,
             _ => false,
         };
-        if useful && job.continues() { self.save().err().unwrap_or(error) } else { error }
+        if !useful || !job.continues() || self.memory == 0 {
+            return error;
+        }
+        progress.note(&Note::Saving);
+        self.save().err().unwrap_or(error)
     }
 
     /// Whether it has the segment of a chunk.
