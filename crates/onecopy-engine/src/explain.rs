@@ -235,7 +235,7 @@ fn chain(pages: &HashMap<PageKey, Again>, a: &PageKey, b: &PageKey, method: &dyn
     if at == a { chain } else { Vec::new() }
 }
 
-/// What became of a page that was judged.
+/// The decision on a page that was judged.
 fn fate(out: &Path, page: &PageKey) -> Result<Fate> {
     let mut fate = Fate::Kept;
     each_removed(out, |removed| {

@@ -52,7 +52,7 @@ pub(crate) fn decide(
     }
 }
 
-/// What decides about pages that have been read.
+/// Decides about pages that have been read.
 struct Deciding<'a> {
     job: &'a Job,
     work: &'a Work,

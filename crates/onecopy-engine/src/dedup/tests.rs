@@ -414,7 +414,7 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
                 Ok(_) => panic!("the run was not stopped in {stage:?}"),
                 Err(error) => panic!("{error}"),
             }
-            // Whatever was in memory, no page is read twice.
+            // No page is read twice, wherever the segments were.
             let notes = stop.notes.into_inner().unwrap();
             let notes: Vec<Note> = notes.into_iter().filter(|note| *note != Note::Saving).collect();
             match &notes[..] {

@@ -1,4 +1,4 @@
-//! What a run writes on request: lists only, kept pages to standard output, names as text, lists as Parquet.
+//! A run writes more or less on request: lists only, kept pages to standard output, names as text, lists as Parquet.
 
 use std::fs;
 use std::path::Path;
