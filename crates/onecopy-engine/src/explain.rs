@@ -154,7 +154,7 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
 fn label(key: &PageKey, members: &[GroupMember]) -> String {
     let Some(own) = members.iter().find(|member| member.key == *key) else { return key.to_string() };
     let same = members.iter().filter(|member| member.name == own.name).count();
-    if same > 1 { format!("{} ({key})", own.name) } else { own.name.clone() }
+    if same > 1 { format!("{} at {key}", own.name) } else { own.name.clone() }
 }
 
 /// A page that was read again.

@@ -460,11 +460,35 @@ fn every_stage_counts_up_to_its_total() {
         fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
         let job = job(folder.path(), &Config::default(), squeeze);
         let steps = Steps::default();
-        run(&job, squeezed(&job, squeeze), Begun::now(), &steps).unwrap();
+        run(squeezed(&job, squeeze), attempt(&job, &steps, &mut io::sink())).unwrap();
         let stages = steps.0.into_inner().unwrap();
         assert_eq!(stages.iter().map(|stage| stage.0).collect::<Vec<_>>(), Stage::ALL);
         for (stage, total, done) in stages {
             assert_eq!(done, total, "{stage:?}, {tight:?}");
         }
     }
+}
+
+/// The second half of the input disappears after it was read, and nobody notices.
+#[test]
+fn a_run_that_continues_does_not_open_what_was_read() {
+    let words = |n: usize| (0..40).map(|i| format!("w{}", i + n / 2 * 40)).collect::<Vec<_>>().join(" ");
+    let pages: String = (0..400).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", words(n))).collect();
+    let squeeze = Squeeze { threads: 2, chunk: 4_096, tight: None };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pages.jsonl");
+    fs::write(&path, &pages).unwrap();
+    let mut job = job(folder.path(), &Config::default(), squeeze);
+    job.outputs.kept = KeptPages::Nowhere;
+    let (stage, within) = (Stage::Order, false.into());
+    let stop = StopIn { stage, steps: 0.into(), within, notes: Default::default() };
+    assert!(matches!(
+        run(squeezed(&job, squeeze), attempt(&job, &stop, &mut io::sink())),
+        Err(Error::Stopped)
+    ));
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, pages[..pages.len() / 2].to_owned() + &" ".repeat(pages.len().div_ceil(2))).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    let report = run(squeezed(&job, squeeze), attempt(&job, &Silent, &mut io::sink())).unwrap();
+    assert_eq!((report.read, report.counts.removed), (400, 200));
 }

@@ -12,7 +12,7 @@ use crate::program::{Call, dedup, onecopy};
 use crate::results::json_lines;
 use crate::warc;
 
-const URL: &str = "http://a.example/";
+const URL: &str = "http://a.example.uk/";
 
 /// A run over an archive with captures of one address, lines, rows and a file that is one page.
 fn captures() -> (TempDir, PathBuf) {
@@ -22,7 +22,7 @@ fn captures() -> (TempDir, PathBuf) {
         warc::warcinfo(),
         warc::page(URL, &window(0)),
         warc::page(URL, &window(3)),
-        warc::page("http://b.example/", &window(0)),
+        warc::page("http://b.example.de/", &window(0)),
         warc::page(URL, &topic("another")),
     ];
     write_file(&input, "crawl.warc.gz", warc::packed(&records, "crawl.warc.gz"));
@@ -100,7 +100,7 @@ fn a_removed_capture_is_explained_by_its_place() {
     ]);
     let text = explain(&out, &["crawl.warc.gz:3"]).succeed().stdout;
     for words in [
-        "http://a.example/ (crawl.warc.gz:3)  removed for http://a.example/ (crawl.warc.gz:2) (url, 0.84615)",
+        "http://a.example.uk/ at crawl.warc.gz:3  removed for http://a.example.uk/ at crawl.warc.gz:2 (url, 0.84615)",
         "It went because its similarity to its winner, 0.84615, reaches the threshold 0.8",
         "Group 1 has",
         "only in A",
@@ -117,7 +117,7 @@ fn a_removed_capture_is_explained_by_its_place() {
 fn a_kept_page_is_explained() {
     let (_folder, out) = captures();
     let text = explain(&out, &["crawl.warc.gz:2"]).succeed().stdout;
-    for words in ["It stayed because no kept page", "removed for it", "(crawl.warc.gz:3)  url, 0.84615"] {
+    for words in ["It stayed because no kept page", "removed for it", "at crawl.warc.gz:3  url, 0.84615"] {
         assert!(text.contains(words), "`{words}` is not in\n{text}");
     }
     let text = explain(&out, &["crawl.warc.gz:5"]).succeed().stdout;
@@ -139,7 +139,7 @@ fn a_page_that_a_chain_keeps_is_compared_with_the_others_that_stayed() {
     for words in [
         "Group 1 has 3 pages, of which 2 stayed; the best is a",
         "other kept pages of the group",
-        "a (in.jsonl:1)  0.71429",
+        "a at in.jsonl:1  0.71429",
     ] {
         assert!(text.contains(words), "`{words}` is not in\n{text}");
     }
@@ -150,7 +150,7 @@ fn compare_takes_places_and_addresses() {
     let (_folder, out) = captures();
     let compare = |a: &str, b: &str| onecopy(["compare", a, b, "--json", "--run"]).arg(&out);
     let found: Value =
-        serde_json::from_str(&compare("crawl.warc.gz:2", "http://b.example/").succeed().stdout)
+        serde_json::from_str(&compare("crawl.warc.gz:2", "http://b.example.de/").succeed().stdout)
             .expect("JSON");
     assert_eq!(found["exact"], true);
     let found: Value =
@@ -166,7 +166,7 @@ fn a_place_means_the_page_there_whatever_others_are_called() {
     let out = folder.path().join("out");
     dedup(&write_file(folder.path(), "in.jsonl", pages), &out).arg("--quiet").succeed();
     let text = explain(&out, &["in.jsonl:2"]).succeed().stdout;
-    assert!(text.contains("two (in.jsonl:2)  kept"), "{text}");
+    assert!(text.contains("two at in.jsonl:2  kept"), "{text}");
 }
 
 #[test]
@@ -179,11 +179,11 @@ fn a_changed_input_is_named() {
     explain(&out, &["a", "b"]).fail(1).says(&["in.jsonl changed since the run", "onecopy dedup"]);
     onecopy(["compare", "a", "b", "--run"]).arg(&out).fail(1).says(&["in.jsonl changed since the run"]);
     let text = explain(&out, &["b"]).succeed().stdout;
-    assert!(text.contains("removed for a (in.jsonl:1) (near, 0.84615)"), "{text}");
+    assert!(text.contains("removed for a at in.jsonl:1 (near, 0.84615)"), "{text}");
     assert!(text.contains("in.jsonl changed since the run"), "{text}");
     fs::remove_file(&input).expect("it is there");
     let text = explain(&out, &["b"]).succeed().stdout;
-    assert!(text.contains("the input is no longer there"), "{text}");
+    assert!(text.contains("the input no longer exists"), "{text}");
 }
 
 #[test]
