@@ -139,7 +139,7 @@ fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<(Counts
     let archives = match job.outputs.kept {
         KeptPages::Folder => writer.write(job.threads)?,
         KeptPages::Nowhere => None,
-        KeptPages::Stream => writer.write_to(kept).map(|()| None)?,
+        KeptPages::Stream => writer.stream(kept).map(|()| None)?,
     };
     drop(leg);
     let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);

@@ -52,7 +52,7 @@ impl KeptWriter<'_> {
             Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
                 Some(name) => {
                     let stream = Stream { source: &sources[*number as usize], name: &name, lot };
-                    self.stream(&stream, ranges[lot].clone(), &treatments)
+                    self.file(&stream, ranges[lot].clone(), &treatments)
                 }
                 None => Ok(self.progress.advance(sources[*number as usize].bytes)),
             },
@@ -64,7 +64,7 @@ impl KeptWriter<'_> {
     }
 
     /// Writes the kept lines of all sources to one stream, in input order. All sources are JSON Lines.
-    pub(crate) fn write_to(&self, out: &mut dyn Write) -> Result<()> {
+    pub(crate) fn stream(&self, out: &mut dyn Write) -> Result<()> {
         let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         let ranges = self.segments.ranges(lots.len());
         for (source, segments) in sources.iter().zip(ranges) {
@@ -87,7 +87,7 @@ impl KeptWriter<'_> {
     }
 
     /// Writes the kept pages of a file of many pages to a temporary file, then renames it.
-    fn stream(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
+    fn file(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
         let &Stream { source, name, lot } = stream;
         let target = self.kept().join(name);
         if target.exists() {
