@@ -36,6 +36,10 @@ pub(crate) use reason::{Class, DAMAGED, Reason};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
+pub(crate) use warc::{
+    Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
+    names_of_original, start_of_capture,
+};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
 pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 

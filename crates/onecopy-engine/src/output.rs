@@ -5,7 +5,8 @@ mod lists;
 mod names;
 mod parquet;
 mod reasons;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;
-pub(crate) use lists::Lists;
+pub(crate) use lists::{LIST_PASSES, Lists};

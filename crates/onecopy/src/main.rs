@@ -6,12 +6,14 @@ mod columns;
 mod commands;
 mod http;
 mod paint;
+mod picture;
 mod plot;
 mod remedy;
 mod simd;
 mod size;
 mod summary;
 mod terminal;
+mod width;
 
 use std::process::ExitCode;
 
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
-        Command::Methods => commands::methods::run(),
+        Command::Methods(args) => commands::methods::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),

@@ -92,8 +92,14 @@ fn of_config(error: &ConfigError) -> Option<String> {
             return Some(format!("replace --shingle by --method {method}:k={length}"));
         }
         ConfigError::UnusedShingleLength { .. } => return Some("leave --shingle out".into()),
-        ConfigError::UnknownMethod { .. } | ConfigError::UnknownParameter { .. } => {
+        ConfigError::UnknownMethod { name, hint: Some(_), .. } => {
+            return Some(format!("`onecopy methods {name}` says more"));
+        }
+        ConfigError::UnknownMethod { .. } => {
             return Some("`onecopy methods` lists all methods and their parameters".into());
+        }
+        ConfigError::UnknownParameter { method, .. } => {
+            return Some(format!("`onecopy methods {method}` explains its parameters"));
         }
         ConfigError::ShingleLength { .. } => "--shingle",
         ConfigError::Market { .. } | ConfigError::Markets { .. } => "--market",

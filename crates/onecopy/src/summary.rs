@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable};
+use onecopy_engine::{
+    Archives, Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable,
+};
 
 use crate::columns::shown;
 use crate::plot::plot;
@@ -26,6 +28,9 @@ pub fn of(report: &Report, out: &Path) -> String {
         counts.removed,
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
+    if let Some(archives) = report.archives.filter(|archives| *archives != Archives::default()) {
+        let _ = writeln!(text, "{:>26}{}", "", archived(&archives));
+    }
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
     reasons(&counts.reasons, &mut text);
     unreadable(&report.unreadable, &mut text);
@@ -138,6 +143,21 @@ fn kinds(kinds: &Kinds) -> String {
         }
     }
     text
+}
+
+/// How archives hold what was removed.
+fn archived(archives: &Archives) -> String {
+    let Archives { revisits, whole, left_out, payloads, companions } = *archives;
+    let parts = [
+        (revisits, "as revisits"),
+        (whole, "whole"),
+        (left_out, "left out"),
+        (companions, "requests and metadata left out with them"),
+        (payloads, "other records as revisits"),
+    ];
+    let some = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = some.map(|(number, what)| format!("{} {what}", count(*number))).collect();
+    format!("in archives: {}", parts.join(", "))
 }
 
 /// The expected and the measured recall of an approximate method.

@@ -132,6 +132,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         fields: job.fields.clone(),
         limits: job.limits.clone(),
         removed_records: job.removed_records,
+        payloads: Some(job.payloads),
         inputs,
         chunk_bytes,
         results: BTreeMap::new(),

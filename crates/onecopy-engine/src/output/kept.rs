@@ -14,12 +14,14 @@ use onecopy_core::Decision;
 
 use self::records::Records;
 use super::parquet::write_kept;
+use super::treatment::Treatments;
 use super::warc::RecordWriter;
 use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
 use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write};
 use crate::parallel::for_each;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
+use crate::report::Archives;
 
 /// Writes the kept pages below `kept/` in the results folder. It skips files that an earlier run finished.
 pub(crate) struct KeptWriter<'a> {
@@ -30,24 +32,36 @@ pub(crate) struct KeptWriter<'a> {
     pub progress: &'a dyn Progress,
 }
 
+/// A file of many pages.
+struct Stream<'a> {
+    source: &'a Source,
+    /// Its name in `kept/`.
+    name: &'a str,
+    lot: usize,
+}
+
 impl KeptWriter<'_> {
-    /// Writes all files.
-    pub(crate) fn write(&self, threads: usize) -> Result<()> {
+    /// Writes all files. Returns how archives hold removed pages, if there are archives.
+    pub(crate) fn write(&self, threads: usize) -> Result<Option<Archives>> {
         let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
-        self.progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
         let kept = self.kept();
         fs::create_dir_all(&kept).at("create", &kept)?;
         let ranges = self.segments.ranges(lots.len());
+        let treatments = Treatments::settle(self, &ranges, threads)?;
         let no_state = || ();
         for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
             Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
-                Some(name) => self.stream(&sources[*number as usize], &name, ranges[lot].clone(), lot),
+                Some(name) => {
+                    let stream = Stream { source: &sources[*number as usize], name: &name, lot };
+                    self.stream(&stream, ranges[lot].clone(), &treatments)
+                }
                 None => Ok(self.progress.advance(sources[*number as usize].bytes)),
             },
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
-        })
+        })?;
+        Ok(treatments.counts)
     }
 
     fn kept(&self) -> PathBuf {
@@ -55,7 +69,8 @@ impl KeptWriter<'_> {
     }
 
     /// Writes the kept pages of a file of many pages to a temporary file, then renames it.
-    fn stream(&self, source: &Source, name: &str, segments: Range<usize>, lot: usize) -> Result<()> {
+    fn stream(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
+        let &Stream { source, name, lot } = stream;
         let target = self.kept().join(name);
         if target.exists() {
             self.progress.advance(source.bytes);
@@ -66,7 +81,11 @@ impl KeptWriter<'_> {
         let create = || File::create(&aside).at("create", &aside);
         match source.format {
             Format::Parquet => self.rows(source, segments, create()?, &aside)?,
-            Format::Records(packing) => self.records(source, segments, create()?, packing, &aside)?,
+            Format::Records(packing) => {
+                let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing);
+                let treatments = treatments.of_lot(lot)?;
+                self.records(source, segments, Records { treatments, aside: &aside, out, number: 0 })?
+            }
             Format::Lines(Packing::Plain) if source.version.is_none() => {
                 self.plain(source, segments, &aside)?
             }
@@ -98,18 +117,9 @@ impl KeptWriter<'_> {
         out.finish().at("write", aside)
     }
 
-    fn records(
-        &self,
-        source: &Source,
-        segments: Range<usize>,
-        file: File,
-        packing: Packing,
-        aside: &Path,
-    ) -> Result<()> {
-        let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, file), packing);
-        let mut records = Records { kept: self, aside, out };
-        self.chunks(source, segments, |segment, first, chunk, rest| {
-            records.write(segment, first, chunk)?;
+    fn records(&self, source: &Source, segments: Range<usize>, mut records: Records) -> Result<()> {
+        self.chunks(source, segments, |_, _, chunk, rest| {
+            records.write(chunk)?;
             match chunk.trouble {
                 Some(Trouble::Overlong) => records.overlong(rest),
                 _ => Ok(()),
@@ -120,7 +130,7 @@ impl KeptWriter<'_> {
 
     /// Reads a source again, chunk by chunk. Calls `each` with the segment of the chunk, its first page, the chunk and
     /// the remaining chunks.
-    fn chunks(
+    pub(super) fn chunks(
         &self,
         source: &Source,
         segments: Range<usize>,

@@ -12,6 +12,7 @@ use super::reasons::ReasonTally;
 use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Class, Format, Inputs, Reason, RejectedLine, Source};
+use crate::progress::Progress;
 use crate::report::Counts;
 
 /// The input of the lists.
@@ -22,7 +23,12 @@ pub(crate) struct Lists<'a> {
     pub threshold: f64,
     /// The memory limit for names, in bytes.
     pub memory: u64,
+    /// Counts segments, each [`LIST_PASSES`] times.
+    pub progress: &'a dyn Progress,
 }
+
+/// How many times [`Lists::write`] goes through the segments.
+pub(crate) const LIST_PASSES: u64 = 4;
 
 impl Lists<'_> {
     /// Writes all lists into `folder` and returns their counts.
@@ -64,6 +70,7 @@ impl Lists<'_> {
                     r#"{{"page":{page},"winner":{winner},"similarity":{similarity:?},"kind":"{kind}"}}"#
                 ))?;
             }
+            self.progress.advance(1);
         }
         out.finish()
     }
@@ -90,6 +97,7 @@ impl Lists<'_> {
             ))?;
         }
         out.finish()?;
+        self.progress.advance(self.segments.len() as u64);
         Ok(of_page)
     }
 
@@ -107,6 +115,7 @@ impl Lists<'_> {
                     ))?;
                 }
             }
+            self.progress.advance(1);
         }
         out.finish()
     }
@@ -136,6 +145,7 @@ impl Lists<'_> {
                 let rejected = RejectedLine { source: &source.name, line: line_number, record, reason: text };
                 line(&rejected, *class, Some(source.format))?;
             }
+            self.progress.advance(1);
         }
         (counts.rejected, counts.reasons) = tally.finish();
         out.finish()

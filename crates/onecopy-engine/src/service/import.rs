@@ -110,7 +110,7 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     // The stats are too slow: they count groups, and may be outdated.
     let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
-    progress.begin(Stage::Settle, left);
+    progress.begin(Stage::Compare, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);

@@ -34,6 +34,8 @@ mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod printing; //  a result that standard output does not take is an error
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
+mod replay; //    pywb replays kept archives as it replays the given ones
+mod revisits; //  payloads of any type are stored once, and records refer to no record that is left out
 mod serve; //     `serve`: every route, its errors, and how it stops
 mod simd; //      every SIMD level gives the same answer
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error

@@ -330,13 +330,6 @@ impl Segments {
         }
     }
 
-    /// The facts of a page.
-    pub(crate) fn facts(&self, page: u32) -> Result<Vec<u8>> {
-        let segment = self.segment_of(page);
-        let row = (page - self.firsts[segment]) as usize;
-        Ok(self.load(segment)?.facts(row).to_vec())
-    }
-
     /// The segment of a page.
     pub(crate) fn segment_of(&self, page: u32) -> usize {
         self.firsts.partition_point(|&first| first <= page) - 1
