@@ -61,8 +61,32 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// An input cannot be read, or breaks off, and the job is strict.
+    #[error("input `{input}`: it cannot be read: {reason}")]
+    Unreadable {
+        /// The input, as results name it.
+        input: String,
+        /// Why.
+        reason: String,
+    },
+    /// No record has the field that the job names.
+    #[error("{}", no_field(.name, .known))]
+    NoField {
+        /// The part of a record that the field would hold: `text`, `id`, `url`.
+        part: &'static str,
+        /// The name of the field.
+        name: String,
+        /// Names of fields that records have.
+        known: Vec<String>,
+    },
+    /// No page is in a market.
+    #[error("no page of the input is on a host that ends in `{market}`")]
+    NoPageInMarket {
+        /// The market.
+        market: String,
+    },
     /// An input of an earlier run no longer exists.
-    #[error("{input}: the input is no longer there, and has to be read again (standard input is not kept)")]
+    #[error("{input}: the input no longer exists, and must be read again (standard input is not kept)")]
     InputGone {
         /// The input.
         input: String,
@@ -285,6 +309,15 @@ pub enum Error {
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn no_field(name: &str, known: &[String]) -> String {
+    if known.is_empty() {
+        return format!("no field `{name}`: the input has no records with fields");
+    }
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    let meant = crate::ingest::nearest(name, known).map(|near| format!(": did you mean `{near}`?"));
+    format!("no field `{name}`; records have {}{}", names.join(", "), meant.unwrap_or_default())
+}
 
 fn out_of_range(setting: Setting, value: u64) -> String {
     match setting {

@@ -37,6 +37,8 @@ pub struct Job {
     pub threads: usize,
     /// Whether to replace the results of another run in `out`.
     pub overwrite: bool,
+    /// Whether to stop at the first input that cannot be read, instead of going on without it.
+    pub strict: bool,
 }
 
 impl Job {
@@ -55,6 +57,7 @@ impl Job {
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             overwrite: false,
+            strict: false,
         }
     }
 

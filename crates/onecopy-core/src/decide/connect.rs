@@ -56,16 +56,20 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
     }
     let mut connector =
         Connector { comparer, settled, groups, members: Vec::new(), open: Vec::new(), met: Met::new() };
+    comparer.check()?;
     let mut done = 0;
     lists.for_each(|list| {
+        connector.list(list)?;
+        done += 1;
         if done % REPORTED == 0 {
-            comparer.connected(done.min(REPORTED));
+            comparer.connected(REPORTED);
             comparer.check()?;
         }
-        done += 1;
-        connector.list(list)
+        Ok(())
     })?;
-    connector.join_stars()
+    connector.join_stars()?;
+    comparer.connected(done % REPORTED);
+    Ok(())
 }
 
 /// Groups that are being connected, and pairs that may connect more of them.

@@ -177,7 +177,8 @@ pub fn settle<C: Comparer, K: KeyLists<Error = C::Error>>(
     for block in blocks(lists, contents, entries)? {
         let index = ListIndex::new(lists, block.clone(), settled)?;
         let within = members.iter().copied().filter(|content| block.contains(content));
-        let all: Vec<u32> = within.filter(|&content| settled.stays(content)).collect();
+        let (all, gone): (Vec<u32>, Vec<u32>) = within.partition(|&content| settled.stays(content));
+        comparer.settled(gone.len() as u64);
         BlockSettler { comparer, index }.settle(&all, settled)?;
         if (block.end as usize) < contents {
             sweep(comparer, lists, block, settled)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod counters;
 pub(crate) mod facts;
+pub(crate) mod losses;
 pub(crate) mod seen;
 pub(crate) mod segment;
 pub(crate) mod segments;
@@ -17,15 +18,18 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Rejection, Source, read_document, walk,
+    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, read_document,
+    walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
+use crate::report::Unreadable;
 use onecopy_core::Appraiser;
 use onecopy_core::Record;
 
+pub(crate) use losses::Losses;
 pub(crate) use segment::{Row, Segment};
 pub(crate) use segments::{Collector, Segments};
 
@@ -66,6 +70,9 @@ pub(crate) fn read(
                     collector.make_room(bytes * BYTES_A_BYTE)?;
                 }
                 let segment = reader.read(&piece)?;
+                if job.strict {
+                    refuse_losses(&segment, sources)?;
+                }
                 let mut sketches = std::mem::take(&mut reader.sketches);
                 if large.is_some() {
                     // Buffers take several times the size of a page. Those of a large page are freed at once.
@@ -89,6 +96,16 @@ pub(crate) fn read(
     })?;
     let collector = collector.into_inner().expect("no thread panics with this lock");
     Ok((collector.finish()?, counters))
+}
+
+/// Returns an error if the source of a segment breaks off in it, or cannot be read at all.
+fn refuse_losses(segment: &Segment, sources: &[Source]) -> Result<()> {
+    let Some(last) = segment.rejected.last().filter(|last| last.reason.class.ends_file()) else {
+        return Ok(());
+    };
+    let Unreadable { source: input, reason, .. } =
+        Unreadable::of(&sources[last.source as usize].name, &last.reason.text);
+    Err(Error::Unreadable { input, reason })
 }
 
 /// Counts the shingles and fingerprints of segments that an earlier run left.
@@ -177,12 +194,12 @@ impl<'a> SegmentReader<'a> {
                 Err(reason) => Err(reason),
             };
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source, line: raw.number, reason });
+                segment.rejected.push(Rejection { source, line: raw.number, reason, lost: None });
             }
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);
-            segment.rejected.push(Rejection { source, line: segment.lines, reason });
+            segment.rejected.push(Rejection { source, line: segment.lines, reason, lost: chunk.lost });
             segment.lines += 1;
         }
         segment
@@ -198,7 +215,7 @@ impl<'a> SegmentReader<'a> {
             segment.lines += 1;
             let judged = record.and_then(|record| self.page(place, &record, &[], &mut segment));
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source: number, line: 0, reason });
+                segment.rejected.push(Rejection { source: number, line: 0, reason, lost: None });
             }
         }
         Ok(segment)
@@ -211,13 +228,13 @@ impl<'a> SegmentReader<'a> {
         record: &Record,
         bytes: &[u8],
         segment: &mut Segment,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
         let seen = &self.shared.seen;
         let page =
             self.appraiser.appraise(record, bytes, |fingerprint| !seen.has(fingerprint), &mut self.sketches);
         if let Some(objection) = page.objection() {
-            return Err(objection.into());
+            return Err(Reason::new(Class::NoWords, objection));
         }
         let own = page.address;
         segment.links.extend(page.links.into_iter().map(|link| Link {

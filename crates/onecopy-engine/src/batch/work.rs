@@ -16,7 +16,7 @@ use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Inputs, Lot, Opener, Stores, check_fields, lots, plan};
 use crate::io::spool;
 use crate::job::Job;
 use crate::parallel::Gate;
@@ -86,9 +86,12 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
         if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
-    if inputs.sources.is_empty() && inputs.refused.is_empty() {
+    if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
+    }
+    if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
+        return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
     }
     let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
     let run = described(job, inputs, budget.chunk)?;
@@ -106,6 +109,9 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
             }
         }
     }
+    let probing = Stores::new(job.environment.iter().cloned());
+    let opener = run.opener(probing, Gate::new(budget.large_pages), Needs::default(), windows.clone());
+    check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
@@ -146,7 +152,8 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
 fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Result<(Run, bool)> {
     let path = working.join("run.json");
     if let Some(begun) = run::read::<Run>(&path) {
-        if run.equals(&begun) {
+        // The files of a run are read by the version that wrote them.
+        if run.equals(&begun) && run.version == begun.version {
             return Ok((Run { chunk_bytes: begun.chunk_bytes, ..run }, true));
         }
         if begun.answer_version != ANSWER_VERSION {

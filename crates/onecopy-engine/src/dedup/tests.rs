@@ -410,3 +410,42 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
         assert_eq!(found(&job.out), whole);
     }
 }
+
+/// The stages that were begun: their totals, and all steps that were reported.
+#[derive(Default)]
+struct Steps(std::sync::Mutex<Vec<(Stage, u64, u64)>>);
+
+impl Progress for Steps {
+    fn begin(&self, stage: Stage, total: u64) {
+        self.0.lock().unwrap().push((stage, total, 0));
+    }
+    fn advance(&self, steps: u64) {
+        self.0.lock().unwrap().last_mut().expect("a stage has begun").2 += steps;
+    }
+}
+
+#[test]
+fn every_stage_counts_up_to_its_total() {
+    let words: Vec<String> = (0..30).map(|i| format!("w{i}")).collect();
+    let pages: Vec<Made> = (0..900)
+        .map(|n| {
+            let mut words = words.clone();
+            words[n % 30] = format!("x{}", n % 97);
+            words[(n + 11) % 30] = format!("y{}", n % 13);
+            Made { name: format!("p{n:04}"), text: words.join(" "), menu: None, popularity: None }
+        })
+        .collect();
+    for tight in [None, Some(20_000), Some(20_001)] {
+        let squeeze = Squeeze { threads: 2, chunk: 20_000, tight };
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
+        let job = job(folder.path(), &Config::default(), squeeze);
+        let steps = Steps::default();
+        run(&job, squeezed(&job, squeeze), Begun::now(), &steps).unwrap();
+        let stages = steps.0.into_inner().unwrap();
+        assert_eq!(stages.iter().map(|stage| stage.0).collect::<Vec<_>>(), Stage::ALL);
+        for (stage, total, done) in stages {
+            assert_eq!(done, total, "{stage:?}, {tight:?}");
+        }
+    }
+}

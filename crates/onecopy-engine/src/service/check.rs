@@ -54,7 +54,7 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         if let Some(slot) = row.content {
             let content = Look::content(snapshot, slot)?;
             if content.as_ref().is_some_and(|content| content.best == page && content.at != row.at) {
-                report.wrong(format!("page {}: its content is looked for elsewhere in the log", row.name));
+                report.wrong(format!("page {}: its content points to another place in the log", row.name));
             }
             if content.is_none_or(|content| content.fingerprint != row.fingerprint) {
                 report.wrong(format!("page {}: its content has another text", row.name));

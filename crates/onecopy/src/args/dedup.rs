@@ -35,6 +35,14 @@ Environment variables for addresses, as in the stores' own tools:
   public    AWS_SKIP_SIGNATURE=true, or GOOGLE_, or AZURE_
   all       SSL_CERT_FILE, certificates to trust instead of the system's; HTTPS_PROXY, NO_PROXY
 
+Exit status:
+  0    all input was read
+  1    the run failed, or no record could be judged
+  2    the call cannot work: a flag, a setting or a folder is wrong
+  3    the run finished without some input, which could not be read: standard error, the summary
+       and report.json name it. kept/ has no file for it, or one that ends in .incomplete
+  130  stopped by Ctrl-C or SIGTERM
+
 A stopped run continues if you give the same command again.";
 
 #[derive(ClapArgs)]
@@ -66,6 +74,9 @@ pub struct DedupArgs {
     /// Replace the results of another run in the output folder
     #[arg(long)]
     pub overwrite: bool,
+    /// Stop at the first input that cannot be read or breaks off, instead of going on without it
+    #[arg(long)]
+    pub strict: bool,
     /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
@@ -121,6 +132,7 @@ impl DedupArgs {
         job.memory_bytes = self.memory.0;
         job.threads = self.threads.unwrap_or(job.threads);
         job.overwrite = self.overwrite;
+        job.strict = self.strict;
         Ok(job)
     }
 }

@@ -346,7 +346,7 @@ fn a_killed_run_over_archives_continues_to_the_same_bytes() {
     }
     let (out, expected) = (folder.path().join("out"), folder.path().join("expected"));
     dedup(&site, &expected).succeed();
-    for (stage, delay_ms) in [("read", 20), ("keys", 0), ("write", 0), ("write", 30)] {
+    for (stage, delay_ms) in [("read", 20), ("index", 0), ("write", 0), ("write", 30)] {
         let mut running = dedup(&site, &out).start();
         running.hear(&format!("{stage}:"));
         std::thread::sleep(Duration::from_millis(delay_ms));

@@ -12,7 +12,7 @@ use crate::decide::candidate::Rarity;
 use crate::similarity::measure::angle;
 use crate::text::shingle::token_hashes;
 
-pub(super) const ABOUT: &str = "angle between word frequencies, exact";
+pub(super) const ABOUT: &str = "angle between word frequencies";
 
 /// How many bits of a sketch's word hold the frequency of its token. Higher frequencies are cut to the maximum.
 const FREQUENCY_BITS: u32 = 16;

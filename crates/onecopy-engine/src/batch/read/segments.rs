@@ -6,6 +6,7 @@
 mod disk;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::batch::read::segment::{Row, Segment};
@@ -239,6 +240,16 @@ impl Segments {
             Stored::Memory(segment, _) => (segment.lot, segment.chunk, segment.lines),
             Stored::Disk(OnDisk { layout, .. }) => (layout.lot, layout.chunk, layout.lines),
         }
+    }
+
+    /// The segments of each lot.
+    pub(crate) fn ranges(&self, lots: usize) -> Vec<Range<usize>> {
+        let mut ranges = vec![0..0; lots];
+        for segment in 0..self.len() {
+            let range = &mut ranges[self.place(segment).0 as usize];
+            *range = if *range == (0..0) { segment..segment + 1 } else { range.start..segment + 1 };
+        }
+        ranges
     }
 
     /// A segment without its ranks and sketches.

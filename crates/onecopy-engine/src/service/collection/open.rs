@@ -56,7 +56,7 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
         return Err(Error::CollectionAnswers { folder, found, expected });
     }
     if is_begun && stored.is_none() {
-        return Err(damaged("it is not there".into()));
+        return Err(damaged("it is missing".into()));
     }
     let Some(stored) = stored else {
         let config = options.config.clone().unwrap_or_default();
