@@ -14,7 +14,7 @@ mod whole;
 
 #[doc(hidden)]
 pub use disk::Volatile;
-pub use disk::{Backend, Disk, File, Folder, Lock, Open};
+pub use disk::{Backend, Disk, File, Folder, Lock, Open, Overlay};
 pub use error::{Error, Result};
 pub use log::{Log, LogReader, MAX_RECORD_BYTES, Place, Position, SEGMENT_BYTES};
 pub use postings::{MergePlan, Merged, Posting, Postings, SealPlan, Sealed, Seeker};

@@ -85,6 +85,9 @@ impl Log {
         // Files that an earlier process created or removed may not be durable yet, and new records depend on them.
         folder.sync().map_err(cannot("sync", "the folder"))?;
         let mut segments = list(&*folder)?;
+        if segments.is_empty() && durable > Position::default() {
+            return Err(damaged(&segment_name(durable.segment), 0, "the file is missing"));
+        }
         let last_segment = segments.last_key_value().map_or(1, |(segment, _)| *segment);
         let last = match segments.get(&last_segment) {
             Some(&length) if !is_unborn(&*folder, last_segment, length)? => {

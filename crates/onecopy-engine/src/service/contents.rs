@@ -34,6 +34,8 @@ pub(super) struct ContentEntry {
     pub at: Place,
     pub size: u32,
     pub generation: u32,
+    /// When its keys were entered.
+    born: u64,
     pages: u32,
     pub partition: u16,
 }
@@ -44,6 +46,7 @@ impl ContentEntry {
             at: row.at,
             size: row.size,
             generation: row.generation,
+            born: row.born,
             pages: row.pages,
             partition: row.partition,
         }

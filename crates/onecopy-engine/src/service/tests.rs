@@ -2,6 +2,7 @@
 //! batch run says over the same pages.
 
 mod durability;
+mod opening;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

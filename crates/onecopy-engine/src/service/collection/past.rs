@@ -1,4 +1,8 @@
-//! Log segments that outlive their use: somebody still reads an earlier snapshot, or they are damaged.
+//! What outlives its use: somebody in this process or another still reads an earlier snapshot, or a segment is damaged.
+//!
+//! A process that reads the collection beside its owner sees the tables as they were when it came. Their pages stay as
+//! they are while the owner holds a snapshot that is as old. So the owner lets go of a snapshot only when, after it was
+//! replaced, nobody reads: who comes later sees the newer one.
 
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -12,6 +16,8 @@ pub(super) struct Past(Mutex<Retained>);
 struct Retained {
     /// Earlier snapshots.
     snapshots: Vec<Weak<Snapshot>>,
+    /// The oldest snapshot that another process may read.
+    held: Option<Arc<Snapshot>>,
     /// Segments that only readers of an earlier snapshot need.
     doomed: Vec<u32>,
     /// Damaged segments, which stay.
@@ -23,11 +29,15 @@ impl Past {
         self.0.lock().expect("no thread panics with this lock")
     }
 
-    /// Notes that a snapshot was replaced. Readers may still hold it.
-    pub(super) fn replaced(&self, snapshot: &Arc<Snapshot>) {
+    /// Notes that a snapshot was replaced. Readers may still hold it, here or in another process.
+    pub(super) fn replaced(&self, snapshot: Arc<Snapshot>, is_read: impl FnOnce() -> bool) {
         let mut kept = self.lock();
+        kept.snapshots.push(Arc::downgrade(&snapshot));
+        match is_read() {
+            true => drop(kept.held.get_or_insert(snapshot)),
+            false => (kept.held, _) = (None, snapshot),
+        }
         kept.snapshots.retain(|snapshot| snapshot.strong_count() > 0);
-        kept.snapshots.push(Arc::downgrade(snapshot));
     }
 
     /// Notes that only readers of earlier snapshots need a segment.

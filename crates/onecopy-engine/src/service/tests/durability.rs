@@ -338,14 +338,25 @@ fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) 
 const MANY: usize = 1_010;
 
 #[test]
-fn a_damaged_order_is_named_and_damaged_counts_are_done_without() {
+fn a_lost_order_is_replaced_and_damaged_counts_are_done_without() {
     let (whole, lines) = with_groups(MANY);
     let order = first_name(&whole, "order-");
-    for (name, offset) in [(&*order, 9), (&*order, length(&whole, &order) - 1)] {
-        let disk = whole.power_loss(0);
-        damage(&disk, name, offset);
-        let error = try_open(&disk).unwrap_err().to_string();
-        assert!(error.contains(&format!("{name} is damaged")), "{error}");
+    let end = length(&whole, &order) - 1;
+    for offset in [Some(9), Some(end), None] {
+        let (disk, mut lines) = (whole.power_loss(0), lines.clone());
+        match offset {
+            Some(offset) => damage(&disk, &order, offset),
+            None => disk.remove(&order).unwrap(),
+        }
+        let service = try_open(&disk).unwrap();
+        assert_eq!(service.stats().replaced_orders, 1);
+        put(&service, &mut lines, version(5, 1)).unwrap();
+        put(&service, &mut lines, version(MANY - 1, 1)).unwrap();
+        assert_as_batch(&service, &lines);
+        service.close().unwrap();
+        let service = try_open(&disk).unwrap();
+        assert_eq!(service.stats().replaced_orders, 0);
+        assert_as_batch(&service, &lines);
     }
     let disk = whole.power_loss(0);
     damage(&disk, "counts", 77);
