@@ -187,6 +187,21 @@ impl Log {
         self.segments.iter().map(|(&segment, &length)| (segment, u64::from(length))).collect()
     }
 
+    /// Begins a segment, so that the one before can be removed. Nothing may be appended and not synced. Returns where the
+    /// next record comes.
+    pub fn roll(&mut self) -> Result<Position> {
+        if !self.buffer.is_empty() {
+            return Err(Error::Refused("records are appended and not synced".to_owned()));
+        }
+        self.cut_back()?;
+        let next = Position { segment: self.durable.segment + 1, offset: SEGMENT_HEAD_BYTES };
+        // A file that an error leaves half made is made again by the next write.
+        self.last = create(&*self.files.folder, next.segment)?;
+        self.segments.insert(next.segment, next.offset);
+        (self.durable, self.end) = (next, next);
+        Ok(next)
+    }
+
     /// Removes a segment whose records are no longer needed. The last segment cannot be removed.
     pub fn remove(&mut self, segment: u32) -> Result<()> {
         let name = segment_name(segment);

@@ -206,6 +206,11 @@ impl Collection {
         Ok(())
     }
 
+    /// Lets go of what is kept for other processes, if none reads.
+    pub(super) fn release_past(&self) {
+        self.past.release(|| self.folder.has_readers());
+    }
+
     /// Notes that only readers of earlier snapshots need a segment of the log.
     pub(super) fn doom(&self, segment: u32) {
         self.past.doom(segment);

@@ -10,6 +10,7 @@
 //! commit     makes a batch durable, and searches for the next one meanwhile
 //! reload     reads memory again from disk after a batch failed
 //! compact    gives the space of replaced versions back
+//! idle       does the same for all files while nothing waits
 //! ```
 
 mod batch;
@@ -17,6 +18,7 @@ mod commit;
 mod compact;
 mod copies;
 mod feed;
+mod idle;
 mod links;
 mod pages;
 mod reload;
@@ -39,7 +41,7 @@ const LINGER: Duration = Duration::from_millis(200);
 /// Settles batches until the collection is closed.
 pub(super) fn work(collection: &Collection) {
     let (mut failed, mut linger) = (None, Duration::ZERO);
-    while let Some(work) = collection.queue.take(linger) {
+    while let Some(work) = idle::next_work(collection, linger) {
         let begun = Instant::now();
         let settle = || {
             // A batch that failed may have left anything in memory.

@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::service::{Opening, ServiceOptions};
 
 /// The version of everything that a collection's folder holds.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+/// The formats that are upgraded.
+const EARLIER: [u32; 2] = [1, 2];
 /// Memory for the tables' page cache.
 const CACHE_BYTES: usize = 64 << 20;
 
@@ -46,9 +48,11 @@ pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Resu
     Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
 }
 
-/// Upgrades a collection of format 1. It had other postings. They hold nothing that is not elsewhere, and are made anew.
+/// Upgrades a collection of format 1 or 2. Both had other postings. They hold nothing that is not elsewhere, and are made
+/// anew.
 pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
-    if tables.snapshot()?.meta("format")? != Some(1_u32.to_le_bytes().to_vec()) {
+    let format = tables.snapshot()?.meta("format")?;
+    if !EARLIER.iter().any(|earlier| format == Some(earlier.to_le_bytes().to_vec())) {
         return Ok(());
     }
     Postings::remove_all(folder)?;

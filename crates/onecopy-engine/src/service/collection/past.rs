@@ -40,6 +40,14 @@ impl Past {
         kept.snapshots.retain(|snapshot| snapshot.strong_count() > 0);
     }
 
+    /// Lets go of the snapshot that is held for other processes, if none reads.
+    pub(super) fn release(&self, is_read: impl FnOnce() -> bool) {
+        let mut kept = self.lock();
+        if kept.held.is_some() && !is_read() {
+            kept.held = None;
+        }
+    }
+
     /// Notes that only readers of earlier snapshots need a segment.
     pub(super) fn doom(&self, segment: u32) {
         self.lock().doomed.push(segment);

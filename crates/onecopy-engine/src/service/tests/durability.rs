@@ -195,7 +195,7 @@ fn a_disk_that_cannot_be_written_is_said_and_nothing_panics() {
 #[test]
 fn a_format_of_another_version_is_refused_with_the_remedy() {
     let (whole, _) = with_groups(PAGES);
-    for number in [0u32, 3] {
+    for number in [0u32, 4] {
         let disk = whole.power_loss(0);
         set_meta(&disk, "format", number);
         let error = try_open(&disk).unwrap_err().to_string();
@@ -235,16 +235,18 @@ fn set_meta(disk: &Volatile, name: &str, number: u32) {
 
 #[test]
 fn an_earlier_format_is_upgraded() {
-    let (disk, mut lines) = with_groups(PAGES);
-    set_meta(&disk, "format", 1);
-    // They could not be read.
-    damage(&disk, "postings", 3);
-    let part = first_name(&disk, "postings-");
-    disk.remove(&part).unwrap();
-    for turn in [1, 2] {
-        let service = try_open(&disk).unwrap();
-        put(&service, &mut lines, version(3, turn)).unwrap();
-        assert_as_batch(&service, &lines);
+    for format in [1, 2] {
+        let (disk, mut lines) = with_groups(PAGES);
+        set_meta(&disk, "format", format);
+        // They could not be read.
+        damage(&disk, "postings", 3);
+        let part = first_name(&disk, "postings-");
+        disk.remove(&part).unwrap();
+        for turn in [1, 2] {
+            let service = try_open(&disk).unwrap();
+            put(&service, &mut lines, version(3, turn)).unwrap();
+            assert_as_batch(&service, &lines);
+        }
     }
 }
 
