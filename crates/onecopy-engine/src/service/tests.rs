@@ -3,6 +3,7 @@
 
 mod durability;
 mod opening;
+mod rewriting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
