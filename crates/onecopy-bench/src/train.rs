@@ -137,7 +137,7 @@ fn test(judge: &Judge, samples: &[&Sample], work: &Path, scores: &mut [Scores]) 
     Ok(())
 }
 
-/// The least sum of kept blocks, computed as in onecopy (`html/choice.rs`).
+/// The least sum of kept blocks, computed as in onecopy (`html/main/choice.rs`).
 fn sum_min(sums: &[i32], sizes: &[u32], doubt: i32) -> i32 {
     let chance = |sum: i32| {
         let middle = ((sum - doubt).clamp(-6143, 6143) + 6144) / 64 * 64 - 6144 + 32;

@@ -211,7 +211,7 @@ pub enum Words {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShingleRules {
-    /// What a token is.
+    /// The definition of a token.
     pub unit: Unit,
     /// How many tokens a shingle has. Higher: edits cost more similarity, so fewer pages are removed.
     pub length: usize,
@@ -225,7 +225,7 @@ impl Default for ShingleRules {
     }
 }
 
-/// What a token is.
+/// The definition of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {

@@ -1,4 +1,4 @@
-//! The main job in a few lines: removes the duplicates of a folder and says which went, and why.
+//! The main job in a few lines: removes the duplicates of a folder, and prints each removed page with its reason.
 //!
 //! ```sh
 //! cargo run --release -p onecopy-engine --example few_lines examples/crawl

@@ -1,8 +1,8 @@
 //! The batch stages: from input files to decisions, each stage a folder.
 //!
-//! What a stage finds is on disk before the next long stage begins, so that a killed run continues: segments as they
-//! are read (once they no longer fit in memory), decisions when they are made. `crate::dedup` runs the stages and
-//! writes the results; nothing here knows how results look.
+//! Each stage writes its result to disk before the next long stage begins, so that a killed run can continue. Segments
+//! go to disk once they no longer fit in memory, decisions when they are made. `crate::dedup` runs the stages and
+//! writes the results; this module does not know the output formats.
 
 pub(crate) mod budget;
 pub(crate) mod candidates;
@@ -15,6 +15,6 @@ pub(crate) mod work;
 
 pub(crate) use order::Link;
 pub(crate) use read::facts;
-pub(crate) use read::{Row, Segment, Segments};
+pub(crate) use read::{Losses, Row, Segment, Segments};
 pub(crate) use settle::{Decisions, Member};
 pub(crate) use work::Work;

@@ -1,28 +1,28 @@
 //! A whole batch run: the stages in order, then the results.
 //!
-//! The stages are in `batch`, the writing of results in `output`; neither knows the other's order. A killed run
-//! continues: what a stage found is on disk before the next long stage begins.
+//! `batch` has the stages and `output` writes the results; neither knows the order of the other. A killed run can
+//! continue: each stage writes its result to disk before the next long stage begins.
 
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
-use crate::batch::{Decisions, Segments, recall};
-use crate::error::Result;
+use crate::batch::{Decisions, Losses, Segments, recall};
+use crate::error::{Error, Result};
 use crate::job::Job;
-use crate::output::{KeptWriter, Lists};
-use crate::progress::{Note, Progress};
-use crate::report::{Begun, Report};
+use crate::output::{KeptWriter, LIST_PASSES, Lists};
+use crate::progress::{Leg, Note, Progress, Silent, Stage};
+use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The results are new.
     Finished(Report),
-    /// The output folder held the results of the very same run, which was not repeated.
+    /// The output folder held the results of an identical run, which was not repeated.
     AlreadyDone(Report),
 }
 
 impl Outcome {
-    /// The report, whenever it was made.
+    /// The report of this run or of the earlier one.
     pub fn report(&self) -> &Report {
         match self {
             Outcome::Finished(report) | Outcome::AlreadyDone(report) => report,
@@ -36,25 +36,39 @@ pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
     job.check()?;
     match work::open(job, progress)? {
         work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
-        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
+        work::Found::Finished(report) => {
+            if job.strict {
+                refuse(&report.unreadable)?;
+            }
+            Ok(Outcome::AlreadyDone(*report))
+        }
     }
 }
 
-/// KeyLists all stages and publishes the results.
+/// Returns an error if an input could not be read.
+fn refuse(unreadable: &[Unreadable]) -> Result<()> {
+    let Some(Unreadable { source, reason, .. }) = unreadable.first() else { return Ok(()) };
+    Err(Error::Unreadable { input: source.clone(), reason: reason.clone() })
+}
+
+/// Runs all stages and publishes the results.
 fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<Report> {
     if work.continued {
         progress.note(&Note::Continued);
     }
-    let inputs = &work.run.inputs;
     let mut recall = recall::expect(&work);
     if let Some(recall) = &recall {
         progress.note(&recall::note(recall));
     }
-    let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
-        lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
+    let decided = decide(job, &work, progress, &mut |market, segments, decisions| {
+        lists(&work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
     })?;
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
-    let counts = lists(&work, &segments, &decisions).write(&work.results())?;
+    let losses = Losses::find(&work.run.inputs, &work.lots, &decided.0)?;
+    if job.strict {
+        refuse(&losses.unreadable)?;
+    }
+    let (counts, archives) = write(job, &work, &decided, &losses, progress)?;
+    let (segments, decisions) = decided;
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
     }
@@ -62,10 +76,12 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
+        unreadable: losses.unreadable,
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
-        input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
+        input_bytes: input_bytes(&work),
+        archives,
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -79,10 +95,37 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     Ok(report)
 }
 
-/// What writes the lists of a run.
-fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -> Lists<'a> {
+/// Writes the kept pages and the lists.
+fn write(
+    job: &Job,
+    work: &Work,
+    (segments, decisions): &(Segments, Decisions),
+    losses: &Losses,
+    progress: &dyn Progress,
+) -> Result<(Counts, Option<Archives>)> {
+    let bytes = input_bytes(work);
+    progress.begin(Stage::Write, bytes);
+    let kept = Leg::new(progress, bytes / 2, bytes);
+    let archives = KeptWriter { work, segments, decisions, losses, progress: &kept }.write(job.threads)?;
+    drop(kept);
+    let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
+    Ok((lists(work, segments, decisions, &listed).write(&work.results())?, archives))
+}
+
+/// Bytes of all inputs, as stored on disk.
+fn input_bytes(work: &Work) -> u64 {
+    work.run.inputs.sources.iter().map(|source| source.bytes).sum()
+}
+
+/// The writer of a run's lists.
+fn lists<'a>(
+    work: &'a Work,
+    segments: &'a Segments,
+    decisions: &'a Decisions,
+    progress: &'a dyn Progress,
+) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
-    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory }
+    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory, progress }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Settings of object stores as the caller gives them. Some are secrets, so no value is ever printed.
+//! Settings of object stores from the caller. Some are secrets, so no value is ever printed.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! What can stop a run. A variant names the thing that failed and why; the text knows nothing of any command line.
+//! The reasons that stop a run. A variant names the thing that failed and why; its text knows no command line.
 //!
-//! A bad page is never one of these: it goes to `rejected.jsonl` and the run goes on.
+//! A bad page is not an error: it goes to `rejected.jsonl`, and the run continues.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::job::{Setting, THREADS_LIMIT};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The configuration is refused.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A setting that changes no answer is out of range.
     #[error("{}", out_of_range(*.setting, *.value))]
     Setting {
-        /// Which.
+        /// The setting.
         setting: Setting,
         /// Its value.
         value: u64,
@@ -29,9 +29,9 @@ pub enum Error {
         "pages of up to {page_bytes} bytes need sixteen times as much memory, and the limit is {limit} bytes"
     )]
     PageMemory {
-        /// The limit of a page.
+        /// The page limit, in bytes.
         page_bytes: usize,
-        /// The limit of memory, in bytes.
+        /// The memory limit, in bytes.
         limit: u64,
     },
     /// The memory limit is too small for the input.
@@ -42,32 +42,56 @@ pub enum Error {
     Memory {
         /// The bytes that the stage needs.
         needed: u64,
-        /// The bytes that were allowed.
+        /// The memory limit, in bytes.
         limit: u64,
-        /// For what.
+        /// The purpose of the memory.
         purpose: String,
     },
-    /// Numbers of pages have 32 bits.
+    /// Page numbers have 32 bits.
     #[error("{pages} pages are more than one run accepts: split the input")]
     TooManyPages {
-        /// How many there are.
+        /// The number of pages.
         pages: u64,
     },
-    /// An input is not there, or cannot be used.
+    /// An input does not exist or cannot be used.
     #[error("input `{input}`: {reason}")]
     Input {
         /// The input, as it was given.
         input: String,
+        /// The reason.
+        reason: String,
+    },
+    /// An input cannot be read, or breaks off, and the job is strict.
+    #[error("input `{input}`: it cannot be read: {reason}")]
+    Unreadable {
+        /// The input, as results name it.
+        input: String,
         /// Why.
         reason: String,
     },
-    /// An input of an earlier run is not there any more.
-    #[error("{input}: the input is no longer there, and has to be read again (standard input is not kept)")]
+    /// No record has the field that the job names.
+    #[error("{}", no_field(.name, .known))]
+    NoField {
+        /// The part of a record that the field would hold: `text`, `id`, `url`.
+        part: &'static str,
+        /// The name of the field.
+        name: String,
+        /// Names of fields that records have.
+        known: Vec<String>,
+    },
+    /// No page is in a market.
+    #[error("no page of the input is on a host that ends in `{market}`")]
+    NoPageInMarket {
+        /// The market.
+        market: String,
+    },
+    /// An input of an earlier run no longer exists.
+    #[error("{input}: the input no longer exists, and must be read again (standard input is not kept)")]
     InputGone {
         /// The input.
         input: String,
     },
-    /// Standard input cannot be two pages.
+    /// Standard input is given for both pages.
     #[error("standard input can be read only once: give a file for one of the two pages")]
     StandardInputTwice,
     /// A page to be compared is not a file.
@@ -76,7 +100,7 @@ pub enum Error {
         /// The page, as it was given.
         page: String,
     },
-    /// A page to be compared is too long.
+    /// A page to be compared exceeds the limit.
     #[error("input `{page}`: longer than the limit of {limit} bytes per page")]
     PageTooLong {
         /// The page, as it was given.
@@ -90,17 +114,17 @@ pub enum Error {
         /// The file, as it was given.
         page: String,
     },
-    /// A file could not be read or written.
+    /// A file cannot be read or written.
     #[error("cannot {verb} {path}: {source}")]
     Io {
-        /// What was tried: `read`, `write`, `create`.
+        /// The failed action: `read`, `write`, `create`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The output folder has the results of a run that differs.
+    /// The output folder has the results of another run.
     #[error("output folder {folder}: it holds the results of another run")]
     OutputHoldsAnotherRun {
         /// The folder.
@@ -137,7 +161,7 @@ pub enum Error {
     OutputChanged {
         /// The folder.
         folder: PathBuf,
-        /// The results.
+        /// The changed results.
         names: String,
     },
     /// Another process writes to the output folder.
@@ -179,7 +203,7 @@ pub enum Error {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
     /// A finished run does not know a page, or rejected it.
@@ -191,13 +215,13 @@ pub enum Error {
         /// The page's name.
         page: String,
     },
-    /// Only listed pairs of a labelled set should count, and it lists none.
+    /// Only listed pairs of a labelled set should count, but it lists none.
     #[error("labelled set {set}: it has no pairs.csv, so no pair is listed")]
     NoListedPairs {
         /// The folder of the set.
         set: PathBuf,
     },
-    /// Finished runs that should become one collection have different configurations.
+    /// Finished runs for one collection have different configurations.
     #[error("the finished runs have different configurations: import each into a collection of its own")]
     RunsDiffer,
     /// Another process has the collection open.
@@ -231,10 +255,10 @@ pub enum Error {
         folder: PathBuf,
         /// The number of its format.
         found: u32,
-        /// The number of ours.
+        /// The number of this program's format.
         expected: u32,
     },
-    /// The collection's sketches and decisions are those of another version.
+    /// Another version made the collection's sketches and decisions.
     #[error(
         "collection {folder}: its pages were compared by answer version {found}, and this version has {expected}: use \
          the version of onecopy that wrote it, export its pages there and import them here"
@@ -244,10 +268,10 @@ pub enum Error {
         folder: PathBuf,
         /// The version of its answers.
         found: u32,
-        /// The version of ours.
+        /// The version of this program's answers.
         expected: u32,
     },
-    /// The collection has another configuration than the one that was asked for.
+    /// The collection has another configuration than the requested one.
     #[error("collection {folder}: it was begun with another configuration, which it keeps")]
     CollectionConfig {
         /// The collection's folder.
@@ -260,10 +284,10 @@ pub enum Error {
     CollectionConfigDamaged {
         /// The collection's folder.
         folder: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The method cannot judge one page at a time.
+    /// The method cannot judge pages one at a time.
     #[error(
         "method {method} searches all pages at once, which a collection cannot: choose one that finds pairs by keys, \
          such as auto or jaccard"
@@ -272,10 +296,10 @@ pub enum Error {
         /// The method.
         method: String,
     },
-    /// A collection has one list of winners.
+    /// A collection has one list of winners, so it accepts one market.
     #[error("a collection has one market, and {count} are given: give one, or none")]
     CollectionMarkets {
-        /// How many were given.
+        /// The number of given markets.
         count: usize,
     },
     /// A page of the collection has no row in its tables.
@@ -284,10 +308,10 @@ pub enum Error {
         /// The page's number.
         page: u32,
     },
-    /// The collection cannot be used at the moment, or at all.
+    /// The collection cannot be used now, or at all.
     #[error("{reason}")]
     Broken {
-        /// What is wrong, and what to do.
+        /// The reason and the remedy.
         reason: String,
     },
     /// A file of a collection cannot be read or written.
@@ -298,8 +322,17 @@ pub enum Error {
     Stopped,
 }
 
-/// The engine's results.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn no_field(name: &str, known: &[String]) -> String {
+    if known.is_empty() {
+        return format!("no field `{name}`: the input has no records with fields");
+    }
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    let meant = crate::ingest::nearest(name, known).map(|near| format!(": did you mean `{near}`?"));
+    format!("no field `{name}`; records have {}{}", names.join(", "), meant.unwrap_or_default())
+}
 
 fn out_of_range(setting: Setting, value: u64) -> String {
     match setting {
@@ -313,19 +346,19 @@ fn out_of_range(setting: Setting, value: u64) -> String {
     }
 }
 
-/// A reader's error: the memory limit is too small for what it reads.
+/// The error of a reader that needs more than the memory limit.
 #[derive(Debug, thiserror::Error)]
 #[error("it needs {needed} bytes of memory, and the limit is {limit}")]
 pub(crate) struct MoreMemory {
-    /// The memory limit that suffices.
+    /// A sufficient memory limit.
     pub needed: u64,
     /// The memory limit.
     pub limit: u64,
 }
 
-/// Gives a system error its file.
+/// Adds the file to a system error.
 pub(crate) trait At<T> {
-    /// The error says that `verb` failed on `path`.
+    /// Converts the error: `verb` failed on `path`.
     fn at(self, verb: &'static str, path: &Path) -> Result<T>;
 }
 

@@ -11,6 +11,7 @@ use onecopy_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::compared_text::TextFacts;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::reread::{check_judged, each_line, plain, reread, unknown};
@@ -36,8 +37,10 @@ pub struct Explanation {
     pub threshold: f64,
     /// Whether they are duplicates of each other.
     pub alike: bool,
-    /// Whether their canonical texts are equal.
+    /// Whether their compared texts are equal.
     pub exact: bool,
+    /// Whether all their text is equal too: menus and footers of HTML pages need not be compared.
+    pub whole_equal: bool,
     /// The number of shared shingles.
     pub shared: usize,
     /// Tokens per shingle.
@@ -91,7 +94,8 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Resul
     wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
-    let found = reread(&run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
+    let needs = Needs { whole: true, ..Needs::of(&run.config, &*method) };
+    let found = reread(&run, &wanted, &needs, environment, again)?;
     let get = |name: &str| found.get(name).ok_or_else(|| unknown(name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
@@ -107,6 +111,7 @@ pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Resul
         threshold: method.threshold(),
         alike,
         exact,
+        whole_equal: exact && first.facts.all == second.facts.all,
         shared,
         shingle: run.config.shingles.length,
         chain: if alike || members.is_empty() { Vec::new() } else { chain(&found, a, b, &*method) },
@@ -121,6 +126,7 @@ struct Again {
     shingles: Sketch,
     /// The sketch of the run's method.
     sketch: Vec<u64>,
+    facts: TextFacts,
 }
 
 impl Again {
@@ -133,7 +139,8 @@ impl Again {
         let subject =
             Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links, parts };
         method.sketch(&subject, &mut Scratch::default(), &mut own);
-        Again { canonical, shingles, sketch: own }
+        let facts = TextFacts::of(page.whole.as_ref(), &canonical, &config.canonical);
+        Again { canonical, shingles, sketch: own, facts }
     }
 
     fn shingles(&self) -> &[u64] {

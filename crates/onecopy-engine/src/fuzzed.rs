@@ -1,4 +1,4 @@
-//! What the targets in `fuzz/` call: the private readers of JSON Lines and Parquet, on bytes in memory.
+//! Functions for the targets in `fuzz/`: the private readers of JSON Lines and Parquet, on bytes in memory.
 //!
 //! Nothing else uses these functions. They return every line, so that a target can compare two ways of reading.
 
@@ -12,10 +12,10 @@ use crate::ingest::{Chunks, FieldNames, LineChunks, ParquetChunks, Trouble, line
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
 
-/// A line, or the reason why there is none in its place.
+/// A line, or the reason why it is rejected.
 type Line<T> = Result<T, String>;
 
-/// Reads JSON Lines. Each page comes back as the line that reads as the same page; blank lines are left out.
+/// Reads JSON Lines. Returns each page as a line that reads as the same page, without blank lines.
 #[doc(hidden)]
 pub fn reread_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Line<String>> {
     static READING: LazyLock<(FieldNames, Needs)> = LazyLock::new(|| {
@@ -28,12 +28,12 @@ pub fn reread_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Li
     let found = all_lines(chunks, usize::MAX).expect("memory is read without an error");
     let page = |line: Vec<u8>| match line.len() > limits.page_bytes {
         true => Err(overlong()),
-        false => read_line(&line, names, needs).map(|record| to_line(&record)),
+        false => read_line(&line, names, needs).map(|record| to_line(&record)).map_err(|reason| reason.text),
     };
     found.into_iter().map(|line| line.and_then(page)).collect()
 }
 
-/// Reads the rows of a Parquet file as lines, until they have about `most_bytes`.
+/// Reads the rows of a Parquet file as lines, up to about `most_bytes`.
 #[doc(hidden)]
 pub fn parquet_lines(
     bytes: &[u8],
@@ -55,8 +55,8 @@ fn all_lines(mut chunks: impl Chunks, most_bytes: usize) -> io::Result<Vec<Line<
         let full = written.filter(|line| !line.iter().all(u8::is_ascii_whitespace));
         found.extend(full.map(|line| Ok(line.to_vec())));
         found.extend(chunk.trouble.map(|trouble| match trouble {
-            Trouble::Overlong => Err(overlong()),
-            Trouble::Corrupt(reason) | Trouble::Refused(reason) => Err(reason),
+            Trouble::Overlong | Trouble::Endless => Err(overlong()),
+            Trouble::Corrupt(reason) | Trouble::Bomb(reason) | Trouble::Refused(reason) => Err(reason),
         }));
     }
     Ok(found)

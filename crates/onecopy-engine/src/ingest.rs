@@ -13,6 +13,8 @@ mod names;
 mod opener;
 mod packing;
 mod parquet;
+mod probe;
+mod reason;
 mod record;
 mod remote;
 mod scan;
@@ -29,9 +31,15 @@ pub(crate) use line::to_line;
 pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
+pub(crate) use probe::{check_fields, nearest};
+pub(crate) use reason::{Class, DAMAGED, Reason};
 pub(crate) use record::{document, plain_name, read_document, read_line};
 pub(crate) use remote::Stores;
 pub(crate) use walk::{RecordReader, walk};
+pub(crate) use warc::{
+    Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
+    names_of_original, start_of_capture,
+};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
 pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
 
@@ -45,7 +53,9 @@ pub(crate) struct Rejection {
     /// The line in its chunk, from zero.
     pub line: u32,
     /// Why.
-    pub reason: String,
+    pub reason: Reason,
+    /// How many records are lost with it, if the format tells.
+    pub lost: Option<u64>,
 }
 
 /// A rejection as it is written to `rejected.jsonl`.

@@ -24,10 +24,12 @@ pub struct Job {
     pub limits: Limits,
     /// How to treat removed records in WARC files.
     pub removed_records: RemovedRecords,
+    /// Which identical payloads a WARC file stores once.
+    pub payloads: Payloads,
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
-    /// How many pages an approximate method is tried on after the run; zero for none.
+    /// The number of pages for measuring the recall of an approximate method after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
     pub memory_bytes: u64,
@@ -35,6 +37,8 @@ pub struct Job {
     pub threads: usize,
     /// Whether to replace the results of another run in `out`.
     pub overwrite: bool,
+    /// Whether to stop at the first input that cannot be read, instead of going on without it.
+    pub strict: bool,
 }
 
 impl Job {
@@ -47,11 +51,13 @@ impl Job {
             fields: Fields::default(),
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
+            payloads: Payloads::default(),
             environment: Environment::default(),
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             overwrite: false,
+            strict: false,
         }
     }
 
@@ -129,11 +135,24 @@ pub struct Fields {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RemovedRecords {
-    /// Replace them by `revisit` records that name the kept page.
+    /// Replace those whose payload another record has by `revisit` records. The others stay whole.
     #[default]
     Revisit,
+    /// Replace those whose payload another record has by `revisit` records. Leave the others out.
+    RevisitOrLeaveOut,
     /// Leave them out.
     LeaveOut,
+}
+
+/// Which identical payloads a WARC file stores once. `revisit` records replace the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payloads {
+    /// Those of removed pages.
+    #[default]
+    Pages,
+    /// Those of all records, whatever their media type.
+    All,
 }
 
 /// Limits on input, so that no input can exhaust the machine.

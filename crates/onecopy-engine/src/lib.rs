@@ -12,6 +12,7 @@
 mod batch;
 mod census;
 mod compare;
+mod compared_text;
 mod dedup;
 mod environment;
 mod error;
@@ -36,6 +37,7 @@ pub use census::{Census, census};
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
+pub use compared_text::ComparedText;
 pub use dedup::{Outcome, dedup};
 pub use environment::Environment;
 pub use error::{Error, Result};
@@ -46,12 +48,16 @@ pub use explain::{Explanation, Fate, PageFacts, explain};
 #[doc(hidden)]
 pub use fuzzed::{parquet_lines, reread_lines};
 pub use job::{
-    DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords, Setting,
+    DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, Payloads, RECALL_PAGES, RemovedRecords,
+    Setting,
 };
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
 pub use progress::{Note, Progress, Silent, Stage};
-pub use report::{Counts, Expected, Kinds, Measured, Recall, Report, SIMILARITY_BINS};
+pub use report::{
+    Archives, Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,
+    Unreadable,
+};
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
     ImportRejection, Imported, Likeness, OnRejection, Opening, PageView, Refusal, Service, ServiceOptions,

@@ -89,7 +89,7 @@ pub(crate) fn reread<T>(
     let opener = run.opener(stores, Gate::new(1), wanted.clone(), Windows::default());
     let feed = Feed::new(sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
-    let mut finder = Finder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };
+    let mut finder = PageFinder { run, opener: &opener, wanted: pages, names, make, found: HashMap::new() };
     // Pages without a name are identified by their line.
     let mut lines_before: HashMap<u32, u64> = HashMap::new();
     while let Some((piece, _)) = feed.next(1, &mut Vec::new())? {
@@ -106,7 +106,7 @@ pub(crate) fn reread<T>(
     Ok(finder.found)
 }
 
-struct Finder<'a, T, M: Fn(&Record) -> T> {
+struct PageFinder<'a, T, M: Fn(&Record) -> T> {
     run: &'a Run,
     opener: &'a Opener,
     wanted: &'a [String],
@@ -115,10 +115,10 @@ struct Finder<'a, T, M: Fn(&Record) -> T> {
     found: HashMap<String, T>,
 }
 
-impl<T, M: Fn(&Record) -> T> Finder<'_, T, M> {
+impl<T, M: Fn(&Record) -> T> PageFinder<'_, T, M> {
     /// `before` counts the records of the source in earlier chunks.
     fn chunk(&mut self, source: &Source, chunk: &Chunk, before: &mut u64) {
-        let Finder { run, opener, .. } = *self;
+        let PageFinder { run, opener, .. } = *self;
         let mut count = 0;
         for raw in walk(chunk, source.format) {
             count = u64::from(raw.number) + 1;

@@ -1,4 +1,4 @@
-//! What a run is, as `run.json` keeps it: two runs that are equal here give the same results.
+//! The description of a run in `run.json`: two runs with equal descriptions give the same results.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{At, Error, Result};
 use crate::ingest::{Inputs, Opener, Stores, Windows};
-use crate::job::{Fields, Limits, RemovedRecords};
+use crate::job::{Fields, Limits, Payloads, RemovedRecords};
 use crate::parallel::Gate;
 use onecopy_core::Needs;
 
-/// What a run is: two runs that are equal here give the same results.
+/// The description of a run. Two runs with equal descriptions give the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// The version of the program. Two versions may give the same answers.
@@ -27,8 +27,11 @@ pub(crate) struct Run {
     pub fields: Fields,
     pub limits: Limits,
     pub removed_records: RemovedRecords,
+    /// Absent before 0.3.0, which wrote other archives.
+    #[serde(default)]
+    pub payloads: Option<Payloads>,
     pub inputs: Inputs,
-    /// Where chunks are cut. It changes no result, and a run that is continued keeps it.
+    /// The size of chunks. It affects no result, and a continued run keeps it.
     pub chunk_bytes: usize,
     /// The sizes of the results of a finished run, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -43,18 +46,18 @@ pub(crate) struct Extent {
 }
 
 impl Run {
-    /// What opens the sources of the run.
+    /// The opener of the run's sources.
     pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
         Opener { stores, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
     }
 
-    /// How the run compares pages.
+    /// The method of the run.
     pub(crate) fn method(&self) -> Result<Box<dyn Method>> {
         Ok(method(&self.config)?)
     }
 
-    /// Whether both give the same results. The program's version and the chunk size do not matter.
+    /// Whether both runs give the same results. The program version and the chunk size do not matter.
     pub(crate) fn equals(&self, other: &Run) -> bool {
         let Run { version, chunk_bytes, results, .. } = self.clone();
         *self == Run { version, chunk_bytes, results, ..other.clone() }
@@ -65,7 +68,7 @@ impl Run {
         read(&out.join("run.json")).ok_or_else(|| Error::NotAFinishedRun { folder: out.to_owned() })
     }
 
-    /// As [`Run::finished`], if the run has the answers of this program. Other answers cannot be explained here.
+    /// Like [`Run::finished`], but fails if another version with other answers made the run.
     pub(crate) fn current(out: &Path) -> Result<Run> {
         let run = Run::finished(out)?;
         if run.answer_version == ANSWER_VERSION {
@@ -75,18 +78,18 @@ impl Run {
     }
 }
 
-/// A value that was written as JSON; `None` if it is not there or is something else.
+/// Reads a JSON file; `None` if it does not exist or has other content.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Writes a value as JSON, aside and then by rename.
+/// Writes a value as JSON to a temporary file, then renames it.
 pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     let (aside, _) = write_aside(path, value)?;
     fs::rename(&aside, path).at("create", path)
 }
 
-/// As [`write`]. After a power loss the file is complete or does not exist.
+/// Like [`write`]. After a power loss the file is complete or does not exist.
 pub(crate) fn write_durably(path: &Path, value: &impl Serialize) -> Result<()> {
     let (aside, file) = write_aside(path, value)?;
     file.sync_all().at("write", &aside)?;

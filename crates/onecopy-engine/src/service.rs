@@ -1,12 +1,12 @@
-//! The service: a collection that is kept right while pages change, appear, redirect and die.
+//! The service: a collection whose decisions stay correct while pages change, appear, redirect and die.
 //!
-//! A change is accepted when it is durable in the log, and answered at once from known groups (Tier 1). Tier 2 takes
-//! what was accepted in batches, compares, and is the only writer of groups. When nothing waits, the groups and
-//! decisions are those of a batch run over the same pages.
+//! A change is accepted once it is durable in the log, and Tier 1 answers it at once from known groups. Tier 2 takes
+//! accepted changes in batches, compares them, and is the only writer of groups. When the queue is empty, groups and
+//! decisions equal those of a batch run over the same pages.
 //!
-//! Which file answers what: `accept` when is a change safe, `tier1` what may a request block on, `tier2` how do groups
-//! change, `contents` which pages are compared, `ask` and `status` what is said, `check` is it all right, `collection`
-//! what do threads share. The incremental graph itself is `onecopy_core::graph`.
+//! Each file answers a question. `accept`: when is a change safe? `tier1`: what may a request block on? `tier2`: how do
+//! groups change? `contents`: which pages are compared? `ask` and `status`: how are questions answered? `check`: is the
+//! collection intact? `collection`: what do threads share? The incremental graph is `onecopy_core::graph`.
 
 mod accept;
 mod ask;
@@ -56,7 +56,7 @@ pub enum Opening {
     Read,
 }
 
-/// Where a collection is, and how it is served.
+/// The location of a collection, and how it is served.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServiceOptions {
@@ -64,45 +64,45 @@ pub struct ServiceOptions {
     pub data: PathBuf,
     /// Whether the collection may be begun, or is only read.
     pub opening: Opening,
-    /// What counts as a duplicate and which copy is kept. It is fixed when a collection is begun: `None` takes that of
-    /// the collection, or the usual one for a new collection.
+    /// The rules for duplicates and for the kept copy. They are fixed when a collection is created. `None` means the
+    /// collection's own rules, or the defaults for a new collection.
     pub config: Option<Config>,
-    /// Where a record's parts are found.
+    /// The fields of a record.
     pub fields: Fields,
-    /// What is refused.
+    /// The limits on accepted pages.
     pub limits: Limits,
-    /// Whether pages are kept whole, compressed, so that they can be exported.
+    /// Whether pages are stored completely, compressed, for export.
     pub keep_pages: bool,
-    /// Changes that may wait for Tier 2, in bytes. More are refused until some are settled.
+    /// The most bytes of changes that wait for Tier 2. More are refused until some are settled.
     pub queue_bytes: u64,
-    /// The share of a group's checks that may fail before it is repaired. In (0, 1].
+    /// A group is repaired if this share of its checks fails. In (0, 1].
     pub repair_rate: f64,
-    /// How many threads Tier 2 may use.
+    /// The number of threads of Tier 2.
     pub threads: usize,
-    /// Whether the tables are read whole and their checksums checked before they are used. [`Service::check`] cannot do
-    /// that while others look at them.
+    /// Whether to verify the checksums of all tables before use. [`Service::check`] cannot do that while others read
+    /// them.
     pub check_tables: bool,
 }
 
-/// What is to be changed.
+/// A change to a page.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
-    /// A page, new or fetched again: a JSON object as in a line of JSON Lines.
+    /// Adds a page, or a new version of it: a JSON object as in a line of JSON Lines.
     Put(&'a [u8]),
-    /// The page with this name is dead. It stays known as such.
+    /// Marks the page with this name as dead. The service still knows it.
     Dead(&'a str),
-    /// The page with this name is forgotten.
+    /// Forgets the page with this name.
     Delete(&'a str),
 }
 
-/// A collection that is open. All functions may be called from any thread; those that wait say so.
+/// An open collection. Any thread may call all functions; the documentation says which of them wait.
 pub struct Service {
     collection: Arc<Collection>,
     tier2: Option<JoinHandle<()>>,
 }
 
 impl ServiceOptions {
-    /// The usual options, for the collection in `data`.
+    /// The default options for the collection in `data`.
     pub fn new(data: impl Into<PathBuf>) -> ServiceOptions {
         ServiceOptions {
             data: data.into(),
@@ -120,18 +120,18 @@ impl ServiceOptions {
 }
 
 impl Service {
-    /// Opens a collection as [`ServiceOptions::opening`] says; takes up what was accepted and not settled; starts Tier 2.
+    /// Opens or creates a collection, queues the changes that were accepted but not settled, and starts Tier 2.
     pub fn open(options: ServiceOptions) -> Result<Service> {
         Ok(Service::start(Collection::open(options)?))
     }
 
-    /// The same in any folder: for tests and fuzzing, which lose power and keep all in memory.
+    /// Opens a collection in any folder. Tests and fuzzing lose power, and keep all files in memory.
     #[doc(hidden)]
     pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
         Ok(Service::start(Collection::open_in(folder, options, tuning::Tuning::default())?))
     }
 
-    /// The same with other sizes.
+    /// Opens a collection with other sizes.
     #[cfg(test)]
     fn open_tuned(
         folder: Arc<dyn onecopy_store::Folder>,
@@ -151,24 +151,24 @@ impl Service {
         Service { collection, tier2: tier2.ok() }
     }
 
-    /// What counts as a duplicate here.
+    /// The rules for duplicates of this collection.
     pub fn config(&self) -> &Config {
         &self.collection.preparation.config
     }
 
-    /// Accepts changes, in their order. Waits until all are durable; one sync serves them all. A later change of a page
+    /// Accepts changes in their order. Waits until all are durable, with one sync for all. A later change of a page
     /// replaces an earlier one, whatever their times say.
     pub fn accept(&self, actions: &[Action]) -> Vec<std::result::Result<Accepted, Refusal>> {
         accept::accept(&self.collection, actions)
     }
 
-    /// The status of pages, by name, as of one moment; `None` for a page that is not known. With `verify` losers are
-    /// compared with their winner again, and the outcome is counted for their group.
+    /// The status of pages by name, all as of one moment. `None` for an unknown page. With `verify`, it compares losers
+    /// with their winner again, and counts the result for their group.
     pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
         ask::status(&self.collection, pages, verify)
     }
 
-    /// What would become of a page if it were put now. Stores nothing.
+    /// The status that a page would get if it were added now. Stores nothing.
     pub fn query(&self, record: &[u8]) -> std::result::Result<Answer, Refusal> {
         ask::query(&self.collection, record)
     }
@@ -178,8 +178,8 @@ impl Service {
         ask::groups::view(&self.collection, group)
     }
 
-    /// Groups with at least `least` pages and a number above `after`, at most `limit`, by number; only those with a page
-    /// whose name contains `search`, if that is given.
+    /// At most `limit` groups with at least `least` pages and a number above `after`, by number. With `search`, only
+    /// groups with a page whose name contains it.
     pub fn groups(
         &self,
         after: u64,
@@ -190,15 +190,15 @@ impl Service {
         ask::groups::list(&self.collection, after, limit, &ask::groups::GroupFilter { least, search })
     }
 
-    /// Compares the pages of a group anew and waits until that is settled. Says how many changed; `None` if there is no
-    /// such group.
+    /// Compares the pages of a group again, and waits until they are settled. Returns how many changed; `None` if the
+    /// group does not exist.
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
         self.collection.check_writable()?;
         let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
         Ok(if is_there { self.collection.queue.repair(group) } else { None })
     }
 
-    /// Changes of status with a number above `after`, at most `limit`, by number.
+    /// At most `limit` changes of status with a number above `after`, by number.
     pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
         let read = |(sequence, bytes): (u64, Vec<u8>)| {
             let status: Status = serde_json::from_slice(&bytes).map_err(|error| Error::Broken {
@@ -209,12 +209,12 @@ impl Service {
         self.collection.snapshot().feed(after, limit)?.into_iter().map(read).collect()
     }
 
-    /// Waits until the feed has a number above `after`, at most so long. Says the last number that it has.
+    /// Waits until the feed has a number above `after`, at most this long. Returns the last number.
     pub fn wait_for_feed(&self, after: u64, most: Duration) -> u64 {
         self.collection.queue.wait_for_feed(after, most)
     }
 
-    /// Waits until nothing waits for Tier 2, at most so long. Says whether nothing does.
+    /// Waits until no change waits for Tier 2, at most this long. Returns whether that happened.
     pub fn drain(&self, most: Duration) -> bool {
         self.collection.queue.drain(most)
     }
@@ -224,28 +224,28 @@ impl Service {
         self.collection.is_read_only()
     }
 
-    /// Numbers about the collection and the service.
+    /// Statistics of the collection and the service.
     pub fn stats(&self) -> Stats {
         ask::stats(&self.collection)
     }
 
-    /// Whether changes are accepted; if not, why.
+    /// Whether changes are accepted now; if not, why.
     pub fn ready(&self) -> std::result::Result<(), Refusal> {
         self.collection.queue.refusal().map_or(Ok(()), Err)
     }
 
-    /// Every page with what is known of it, by name, as of one moment.
+    /// Every page with its status and record, by name, as of one moment.
     pub fn pages(&self, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
         ask::pages(&self.collection, each)
     }
 
-    /// Checks all of the collection: checksums, tables against each other, and every decision anew.
+    /// Checks the whole collection: checksums, tables against each other, and every decision.
     pub fn check(&self) -> Result<CheckReport> {
         check::check(&self.collection)
     }
 
-    /// Ends Tier 2 after the batch that it is at, and closes the collection. What was accepted and is not settled is taken
-    /// up when it is opened again.
+    /// Stops Tier 2 after its current batch, and closes the collection. Changes that are accepted but not settled are
+    /// queued at the next start.
     pub fn close(mut self) -> Result<()> {
         self.stop();
         self.collection.close()
@@ -254,7 +254,7 @@ impl Service {
     fn stop(&mut self) {
         self.collection.queue.stop();
         if let Some(tier2) = self.tier2.take() {
-            // What it has to say was said when it failed.
+            // It reported its error when it failed.
             tier2.join().ok();
         }
     }

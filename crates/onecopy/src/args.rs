@@ -77,9 +77,9 @@ pub enum Command {
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
-    /// List the methods that compare pages, and their parameters
+    /// List the methods that compare pages, or explain one and its parameters
     #[command(after_help = METHODS_EXAMPLES)]
-    Methods,
+    Methods(MethodsArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -126,6 +126,8 @@ most general prefixes that qualify, each with a few paths of each kind.";
 const METHODS_EXAMPLES: &str = "\
 Examples:
   onecopy methods
+  onecopy methods simhash
+  onecopy methods minhash                   what onecopy has for a word from elsewhere
   onecopy dedup pages.jsonl --out clean --method lcs:m=9";
 
 const COMPLETION_EXAMPLES: &str = "\
@@ -170,6 +172,12 @@ impl MirrorsArgs {
     pub fn rules(&self) -> MirrorRules {
         MirrorRules { least_paths: self.least_paths, score: self.score, ..MirrorRules::default() }
     }
+}
+
+#[derive(ClapArgs)]
+pub struct MethodsArgs {
+    /// Explain this method and its parameters. Words such as minhash, lsh or fuzzy name what onecopy has for them
+    pub name: Option<String>,
 }
 
 #[derive(ClapArgs)]

@@ -3,20 +3,14 @@
 //! It has no state of its own: the engine owns accepted changes. It refuses requests that are too large, too slow, too
 //! many at a time, or from a web page. It has no TLS; a proxy in front provides it.
 
-mod about;
 mod body;
 mod clock;
 mod failure;
-mod feed;
 mod gather;
-mod groups;
 mod guard;
-mod lines;
 mod listen;
 mod log;
 mod metrics;
-mod names;
-mod pages;
 mod params;
 mod reply;
 mod routes;
@@ -100,7 +94,7 @@ fn server(
     stop: watch::Receiver<bool>,
 ) -> Result<(Arc<Server>, Vec<JoinHandle<()>>)> {
     let (gather, mut threads) = Gather::start(service)?;
-    let (feed, thread) = feed::follow(service.clone(), stop.clone())?;
+    let (feed, thread) = routes::feed::follow(service.clone(), stop.clone())?;
     threads.push(thread);
     let large = (BODIES_BYTES / options.page_bytes.max(1)).clamp(2, 1_024);
     let server = Server {

@@ -36,6 +36,11 @@ fn of_error(error: &Error) -> Option<String> {
         Error::ManyPages { .. } => {
             "run `onecopy dedup` on it, then compare its pages with --run and the output folder"
         }
+        Error::Unreadable { .. } => "mend it, leave it out, or go on without it by leaving --strict out",
+        Error::NoField { part, .. } => {
+            return Some(format!("name a field with --{part}-field, or leave that out"));
+        }
+        Error::NoPageInMarket { .. } => "set it with --market",
         Error::Io { source, .. } => return of_system(source.kind()),
         Error::OutputHoldsAnotherRun { .. } | Error::OutputAnswers { .. } | Error::OutputChanged { .. } => {
             "give another folder, or --overwrite to replace them"
@@ -90,8 +95,14 @@ fn of_config(error: &ConfigError) -> Option<String> {
             return Some(format!("replace --shingle by --method {method}:k={length}"));
         }
         ConfigError::UnusedShingleLength { .. } => return Some("leave --shingle out".into()),
-        ConfigError::UnknownMethod { .. } | ConfigError::UnknownParameter { .. } => {
+        ConfigError::UnknownMethod { name, hint: Some(_), .. } => {
+            return Some(format!("`onecopy methods {name}` says more"));
+        }
+        ConfigError::UnknownMethod { .. } => {
             return Some("`onecopy methods` lists all methods and their parameters".into());
+        }
+        ConfigError::UnknownParameter { method, .. } => {
+            return Some(format!("`onecopy methods {method}` explains its parameters"));
         }
         ConfigError::ShingleLength { .. } => "--shingle",
         ConfigError::Market { .. } | ConfigError::Markets { .. } => "--market",

@@ -1,4 +1,4 @@
-//! A generated corpus, audited: the share of copies is the same at every size, and an honest answer passes.
+//! Audits a generated corpus: the share of copies is the same at every size, and a correct answer passes.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn the_giant_group_is_found_whole() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let input = generate(folder.path(), &["--pages", "1", "--giant", "60"]);
     let removed = folder.path().join("removed");
-    // All but the last; page ids are positions.
+    // All pages except the last one. Page ids are positions.
     let all_but_last: String = (0..60).map(|position| format!("p{position:09}\n")).collect();
     std::fs::write(&removed, all_but_last).expect("a file");
     let found = audit(&input, &removed);

@@ -1,6 +1,6 @@
 //! The program from outside.
 //!
-//! - `measure`: what a run costs, orphans included
+//! - `measure`: the cost of a run, including orphans
 //! - `corpus`: generate, then audit
 
 mod corpus;

@@ -1,11 +1,11 @@
-//! What a run costs. These tests start processes, so they need the real program around them.
+//! Measures the cost of runs. These tests start processes, so they need the real program.
 
 use crate::bench;
 
-/// A loop of the shell that takes a measurable while.
+/// A shell loop that takes a measurable time.
 const BURN: &str = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
 
-/// Runs a line of shell and returns its processor seconds, wall seconds and peak bytes.
+/// Runs a line of shell. Returns its CPU seconds, wall seconds and peak bytes.
 fn cost(script: &str) -> [f64; 3] {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let report = folder.path().join("cost.json");

@@ -11,39 +11,28 @@
 //! ```
 //! The stages accept any text. Their time is proportional to its length, except for sorting its blocks.
 
-mod alike;
-mod article;
-mod attribute;
 mod block;
-mod choice;
-mod context;
-mod entity;
-mod feature;
 mod hint;
 mod lines;
 mod link;
-mod model;
-mod repeat;
-mod scan;
-mod sums;
-mod tag;
+mod main;
+mod markup;
 mod tree;
-mod visible;
-mod words;
 
 use std::ops::Range;
 
 use crate::config::Content;
-use context::CONTEXT;
-#[doc(hidden)]
-pub use context::{Judged, context};
-use feature::{FEATURES, PageFeatures, ROOM};
 use lines::{end_line, push_text};
 pub use link::links;
-use scan::Token;
-use tag::Tag;
+use main::context::CONTEXT;
+#[doc(hidden)]
+pub use main::context::{Judged, context};
+use main::feature::{FEATURES, PageFeatures, ROOM};
+use main::{choice, model};
+use markup::scan::Token;
+use markup::tag::Tag;
+use markup::visible::Visible;
 use tree::Tree;
-use visible::Visible;
 
 /// If the main content has fewer words than this and the page has more than three times as many, all text is
 /// compared. A higher minimum is not safer. Two short pages of one site are mostly template, so that all their text

@@ -13,7 +13,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::hash;
 use crate::text::canonical::Canonical;
-use table::{NUMBERS, Table, table};
+use table::{NUMBERS, WordTable, table};
 
 macro_rules! languages {
     ($($name:ident = $number:literal $code:literal $english:literal,)*) => {
@@ -158,7 +158,7 @@ impl Sample {
     }
 
     /// Takes at most one window.
-    fn take(&mut self, canonical: &Canonical, tokens: Range<usize>, table: &Table) {
+    fn take(&mut self, canonical: &Canonical, tokens: Range<usize>, table: &WordTable) {
         let bytes = canonical.padded();
         let (mut hashes, mut words) = ([0; WINDOW_TOKENS + 1], 0);
         for (start, end) in canonical.spans_of(tokens) {
@@ -182,7 +182,7 @@ impl Sample {
     }
 
     /// Distributes the votes of the words that were met. It runs at the end, because a word is met many times.
-    fn vote(&mut self, table: &Table) {
+    fn vote(&mut self, table: &WordTable) {
         for &word in &self.words[..self.count] {
             let mut languages = table.languages(word);
             let vote = u32::from(self.met[usize::from(word)]) * (WORD_VOTE / languages.count_ones());

@@ -10,7 +10,7 @@ use crate::config::{Replicas, ShingleRules};
 use crate::hash;
 use crate::text::canonical::Canonical;
 use crate::text::shingle::shingle;
-use sort::{Table, sort_unique};
+use sort::{SortTable, sort_unique};
 
 pub(crate) use split::{Split, SplitRules, split};
 
@@ -19,7 +19,7 @@ pub(crate) use split::{Split, SplitRules, split};
 pub struct Sketch {
     shingles: Vec<u64>,
     tokens: Vec<u64>,
-    table: Table,
+    table: SortTable,
 }
 
 impl Sketch {

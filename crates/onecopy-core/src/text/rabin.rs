@@ -11,14 +11,14 @@
 pub(crate) const POLYNOMIAL: u64 = 0x6f6e_6563_6f70_7983;
 
 /// A byte times a power of x, for each byte.
-type Table = [u64; 256];
+type ProductTable = [u64; 256];
 
 /// Fingerprints by one polynomial.
 #[derive(Clone, Debug)]
 pub(crate) struct Rabin {
     polynomial: u64,
     /// Byte i of a fingerprint times x⁶⁴, for each value of the byte.
-    over: Box<[Table; 8]>,
+    over: Box<[ProductTable; 8]>,
 }
 
 impl Rabin {
@@ -57,7 +57,7 @@ impl Rabin {
 #[derive(Clone, Debug)]
 pub(crate) struct ByteWindow {
     rabin: Rabin,
-    leaving: Box<Table>,
+    leaving: Box<ProductTable>,
 }
 
 impl ByteWindow {
@@ -72,7 +72,7 @@ impl ByteWindow {
 #[derive(Clone, Debug)]
 pub(crate) struct WordWindow {
     rabin: Rabin,
-    leaving: Box<[Table; 8]>,
+    leaving: Box<[ProductTable; 8]>,
 }
 
 impl WordWindow {
@@ -85,13 +85,13 @@ impl WordWindow {
 
 /// `word` times the power of x that `tables` are for.
 #[inline]
-fn times(tables: &[Table; 8], word: u64) -> u64 {
+fn times(tables: &[ProductTable; 8], word: u64) -> u64 {
     let bytes = word.to_le_bytes();
     tables.iter().zip(bytes).fold(0, |sum, (table, byte)| sum ^ table[byte as usize])
 }
 
 /// Byte i of a word times x to the power of `exponent`, for each value of the byte.
-fn tables(polynomial: u64, exponent: usize) -> Box<[Table; 8]> {
+fn tables(polynomial: u64, exponent: usize) -> Box<[ProductTable; 8]> {
     let mut first = power(polynomial, exponent);
     let mut tables = Box::new([[0; 256]; 8]);
     for out in tables.iter_mut() {
@@ -102,7 +102,7 @@ fn tables(polynomial: u64, exponent: usize) -> Box<[Table; 8]> {
 }
 
 /// `first` times each byte.
-fn table(first: u64, polynomial: u64) -> Table {
+fn table(first: u64, polynomial: u64) -> ProductTable {
     let mut table = [0; 256];
     let mut product = first;
     for bit in 0..8 {

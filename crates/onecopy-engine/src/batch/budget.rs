@@ -1,7 +1,7 @@
-//! How a memory limit is shared out between the parts of a run.
+//! Divides the memory limit between the parts of a run.
 //!
-//! Each part is told its share and keeps it; the shares of parts that live at the same time add up to less than the
-//! whole, because allocators and stacks take something too.
+//! Each part keeps to its share. The shares of parts that live at the same time add up to less than the limit, because
+//! allocators and stacks need some memory too.
 
 use std::path::PathBuf;
 
@@ -11,51 +11,51 @@ use crate::error::{At, Error, Result};
 use crate::ingest::{Packing, Source, Stores, WIDEST, Window, Windows, zstd_window};
 use crate::job::Job;
 
-/// What each part may take, in bytes unless said otherwise.
+/// The share of each part, in bytes unless stated otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// The memory limit without the share of unpacking.
+    /// The memory limit minus the share of unpacking.
     pub limit: u64,
     /// The memory limit.
     pub memory: u64,
-    /// The least memory that unpacking takes, if any file is packed with zstd.
+    /// The least memory that unpacking takes, if any file is compressed with zstd.
     pub unpacking: Option<u64>,
-    /// A chunk of input. A thread works on one at a time, in buffers of several times its size.
+    /// A chunk of input. A thread works on one chunk at a time, in buffers of several times its size.
     pub chunk: usize,
-    /// Segments, before they go to disk.
+    /// Segments in memory.
     pub segments: u64,
-    /// Fingerprints of pages that have been sketched, as a number of them.
+    /// The number of fingerprints of sketched pages to remember.
     pub seen: usize,
-    /// The logarithm of the number of rarity counters, a byte each.
+    /// The logarithm of the number of rarity counters, of one byte each.
     pub rarity_bits: u32,
-    /// One in so many pages is counted there.
+    /// Rarity counters count one page in this many.
     pub rarity_share: u32,
     /// All sorters together.
     pub sort: u64,
-    /// Outlines of pages, beside their segments.
+    /// Outlines of pages, in addition to their segments.
     pub outlines: u64,
-    /// Sketches of the pages that are being settled, if their segments are on disk.
+    /// Sketches of the pages being settled, if their segments are on disk.
     pub sketches: u64,
-    /// Keys that pages share, while they are being settled, as a number of them.
+    /// The number of shared keys in memory while pages are settled.
     pub entries: usize,
-    /// Those of them that are in memory from when they are found, as a number of them.
-    pub runs: usize,
-    /// Names of pages, where these are not in memory with their segments.
+    /// The number of holders in key lists that stay in memory after they are found.
+    pub holders: usize,
+    /// Names of pages, if they are not in memory with their segments.
     pub names: u64,
-    /// How many pages that are larger than a chunk may be worked on at once.
+    /// The number of pages larger than a chunk that threads may work on at once.
     pub large_pages: usize,
 }
 
 impl Budget {
-    /// The shares of a job. What unpacking takes is set aside first.
+    /// The shares of a job, after the share of unpacking is set aside.
     pub(crate) fn of(job: &Job, sources: &[Source], stores: &Stores) -> Result<(Budget, Windows)> {
         let unpacking = Unpacking::of(job, sources, stores)?;
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - unpacking.takes(job.memory_bytes);
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 1 << 20);
-        // A shingle a word, a word about six bytes, some ten shingles a counter: common shingles still stand out, and
-        // the table stays in the processor's cache. Of large inputs a smaller share of the pages is counted, and the table
-        // grows only when that would be very little. Fewer counters only cost speed.
+        // One shingle per word, about six bytes per word and ten shingles per counter: common shingles still stand out,
+        // and the table fits in the processor's cache. A large input counts a smaller share of its pages, and the table
+        // grows only if that share would be tiny. Fewer counters only cost speed.
         let counters = (input / 256).max(1 << 12).ilog2() + 1;
         let rarity_bits = counters.min(CACHED_BITS).max(counters.saturating_sub(2)).min((limit / 16).ilog2());
         let fifth = limit.saturating_sub(OVERHEAD) / 5;
@@ -72,21 +72,21 @@ impl Budget {
             outlines: limit / 16,
             sketches: (limit / 5).saturating_sub(OVERHEAD),
             entries: (fifth / BYTES_AN_ENTRY) as usize,
-            runs: (fifth / BYTES_AN_ENTRY) as usize,
+            holders: (fifth / BYTES_AN_ENTRY) as usize,
             names: limit / 4,
             large_pages: (limit / 4 / (BYTES_A_BYTE * job.limits.page_bytes as u64)) as usize,
         };
         Ok((budget, unpacking.windows(job.memory_bytes)))
     }
 
-    /// The shares once all segments are on disk: their memory is for outlines and sketches; entries have that of sorters
-    /// too, since sorting is over when they come.
+    /// The shares once all segments are on disk. Outlines and sketches take over the memory of segments. Entries take
+    /// over that of sorters, because sorting is finished by then.
     pub(crate) fn without_segments(self) -> Budget {
         let entries = self.entries + (self.sort / BYTES_AN_ENTRY) as usize;
         Budget { segments: 0, outlines: self.limit / 4, entries, ..self }
     }
 
-    /// Refuses a run whose pages cannot be held in a few bytes each.
+    /// Refuses a run if the memory limit is too small for a few bytes per page.
     pub(crate) fn check_pages(&self, pages: usize) -> Result<()> {
         let needed = 4 * pages as u64 * BYTES_A_PAGE;
         if needed > self.limit {
@@ -94,6 +94,15 @@ impl Budget {
             return Err(Error::Memory { needed, limit: self.memory, purpose });
         }
         Ok(())
+    }
+
+    /// Refuses archives whose records refer to each other more often than `names` can hold.
+    pub(crate) fn check_references(&self, bytes: u64) -> Result<()> {
+        if bytes <= self.names {
+            return Ok(());
+        }
+        let purpose = "for the references between records of archives".to_owned();
+        Err(Error::Memory { needed: self.memory_for(4 * bytes), limit: self.memory, purpose })
     }
 
     /// The memory limit that leaves `needed` bytes after unpacking took its share.
@@ -107,12 +116,12 @@ impl Budget {
 struct Unpacking {
     /// The most files that are open at once.
     at_once: u64,
-    /// The window of the first frame of each source, rounded up to a power of two. The widest comes first.
+    /// The window of the first frame of each source, rounded up to a power of two, widest first.
     first: Vec<(u64, PathBuf)>,
 }
 
 impl Unpacking {
-    /// Reads the first frame header of all sources. Fails if they take more than half of the limit.
+    /// Reads the first frame header of all sources. Fails if their windows need more than half of the limit.
     fn of(job: &Job, sources: &[Source], stores: &Stores) -> Result<Unpacking> {
         let mut first = Vec::new();
         for source in sources.iter().filter(|source| source.format.packing() == Packing::Zstd) {
@@ -140,7 +149,7 @@ impl Unpacking {
         (1 << share.max(1).ilog2()).clamp(SMALL_WINDOW, WIDEST)
     }
 
-    /// The memory that the open files take under such a memory limit.
+    /// The memory that the open files take under a given memory limit.
     fn takes(&self, memory: u64) -> u64 {
         let any = self.any(memory);
         let windows = self.first.iter().take(self.at_once as usize).map(|(window, _)| (*window).max(any));
@@ -155,21 +164,21 @@ impl Unpacking {
     }
 }
 
-/// The fraction of the memory limit for later zstd frames is one over this.
+/// Later zstd frames may take this fraction of the memory limit: one over the number.
 const UNPACKING_SHARE: u64 = 8;
-/// Smaller windows are not counted: the other shares have room for them.
+/// Smaller windows are not counted, because the other shares have room for them.
 const SMALL_WINDOW: u64 = 1 << 20;
-/// One in so many pages is counted at least: what is common among a quarter of the pages is so among all.
+/// At least one page in this many is counted: shingles that are common in a quarter of the pages are common in all.
 const COUNTED: u32 = 4;
-/// The logarithm of the counters that are in a cache for the most part.
+/// The logarithm of the number of counters that mostly fit in a cache.
 const CACHED_BITS: u32 = 21;
 
-/// What the program takes for itself, and each of its threads for buffers. Small limits are mostly that.
+/// Memory for the program itself and for the buffers of its threads. It dominates small limits.
 const OVERHEAD: u64 = 8 << 20;
 const OVERHEAD_A_THREAD: u64 = 2 << 20;
-/// Sixteen bytes, at the fill of a hash table that has just grown.
+/// Sixteen bytes, at the load factor of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;
-/// A holder in the runs, in the index, and the way back to it from its content.
+/// A holder in a key list, its entry in the index, and the reference back from its content.
 const BYTES_AN_ENTRY: u64 = 32;
 
 #[cfg(test)]
@@ -179,7 +188,7 @@ mod tests {
     use super::*;
     use crate::ingest::plan;
 
-    /// A job over zstd files, whose first frames have windows of so many bits.
+    /// A job over zstd files whose first frames have windows of these bits.
     fn job(folder: &std::path::Path, logs: &[u32]) -> Job {
         for (number, &log) in logs.iter().enumerate() {
             let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
@@ -198,7 +207,7 @@ mod tests {
         Ok(Budget::of(job, &inputs.sources, &stores)?.0)
     }
 
-    /// The number of megabytes that a message says to give.
+    /// The number of megabytes that an error message recommends.
     fn advice(error: Error) -> u64 {
         let Error::Memory { needed, .. } = error else { panic!("no advice: {error}") };
         needed.div_ceil(1 << 20)
@@ -234,9 +243,9 @@ mod tests {
         let (budget, windows) = Budget::of(&large, &inputs.sources, &stores).unwrap();
         let allowed: Vec<u64> = inputs.sources.iter().map(|source| windows.of(source).bytes >> 20).collect();
         assert_eq!(allowed, [16, 32, 16]);
-        // Two files at once, one of them the widest.
+        // Two files are open at once, and one of them is the widest.
         assert_eq!(budget.limit, (256 - 32 - 16) << 20);
-        // The advice of a refused frame suffices.
+        // The recommended memory suffices for the refused frame.
         let given = Job { memory_bytes: windows.any.share << 27, ..large };
         assert_eq!(Budget::of(&given, &inputs.sources, &stores).unwrap().1.any.bytes, WIDEST);
     }

@@ -1,4 +1,5 @@
-//! Which pages may be alike: contents, the keys they share, and what proves them different without a comparison.
+//! Finds pages that may be alike: contents, the keys they share, and outlines that prove two contents different without
+//! a comparison.
 
 pub(crate) mod contents;
 pub(crate) mod key;

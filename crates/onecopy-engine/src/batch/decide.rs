@@ -1,24 +1,24 @@
-//! From pages to decisions: the order of the stages between reading and writing.
+//! From pages to decisions: runs the stages between reading and writing in order.
 
 use std::sync::Mutex;
 
-use onecopy_core::settle::{Comparer, Settled, settle};
+use onecopy_core::settle::{Comparer, KeyLists, Settled, settle};
 use onecopy_core::{Groups, Links, Method, Rarity, Search, connect, near_by_rotation, ranks};
 
 use crate::batch::budget::Budget;
-use crate::batch::candidates::contents::{Contents, contents};
+use crate::batch::candidates::contents::{ContentFinder, Contents, contents};
 use crate::batch::candidates::key_lists::StoredLists;
 use crate::batch::candidates::keys::KeyFinder;
 use crate::batch::candidates::neighbours::neighbours;
 use crate::batch::candidates::outlines::Outlines;
 use crate::batch::candidates::sets::sets;
 use crate::batch::order::links::links;
-use crate::batch::order::preferences::Preferences;
+use crate::batch::order::preferences::{Preferences, check_markets};
 use crate::batch::order::rank;
 use crate::batch::read;
 use crate::batch::read::segments::{Collector, Segments};
 use crate::batch::settle::comparer::SketchComparer;
-use crate::batch::settle::components::{Room, Section, Sections, divide};
+use crate::batch::settle::components::{PASSES, Room, Section, Sections, divide};
 use crate::batch::settle::decisions::Decisions;
 use crate::batch::settle::gather::{Gathered, Gatherer};
 use crate::batch::work::Work;
@@ -26,12 +26,12 @@ use crate::error::{Error, Result};
 use crate::ingest::Format;
 use crate::io::Aligned;
 use crate::job::Job;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Leg, Progress, Silent, Stage};
 
-/// Is handed the decisions of each market as they are made.
+/// Receives the decisions of each market as they are made.
 pub(crate) type OnMarket<'a> = dyn FnMut(&str, &Segments, &Decisions) -> Result<()> + 'a;
 
-/// Reads all pages and decides which stay; takes up what an earlier run found.
+/// Reads all pages and decides which stay. Continues the work of an earlier run.
 pub(crate) fn decide(
     job: &Job,
     work: &Work,
@@ -41,11 +41,13 @@ pub(crate) fn decide(
     let (folder, budget) = (work.folder(), &work.budget);
     let collector = Collector::open(folder, budget.segments)?;
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
-    let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
+    let all_read = work.run.inputs.unread().next().is_none();
+    let nothing = segments.pages() == 0 && all_read && no_rejections(&segments)?;
     if nothing {
         return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, &segments) });
     }
     budget.check_pages(segments.pages())?;
+    check_markets(&segments, &job.config.markets)?;
     let saved = folder.join("decisions");
     if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
         return Ok((segments, decisions));
@@ -60,7 +62,7 @@ pub(crate) fn decide(
     Ok((segments, decisions))
 }
 
-/// Why there is no page to judge: an archive may have thousands of records and none.
+/// Why there is no page to judge. An archive may have thousands of records and no page.
 fn why_nothing(work: &Work, segments: &Segments) -> String {
     let mut sources = work.run.inputs.sources.iter();
     match (0..segments.len()).map(|segment| u64::from(segments.place(segment).2)).sum::<u64>() {
@@ -80,7 +82,7 @@ fn no_rejections(segments: &Segments) -> Result<bool> {
     Ok(true)
 }
 
-/// What settling pages in some order needs to know.
+/// Settles pages in a given order.
 struct Settling<'a> {
     job: &'a Job,
     work: &'a Work,
@@ -92,7 +94,7 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Decides for each market, the first last: its decisions are those of the run.
+    /// Decides for each market. The first market comes last: its decisions are those of the run.
     fn markets(
         &self,
         by_rules: Vec<u32>,
@@ -115,14 +117,14 @@ impl Settling<'_> {
         Ok(decisions)
     }
 
-    /// The pages whose canonical link names a page that is alike, ascending.
+    /// The pages whose canonical link names a similar page, ascending.
     fn believed(&self, by_rules: &[u32], progress: &dyn Progress) -> Result<Vec<u32>> {
         let claimed = &self.links.canonical;
         if claimed.is_empty() {
             return Ok(Vec::new());
         }
         let preferences = Preferences { segments: self.segments, links: self.links, lesser: &[] };
-        let contents = self.contents(preferences.order(by_rules, None)?)?;
+        let contents = self.contents(preferences.order(by_rules, None)?, &Silent)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
         let outlines = Outlines::default();
@@ -134,15 +136,16 @@ impl Settling<'_> {
         Ok(pages)
     }
 
-    fn contents(&self, order: Vec<u32>) -> Result<Contents> {
-        contents(self.segments, order, self.budget.sort, self.work.folder())
+    fn contents(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Contents> {
+        let (segments, memory, folder) = (self.segments, self.budget.sort, self.work.folder());
+        contents(&ContentFinder { segments, memory, folder, progress }, order)
     }
 
     fn threads(&self) -> usize {
         self.segments.threads(self.job.threads, self.budget.limit / 4)
     }
 
-    /// How many threads read segments. From disk more than work: some always wait for it.
+    /// The number of threads that read segments. From disk there are more than cores, because some always wait.
     fn readers(&self) -> usize {
         let more = if self.segments.on_disk() { 2 } else { 1 };
         self.segments.threads(more * self.job.threads, self.budget.limit / 6)
@@ -158,7 +161,7 @@ impl Settling<'_> {
         SketchComparer { segments, sketches: None, contents, outlines, method, threads, progress }
     }
 
-    /// Room for outlines, if the method has any.
+    /// Memory for outlines, if the method has any.
     fn outlines(&self, contents: usize) -> Outlines {
         match self.method.has_outlines() {
             true => Outlines::new(contents, self.budget.outlines),
@@ -166,10 +169,13 @@ impl Settling<'_> {
         }
     }
 
-    /// Decides about pages that are given best first.
+    /// Decides about pages, which are given best first.
     fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
-        let (folder, budget) = (self.work.folder(), &self.budget);
-        let contents = self.contents(order)?;
+        let (folder, budget, pages) = (self.work.folder(), &self.budget, self.segments.pages() as u64);
+        progress.begin(Stage::Index, pages);
+        let equal = pages / 8;
+        let contents = self.contents(order, &Leg::new(progress, equal, 2 * self.segments.len() as u64))?;
+        let finding = Leg::new(progress, pages - equal, pages);
         let finder = KeyFinder {
             outlines: Mutex::new(self.outlines(contents.len())),
             segments: self.segments,
@@ -180,62 +186,77 @@ impl Settling<'_> {
             readers: self.readers(),
             folder,
         };
-        let runs = match self.method.search() {
-            Search::Keys => finder.runs(budget, progress)?,
-            Search::Sets { limit } => sets(finder.runs(budget, progress)?, contents.len(), limit)?,
+        let lists = match self.method.search() {
+            Search::Keys => finder.lists(budget, &finding)?,
+            Search::Sets { limit } => sets(finder.lists(budget, &finding)?, contents.len(), limit)?,
             Search::Neighbours { most, step, window } => neighbours(
                 &finder,
                 |words| near_by_rotation(words, most, step, window as usize),
                 budget,
-                progress,
+                &finding,
             )?,
         };
+        drop(finding);
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
-        let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), runs)?;
+        let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), lists)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
     }
 
-    /// Settles contents that share the keys of `runs`, and joins them to groups.
-    fn in_sections(&self, comparer: &SketchComparer, runs: StoredLists) -> Result<(Settled, Groups)> {
+    /// Settles contents that share a key of `lists`, and groups them.
+    fn in_sections(&self, comparer: &SketchComparer, lists: StoredLists) -> Result<(Settled, Groups)> {
         let (contents, entries, progress) = (comparer.contents.len(), self.budget.entries, comparer.progress);
-        // Pages whose sketches are on disk are gone through once before.
-        let again = if self.segments.on_disk() { self.segments.pages() } else { 0 };
-        progress.begin(Stage::Settle, (again + contents) as u64);
-        let (Sections { apart, in_place }, gathered) = self.sections(comparer, runs)?;
-        let settling: usize = apart.iter().chain(&in_place).map(|section| section.members.len()).sum();
-        progress.advance((contents - settling) as u64);
+        let pages = self.segments.pages() as u64;
+        progress.begin(Stage::Compare, pages);
+        // Most of the time goes to sketches on disk.
+        let gathering = if self.segments.on_disk() { pages * 3 / 4 } else { 0 };
+        let (Sections { apart, in_place }, gathered) = self.sections(comparer, lists, gathering)?;
+        let members = apart.iter().chain(&in_place).map(|section| section.members.len());
+        let steps = members.chain(apart.iter().map(|section| section.lists.len())).sum::<usize>();
+        let settling = Leg::new(progress, pages - gathering, steps as u64);
+        let comparing = SketchComparer { progress: &settling, ..*comparer };
         let (mut settled, mut groups) = (Settled::new(contents), Groups::new(contents));
         let mut buffer = Aligned::default();
         for (number, section) in apart.into_iter().enumerate() {
             let comparer =
-                SketchComparer { sketches: Some(gathered.section(number, &mut buffer)?), ..*comparer };
-            // Sketches have half of the memory.
+                SketchComparer { sketches: Some(gathered.section(number, &mut buffer)?), ..comparing };
+            // Sketches take half of the memory.
             settle(&comparer, &section.members, &section.lists, entries / 2, &mut settled)?;
             connect(&comparer, &section.members, &section.lists, &settled, &mut groups)?;
         }
         gathered.delete()?;
         drop(buffer);
         if let Some(Section { members, lists, .. }) = &in_place {
-            settle(comparer, members, lists, entries, &mut settled)?;
+            settle(&comparing, members, lists, entries, &mut settled)?;
         }
-        progress.begin(Stage::Connect, in_place.as_ref().map_or(0, |section| section.lists.len()) as u64);
+        drop(settling);
+        progress.begin(Stage::Group, in_place.as_ref().map_or(0, |section| section.lists.len()) as u64);
         if let Some(Section { members, lists, .. }) = &in_place {
             connect(comparer, members, lists, &settled, &mut groups)?;
         }
         if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
     }
 
-    /// The sections of contents, with the sketches of those that do not stay in place.
-    fn sections(&self, comparer: &SketchComparer, runs: StoredLists) -> Result<(Sections, Gathered)> {
+    /// Divides contents into sections and gathers the sketches of all sections that are not in place. This is `steps` of
+    /// the stage.
+    fn sections(
+        &self,
+        comparer: &SketchComparer,
+        lists: StoredLists,
+        steps: u64,
+    ) -> Result<(Sections, Gathered)> {
         let (segments, contents) = (self.segments, comparer.contents);
         if !segments.on_disk() {
-            return Ok((Sections::whole(contents, runs), Gathered::default()));
+            return Ok((Sections::whole(contents, lists), Gathered::default()));
         }
-        let (memory, holders, folder) = (self.budget.sketches, self.budget.runs, self.work.folder());
+        let (memory, holders, folder) = (self.budget.sketches, self.budget.holders, self.work.folder());
         let words = u32::try_from(memory / 8).unwrap_or(u32::MAX - 1);
-        let sections = divide(comparer, runs, &Room { words, holders, folder })?;
+        let dividing = Leg::new(comparer.progress, steps / 2, PASSES * lists.entries() as u64);
+        let dealer = SketchComparer { progress: &dividing, ..*comparer };
+        let sections = divide(&dealer, &lists, &Room { words, holders, folder })?;
+        drop((dividing, lists));
+        let gathering = Leg::new(comparer.progress, steps - steps / 2, segments.pages() as u64);
         let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };
-        let gathered = gatherer.gather(&sections, comparer.progress)?;
+        let gathered = gatherer.gather(&sections, &gathering)?;
         Ok((sections, gathered))
     }
 }

@@ -1,4 +1,4 @@
-//! Which of two pages is better: the winner rules, redirects and canonical links, preferred markets.
+//! Decides which of two pages is better: winner rules, redirects and canonical links, preferred markets.
 
 pub(crate) mod links;
 pub(crate) mod preferences;

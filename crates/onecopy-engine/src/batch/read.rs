@@ -1,7 +1,8 @@
-//! Stage 1: pages in, segments out.
+//! Stage 1: reads pages into segments.
 
 pub(crate) mod counters;
 pub(crate) mod facts;
+pub(crate) mod losses;
 pub(crate) mod seen;
 pub(crate) mod segment;
 pub(crate) mod segments;
@@ -17,19 +18,23 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Rejection, Source, read_document, walk,
+    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, read_document,
+    walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
+use crate::report::Unreadable;
 use onecopy_core::Appraiser;
 use onecopy_core::Record;
 
+pub(crate) use losses::Losses;
 pub(crate) use segment::{Row, Segment};
 pub(crate) use segments::{Collector, Segments};
 
-/// Reads all sources into segments, sketched by `method`, counting their words on the way. Chunks that `collector` has are not read again.
+/// Reads all sources into segments, sketched by `method`, and counts their shingles. Skips chunks that `collector`
+/// already has.
 pub(crate) fn read(
     job: &Job,
     work: &Work,
@@ -50,7 +55,7 @@ pub(crate) fn read(
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
     on_each(job.threads, |failed| {
-        let mut reader = PageReader::new(&shared);
+        let mut reader = SegmentReader::new(&shared);
         let mut spare = Vec::new();
         while let Some((piece, bytes)) = feed.next(job.threads, &mut spare)? {
             if progress.stopped() || failed.load(Ordering::Relaxed) {
@@ -65,10 +70,13 @@ pub(crate) fn read(
                     collector.make_room(bytes * BYTES_A_BYTE)?;
                 }
                 let segment = reader.read(&piece)?;
+                if job.strict {
+                    refuse_losses(&segment, sources)?;
+                }
                 let mut sketches = std::mem::take(&mut reader.sketches);
                 if large.is_some() {
-                    // Buffers are several times a page's size: those of a large one leave nothing behind.
-                    reader = PageReader::new(&shared);
+                    // Buffers take several times the size of a page. Those of a large page are freed at once.
+                    reader = SegmentReader::new(&shared);
                 }
                 if method.asks_rarity() {
                     counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
@@ -90,7 +98,17 @@ pub(crate) fn read(
     Ok((collector.finish()?, counters))
 }
 
-/// Counts the shingles and fingerprints of the segments that an earlier run left.
+/// Returns an error if the source of a segment breaks off in it, or cannot be read at all.
+fn refuse_losses(segment: &Segment, sources: &[Source]) -> Result<()> {
+    let Some(last) = segment.rejected.last().filter(|last| last.reason.class.ends_file()) else {
+        return Ok(());
+    };
+    let Unreadable { source: input, reason, .. } =
+        Unreadable::of(&sources[last.source as usize].name, &last.reason.text);
+    Err(Error::Unreadable { input, reason })
+}
+
+/// Counts the shingles and fingerprints of segments that an earlier run left.
 fn recount(
     collector: Collector,
     shared: &Shared,
@@ -111,10 +129,10 @@ fn recount(
     Ok(found.reopen())
 }
 
-/// Bytes of memory for a byte of page: the page itself, its canonical text, tokens, shingles, and its sketch twice.
+/// Bytes of memory per byte of a page: the page itself, its canonical text, tokens, shingles, and its sketch twice.
 pub(super) const BYTES_A_BYTE: u64 = 16;
 
-/// What all threads read pages with.
+/// The state that all reading threads share.
 struct Shared<'a> {
     job: &'a Job,
     method: &'a dyn Method,
@@ -130,19 +148,19 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Turns pieces of input into segments. One a thread; its buffers are reused.
-struct PageReader<'a> {
+/// Turns pieces of input into segments. Each thread has one and reuses its buffers.
+struct SegmentReader<'a> {
     shared: &'a Shared<'a>,
     appraiser: Appraiser<'a>,
-    /// The sketches of the last segment that was read, to be taken out and given back empty.
+    /// The sketches of the last segment. The caller takes them and returns the buffer empty.
     sketches: Vec<u64>,
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
-impl<'a> PageReader<'a> {
-    fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
+impl<'a> SegmentReader<'a> {
+    fn new(shared: &'a Shared<'a>) -> SegmentReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
+        SegmentReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
@@ -162,7 +180,7 @@ impl<'a> PageReader<'a> {
 
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
         let mut segment = Segment { lot, chunk: chunk.index, at: chunk.at, ..Default::default() };
-        // A shingle a word, few words under three bytes. Memory that is not written takes no room; growing would copy it.
+        // One shingle per word, and few words under three bytes. Unwritten memory takes no room; growth would copy.
         self.sketches.reserve(chunk.bytes.len() / 3);
         let reader = self.shared.reader();
         for raw in walk(chunk, self.shared.sources[source as usize].format) {
@@ -171,17 +189,17 @@ impl<'a> PageReader<'a> {
             let place = Row { source, line: raw.number, start, length, ..Row::default() };
             let judged = match reader.read(&raw) {
                 Ok(Some(record)) => self.page(place, &record, raw.bytes, &mut segment),
-                // A blank line, or a record that holds no page, is counted only.
+                // A blank line, or a record without a page, only counts as a line.
                 Ok(None) => Ok(()),
                 Err(reason) => Err(reason),
             };
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source, line: raw.number, reason });
+                segment.rejected.push(Rejection { source, line: raw.number, reason, lost: None });
             }
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);
-            segment.rejected.push(Rejection { source, line: segment.lines, reason });
+            segment.rejected.push(Rejection { source, line: segment.lines, reason, lost: chunk.lost });
             segment.lines += 1;
         }
         segment
@@ -197,26 +215,26 @@ impl<'a> PageReader<'a> {
             segment.lines += 1;
             let judged = record.and_then(|record| self.page(place, &record, &[], &mut segment));
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source: number, line: 0, reason });
+                segment.rejected.push(Rejection { source: number, line: 0, reason, lost: None });
             }
         }
         Ok(segment)
     }
 
-    /// Adds a page to the segment, or says why it cannot be judged. `bytes` are its record.
+    /// Adds a page to the segment, or returns why it cannot be judged. `bytes` are its record.
     fn page(
         &mut self,
         place: Row,
         record: &Record,
         bytes: &[u8],
         segment: &mut Segment,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
         let seen = &self.shared.seen;
         let page =
             self.appraiser.appraise(record, bytes, |fingerprint| !seen.has(fingerprint), &mut self.sketches);
         if let Some(objection) = page.objection() {
-            return Err(objection.into());
+            return Err(Reason::new(Class::NoWords, objection));
         }
         let own = page.address;
         segment.links.extend(page.links.into_iter().map(|link| Link {

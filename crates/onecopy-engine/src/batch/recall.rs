@@ -1,8 +1,8 @@
-//! What an approximate method is expected to find, before the run, and what it found, after it.
+//! The expected recall of an approximate method, before the run, and the measured recall, after it.
 //!
-//! Some pages are picked by their fingerprints. All pages are read again and sketched by the exact method that the run's
-//! method stands for, and each is compared with the picked ones. Of the pairs that are really alike, those count as
-//! found whose pages are in one group.
+//! The measurement picks some pages by their fingerprints. It reads all pages again, sketches them by the exact method
+//! behind the approximate one, and compares each with the picked pages. A pair that is really alike counts as found if
+//! both pages are in one group.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -21,10 +21,10 @@ use crate::parallel::for_each;
 use crate::progress::{Note, Progress};
 use crate::report::{Expected, Measured, Recall};
 
-/// Bytes of input that a page is taken to have before any was read.
+/// The assumed size of a page before any was read.
 const PAGE_BYTES: u64 = 8_000;
 
-/// What the method of a run is expected to find. Nothing to say if it is exact.
+/// The expected recall of the method. `None` if it is exact.
 pub(crate) fn expect(work: &Work) -> Option<Recall> {
     let truth = work.method.stands_for()?;
     let bytes: u64 = work.run.inputs.sources.iter().map(|source| source.bytes).sum();
@@ -37,7 +37,7 @@ pub(crate) fn expect(work: &Work) -> Option<Recall> {
     Some(Recall { of, threshold, expected: expected.into(), measured: None })
 }
 
-/// The expectation, for people.
+/// The expectation as a note for the user.
 pub(crate) fn note(recall: &Recall) -> Note {
     let chances: Vec<String> = recall
         .expected
@@ -47,7 +47,7 @@ pub(crate) fn note(recall: &Recall) -> Note {
     Note::Approximate { of: recall.of.clone(), share: chances.join(", ") }
 }
 
-/// What the run found of the pairs of `job.recall_pages` picked pages.
+/// Measures the recall on the pairs of `job.recall_pages` picked pages.
 pub(crate) fn measure(
     job: &Job,
     work: &Work,
@@ -61,7 +61,7 @@ pub(crate) fn measure(
     let collector = Collector::open(&folder, work.budget.segments / 2)?;
     let (again, _) = read(job, work, &*truth, collector, progress)?;
     let picked = pick(segments, decisions, job.recall_pages)?;
-    let pairs = Pairs { truth: &*truth, again: &again, decisions };
+    let pairs = RealPairs { truth: &*truth, again: &again, decisions };
     let found = pairs.of(&picked, job.threads)?;
     drop(again);
     std::fs::remove_dir_all(&folder).at("delete", &folder)?;
@@ -69,7 +69,7 @@ pub(crate) fn measure(
     Ok(Some(Measured::new(picked.len() as u64, found.len() as u64, joined as u64)))
 }
 
-/// The contents with the smallest fingerprints, ascending: a sample that does not depend on the order of the input.
+/// The contents with the smallest fingerprints, ascending. This sample does not depend on the order of the input.
 fn pick(segments: &Segments, decisions: &Decisions, count: usize) -> Result<Vec<u32>> {
     let mut smallest: BTreeSet<(u128, u32)> = BTreeSet::new();
     for i in 0..segments.len() {
@@ -90,15 +90,15 @@ fn pick(segments: &Segments, decisions: &Decisions, count: usize) -> Result<Vec<
 }
 
 /// Finds the pairs that are really alike.
-struct Pairs<'a> {
+struct RealPairs<'a> {
     truth: &'a dyn Method,
-    /// The pages once more, sketched by `truth`.
+    /// All pages again, sketched by `truth`.
     again: &'a Segments,
     decisions: &'a Decisions,
 }
 
-impl Pairs<'_> {
-    /// The pairs of contents of which one is `picked`, each once.
+impl RealPairs<'_> {
+    /// All pairs of which one content is `picked`, each once.
     fn of(&self, picked: &[u32], threads: usize) -> Result<BTreeSet<(u32, u32)>> {
         let samples = Mutex::new(Vec::new());
         self.each(threads, |content, sketch| {
@@ -107,7 +107,7 @@ impl Pairs<'_> {
             }
         })?;
         let mut samples = samples.into_inner().expect("no thread panics with this lock");
-        // A content may have been sketched twice.
+        // A content may have two sketches.
         samples.sort_unstable();
         samples.dedup_by_key(|sample| sample.0);
         let found = Mutex::new(BTreeSet::new());

@@ -1,6 +1,6 @@
-//! Which contents stay and which are in one group: where their sketches are while they are compared.
+//! Decides which contents stay and which share a group: provides the sketches that are compared.
 //!
-//! What is alike, who wins and who is joined is decided by `settle` and `connect` of the core.
+//! `settle` and `connect` of the core decide which contents are alike, which win, and which join.
 
 pub(crate) mod comparer;
 pub(crate) mod components;

@@ -1,7 +1,7 @@
-//! The folder that a run works in, what it may continue, and how its results appear.
+//! The working folder of a run: which work it can continue, and how its results appear.
 //!
-//! Everything is made in `.onecopy` inside the output folder and moved out by rename at the end, `report.json` last:
-//! where that is, the run is complete.
+//! A run writes everything to `.onecopy` inside the output folder and renames the results at the end, `report.json`
+//! last. If `report.json` exists, the run is complete.
 
 mod finished;
 mod folder;
@@ -16,7 +16,7 @@ use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Inputs, Lot, Opener, Stores, check_fields, lots, plan};
 use crate::io::spool;
 use crate::job::Job;
 use crate::parallel::Gate;
@@ -26,33 +26,33 @@ use crate::run::{self, Run};
 use finished::Finished;
 use folder::{Holds, PUBLISHING, WORKING};
 use onecopy_core::Needs;
-use publish::{Step, publish};
+use publish::{PublishStep, publish};
 
-/// A run's working folder, locked.
+/// The locked working folder of a run.
 pub(crate) struct Work {
     pub run: Run,
-    /// The sources as they are handed out.
+    /// The sources, divided into lots.
     pub lots: Vec<Lot>,
     pub budget: Budget,
-    /// What opens the sources.
+    /// Opens the sources.
     pub opener: Opener,
     pub method: Box<dyn Method>,
-    /// Whether an earlier run is continued.
+    /// Whether the run continues an earlier one.
     pub continued: bool,
     folder: PathBuf,
     out: PathBuf,
     _lock: File,
 }
 
-/// What is found in an output folder.
+/// The state of an output folder.
 pub(crate) enum Found {
     /// Work to do.
     Work(Box<Work>),
-    /// The results of the very same run.
+    /// The results of an identical run.
     Finished(Box<Report>),
 }
 
-/// What results are called, in the order in which they appear.
+/// The names of results, in the order in which they appear.
 pub(crate) const RESULTS: [&str; 8] = [
     "kept",
     "markets",
@@ -64,7 +64,7 @@ pub(crate) const RESULTS: [&str; 8] = [
     "report.json",
 ];
 
-/// Opens the output folder of a job: to begin, to continue, or to find that all is done.
+/// Opens the output folder of a job, to begin, to continue, or to find a finished run.
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
     let (working, is_new) = (job.out.join(WORKING), !job.out.exists());
     let holds = folder::look(&job.out)?;
@@ -86,16 +86,19 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
         if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
-    if inputs.sources.is_empty() && inputs.refused.is_empty() {
+    if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
+    }
+    if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
+        return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
     }
     let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
     let run = described(job, inputs, budget.chunk)?;
     if holds == Holds::Results && !job.overwrite {
         match finished::check(&run, out)? {
             Finished::Whole(report) => {
-                // It may have been killed when all was done but this.
+                // The finished run may have been killed just before it removed this folder.
                 if run::read::<Run>(&working.join("run.json")).is_none_or(|left| run.equals(&left)) {
                     folder::clear(working)?;
                 }
@@ -106,6 +109,9 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
             }
         }
     }
+    let probing = Stores::new(job.environment.iter().cloned());
+    let opener = run.opener(probing, Gate::new(budget.large_pages), Needs::default(), windows.clone());
+    check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
@@ -116,7 +122,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
 }
 
-/// The run that a job asks for.
+/// The description of the run that a job asks for.
 fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
     let threshold = method(&job.config)?.threshold();
     Ok(Run {
@@ -126,6 +132,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         fields: job.fields.clone(),
         limits: job.limits.clone(),
         removed_records: job.removed_records,
+        payloads: Some(job.payloads),
         inputs,
         chunk_bytes,
         results: BTreeMap::new(),
@@ -145,7 +152,8 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
 fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Result<(Run, bool)> {
     let path = working.join("run.json");
     if let Some(begun) = run::read::<Run>(&path) {
-        if run.equals(&begun) {
+        // The files of a run are read by the version that wrote them.
+        if run.equals(&begun) && run.version == begun.version {
             return Ok((Run { chunk_bytes: begun.chunk_bytes, ..run }, true));
         }
         if begun.answer_version != ANSWER_VERSION {
@@ -157,7 +165,7 @@ fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Resul
     Ok((run, false))
 }
 
-/// Deletes a file or a folder, if it is there.
+/// Deletes a file or a folder, if it exists.
 fn delete(path: &Path) -> Result<()> {
     let is_folder = path.symlink_metadata().is_ok_and(|facts| facts.is_dir());
     let deleted = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -168,27 +176,27 @@ fn delete(path: &Path) -> Result<()> {
 }
 
 impl Work {
-    /// The folder for everything that does not outlive the run.
+    /// The folder for all files that do not outlive the run.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where results are made.
+    /// The folder in which results are made.
     pub(crate) fn results(&self) -> PathBuf {
         self.folder.join("results")
     }
 
-    /// Moves the results to where they belong, the report last, and clears up.
+    /// Moves the results to the output folder, the report last, and cleans up.
     pub(crate) fn publish(self, report: &Report) -> Result<()> {
         let results = self.results();
         let run = Run { results: finished::extents(&results)?, ..self.run };
         run::write(&results.join("run.json"), &run)?;
         run::write(&results.join("report.json"), report)?;
-        // The user may have added files while the run worked.
+        // The user may have added files during the run.
         folder::refuse_results(&self.out)?;
         let mark = self.folder.join(PUBLISHING);
         File::create(&mark).at("create", &mark)?;
-        publish(&results, &self.out, &mut Step::take)?;
+        publish(&results, &self.out, &mut PublishStep::take)?;
         folder::remove(&self.folder)
     }
 }

@@ -10,7 +10,7 @@ use crate::ingest::{NotOnePage, document, of_page};
 use crate::job::Limits;
 use crate::reread::{not_judged, reread, unknown};
 use crate::run::Run;
-use onecopy_core::{Needs, Record, TextParts};
+use onecopy_core::{Needs, Record, TextParts, Whole};
 
 /// A page that was read.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,14 @@ pub(super) struct Reading {
     pub links: Vec<u64>,
     /// All of its text, split into parts, if it is HTML.
     pub parts: Option<TextParts>,
+    /// The page as it was found.
+    pub whole: Option<Whole>,
 }
 
 impl Reading {
     fn of(record: &Record) -> Reading {
         Reading {
+            whole: record.whole.clone(),
             text: record.text.plain().into_owned(),
             links: record.out_links.clone(),
             parts: record.parts.clone(),

@@ -1,4 +1,4 @@
-//! The equalities: fast = obvious, and neither order, threads, memory nor a restart changes the answer.
+//! The equalities: fast = obvious, and the answer depends on neither order, threads, memory nor a restart.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,21 +19,21 @@ use crate::progress::{Silent, Stage};
 struct Made {
     name: String,
     text: String,
-    /// What stands on the page beside its text, if it is HTML.
+    /// The text around the article, if the page is HTML.
     menu: Option<&'static str>,
     popularity: Option<f64>,
 }
 
-/// What a run says of a page: its winner and similarity if it went, and the winner of its group.
-type Fate = (Option<(String, String, String)>, String);
+/// The answer for a page: its winner and similarity if it is removed, and the winner of its group.
+type ReportedPage = (Option<(String, String, String)>, String);
 
-/// Word lists that are edited copies of each other, of boilerplate, and of nothing; plain, or as HTML.
+/// Word lists that are edited copies of each other, of boilerplate, or unique. They are plain text or HTML.
 fn corpus() -> impl Strategy<Value = Vec<Made>> {
     let page = (0usize..4, 0usize..3, 0usize..6, prop::collection::vec(0usize..30, 0..5), 0usize..4);
     prop::collection::vec(page, 1..60).prop_map(|plans| plans.into_iter().enumerate().map(make).collect())
 }
 
-/// `base` chooses an article, `drift` how far along a chain of edits the page is, `edits` what else differs.
+/// `base` selects an article, `drift` the length of a chain of edits, and `edits` all other differences.
 fn make(
     (number, (base, shape, drift, edits, signal)): (usize, (usize, usize, usize, Vec<usize>, usize)),
 ) -> Made {
@@ -49,7 +49,7 @@ fn make(
         (_, 8) => "word".to_owned(),
         (0, _) => format!("home news contact about us {} all rights reserved by all of us", words.join(" ")),
         (1, _) => words[..10].join(", "),
-        // Pages of the same words may have other sentences.
+        // Pages with the same words may have other sentences.
         _ => words.chunks(3 + number % 2).map(|words| words.join(" ")).collect::<Vec<_>>().join(". "),
     };
     let popularity = (signal > 0).then_some(signal as f64);
@@ -70,8 +70,8 @@ fn line(page: &Made) -> String {
     record.to_string() + "\n"
 }
 
-/// The answer by the reference. Pages without words are rejected by a run, so they are left out.
-fn expected(pages: &[Made], config: &Config) -> BTreeMap<String, Fate> {
+/// The answer of the reference. A run rejects pages without words, so they are left out.
+fn expected(pages: &[Made], config: &Config) -> BTreeMap<String, ReportedPage> {
     let judged: Vec<&Made> = pages.iter().filter(|page| !page.text.is_empty()).collect();
     let lines: Vec<String> = judged.iter().map(|page| line(page)).collect();
     let (names, method) = (FieldNames::new(&Fields::default()), method(config).unwrap());
@@ -104,8 +104,8 @@ fn text(value: &Value) -> String {
 }
 
 /// The answer in an output folder.
-fn found(out: &Path) -> BTreeMap<String, Fate> {
-    let mut fates: BTreeMap<String, Fate> = BTreeMap::new();
+fn found(out: &Path) -> BTreeMap<String, ReportedPage> {
+    let mut fates: BTreeMap<String, ReportedPage> = BTreeMap::new();
     for kept in records(&out.join("kept/pages.jsonl")) {
         fates.insert(text(&kept["id"]), (None, text(&kept["id"])));
     }
@@ -122,12 +122,12 @@ fn found(out: &Path) -> BTreeMap<String, Fate> {
     fates
 }
 
-/// How a run is squeezed: it must not matter.
+/// Resource limits of a run, which must not affect the answer.
 #[derive(Clone, Copy, Debug)]
 struct Squeeze {
     threads: usize,
     chunk: usize,
-    /// How many shared keys fit in memory, if almost nothing does.
+    /// The number of shared keys that fit in memory, if almost nothing does.
     tight: Option<usize>,
 }
 
@@ -143,7 +143,7 @@ fn job(folder: &Path, config: &Config, squeeze: Squeeze) -> Job {
     job
 }
 
-/// Opens the work of a job with almost no memory for anything, if it is to be tight.
+/// Opens the work of a job, with almost no memory if `tight`.
 fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
     let work::Found::Work(mut work) = work::open(job, &Silent).unwrap() else { panic!("the folder is new") };
     work.run.chunk_bytes = squeeze.chunk;
@@ -151,25 +151,25 @@ fn squeezed(job: &Job, squeeze: Squeeze) -> Work {
     work.opener.chunk_bytes = squeeze.chunk;
     if let Some(entries) = squeeze.tight {
         work.budget = crate::batch::budget::Budget {
-            // All on disk, or some.
+            // All segments on disk, or only some.
             segments: [0, 10_000, 40_000][entries % 3],
             names: if entries % 5 == 0 { 0 } else { work.budget.names },
             seen: 3,
-            // Counters that are crowded, or of few pages and mostly empty.
+            // Crowded counters, or mostly empty ones that count few pages.
             rarity_bits: if entries % 2 == 0 { 5 } else { 14 },
             rarity_share: 3,
             sort: 0,
-            // All in place, several sections, or one.
+            // All contents in place, several sections, or one.
             sketches: [0, 4_000, 1 << 20][entries / 3 % 3],
             entries,
-            runs: entries,
+            holders: entries,
             ..work.budget
         };
     }
     *work
 }
 
-fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String, Fate> {
+fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String, ReportedPage> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
     let job = job(folder.path(), config, squeeze);
@@ -180,7 +180,7 @@ fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String,
     found(&job.out)
 }
 
-/// Every method, as it is usually, and with some other parameters.
+/// Every method with its defaults and with some other parameters.
 fn methods() -> impl Strategy<Value = Config> {
     const OTHERS: &[&str] = &[
         "jaccard:mod=3",
@@ -238,15 +238,17 @@ proptest! {
     }
 }
 
-fn only_fates(fates: &BTreeMap<String, Fate>) -> BTreeMap<&String, &Option<(String, String, String)>> {
+fn only_fates(
+    fates: &BTreeMap<String, ReportedPage>,
+) -> BTreeMap<&String, &Option<(String, String, String)>> {
     fates.iter().map(|(page, fate)| (page, &fate.0)).collect()
 }
 
-fn only_grouped(fates: &BTreeMap<String, Fate>) -> BTreeMap<String, String> {
+fn only_grouped(fates: &BTreeMap<String, ReportedPage>) -> BTreeMap<String, String> {
     fates.iter().map(|(page, fate)| (page.clone(), fate.1.clone())).collect()
 }
 
-/// A group of hundreds among boilerplate, in which every page shares keys with every other.
+/// A group of hundreds of pages among boilerplate. Every page shares keys with every other.
 #[test]
 fn a_giant_group_is_settled_like_any_other() {
     let words: Vec<String> = (0..40).map(|i| format!("w{i}")).collect();
@@ -275,7 +277,7 @@ fn a_giant_group_is_settled_like_any_other() {
     }
 }
 
-/// Two kept pages far apart, each with losers on the side of the other: only pairs of losers join the two groups, and each
+/// Two kept pages far apart, each with losers on the side of the other. Only pairs of losers join the two groups. Each
 /// loser alone is too near its winner for the bound on pairs to allow it.
 #[test]
 fn groups_are_joined_by_pairs_of_losers() {
@@ -300,7 +302,7 @@ fn groups_are_joined_by_pairs_of_losers() {
     }
 }
 
-/// Plain text, and the same twice as HTML: the numbers beside their keys are of two kinds, and use all their bits.
+/// Plain text, and the same twice as HTML. The numbers beside their keys are of two kinds, and use all their bits.
 #[test]
 fn plain_text_and_html_are_compared() {
     let text: String = (0..30).map(|i| format!("w{i} ")).collect();
@@ -312,7 +314,7 @@ fn plain_text_and_html_are_compared() {
     assert_eq!(answer(&pages, &Config::default(), squeeze), expected);
 }
 
-/// Two pages of the same words in other sentences: the better one's sentences count, wherever it stands in the input.
+/// Two pages with the same words in other sentences. The sentences of the better page count, in any input order.
 #[test]
 fn the_best_page_of_a_text_speaks_for_it() {
     let sentences: Vec<String> = (0..10).map(|n| format!("a{n} b{n} c{n}")).collect();
@@ -333,7 +335,7 @@ fn the_best_page_of_a_text_speaks_for_it() {
     }
 }
 
-/// Pages without names, of which all, some or none are in memory.
+/// Pages without names. All, some or none of them are in memory.
 #[test]
 fn what_is_in_memory_changes_no_name() {
     let page = |n: usize| {
@@ -357,7 +359,7 @@ fn what_is_in_memory_changes_no_name() {
     assert!(found.iter().all(|lists| *lists == found[0]));
 }
 
-/// Stops a run in a stage, when it has been asked a number of times.
+/// Stops a run in a stage, after a number of requests.
 struct StopIn {
     stage: Stage,
     steps: std::sync::atomic::AtomicI64,
@@ -406,5 +408,44 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
         }
         run(&job, squeezed(&job, squeeze), Begun::now(), &Silent).unwrap();
         assert_eq!(found(&job.out), whole);
+    }
+}
+
+/// The stages that were begun: their totals, and all steps that were reported.
+#[derive(Default)]
+struct Steps(std::sync::Mutex<Vec<(Stage, u64, u64)>>);
+
+impl Progress for Steps {
+    fn begin(&self, stage: Stage, total: u64) {
+        self.0.lock().unwrap().push((stage, total, 0));
+    }
+    fn advance(&self, steps: u64) {
+        self.0.lock().unwrap().last_mut().expect("a stage has begun").2 += steps;
+    }
+}
+
+#[test]
+fn every_stage_counts_up_to_its_total() {
+    let words: Vec<String> = (0..30).map(|i| format!("w{i}")).collect();
+    let pages: Vec<Made> = (0..900)
+        .map(|n| {
+            let mut words = words.clone();
+            words[n % 30] = format!("x{}", n % 97);
+            words[(n + 11) % 30] = format!("y{}", n % 13);
+            Made { name: format!("p{n:04}"), text: words.join(" "), menu: None, popularity: None }
+        })
+        .collect();
+    for tight in [None, Some(20_000), Some(20_001)] {
+        let squeeze = Squeeze { threads: 2, chunk: 20_000, tight };
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
+        let job = job(folder.path(), &Config::default(), squeeze);
+        let steps = Steps::default();
+        run(&job, squeezed(&job, squeeze), Begun::now(), &steps).unwrap();
+        let stages = steps.0.into_inner().unwrap();
+        assert_eq!(stages.iter().map(|stage| stage.0).collect::<Vec<_>>(), Stage::ALL);
+        for (stage, total, done) in stages {
+            assert_eq!(done, total, "{stage:?}, {tight:?}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::EvalJob;
 use super::labels::{Label, Listed};
 use super::set::Set;
 use super::shared::SharedShingles;
-use super::tally::{Tally, Verdict};
+use super::tally::{JudgedPair, Tally};
 use crate::error::{Error, Result};
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
@@ -53,7 +53,7 @@ impl Trial<'_> {
         let few = self.job.listed_only || candidates.is_some();
         let shared = if few || !self.method.asks_rarity() { None } else { SharedShingles::new(sketches) };
         let pairs = Pairs { set: self.set, method: self.method, sketches, candidates };
-        self.progress.begin(Stage::Compare, self.pairs());
+        self.progress.begin(Stage::Pairs, self.pairs());
         let next = AtomicUsize::new(0);
         let total = Mutex::new(Tally::new(pages, mistakes));
         on_each(self.job.threads, |failed: &AtomicBool| {
@@ -105,7 +105,7 @@ impl Pairs<'_> {
     fn listed(&self, a: u32, tally: &mut Tally) -> u64 {
         let listed = self.set.labels.row(a);
         for pair in listed {
-            tally.count(&self.verdict(a, pair.b, Some(pair), None), self.method.threshold());
+            tally.count(&self.judged(a, pair.b, Some(pair), None), self.method.threshold());
         }
         listed.len() as u64
     }
@@ -118,13 +118,13 @@ impl Pairs<'_> {
         let mut listed = self.set.labels.row(a).iter().peekable();
         for b in a + 1..pages {
             let pair = listed.next_if(|pair| pair.b == b);
-            tally.count(&self.verdict(a, b, pair, shares), threshold);
+            tally.count(&self.judged(a, b, pair, shares), threshold);
         }
         u64::from(pages - a - 1)
     }
 
     /// The method's verdict and the label of a pair. Pages whose sketches share no word are not similar.
-    fn verdict(&self, a: u32, b: u32, listed: Option<&Listed>, shares: Option<&[u32]>) -> Verdict {
+    fn judged(&self, a: u32, b: u32, listed: Option<&Listed>, shares: Option<&[u32]>) -> JudgedPair {
         let label = listed.map_or(Label::Other, |pair| pair.label);
         let whole = listed.map_or(f32::NAN, |pair| pair.whole);
         let (one, two) = (&self.set.pages[a as usize], &self.set.pages[b as usize]);
@@ -139,7 +139,7 @@ impl Pairs<'_> {
             _ if shares.is_some_and(|marks| marks[b as usize] != a) => 0.0,
             _ => self.similarity(a, b),
         };
-        Verdict { a, b, label, same_site: self.set.same_site(a, b), whole, similarity, candidate }
+        JudgedPair { a, b, label, same_site: self.set.same_site(a, b), whole, similarity, candidate }
     }
 
     fn similarity(&self, a: u32, b: u32) -> f64 {

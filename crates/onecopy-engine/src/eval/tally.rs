@@ -31,9 +31,9 @@ impl Scope {
     }
 }
 
-/// The verdict of a method on a pair.
+/// A pair as a method judges it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Verdict {
+pub(super) struct JudgedPair {
     pub a: u32,
     pub b: u32,
     pub label: Label,
@@ -84,7 +84,7 @@ impl Tally {
     }
 
     /// Counts a pair.
-    pub(super) fn count(&mut self, pair: &Verdict, threshold: f64) {
+    pub(super) fn count(&mut self, pair: &JudgedPair, threshold: f64) {
         let found = pair.candidate && pair.similarity >= threshold;
         let class = match pair.label {
             Label::Other => 0,
@@ -172,7 +172,7 @@ impl Worst {
         Worst { limit, heap: BinaryHeap::new() }
     }
 
-    fn push(&mut self, badness: u64, pair: &Verdict) {
+    fn push(&mut self, badness: u64, pair: &JudgedPair) {
         self.insert((badness, Reverse((pair.a, pair.b)), pair.similarity.to_bits(), pair.candidate));
     }
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_worst_come_first_in_any_order() {
-        let pair = |a: u32, similarity: f64| Verdict {
+        let pair = |a: u32, similarity: f64| JudgedPair {
             a: a.min(5),
             b: a + 10,
             label: Label::Other,

@@ -1,7 +1,7 @@
-//! Blocks of values with a checksum: what is read is what was written, or an error.
+//! Blocks of values with a checksum, so that damage is an error.
 //!
-//! A disk that returns other bytes than it was given would change an answer without a word. Each block is checked before
-//! anything in it is used, since a wrong length or number could do more harm than a wrong answer.
+//! A disk that returns wrong bytes would silently change an answer. Each block is checked before any use, because a
+//! wrong length or number could do even more harm.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{At, Result};
 
-/// The bytes of a block, and its checksum.
+/// The length of a block's header: its size and checksum.
 const HEAD: usize = 16;
 
 /// Writes some values as a block.
@@ -23,7 +23,8 @@ pub(crate) fn write_block<T: Pod>(out: &mut impl Write, values: &[T]) -> io::Res
     out.write_all(bytes)
 }
 
-/// Reads the next block into `values`. `left` are the bytes that the file still has; says whether there was a block.
+/// Reads the next block into `values`. `left` is the number of unread bytes in the file. Returns whether there was a
+/// block.
 pub(crate) fn read_block<T: Pod>(
     file: &mut impl Read,
     left: &mut u64,
@@ -47,19 +48,19 @@ pub(crate) fn read_block<T: Pod>(
     if xxh3_64_with_seed(bytes, length) == checksum { Ok(true) } else { Err(damaged()) }
 }
 
-/// Checks words that were read from the file at `path`.
+/// Verifies words that were read from the file at `path`.
 pub(crate) fn check(words: &[u64], checksum: u64, path: &Path) -> Result<()> {
     if checksum_of(words) == checksum { Ok(()) } else { Err(damaged()).at("read", path) }
 }
 
-/// The checksum that [`check`] asks for.
+/// The checksum that [`check`] expects.
 pub(crate) fn checksum_of(words: &[u64]) -> u64 {
     xxh3_64(bytemuck::cast_slice(words))
 }
 
 /// The error for a file that no longer has the bytes that were written to it.
 pub(crate) fn damaged() -> io::Error {
-    let reason = "it is not what was written there: check the disk and the memory of this machine, then give the same command again";
+    let reason = "its bytes changed after they were written: check the disk and the memory of this machine, then give the same command again";
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 

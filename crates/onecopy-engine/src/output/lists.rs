@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
 
 use super::names::Names;
+use super::reasons::ReasonTally;
 use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
-use crate::ingest::{Format, Inputs, RejectedLine, Source};
+use crate::ingest::{Class, Format, Inputs, Reason, RejectedLine, Source};
+use crate::progress::Progress;
 use crate::report::Counts;
 
 /// The input of the lists.
@@ -21,7 +23,12 @@ pub(crate) struct Lists<'a> {
     pub threshold: f64,
     /// The memory limit for names, in bytes.
     pub memory: u64,
+    /// Counts segments, each [`LIST_PASSES`] times.
+    pub progress: &'a dyn Progress,
 }
+
+/// How many times [`Lists::write`] goes through the segments.
+pub(crate) const LIST_PASSES: u64 = 4;
 
 impl Lists<'_> {
     /// Writes all lists into `folder` and returns their counts.
@@ -63,6 +70,7 @@ impl Lists<'_> {
                     r#"{{"page":{page},"winner":{winner},"similarity":{similarity:?},"kind":"{kind}"}}"#
                 ))?;
             }
+            self.progress.advance(1);
         }
         out.finish()
     }
@@ -89,6 +97,7 @@ impl Lists<'_> {
             ))?;
         }
         out.finish()?;
+        self.progress.advance(self.segments.len() as u64);
         Ok(of_page)
     }
 
@@ -106,40 +115,45 @@ impl Lists<'_> {
                     ))?;
                 }
             }
+            self.progress.advance(1);
         }
         out.finish()
     }
 
     fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder.join("rejected.jsonl"))?;
-        let mut line = |rejected: &RejectedLine| {
-            counts.rejected += 1;
+        let mut tally = ReasonTally::default();
+        let mut line = |rejected: &RejectedLine, class: Class, format: Option<Format>| {
+            tally.add(class, format);
             let text = serde_json::to_string(rejected).expect("our own types are JSON");
             out.line(format_args!("{text}"))
         };
-        for (source, reason) in &self.inputs.refused {
-            line(&RejectedLine { source, line: None, record: Some(0), reason })?;
+        for (source, Reason { class, text }) in self.inputs.unread() {
+            line(&RejectedLine { source, line: None, record: Some(0), reason: &text }, class, None)?;
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             // In input order, independent of where chunks were cut.
-            let mut reasons: Vec<(u32, u32, &str)> =
-                segment.rejected.iter().map(|it| (it.line, it.source, it.reason.as_str())).collect();
+            let mut reasons: Vec<(u32, u32, &Reason)> =
+                segment.rejected.iter().map(|it| (it.line, it.source, &it.reason)).collect();
             let nowhere = self.nowhere(&segment, first);
-            reasons.extend(nowhere.iter().map(|(row, reason)| (row.line, row.source, reason.as_str())));
+            reasons.extend(nowhere.iter().map(|(row, reason)| (row.line, row.source, reason)));
             reasons.sort_by_key(|&(line, source, _)| (source, line));
-            for (number_in_chunk, source, reason) in reasons {
+            for (number_in_chunk, source, Reason { class, text }) in reasons {
                 let source = &self.inputs.sources[source as usize];
                 let (line_number, record) = place(source, names.line(number, number_in_chunk));
-                line(&RejectedLine { source: &source.name, line: line_number, record, reason })?;
+                let rejected = RejectedLine { source: &source.name, line: line_number, record, reason: text };
+                line(&rejected, *class, Some(source.format))?;
             }
+            self.progress.advance(1);
         }
+        (counts.rejected, counts.reasons) = tally.finish();
         out.finish()
     }
 
     /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has
     /// several links, one reason suffices.
-    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, String)> {
+    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, Reason)> {
         let links = segment.links.chunk_by(|a, b| a.row == b.row);
         let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
         let found = links.filter_map(|links| links.iter().find_map(reason));
@@ -147,7 +161,7 @@ impl Lists<'_> {
     }
 
     /// Why a page with this link could not be compared; `None` if it could.
-    fn reason(&self, page: PageId, link: &Link) -> Option<String> {
+    fn reason(&self, page: PageId, link: &Link) -> Option<Reason> {
         let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
         let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
         let what = match end.end {
@@ -156,7 +170,7 @@ impl Lists<'_> {
             End::Loop => "which leads back to it",
             End::TooLong => "which leads on for too many steps",
         };
-        Some(format!("it {does} {}, {what}", link.to))
+        Some(Reason::new(Class::Nowhere, format!("it {does} {}, {what}", link.to)))
     }
 }
 

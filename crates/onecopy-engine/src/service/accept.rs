@@ -1,7 +1,7 @@
-//! Accepting changes: understood, answered by Tier 1, made durable, and only then acknowledged.
+//! Accepts changes: parses them, asks Tier 1, makes them durable, and only then acknowledges them.
 //!
-//! While one thread waits for the disk, what others have made ready gathers. The next that gets hold of the log writes all
-//! of it, so that one sync serves all.
+//! While one thread waits for the disk, other threads queue their changes. The next thread that gets the log writes all
+//! of them with one sync.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -16,13 +16,13 @@ use crate::error::{Error, Result};
 type Acceptance = std::result::Result<Accepted, Refusal>;
 type Answered = std::result::Result<(Version, Status), Refusal>;
 
-/// Changes that are ready to be written, of all threads.
+/// Changes of all threads that are ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Doorway {
     submissions: Mutex<Vec<Submission>>,
 }
 
-/// The changes of one call, and where their outcomes are put.
+/// The changes of one call, and the place for their outcomes.
 #[derive(Debug)]
 struct Submission {
     changes: Vec<Answered>,
@@ -39,7 +39,7 @@ pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Accepta
     accept_versions(collection, collection.preparation.versions(actions))
 }
 
-/// Accepts changes that are understood, whether or not too much waits.
+/// Accepts parsed changes, even if the queue is full.
 pub(super) fn accept_versions(
     collection: &Collection,
     versions: Vec<Result<Version, Refusal>>,
@@ -50,13 +50,13 @@ pub(super) fn accept_versions(
     log(collection, answered)
 }
 
-/// What Tier 1 says of a change.
+/// The answer of Tier 1 to a change.
 fn answer(collection: &Collection, snapshot: &Snapshot, mut version: Version) -> Answered {
     if version.deed != Deed::Put {
         let typed: String = serde_json::from_str(&version.name).unwrap_or_default();
         version.name = find(collection, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
     }
-    // A page that waits is not yet what it will be: Tier 1 knows only what is settled.
+    // Tier 1 knows only settled pages. A waiting page may still change.
     let told = collection.tier1(snapshot).answer(&version).map_err(broken)?;
     if told.is_update {
         let settled = u64::from(told.status.status != StatusKind::Pending);
@@ -72,12 +72,12 @@ fn broken(error: Error) -> Refusal {
     Refusal::Broken(error.to_string())
 }
 
-/// The name, as JSON, of the page that is meant by what was typed, if it is known.
+/// The name as JSON of the page that the user typed, if it is known.
 fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
     for name in names(typed) {
         let is_known = match collection.queue.pending(&name) {
             Some(pending) => pending.deed != Deed::Delete,
-            // Asked for afterwards: what was settled in between is in it.
+            // The snapshot comes last, so that it includes changes that were settled in between.
             None => collection.snapshot().page_number(&name)?.is_some(),
         };
         if is_known {
@@ -87,19 +87,19 @@ fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The names, as JSON, that may be meant by what was typed: a string, or else a number.
+/// The possible names, as JSON, of the page that the user typed: a string, or else a number.
 pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
     let quoted = serde_json::to_string(typed).expect("a string is JSON");
     let number = typed.parse::<f64>().is_ok().then(|| typed.to_owned());
     [Some(quoted), number].into_iter().flatten()
 }
 
-/// Makes changes durable, with those of other threads, and hands them to Tier 2 in the order of the log.
+/// Makes changes durable, together with those of other threads, and gives them to Tier 2 in the order of the log.
 fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
     let outcomes = Arc::new(OnceLock::new());
     collection.doorway.lock().push(Submission { changes, outcomes: outcomes.clone() });
     let mut log = collection.log.lock().expect("no thread panics with this lock");
-    // Whoever had the log before may have written these, too.
+    // The previous holder of the log may have written these too.
     if outcomes.get().is_none() {
         let submissions = std::mem::take(&mut *collection.doorway.lock());
         write(collection, &mut log, submissions);
@@ -135,7 +135,7 @@ fn write(collection: &Collection, log: &mut Log, submissions: Vec<Submission>) {
             let Placed { logged, status } = change?;
             synced.clone()?;
             let accepted = Accepted { accepted: logged.version.accepted, status: status.clone() };
-            // What waits under this name is what the status is until Tier 2 has seen it.
+            // Until Tier 2 has settled a page, its status is that of the waiting change.
             let status = Status { page: name_of(&logged.version.name), ..status };
             waiting.push((logged, status));
             Ok(accepted)
@@ -146,7 +146,7 @@ fn write(collection: &Collection, log: &mut Log, submissions: Vec<Submission>) {
     collection.queue.push(waiting);
 }
 
-/// A change that is in the log, and what was said of it.
+/// A change in the log, and the answer to it.
 struct Placed {
     logged: Logged,
     status: Status,

@@ -1,4 +1,4 @@
-//! Questions about pages: their status, what would become of one, all of them, and numbers.
+//! Answers questions about pages: their status, the status that a page would get, all pages, and statistics.
 
 pub(super) mod groups;
 
@@ -14,19 +14,19 @@ use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, St
 use crate::error::{Error, Result};
 use onecopy_core::shown;
 
-/// The pages that are named in an answer.
+/// The most similar pages in an answer.
 const ALIKE: usize = 10;
 
 /// The status of pages.
 pub(super) fn status(collection: &Collection, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
     let waiting = |name: String| (collection.queue.pending(&name), name);
     let asked: Vec<Vec<_>> = pages.iter().map(|page| names(page).map(waiting).collect()).collect();
-    // Taken afterwards: what was settled in between is in it.
+    // The snapshot comes last, so that it includes changes that were settled in between.
     let snapshot = collection.snapshot();
     asked.into_iter().map(|names| status_of(collection, &snapshot, names, verify)).collect()
 }
 
-/// The status of the first page that is known, of those that may be meant.
+/// The status of the first known page among the possible names.
 fn status_of(
     collection: &Collection,
     snapshot: &Snapshot,
@@ -53,7 +53,7 @@ fn status_of(
     Ok(None)
 }
 
-/// Whether a loser is alike to its winner, compared again.
+/// Compares a loser with its winner again. Returns whether they are alike.
 fn holds(collection: &Collection, snapshot: &Snapshot, row: &PageRow, status: &Status) -> Result<bool> {
     let winner = status.winner.as_ref().map(|name| snapshot.page_number(name.get())).transpose()?.flatten();
     let winner = winner.map(|page| Look::page(snapshot, page)).transpose()?.flatten();
@@ -68,7 +68,7 @@ fn holds(collection: &Collection, snapshot: &Snapshot, row: &PageRow, status: &S
     Ok(collection.method().verify(&own, &other).is_some())
 }
 
-/// What would become of a page.
+/// The status that a page would get if it were added now.
 pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Result<Answer, Refusal> {
     let version = collection.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
     let broken = |error: Error| Refusal::Broken(error.to_string());
@@ -104,7 +104,7 @@ pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Resu
     Ok(Answer { status: Status { settled: false, ..status }, alike: alike.collect() })
 }
 
-/// Contents that are alike to a sketch, best first: their best page, whether it stays, and its rank.
+/// The contents similar to a sketch, best first: the best page of each, whether it stays, and its rank.
 fn likenesses(
     collection: &Collection,
     snapshot: &Snapshot,
@@ -155,7 +155,7 @@ pub(super) fn pages(collection: &Collection, each: &mut dyn FnMut(PageView) -> R
     Ok(())
 }
 
-/// A page as it was put, or what is known of it.
+/// A page as it was added, or its known fields.
 fn record(collection: &Collection, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
     if !row.dead {
         let version = read_version(&collection.reader, row.at, buffer)?;
@@ -176,7 +176,7 @@ fn bare_record(row: &PageRow) -> Name {
     name_of(&format!(r#"{{"id":{},"url":{url}}}"#, row.name))
 }
 
-/// Numbers about the collection and the service.
+/// Statistics of the collection and the service.
 pub(super) fn stats(collection: &Collection) -> Stats {
     let gauge = collection.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;

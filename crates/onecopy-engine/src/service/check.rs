@@ -1,4 +1,4 @@
-//! A full check of a collection: checksums, rows against each other, and every decision found anew.
+//! A full check of a collection: checksums, rows against each other, and every decision.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use onecopy_core::Method;
 use onecopy_store::{Look, Snapshot};
 
 use super::collection::Collection;
-use super::contents::Contents;
+use super::contents::ContentIndex;
 use super::status::CheckReport;
 use crate::error::Result;
 use onecopy_core::graph::{Edit, Slot};
 
-/// Lines that are shown.
+/// The most problems that are shown.
 const SHOWN: usize = 100;
 
 impl CheckReport {
@@ -28,7 +28,7 @@ pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     let log = collection.log.lock().expect("no thread panics with this lock");
     log.check(&mut |error| report.wrong(error.to_string()))?;
     drop(log);
-    // Tier 2 commits with this lock, so that what is in memory and in the tables is of one moment.
+    // Tier 2 commits under this lock, so memory and tables show the same moment.
     let mut contents = collection.write_contents()?;
     let snapshot = collection.latest()?;
     pages(&snapshot, &mut report)?;
@@ -40,14 +40,14 @@ pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     contents.check_postings(&mut |error| {
         report.wrong(format!("{error}; Tier 2 rebuilds it from the log"));
     })?;
-    // Without all postings nothing can be found anew.
+    // The check of decisions needs all postings.
     if report.wrong_count == before {
         decisions(&mut contents, collection.method(), &snapshot, &mut report)?;
     }
     Ok(report)
 }
 
-/// Every page is where its row says.
+/// Checks that each page is found by its name, and its content by its text and position.
 fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
     for found in snapshot.pages()? {
         let (page, row) = found?;
@@ -58,7 +58,7 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
         if let Some(slot) = row.content {
             let content = Look::content(snapshot, slot)?;
             if content.as_ref().is_some_and(|content| content.best == page && content.at != row.at) {
-                report.wrong(format!("page {}: its content is looked for elsewhere in the log", row.name));
+                report.wrong(format!("page {}: its content points to another place in the log", row.name));
             }
             if content.is_none_or(|content| content.fingerprint != row.fingerprint) {
                 report.wrong(format!("page {}: its content has another text", row.name));
@@ -71,9 +71,9 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
     Ok(())
 }
 
-/// Finds winners and groups anew, from nothing, and compares.
+/// Computes all winners and groups again and compares them with the stored ones.
 fn decisions(
-    contents: &mut Contents,
+    contents: &mut ContentIndex,
     method: &dyn Method,
     snapshot: &Snapshot,
     report: &mut CheckReport,

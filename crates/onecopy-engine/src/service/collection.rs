@@ -1,7 +1,7 @@
-//! An open collection: what all threads of a service share.
+//! An open collection: the state that all threads of a service share.
 //!
-//! It opens the files, gives out snapshots and transactions, and closes. It changes no page: `accept` writes the log,
-//! and `tier2` alone writes tables and contents.
+//! It opens the files, provides snapshots and transactions, and closes. It changes no page: `accept` writes the log,
+//! and only `tier2` writes tables and contents.
 
 mod open;
 mod past;
@@ -15,7 +15,7 @@ use onecopy_store::{
 };
 
 use super::accept::Doorway;
-use super::contents::{Contents, Totals};
+use super::contents::{ContentIndex, Totals};
 use super::prepare::Preparation;
 use super::queue::Queue;
 use super::tier1::Tier1;
@@ -23,13 +23,13 @@ use super::tier2::Logged;
 use super::tuning::Tuning;
 use super::{Opening, ServiceOptions};
 use crate::error::{Error, Result};
-use open::{check_files, check_method, config, locked, open_tables, upgrade};
+use open::{check_files, check_method, config, locked, open_tables};
 use past::Past;
 
 /// How often a collection is opened that somebody else changes meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// How old the totals may be, for each content: a hundred times the cost of counting it.
+/// The greatest age of totals, per content: a hundred times the cost of counting it.
 const TOTALS_AGE: Duration = Duration::from_micros(5);
 
 /// An open collection.
@@ -43,7 +43,7 @@ pub(super) struct Collection {
     pub reader: LogReader,
     tables: RwLock<Tables>,
     snapshot: RwLock<Arc<Snapshot>>,
-    pub contents: RwLock<Contents>,
+    pub contents: RwLock<ContentIndex>,
     pub queue: Queue,
     totals: Mutex<(Option<Instant>, Totals)>,
     past: Past,
@@ -52,7 +52,7 @@ pub(super) struct Collection {
 }
 
 impl Collection {
-    /// Opens the folder that the options name.
+    /// Opens the folder in the options.
     pub(super) fn open(options: ServiceOptions) -> Result<Collection> {
         let disk = match options.opening {
             Opening::Begin => Disk::create(&options.data).map_err(|source| Error::Io {
@@ -92,7 +92,6 @@ impl Collection {
         // From now on others may read beside us.
         folder.has_readers();
         let tables = open_tables(&*folder, &options)?;
-        upgrade(&*folder, &tables)?;
         let config = config(&*folder, &tables, &options)?;
         let method = method(&config)?;
         check_method(&config, &*method)?;
@@ -102,8 +101,8 @@ impl Collection {
         let log = Log::open_after(folder.clone(), tuning.segment_bytes, from)?;
         let reader = log.reader();
         let contents = match options.opening {
-            Opening::Read => Contents::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
-            _ => Contents::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
+            Opening::Read => ContentIndex::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
+            _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
         };
         let collection = Collection {
             preparation: Preparation::new(config, method, &options),
@@ -172,7 +171,7 @@ impl Collection {
         &*self.preparation.method
     }
 
-    /// A transaction. Only Tier 2 may ask for one.
+    /// Begins a transaction. Only Tier 2 may call this.
     pub(super) fn begin(&self) -> Result<Writing> {
         Ok(self.tables.read().map_err(|_| stale())?.begin()?)
     }
@@ -182,7 +181,7 @@ impl Collection {
         Ok(self.tables.read().map_err(|_| stale())?.snapshot()?)
     }
 
-    /// Lets everybody see the tables as they are now.
+    /// Publishes the current tables to all readers.
     pub(super) fn renew_snapshot(&self) -> Result<()> {
         let snapshot = Arc::new(self.latest()?);
         let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
@@ -190,7 +189,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Opens the tables again if one of their writes failed: until then they refuse everything.
+    /// Opens the tables again if a write failed. Until then they refuse all operations.
     pub(super) fn reopen_tables(&self) -> Result<Snapshot> {
         let mut tables = self.tables.write().map_err(|_| stale())?;
         if tables.begin().is_err() {
@@ -199,8 +198,8 @@ impl Collection {
         Ok(tables.snapshot()?)
     }
 
-    /// Lets everybody see the tables and the contents as they were read again.
-    pub(super) fn replace(&self, snapshot: Snapshot, contents: Contents) -> Result<()> {
+    /// Publishes tables and contents that were reloaded from disk.
+    pub(super) fn replace(&self, snapshot: Snapshot, contents: ContentIndex) -> Result<()> {
         *self.write_contents()? = contents;
         *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
         Ok(())
@@ -211,33 +210,33 @@ impl Collection {
         self.past.release(|| self.folder.has_readers());
     }
 
-    /// Notes that only readers of earlier snapshots need a segment of the log.
+    /// Marks a log segment that only readers of earlier snapshots need.
     pub(super) fn doom(&self, segment: u32) {
         self.past.doom(segment);
     }
 
-    /// Notes that a segment of the log is damaged and must not be rewritten.
+    /// Marks a damaged log segment, which must not be rewritten.
     pub(super) fn spare(&self, segment: u32) {
         self.past.spare(segment);
     }
 
-    /// Whether a segment goes soon, or stays as it is.
+    /// Whether a segment is doomed or damaged, and so is not compacted.
     pub(super) fn is_passed_over(&self, segment: u32) -> bool {
         self.past.holds(segment)
     }
 
-    /// Removes the segments that nobody reads any more.
+    /// Removes the doomed segments that nobody reads any more.
     pub(super) fn remove_doomed(&self) -> Result<()> {
         let remove = |segment| self.log.lock().expect("no thread panics with this lock").remove(segment);
         Ok(self.past.clear(remove)?)
     }
 
-    /// The contents in memory, for their one writer.
-    pub(super) fn write_contents(&self) -> Result<RwLockWriteGuard<'_, Contents>> {
+    /// Locks the contents in memory for Tier 2.
+    pub(super) fn write_contents(&self) -> Result<RwLockWriteGuard<'_, ContentIndex>> {
         self.contents.write().map_err(|_| stale())
     }
 
-    /// Totals over all contents; some seconds old if there are many, or while Tier 2 settles a batch.
+    /// Totals over all contents. They are some seconds old in large collections, or while Tier 2 settles a batch.
     pub(super) fn totals(&self) -> Totals {
         let mut known = self.totals.lock().expect("no thread panics with this lock");
         if let Ok(contents) = self.contents.try_read() {
@@ -256,7 +255,7 @@ impl Collection {
         self.folder.names().unwrap_or_default().into_iter().map(length).sum()
     }
 
-    /// Writes what the next start would otherwise have to rebuild.
+    /// Writes files that the next start would otherwise rebuild.
     pub(super) fn close(&self) -> Result<()> {
         if self.is_read_only() {
             return Ok(());
@@ -267,7 +266,7 @@ impl Collection {
     }
 }
 
-/// A panic in Tier 2 left a lock poisoned.
+/// A panic in Tier 2 poisoned a lock.
 pub(super) fn stale() -> Error {
     Error::Broken { reason: "Tier 2 failed in the middle of a batch: restart the service".into() }
 }

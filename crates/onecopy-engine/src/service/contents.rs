@@ -1,7 +1,7 @@
-//! What is held in memory of all contents, and how they are compared: the graph, where sketches are, who holds a key.
+//! The contents in memory and their comparison: the graph, the positions of sketches, and the holders of keys.
 //!
-//! Winners and groups are decided by `onecopy_core::graph`, which is pure. This module answers its questions: which
-//! contents share a key, and how alike two of them are.
+//! `onecopy_core::graph` decides winners and groups, and does no I/O. This module answers its questions: which contents
+//! share a key, and how similar are two contents?
 
 mod generation;
 mod open;
@@ -20,7 +20,7 @@ use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, Postings};
 use super::tuning::Tuning;
 use crate::error::{Error, Result};
 use generation::{Generations, may_be_of};
-use search::{Among, GraphLookup, KeySearch, Known, SearchBuffers};
+use search::{Among, GraphLookup, KeySearch, LiveContents, SearchBuffers};
 use sketches::Sketches;
 use totals::Visits;
 
@@ -28,7 +28,7 @@ pub(super) use search::{Findings, Query};
 pub(super) use sketches::{is_damage, read_sketch, read_version, unless_damaged};
 pub(super) use totals::Totals;
 
-/// A content, as far as it is held in memory.
+/// The part of a content that stays in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ContentEntry {
     pub at: Place,
@@ -53,33 +53,33 @@ impl ContentEntry {
     }
 }
 
-/// All contents.
+/// All contents of a collection.
 #[derive(Debug)]
-pub(super) struct Contents {
+pub(super) struct ContentIndex {
     pub graph: Graph,
     entries: Vec<ContentEntry>,
     free: Vec<Slot>,
     postings: Postings,
     generations: Generations,
-    /// The first generation that has contents.
+    /// The oldest generation that has contents.
     oldest: u32,
-    /// Contents below this one are of the newest generation.
+    /// All contents below this one have keys of the newest generation.
     rekeyed: Slot,
     sketches: Sketches,
-    /// What was found ahead of time, by the place of a content.
+    /// Candidates that `look_ahead` found, by the position of a content.
     ahead: HashMap<Place, Vec<Slot>>,
     merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
-    /// Parts that were written since the start.
+    /// The number of parts written since the start.
     seals: u64,
-    /// Pairs that were compared since the start.
+    /// The number of pairs compared since the start.
     pub compared: u64,
     visits: Visits,
     tuning: Tuning,
 }
 
-/// Contents that are looked for by several threads, before any is settled.
+/// The most contents whose candidates are searched in parallel, before any is settled.
 const AT_ONCE: usize = 1 << 12;
-/// Parts that are written between two times that the counters of shingles are saved.
+/// Shingle counters are saved after this many parts.
 const SEALS_A_SAVE: u64 = 16;
 /// Postings on disk are cleaned when they are of this many contents for each that is there. Higher: more disk and slower
 /// searches, less to write.
@@ -89,8 +89,8 @@ const IDLE_WASTE: f64 = 1.2;
 /// Fewer contents that are gone are not worth a merge.
 const LEAST_WASTE: u64 = 16;
 
-impl Contents {
-    /// A number for a content that comes.
+impl ContentIndex {
+    /// The number for a new content.
     pub(super) fn take_slot(&mut self) -> Slot {
         self.free.pop().unwrap_or_else(|| {
             self.entries.push(ContentEntry::default());
@@ -98,24 +98,24 @@ impl Contents {
         })
     }
 
-    /// Gives the number of a content back that is gone.
+    /// Returns the number of a removed content.
     pub(super) fn free_slot(&mut self, slot: Slot) {
         self.sketches.forget(slot);
         self.postings.supersede(slot);
         self.free.push(slot);
     }
 
-    /// The generation of contents that come now.
+    /// The generation of new contents.
     pub(super) fn generation(&self) -> u32 {
         self.generations.len() - 1
     }
 
-    /// The home partition of a content that comes now.
+    /// The home partition of a new content.
     pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
         self.generations.home(sketch, method)
     }
 
-    /// Some contents of earlier generations, at most so many. All of them must be given keys of the newest.
+    /// At most this many contents of earlier generations. The caller must give all of them keys of the newest.
     pub(super) fn outdated(&mut self, most: usize) -> Vec<Slot> {
         let (newest, mut found) = (self.generation(), Vec::new());
         while self.oldest < newest && found.len() < most {
@@ -141,7 +141,7 @@ impl Contents {
         self.generations.len()
     }
 
-    /// Says where the sketch of a content is. `sketch` is given if it is another than before.
+    /// Records the position of a content's sketch. `sketch` is given if it changed.
     pub(super) fn place(
         &mut self,
         slot: Slot,
@@ -157,7 +157,7 @@ impl Contents {
         }
     }
 
-    /// Enters the keys of a content.
+    /// Adds the keys of a content to the postings.
     fn enter(&mut self, slot: Slot, sketch: &[u64], method: &dyn Method) {
         let mut keys = Vec::new();
         let generation = self.entries[slot as usize].generation;
@@ -168,10 +168,10 @@ impl Contents {
         self.postings.add(&postings);
     }
 
-    /// Changes the graph, by `method`. What comes is looked for by `threads` threads.
+    /// Applies an edit to the graph. `threads` threads search for the candidates of new contents.
     pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Effect> {
         let mut sketches = Vec::new();
-        // The others are looked for one by one: of all contents, as a check has them, the sketches do not fit in memory.
+        // The others are searched one by one: a check inserts all contents, whose sketches do not fit in memory.
         for (slot, _) in edit.inserted.iter().take(AT_ONCE) {
             let entry = self.entries[*slot as usize];
             sketches.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry)));
@@ -182,66 +182,69 @@ impl Contents {
         };
         let queries: Vec<Query<Slot>> = sketches.iter().map(query).collect();
         let Findings { candidates, read } =
-            self.key_search(method).find_all(&queries, &self.known(), threads)?;
+            self.key_search(method).find_all(&queries, &self.living(), threads)?;
         read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
         self.ahead.clear();
-        let Contents { graph, entries, postings, generations, oldest, sketches, compared, visits, .. } = self;
+        let ContentIndex {
+            graph, entries, postings, generations, oldest, sketches, compared, visits, ..
+        } = self;
         let key_search = KeySearch { entries, postings, generations, oldest: *oldest, method, visits };
         graph.apply(edit, &mut GraphLookup { key_search, sketches, compared, candidates })
     }
 
-    /// Looks ahead of time for contents that versions may become, while what is here is being made durable. Only `apply`
-    /// uses what is found, after more may have come, but before any of that is written to disk as postings.
+    /// Searches candidates for the next batch while the current one is made durable. Only `apply` uses the result. New
+    /// contents may come before that, but their postings are still in memory.
     pub(super) fn look_ahead(
         &self,
         versions: &[Query<Place>],
         method: &dyn Method,
         threads: usize,
     ) -> Result<Findings<Place>> {
-        self.key_search(method).find_all(versions, &self.known(), threads)
+        self.key_search(method).find_all(versions, &self.living(), threads)
     }
 
-    /// Takes what was found ahead of time for the next `apply`.
+    /// Keeps the result of `look_ahead` for the next `apply`.
     pub(super) fn take_ahead(&mut self, findings: Findings<Place>) {
         self.ahead = findings.candidates;
         findings.read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
     }
 
-    fn known(&self) -> Known<'_> {
-        Known { graph: &self.graph, sketches: &self.sketches }
+    fn living(&self) -> LiveContents<'_> {
+        LiveContents { graph: &self.graph, sketches: &self.sketches }
     }
 
     fn key_search<'a>(&'a self, method: &'a dyn Method) -> KeySearch<'a> {
-        let Contents { entries, postings, generations, oldest, visits, .. } = self;
+        let ContentIndex { entries, postings, generations, oldest, visits, .. } = self;
         KeySearch { entries, postings, generations, oldest: *oldest, method, visits }
     }
 
-    /// Says where the version of a content is that was moved.
+    /// Updates the position of a content whose version was moved.
     pub(super) fn relocate(&mut self, slot: Slot, at: Place) {
         self.entries[slot as usize].at = at;
     }
 
-    /// Sketches, to be read.
+    /// The sketches, for reading.
     pub(super) fn sketches(&mut self) -> &mut Sketches {
         &mut self.sketches
     }
 
-    /// Reads all postings on disk and gives what is damaged.
+    /// Reads all postings on disk, and reports each damage to `each`.
     pub(super) fn check_postings(&self, each: &mut dyn FnMut(onecopy_store::Error)) -> Result<()> {
         Ok(self.postings.check(each)?)
     }
 
-    /// The contents that may be alike to a sketch, of whatever content.
+    /// The contents that may be alike to a sketch.
     pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
         let mut buffers = SearchBuffers::default();
-        let known = self.known();
-        let mut found = self.key_search(method).candidates(sketch, Among::All, Some(&known), &mut buffers)?;
+        let living = self.living();
+        let mut found =
+            self.key_search(method).candidates(sketch, Among::All, Some(&living), &mut buffers)?;
         found.retain(|&slot| self.graph.get(slot).is_some());
         Ok(found)
     }
 
-    /// Writes postings to disk if there are many, and merges those on disk; begins a generation if one is due. All that
-    /// is here must be committed: `born` is the number of the last content that is.
+    /// Spills postings if there are many, merges those on disk, and begins a generation if one is due. All contents
+    /// must be committed; `born` is the number of the last one.
     pub(super) fn tend(&mut self, folder: &dyn Folder, method: &dyn Method, born: u64) -> Result<()> {
         if self.postings.memory_postings() >= self.tuning.postings_in_memory {
             self.postings.seal(born)?;
@@ -251,7 +254,7 @@ impl Contents {
             }
         }
         self.merge(USUAL_WASTE)?;
-        if self.generations.renew(folder, method)? {
+        if self.generations.renew(folder, method, self.live())? {
             self.rekeyed = 0;
         }
         Ok(())
@@ -273,8 +276,8 @@ impl Contents {
         if self.merging.is_some() {
             return Ok(());
         }
-        let live = (self.entries.len() - self.free.len()) as f64;
-        let cleaning = self.postings.plan_cleaning((live * waste) as u64 + LEAST_WASTE);
+        let most = (self.live() as f64 * waste) as u64 + LEAST_WASTE;
+        let cleaning = self.postings.plan_cleaning(most);
         if let Some(plan) = cleaning.or_else(|| self.postings.plan_merge()) {
             let is_alive = self.is_alive();
             let run = move || plan.run(&is_alive);
@@ -296,15 +299,20 @@ impl Contents {
         }
     }
 
-    /// Waits until nobody else writes postings.
+    /// How many contents there are.
+    fn live(&self) -> u64 {
+        (self.entries.len() - self.free.len()) as u64
+    }
+
+    /// Waits until no thread writes postings.
     pub(super) fn halt(&mut self) {
         if let Some(merging) = self.merging.take() {
-            // What it made is not needed: the next time begins it again.
+            // The result is discarded. The next merge starts again.
             merging.join().ok();
         }
     }
 
-    /// Writes what would have to be found again.
+    /// Writes files that the next start would otherwise rebuild.
     pub(super) fn close(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
         self.halt();
         self.postings.seal(born)?;

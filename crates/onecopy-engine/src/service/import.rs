@@ -1,7 +1,7 @@
-//! Pages of files into a collection: all that a batch run reads, and what a finished one has read.
+//! Imports pages from files into a collection: all inputs of a batch run, and the inputs of a finished run.
 //!
-//! Threads read and prepare; pages are handed over in the order of the input, so that of two captures of one page the
-//! later one counts, however many threads there are.
+//! Threads read and prepare pages. Pages are accepted in the order of the input, so the later of two captures of one
+//! page counts, for any number of threads.
 
 mod hand_over;
 mod plan;
@@ -23,32 +23,33 @@ use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Opener, Stores, Windows, lots};
+use crate::ingest::{Feed, FieldNames, Stores, lots};
 use crate::job::{Fields, Limits};
-use crate::parallel::{Gate, on_each};
+use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
+use crate::report::Unreadable;
 use onecopy_core::Needs;
 
-/// What is to be imported, and how it is read.
+/// The inputs of an import and how to read them.
 #[derive(Clone, Debug)]
 pub struct ImportJob {
     /// Files, folders, glob patterns, addresses of object stores, `-` for standard input, output folders of finished runs.
     pub inputs: Vec<String>,
     /// The collection's folder, which is never read as an input.
     pub data: PathBuf,
-    /// A folder that standard input may be put into.
+    /// A folder for a copy of standard input.
     pub spool: PathBuf,
-    /// Where a record's parts are found. A finished run has its own.
+    /// The fields of a record. A finished run has its own.
     pub fields: Fields,
-    /// What is refused. A finished run has its own.
+    /// The limits on pages. A finished run has its own.
     pub limits: Limits,
     /// Settings of object stores, as in [`Job::environment`](crate::Job::environment).
     pub environment: Environment,
-    /// How many threads prepare pages.
+    /// The number of threads that prepare pages.
     pub threads: usize,
 }
 
-/// What came of an import.
+/// The counts of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Imported {
@@ -56,29 +57,39 @@ pub struct Imported {
     pub read: u64,
     /// Pages that were accepted.
     pub accepted: u64,
-    /// Revisits of an archive that say that a page is as it was.
+    /// Revisits of an archive: they say that a page has not changed.
     pub unchanged: u64,
-    /// Records that could not be read, and pages that cannot be judged.
+    /// Unreadable records, and pages that cannot be judged.
     pub rejected: u64,
+    /// Rejected records that exceed a limit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub over_limit: u64,
+    /// Inputs that could not be read, wholly or from some point on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable>,
 }
 
-/// A record that could not be read, or a page that cannot be judged; as a line of `rejected.jsonl`.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// An unreadable record, or a page that cannot be judged, as a line of `rejected.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportRejection {
     /// The input file.
     pub source: String,
-    /// Its line, or record of an archive, from one; nothing for a file that is one page.
+    /// Its line, or record of an archive, from one. `None` for a file that is one page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Why.
+    /// The reason of the rejection.
     pub reason: String,
 }
 
-/// Is told of what is rejected, in the order of the input.
+/// Receives each rejection, in the order of the input.
 pub type OnRejection<'a> = dyn FnMut(&ImportRejection) -> Result<()> + Send + 'a;
 
-/// Hands all pages of `plan` over to the collection. Waits where too much waits to be settled; what is accepted at the
-/// end is durable, but need not be settled.
+/// Adds all pages of `plan` to the collection. Waits while the queue is full. All accepted pages are durable at the
+/// end, but some may not be settled yet.
 pub fn import(
     service: &Service,
     plan: &ImportPlan,
@@ -88,18 +99,18 @@ pub fn import(
     progress.begin(Stage::Read, plan.bytes());
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
-        turns.begin(&reading.inputs.refused)?;
+        turns.begin(&reading.inputs)?;
         read(&service.collection.preparation, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
 }
 
-/// Waits until nothing waits to be settled.
+/// Waits until no change waits to be settled.
 pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
-    // Not by its stats: those count groups, and remember for a while how many there were.
+    // The stats are too slow: they count groups, and may be outdated.
     let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
-    progress.begin(Stage::Settle, left);
+    progress.begin(Stage::Compare, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);
@@ -115,12 +126,10 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     Ok(())
 }
 
-/// How long a wish to stop may go unnoticed.
+/// The interval of checks for a request to stop.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Pages larger than a chunk that are worked on at once.
-const LARGE_PAGES: usize = 2;
 
-/// Reads sources in their order. Whoever takes a piece also takes its turn, so that pieces are handed over in order.
+/// Reads sources in their order. A thread takes a piece and its turn together, so that pieces are accepted in order.
 fn read(
     preparation: &Preparation,
     reading: &ImportReading,
@@ -130,21 +139,14 @@ fn read(
 ) -> Result<()> {
     let sources = &reading.inputs.sources;
     let lots = lots(sources, reading.chunk_bytes as u64);
-    let opener = Opener {
-        stores: Stores::new(plan.environment.iter().cloned()),
-        fields: reading.fields.clone(),
-        limits: reading.limits.clone(),
-        needs: Needs { whole: true, ..preparation.needs.clone() },
-        chunk_bytes: reading.chunk_bytes,
-        large: Gate::new(LARGE_PAGES),
-        windows: Windows::default(),
-    };
+    let stores = Stores::new(plan.environment.iter().cloned());
+    let opener = reading.opener(stores, Needs { whole: true, ..preparation.needs.clone() });
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };
     let feed = Mutex::new(Feed::new(sources, &lots, &opener));
     let next = || {
         let feed = feed.lock().expect("no thread panics with this lock");
-        // One source after the other: a later one must not overtake.
+        // Sources are read one after the other, so that a later one cannot overtake.
         let piece = feed.next(1, &mut Vec::new())?;
         Ok::<_, Error>(piece.map(|(piece, bytes)| (turns.take(), piece, bytes)))
     };

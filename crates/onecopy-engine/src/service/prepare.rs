@@ -1,5 +1,5 @@
-//! A change as it is asked for → a version as the log has it. All that costs time is done here, by whoever asks, before
-//! anything is locked.
+//! Turns a requested change into a version for the log. The caller's thread does all expensive work here, before it
+//! takes a lock.
 
 use onecopy_core::{Config, LinkKind, Method};
 use onecopy_store::{Deed, LinkRow, Version};
@@ -12,24 +12,24 @@ use crate::job::Limits;
 use onecopy_core::{Appraised, Appraiser};
 use onecopy_core::{Needs, Record};
 
-/// What is needed to understand a change.
+/// The settings that preparing a change needs.
 pub(super) struct Preparation {
     pub config: Config,
     pub method: Box<dyn Method>,
     names: FieldNames,
-    /// What is read of HTML.
+    /// The parts of HTML that are needed.
     pub needs: Needs,
     limits: Limits,
     keep_pages: bool,
 }
 
-/// What a thread reuses between changes.
+/// Buffers that a thread reuses between changes.
 pub(super) struct PreparationBuffers<'a> {
     appraiser: Appraiser<'a>,
     compressor: Compressor<'a>,
 }
 
-/// How much a page is compressed: the least, since every page is.
+/// The zstd level of stored pages: the lowest, because every page is compressed.
 const COMPRESSION: i32 = 1;
 
 impl Preparation {
@@ -40,7 +40,7 @@ impl Preparation {
         Preparation { config, method, names, needs, limits, keep_pages }
     }
 
-    /// Understands changes, one after the other.
+    /// Turns changes into versions, in order.
     pub(super) fn versions(&self, actions: &[Action]) -> Vec<Result<Version, Refusal>> {
         match self.buffers() {
             Ok(mut buffers) => actions.iter().map(|action| self.version(*action, &mut buffers)).collect(),
@@ -66,16 +66,16 @@ impl Preparation {
         }
     }
 
-    /// The version that puts the page of a line.
+    /// The version that adds the page of a line.
     pub(super) fn put(&self, line: &[u8], buffers: &mut PreparationBuffers) -> Result<Version, Refusal> {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
-        let record = read_line(line, &self.names, &self.needs).map_err(|why| objection(line, why))?;
+        let record = read_line(line, &self.names, &self.needs).map_err(|why| objection(line, why.text))?;
         self.page(&record, line, buffers)
     }
 
-    /// The version that puts a page. `line` is its record.
+    /// The version that adds a page. `line` is its record.
     pub(super) fn page(
         &self,
         record: &Record,
@@ -99,19 +99,19 @@ impl Preparation {
         Ok(Version { page, ..version(appraised, url, sketch) })
     }
 
-    /// The page as it was put; nothing if pages are not kept.
+    /// The page as it was added; `None` if pages are not stored.
     pub(super) fn whole(&self, version: &Version) -> Result<Option<Vec<u8>>, String> {
         if version.page.is_empty() {
             return Ok(None);
         }
-        // A page that was taken under another limit is given back, too.
+        // The limit may have been higher when the page was accepted, so none applies here.
         zstd::stream::decode_all(&version.page[..])
             .map(Some)
             .map_err(|error| format!("the page {} cannot be unpacked: {error}", version.name))
     }
 }
 
-/// Said of a page without a name.
+/// The refusal of a page without a name.
 pub(super) const NAMELESS: &str = "the page has no name: give it an id or a url that is not empty";
 /// The longest name. Names are keys, and keys are compared often.
 const NAME_BYTES: usize = 8 << 10;
@@ -140,13 +140,13 @@ fn version(appraised: Appraised, url: String, sketch: Vec<u64>) -> Version {
     }
 }
 
-/// Why a line cannot be understood.
+/// Why a line cannot be parsed.
 fn objection(line: &[u8], why: String) -> Refusal {
     let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
     Refusal::Bad(if is_json { why } else { format!("not JSON: {why}") })
 }
 
-/// What a link's number in a row stands for.
+/// The kind of link for its number in a row.
 pub(super) fn link_kind(kind: u8) -> LinkKind {
     match kind {
         0 => LinkKind::Redirect,

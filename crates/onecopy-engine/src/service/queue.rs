@@ -1,4 +1,4 @@
-//! What was accepted and waits for Tier 2, and who waits for what.
+//! The queue of accepted changes before Tier 2, and the threads that wait for it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -10,57 +10,57 @@ use super::contents::Query;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
 
-/// Changes that are copied while nobody else can reach the queue.
+/// The number of changes to copy per lock of the queue.
 const LOCKED: usize = 64;
-/// Changes that are worth a batch at once.
+/// The number of changes that start a batch at once.
 const ENOUGH: usize = 1_024;
-/// What a refused client is told to wait.
+/// The waiting time in a refusal.
 const RETRY_SECONDS: u64 = 1;
 
-/// The queue, collection.
+/// The queue of a collection.
 #[derive(Debug)]
 pub(super) struct Queue {
     inside: Mutex<Inside>,
-    /// There is work for Tier 2.
+    /// Signals work for Tier 2.
     arrived: Condvar,
-    /// Tier 2 has done some.
+    /// Signals that Tier 2 has finished a batch.
     changed: Condvar,
     limit_bytes: u64,
-    /// The most changes of a batch.
+    /// The most changes per batch.
     batch_changes: usize,
 }
 
 #[derive(Debug, Default)]
 struct Inside {
     waiting: VecDeque<Logged>,
-    /// Bytes of what waits or is being settled.
+    /// The bytes of waiting changes and of the current batch.
     bytes: u64,
-    /// By name: the last change that waits.
+    /// The last waiting change of each page, by name.
     pending: HashMap<String, WaitingChange>,
-    /// Groups that are to be repaired.
+    /// Groups to be repaired.
     repairs: VecDeque<u64>,
     repaired: HashMap<u64, u64>,
-    /// Checks of losers that are not counted yet: by group, all and failed.
+    /// Checks of losers that are not stored yet, by group: all and failed ones.
     checks: HashMap<u64, (u64, u64)>,
     accepted: u64,
     heads: Heads,
-    /// Changes that are being settled.
+    /// The number of changes in the current batch.
     settling: u64,
     stopping: bool,
     broken: Option<String>,
     numbers: Numbers,
 }
 
-/// A change that waits.
+/// A waiting change.
 #[derive(Clone, Debug)]
 pub(super) struct WaitingChange {
     accepted: u64,
     pub deed: Deed,
-    /// What Tier 1 said of it.
+    /// The answer of Tier 1.
     pub status: Status,
 }
 
-/// What is counted since the start.
+/// Counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbers {
     pub updates: u64,
@@ -80,7 +80,7 @@ pub(super) struct BatchWork {
     pub checks: HashMap<u64, (u64, u64)>,
 }
 
-/// How the queue is.
+/// The state of the queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gauge {
     pub waiting: u64,
@@ -107,7 +107,7 @@ impl Queue {
         self.inside.lock().expect("no thread panics with this lock")
     }
 
-    /// Why no change can be accepted now; nothing if it can.
+    /// Why changes are refused now; `None` if they are accepted.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let inside = self.lock();
         match &inside.broken {
@@ -117,12 +117,12 @@ impl Queue {
         }
     }
 
-    /// The number of the last change that was accepted.
+    /// The number of the last accepted change.
     pub(super) fn accepted(&self) -> u64 {
         self.lock().accepted
     }
 
-    /// Adds changes that are durable, and what was said of them.
+    /// Adds durable changes and the answers to them.
     pub(super) fn push(&self, changes: Vec<(Logged, Status)>) {
         let mut inside = self.lock();
         for (logged, status) in changes {
@@ -136,12 +136,12 @@ impl Queue {
         self.arrived.notify_all();
     }
 
-    /// The last change of a page that waits.
+    /// The last waiting change of a page.
     pub(super) fn pending(&self, name: &str) -> Option<WaitingChange> {
         self.lock().pending.get(name).cloned()
     }
 
-    /// Waits for work, and a little longer for more of it. Nothing once the collection is being closed.
+    /// Waits for work, and a little longer for more. `None` once the collection is being closed.
     pub(super) fn take(&self, linger: Duration) -> Option<BatchWork> {
         let mut inside = self.lock();
         loop {
@@ -190,8 +190,8 @@ impl Queue {
         }
     }
 
-    /// The pages that will be in the next batch as far as they wait already, but for those with a text that `is_known`.
-    /// Only Tier 2 may ask, who alone takes them out: so they stay where they are meanwhile.
+    /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: no other
+    /// thread removes changes, so their positions in the queue stay valid.
     pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<'static, Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
         let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);
@@ -212,7 +212,7 @@ impl Queue {
         upcoming
     }
 
-    /// Notes that work is done, and what it came to.
+    /// Records that work is done, and its results.
     pub(super) fn done(
         &self,
         work: BatchWork,
@@ -235,7 +235,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Puts work back that could not be done, says why, and waits a little.
+    /// Puts failed work back, records the reason, and waits a little.
     pub(super) fn failed(&self, work: BatchWork, why: String, pause: Duration) {
         let mut inside = self.lock();
         for logged in work.versions.into_iter().rev() {
@@ -255,7 +255,7 @@ impl Queue {
         }
     }
 
-    /// Changes what is counted since the start.
+    /// Updates the counters since the start.
     pub(super) fn count(&self, add: impl FnOnce(&mut Numbers)) {
         add(&mut self.lock().numbers);
     }
@@ -270,7 +270,7 @@ impl Queue {
         self.arrived.notify_all();
     }
 
-    /// Asks for a repair, and waits for it; nothing if the collection is closed before.
+    /// Requests a repair and waits for it. `None` if the collection is closed first.
     pub(super) fn repair(&self, group: u64) -> Option<u64> {
         let mut inside = self.lock();
         inside.repairs.push_back(group);
@@ -286,7 +286,7 @@ impl Queue {
         }
     }
 
-    /// Waits until `done`, at most so long. Says whether it is.
+    /// Waits until `done`, at most this long. Returns whether it is.
     fn wait(&self, most: Duration, done: impl Fn(&Inside) -> bool) -> bool {
         let until = Instant::now() + most;
         let mut inside = self.lock();
@@ -313,7 +313,7 @@ impl Queue {
         })
     }
 
-    /// Lets nobody wait any longer.
+    /// Wakes all waiting threads and lets no thread wait again.
     pub(super) fn stop(&self) {
         self.lock().stopping = true;
         self.arrived.notify_all();

@@ -1,4 +1,4 @@
-//! What the service says: of pages, groups, and itself. As JSON the same everywhere, HTTP and command line.
+//! The answers of the service about pages, groups and itself. HTTP and the command line show the same JSON.
 
 mod view;
 
@@ -11,20 +11,20 @@ pub(super) use view::{StatusFacts, View, name_of};
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;
 
-/// One of a few words. It has a name because serde would take it for a part of what is read.
+/// One of a few words. The alias keeps serde from borrowing it from the input.
 pub type Word = &'static str;
 
-/// What became of a page.
+/// The fate of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusKind {
-    /// It stays, and nothing is like it.
+    /// It stays, and no page is similar to it.
     Unique,
-    /// It stays, and is in a group with others.
+    /// It stays, and other pages share its group.
     Winner,
-    /// It goes for a page that stays.
+    /// It is removed in favour of a page that stays.
     Loser,
-    /// It waits for Tier 2, and nothing is known of it yet.
+    /// It waits for Tier 2, and no answer is known yet.
     Pending,
     /// It is dead.
     Dead,
@@ -37,15 +37,15 @@ pub enum StatusKind {
 pub struct Status {
     /// The page.
     pub page: Name,
-    /// What became of it.
+    /// Its fate.
     pub status: StatusKind,
-    /// The page that stays for a loser.
+    /// The page that stays in place of a loser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<Name>,
-    /// How alike the two are.
+    /// The similarity of the two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
-    /// Why a loser goes: `exact`, `near`, `url`, `redirect`.
+    /// Why a loser is removed: `exact`, `near`, `url`, `redirect`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "kind")]
     pub kind: Option<Word>,
     /// The number of its group, if it is in one.
@@ -54,15 +54,15 @@ pub struct Status {
     /// Why it cannot be judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether Tier 2 has seen the page as it is now. If not, this is what Tier 1 says.
+    /// Whether Tier 2 has settled the current version of the page. If not, this is the answer of Tier 1.
     pub settled: bool,
-    /// Whether a loser was compared with its winner just now and found alike; absent if that was not asked.
+    /// Whether a loser was just compared with its winner and found alike. Absent without a request to verify.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
 }
 
 impl Status {
-    /// A settled status of which nothing more is to be said.
+    /// A settled status without details.
     pub(crate) fn bare(page: Name, status: StatusKind) -> Status {
         Status {
             page,
@@ -84,12 +84,12 @@ fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Word>, D::Error> {
     Ok(known.into_iter().find(|known| word.as_deref() == Some(known)))
 }
 
-/// A change that was accepted.
+/// An accepted change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Accepted {
     /// The number of the change: later ones have larger numbers.
     pub accepted: u64,
-    /// What Tier 1 says.
+    /// The answer of Tier 1.
     #[serde(flatten)]
     pub status: Status,
 }
@@ -98,51 +98,51 @@ pub struct Accepted {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The record cannot be used; why.
+    /// The record cannot be used, with the reason.
     #[error("{0}")]
     Bad(String),
-    /// It is larger than the limit of so many bytes.
+    /// The page exceeds this many bytes.
     #[error("longer than the limit of {0} bytes per page")]
     TooLarge(usize),
     /// No page has this name.
     #[error("no page is named `{0}`")]
     Unknown(String),
-    /// Too much waits for Tier 2; try again after so many seconds.
+    /// Too many changes wait for Tier 2. Try again after this many seconds.
     #[error("the queue is full: too many changes wait to be compared")]
     Full(u64),
-    /// The collection cannot be written or read; why, and the remedy.
+    /// The collection cannot be written or read: the reason and the remedy.
     #[error("{0}")]
     Broken(String),
 }
 
-/// A page that another would be, or is, alike.
+/// A page that is similar to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Likeness {
     /// The page.
     pub page: Name,
-    /// How alike the two are.
+    /// The similarity of the two.
     pub similarity: f64,
     /// Its group, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u64>,
 }
 
-/// What would become of a page.
+/// The status that a page would get.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// Its status, if it were put now.
+    /// Its status if it were added now.
     #[serde(flatten)]
     pub status: Status,
-    /// Pages that stay and that it is alike, best first, at most ten.
+    /// Kept pages that are similar to it, best first, at most ten.
     pub alike: Vec<Likeness>,
 }
 
 /// A change of status.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// Its number in the feed: from 1, ascending, none left out.
+    /// Its number in the feed: from 1, ascending, without gaps.
     pub sequence: u64,
-    /// The status from then on. A page that was deleted has the status `dead` once more.
+    /// The new status. The feed reports a deleted page as `dead`, even if it was dead before.
     #[serde(flatten)]
     pub status: Status,
 }
@@ -150,72 +150,72 @@ pub struct Change {
 /// A group in a list.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupLine {
-    /// Its number. It stays while the group's winner stays in it.
+    /// Its number. It stays the same as long as the group's winner does.
     pub group: u64,
     /// Its best page.
     pub winner: Name,
-    /// Its pages.
+    /// The number of its pages.
     pub pages: u64,
-    /// Those of them that stay.
+    /// The number of its kept pages.
     pub kept: u64,
-    /// How often a loser was compared with its winner on request, and how often that failed.
+    /// How often a loser was compared with its winner on request.
     pub checked: u64,
-    /// See `checked`.
+    /// How many of these comparisons failed.
     pub failed: u64,
 }
 
 /// A group.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupView {
-    /// As in a list.
+    /// The group as in a list.
     #[serde(flatten)]
     pub line: GroupLine,
-    /// All pages of the group, those that stay first.
+    /// All pages of the group, kept ones first.
     pub members: Vec<Status>,
 }
 
-/// Numbers about a collection and its service.
+/// Statistics of a collection and its service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// Pages that are known, dead and rejected ones too.
+    /// Known pages, including dead and rejected ones.
     pub pages: u64,
-    /// Pages that stay.
+    /// Kept pages.
     pub kept: u64,
-    /// Pages that go.
+    /// Removed pages.
     pub losers: u64,
-    /// Pages that are dead.
+    /// Dead pages.
     pub dead: u64,
     /// Pages that cannot be judged.
     pub rejected: u64,
-    /// Groups of two pages or more.
+    /// Groups of at least two pages.
     pub groups: u64,
-    /// Pages in the largest of them.
+    /// The number of pages in the largest group.
     pub largest_group: u64,
-    /// Changes that wait for Tier 2, and their bytes.
+    /// The number of changes that wait for Tier 2.
     pub waiting: u64,
-    /// See `waiting`.
+    /// The bytes of these changes.
     pub waiting_bytes: u64,
-    /// The number of the last change that was accepted.
+    /// The number of the last accepted change.
     pub accepted: u64,
-    /// The number of the last change that is settled.
+    /// The number of the last settled change.
     pub settled: u64,
     /// The last number of the feed.
     pub feed: u64,
-    /// Since the start: pages put again, and those of them that Tier 1 could answer for.
+    /// Pages added again since the start.
     pub updates: u64,
-    /// See `updates`.
+    /// Those of them that Tier 1 could answer.
     pub updates_settled_by_tier1: u64,
-    /// Since the start: pages that were compared, and pairs.
+    /// Pages compared since the start.
     pub compared_pages: u64,
-    /// See `compared_pages`.
+    /// Pairs compared since the start.
     pub compared_pairs: u64,
-    /// Partitions, and how many of them a page visited on average.
+    /// The number of partitions.
     pub partitions: u64,
-    /// See `partitions`.
+    /// The average number of partitions per search.
     pub partitions_visited: f64,
-    /// Losers that were compared with their winner on request, and how many failed.
+    /// Losers compared with their winner on request.
     pub checked: u64,
-    /// See `checked`.
+    /// How many of these comparisons failed.
     pub failed: u64,
     /// Groups that were repaired.
     pub repaired: u64,
@@ -225,31 +225,31 @@ pub struct Stats {
     pub replaced_orders: u64,
 }
 
-/// A page as it is exported.
+/// A page for export.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageView {
     /// Its status.
     pub status: Status,
     /// Its address.
     pub url: Option<String>,
-    /// The record as a line of JSON Lines that can be put again: with its text or HTML, if pages are kept whole.
+    /// The record as a line of JSON Lines, which can be added again. It includes the text or HTML if pages are stored.
     pub record: Name,
-    /// Why the record has no text, if what was put cannot be read any more.
+    /// Why the record has no text, if the stored page cannot be read any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<String>,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// Pages that were looked at.
+    /// The number of checked pages.
     pub pages: u64,
-    /// Groups that were found anew.
+    /// The number of recomputed groups.
     pub groups: u64,
     /// Whether every decision was found anew. It is not while another process serves the collection.
     pub compared: bool,
-    /// What is wrong, a line each, at most a hundred. Empty if all is right.
+    /// At most a hundred problems, one line each. Empty if everything is right.
     pub wrong: Vec<String>,
-    /// How many things are wrong.
+    /// The number of problems.
     pub wrong_count: u64,
 }

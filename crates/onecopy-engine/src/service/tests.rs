@@ -1,5 +1,5 @@
-//! Service = batch: after any changes, in any batches, with restarts and losses of power, what the service says is what a
-//! batch run says over the same pages.
+//! Service = batch: after any changes, in any batches, with restarts and power losses, the service gives the answers of
+//! a batch run over the same pages.
 
 mod durability;
 mod opening;
@@ -46,11 +46,11 @@ enum Step {
     Put(Draft),
     Dead(usize),
     Delete(usize),
-    /// What was accepted is settled before the next step.
+    /// Waits until all accepted changes are settled.
     Drain,
-    /// Closed, and opened again.
+    /// Closes the collection and opens it again.
     Restart,
-    /// The power goes, with a seed for what is lost.
+    /// Loses power, with a seed that selects the lost writes.
     PowerLoss(u64),
 }
 
@@ -88,7 +88,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Addresses of which some are one page by the rules.
+/// Addresses, some of which are one page by the rules.
 fn address(page: usize) -> String {
     match page % 7 {
         5 => format!("https://www.h{}.example/p", page / 7),
@@ -122,7 +122,7 @@ fn line(made: &Draft) -> String {
         PageLink::Canonical(to) => record["canonical"] = json!(address(to)),
         PageLink::Revisit(to) => record["revisit"] = json!(address(to)),
     }
-    // Times go back and forth: they are signals, and decide nothing about which version counts.
+    // Times vary in both directions. They are signals, and do not decide which version counts.
     if made.signal > 0 {
         record["popularity"] = json!(made.signal);
         record["time"] = json!(1_000_000 * (7 - made.signal));
@@ -130,17 +130,17 @@ fn line(made: &Draft) -> String {
     record.to_string()
 }
 
-/// What is said of a page: how it goes, if it does; and the pages of its group.
-type Fate = (Option<(String, String, String)>, BTreeSet<String>);
-type Fates = BTreeMap<String, Option<Fate>>;
+/// The fate of a page: how it is removed, if at all, and the pages of its group.
+type AnsweredPage = (Option<(String, String, String)>, BTreeSet<String>);
+type Answers = BTreeMap<String, Option<AnsweredPage>>;
 
 fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
 }
 
-/// What a batch run says.
-fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Fates {
-    let mut answer: Fates = lines.keys().map(|page| (format!("p{page}"), None)).collect();
+/// The answers of a batch run.
+fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
+    let mut answer: Answers = lines.keys().map(|page| (format!("p{page}"), None)).collect();
     if lines.is_empty() {
         return answer;
     }
@@ -172,10 +172,10 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Fates {
     answer
 }
 
-/// What the service says, after all is settled.
-fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Fates {
+/// The answers of the service after everything is settled.
+fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
     assert!(service.drain(WAIT), "{:?}", service.stats());
-    let mut answer = Fates::new();
+    let mut answer = Answers::new();
     let mut groups: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
     for line in service.groups(0, usize::MAX, 2, None).unwrap() {
         let view = service.group(line.group).unwrap().unwrap();
@@ -209,7 +209,7 @@ fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Fates {
     answer
 }
 
-/// The statuses that the feed ends with.
+/// The last status of each page in the feed.
 fn by_feed(service: &Service) -> BTreeMap<String, Value> {
     let changes = service.feed(0, usize::MAX).unwrap();
     assert!(changes.iter().map(|change| change.sequence).eq(1..=changes.len() as u64), "none left out");
@@ -252,7 +252,7 @@ fn check(steps: Vec<Step>, config: &Config) {
                 service = open(&disk, config);
             }
             Step::PowerLoss(seed) => {
-                // What the old one still does is lost on it.
+                // The new disk does not see later writes of the old service.
                 let after = disk.power_loss(seed);
                 drop(service);
                 disk = after;
@@ -300,12 +300,12 @@ proptest! {
     }
 }
 
-/// Few in a usual run of the tests; `ONECOPY_LONG_TESTS` makes them many.
+/// A normal test run has few cases; `ONECOPY_LONG_TESTS` gives many.
 fn cases() -> u32 {
     if std::env::var_os("ONECOPY_LONG_TESTS").is_some() { 2_000 } else { 60 }
 }
 
-/// A page of thirty words, or what `shape` makes of it, that may say where it is.
+/// A page of thirty words, possibly changed by `shape`, that may have a link.
 fn plain(page: usize, shape: usize, link: PageLink) -> Step {
     Step::Put(Draft { page, base: 0, drift: 0, edits: Vec::new(), signal: 0, link, shape })
 }
@@ -317,13 +317,13 @@ fn a_page_that_leads_through_others_to_a_circle_is_a_page_again() {
         plain(0, 1, PageLink::None),
         plain(2, 1, PageLink::Revisit(1)),
         Step::Drain,
-        // The page where both end leads back to them. It has words, and so has the revisit.
+        // The page where both end leads back to them. It has words, and so does the revisit.
         plain(0, 2, PageLink::Redirect(1)),
     ];
     check(steps, &Config::default());
 }
 
-/// So many at once that each batch is looked for while the one before is made durable.
+/// Enough pages that each batch is searched while the previous one is made durable.
 #[test]
 fn pages_that_are_looked_for_ahead_of_time_find_each_other() {
     let disk = Volatile::new();
@@ -332,7 +332,7 @@ fn pages_that_are_looked_for_ahead_of_time_find_each_other() {
     let mut lines = BTreeMap::new();
     for round in 0..3 {
         for page in 0..160 {
-            // Pairs, each alike to nothing else, within one batch or in two.
+            // Pairs that are alike to no other page, within one batch or across two.
             let (base, edits) = ((page + round) / 2 + 100 * round, vec![page % 2 * 29]);
             let made =
                 Draft { page, base, drift: 0, edits, signal: page % 4, link: PageLink::None, shape: 5 };
@@ -366,7 +366,7 @@ fn a_page_that_comes_and_dies_in_one_batch_is_known_as_dead() {
         let line = json!({"id": page, "text": format!("some words of a page, {page}")}).to_string();
         service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
     };
-    // Tier 2 waits with the first page while the others come.
+    // Tier 2 is blocked with the first page while the others arrive.
     let held = service.collection.contents.write().unwrap();
     put("first");
     std::thread::sleep(Duration::from_millis(30));

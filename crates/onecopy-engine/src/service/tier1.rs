@@ -1,7 +1,7 @@
-//! Tier 1: answers for a page from known groups, at once.
+//! Tier 1: answers a page at once, from known groups.
 //!
-//! It never compares with more than one content and never changes anything; Tier 2 does both. What it says is what holds
-//! if nothing else is alike, and Tier 2 looks at the page in any case.
+//! It compares with at most one content and changes nothing; Tier 2 does the rest. Its answer holds if no other content
+//! is similar. Tier 2 processes every page in any case.
 
 use onecopy_core::{Config, LinkKind};
 use onecopy_store::{Deed, LogReader, Look, PageNumber, PageRow, Snapshot, Version};
@@ -15,7 +15,7 @@ use crate::error::Result;
 /// The number of a page that has none yet.
 const NO_PAGE: PageNumber = PageNumber::MAX;
 
-/// What Tier 1 knows.
+/// The state that Tier 1 reads.
 pub(super) struct Tier1<'a> {
     pub preparation: &'a Preparation,
     pub snapshot: &'a Snapshot,
@@ -29,7 +29,7 @@ pub(super) struct Told {
 }
 
 impl Tier1<'_> {
-    /// What can be said of a version at once.
+    /// The immediate answer for a version.
     pub(super) fn answer(&self, version: &Version) -> Result<Told> {
         let number = self.snapshot.page_number(&version.name)?;
         let known = number.map(|page| Look::page(self.snapshot, page)).transpose()?.flatten();
@@ -53,7 +53,7 @@ impl Tier1<'_> {
         if let Some(slot) = self.snapshot.fingerprint(version.fingerprint)? {
             let content = Look::content(self.snapshot, slot)?;
             let rank = self.rank(version);
-            // A page that would be its content's best may change who wins.
+            // A page that would become the best of its content may change the winner.
             if content
                 .is_some_and(|content| content.best == page && content.rank == rank || content.rank < rank)
             {
@@ -65,7 +65,7 @@ impl Tier1<'_> {
         Ok(like_before.unwrap_or_else(|| bare(StatusKind::Pending)))
     }
 
-    /// The status of a page that is alike to the winner of its group: it stays in it.
+    /// The status of a page that is similar to the winner of its group: it stays in that group.
     fn like_representative(
         &self,
         version: &Version,

@@ -8,9 +8,8 @@
 //!            contents → groups    `onecopy_core::graph` decides who wins, and who is in one group
 //!   feed     changes → feed       every page whose status changed
 //! commit     makes a batch durable, and searches for the next one meanwhile
-//! reload     reads memory again from disk after a batch failed
-//! compact    gives the space of replaced versions back
-//! idle       does the same for all files while nothing waits
+//! reload     restores memory from disk after a batch failed
+//! compact    reclaims the space of replaced versions
 //! ```
 
 mod batch;
@@ -35,7 +34,7 @@ pub(super) use batch::Logged;
 pub(super) use links::{ENDS_AT_A_PAGE, objection};
 pub(super) use rows::class;
 
-/// How long Tier 2 waits for more changes at most.
+/// The longest time that Tier 2 waits for more changes.
 const LINGER: Duration = Duration::from_millis(200);
 
 /// Settles batches until the collection is closed.
@@ -44,14 +43,14 @@ pub(super) fn work(collection: &Collection) {
     while let Some(work) = idle::next_work(collection, linger) {
         let begun = Instant::now();
         let settle = || {
-            // A batch that failed may have left anything in memory.
+            // A failed batch may have left any state in memory.
             failed.as_ref().map_or(Ok(()), |error| reload::reload(collection, error))?;
             let committed = commit::settle(collection, &work)?;
             compact::compact(collection).map(|_| committed)
         };
-        // Without this thread, accepted changes would wait for ever and nobody would know why.
+        // Without this thread, accepted changes would wait forever without an error.
         let done = catch_unwind(AssertUnwindSafe(settle)).unwrap_or_else(|_| Err(stale()));
-        // A transaction is expensive however small it is: the longer the last took, the more are gathered.
+        // Even a small transaction is expensive. The longer the last one took, the more changes the next one collects.
         linger = begun.elapsed().min(LINGER);
         match done {
             Ok(Committed { outcome: BatchOutcome { heads, compared }, repaired, compared_pairs }) => {

@@ -1,4 +1,4 @@
-//! Sizes and waits that no answer depends on. Tests make them small, so that few pages reach every path.
+//! Sizes and waiting times that do not affect answers. Tests use small ones, so that few pages reach every path.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use onecopy_store::SEGMENT_BYTES;
 /// Sizes and waits of an open collection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
-    /// The first generation with an order of shingles begins after so many contents.
+    /// The number of contents at which the first generation with a frozen order begins.
     pub first_generation: u64,
     /// A collection that has grown by this factor begins a generation.
     pub growth: u64,
-    /// Counters of how many contents hold a shingle: two to this power.
+    /// The logarithm of the number of shingle counters.
     pub live_bits: u32,
-    /// Postings in memory before they are written to disk.
+    /// The most postings in memory before they are spilled.
     pub postings_in_memory: usize,
     /// The most changes of a batch: larger batches cost less per change, but later changes wait longer.
     pub batch_changes: usize,
@@ -42,7 +42,7 @@ impl Default for Tuning {
 
 #[cfg(test)]
 impl Tuning {
-    /// Small: a few pages make generations, parts of postings, several batches and segments.
+    /// Small sizes: a few pages create generations, parts of postings, several batches and segments.
     pub(super) fn small() -> Tuning {
         Tuning {
             first_generation: 4,

@@ -33,7 +33,7 @@ struct Given {
     text: String,
 }
 
-/// What became of all pages, a line each, and the groups.
+/// The decision on each page, one line each, and the groups.
 type Outcome = BTreeSet<String>;
 
 #[test]
@@ -71,7 +71,7 @@ fn a_wrong_expectation_is_reported() {
     }
 }
 
-/// Runs a case by the reference and by the engine, forwards and backwards; says what differs from the expectation.
+/// Runs a case by the reference and by the engine, forwards and backwards. Returns the differences from the expectation.
 fn check(case: &Case) -> Result<(), String> {
     let forwards: Vec<usize> = (0..case.pages.len()).collect();
     let mut answers = vec![

@@ -14,14 +14,14 @@ pub(super) struct Memory {
     /// For each posting, the index of the previous one with the same key, plus one.
     before: Vec<u32>,
     /// A power of two in number, at most half of them used.
-    slots: Vec<Slot>,
+    slots: Vec<HashSlot>,
     /// For each content that was superseded, the index of the first posting that came since.
     since: HashMap<u32, u32>,
 }
 
 /// `newest` is zero for an empty slot. Half of the key is stored here, so that other keys are rarely compared.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+struct HashSlot {
     half: u32,
     newest: u32,
 }
@@ -75,7 +75,7 @@ impl Memory {
     fn grow(&mut self) {
         let count = (2 * self.slots.len()).max(1024);
         self.slots.clear();
-        self.slots.resize(count, Slot::default());
+        self.slots.resize(count, HashSlot::default());
         (0..self.postings.len()).for_each(|at| self.link(at));
     }
 
@@ -83,7 +83,7 @@ impl Memory {
         let key = self.postings[at].key;
         let slot = self.slot_of(key);
         self.before[at] = self.slots[slot].newest;
-        self.slots[slot] = Slot { half: key as u32, newest: at as u32 + 1 };
+        self.slots[slot] = HashSlot { half: key as u32, newest: at as u32 + 1 };
     }
 
     /// The slot of the key, or the free slot where it belongs.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use onecopy_engine::{DEFAULT_MEMORY_BYTES, Job, RECALL_PAGES, RemovedRecords};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Job, Payloads, RECALL_PAGES, RemovedRecords};
 
 use super::choice::ChoiceArgs;
 use super::environment;
@@ -15,6 +15,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean
   onecopy dedup 'crawl/*.warc.gz' --out clean --memory 512M
+  onecopy dedup 'crawl/*.warc.gz' --out clean --payloads all
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
@@ -34,6 +35,14 @@ Environment variables for addresses, as in the stores' own tools:
   public    AWS_SKIP_SIGNATURE=true, or GOOGLE_, or AZURE_
   all       SSL_CERT_FILE, certificates to trust instead of the system's; HTTPS_PROXY, NO_PROXY
 
+Exit status:
+  0    all input was read
+  1    the run failed, or no record could be judged
+  2    the call cannot work: a flag, a setting or a folder is wrong
+  3    the run finished without some input, which could not be read: standard error, the summary
+       and report.json name it. kept/ has no file for it, or one that ends in .incomplete
+  130  stopped by Ctrl-C or SIGTERM
+
 A stopped run continues if you give the same command again.";
 
 #[derive(ClapArgs)]
@@ -47,9 +56,12 @@ pub struct DedupArgs {
     pub out: PathBuf,
     #[command(flatten)]
     pub choice: ChoiceArgs,
-    /// How removed pages appear in WARC files
+    /// How removed pages appear in WARC and ARC files
     #[arg(long, value_enum, default_value_t)]
     pub removed_records: RemovedArg,
+    /// Which identical payloads a WARC file stores once; revisit records replace the others
+    #[arg(long, value_enum, default_value_t)]
+    pub payloads: PayloadsArg,
     /// Use at most this much memory, such as 512M or 4G, and the disk for the rest. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
@@ -62,6 +74,9 @@ pub struct DedupArgs {
     /// Replace the results of another run in the output folder
     #[arg(long)]
     pub overwrite: bool,
+    /// Stop at the first input that cannot be read or breaks off, instead of going on without it
+    #[arg(long)]
+    pub strict: bool,
     /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
@@ -78,11 +93,22 @@ pub struct DedupArgs {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum RemovedArg {
-    /// As a revisit record that names the winner
+    /// As a revisit record if another record has the same payload, byte for byte; otherwise unchanged
     #[default]
     Revisit,
-    /// Not at all
+    /// As a revisit record if another record has the same payload; otherwise not at all
+    RevisitOrLeaveOut,
+    /// Not at all, nor their requests and metadata
     LeaveOut,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum PayloadsArg {
+    /// Those of removed pages
+    #[default]
+    Pages,
+    /// Those of all responses and resources: images, styles, scripts and pages that were rejected
+    All,
 }
 
 impl DedupArgs {
@@ -94,13 +120,19 @@ impl DedupArgs {
         job.limits = self.limits.limits();
         job.removed_records = match self.removed_records {
             RemovedArg::Revisit => RemovedRecords::Revisit,
+            RemovedArg::RevisitOrLeaveOut => RemovedRecords::RevisitOrLeaveOut,
             RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
+        };
+        job.payloads = match self.payloads {
+            PayloadsArg::Pages => Payloads::Pages,
+            PayloadsArg::All => Payloads::All,
         };
         job.environment = environment();
         job.recall_pages = self.recall_pages;
         job.memory_bytes = self.memory.0;
         job.threads = self.threads.unwrap_or(job.threads);
         job.overwrite = self.overwrite;
+        job.strict = self.strict;
         Ok(job)
     }
 }

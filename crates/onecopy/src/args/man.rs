@@ -1,4 +1,4 @@
-//! What may be typed behind `onecopy man`.
+//! The arguments of `onecopy man`.
 
 use std::path::PathBuf;
 

@@ -21,9 +21,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let report = service.check()?;
     service.close()?;
     if args.json {
-        print(&(serde_json::to_string_pretty(&report)? + "\n"));
+        print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        print(&for_people(&report));
+        print(&for_people(&report))?;
     }
     Ok(if report.wrong_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

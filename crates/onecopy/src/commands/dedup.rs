@@ -8,7 +8,7 @@ use anyhow::Result;
 use onecopy_engine::{Outcome, dedup};
 
 use crate::args::DedupArgs;
-use crate::commands::print;
+use crate::commands::{print, report_unreadable};
 use crate::summary;
 use crate::terminal::Terminal;
 
@@ -20,14 +20,15 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
     terminal.end();
     let report = outcome.report();
     if args.json {
-        print(&(serde_json::to_string_pretty(report)? + "\n"));
+        print(&(serde_json::to_string_pretty(report)? + "\n"))?;
     } else if !args.quiet {
         if let Outcome::AlreadyDone(_) = outcome {
             let out = job.out.display();
-            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"));
+            print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"))?;
         }
-        print(&summary::of(report, &job.out));
+        print(&summary::of(report, &job.out))?;
     }
+    let code = report_unreadable(&report.unreadable, &job.out.join("report.json").display().to_string());
     if report.read == report.counts.rejected {
         let list = job.out.join("rejected.jsonl");
         eprintln!(
@@ -37,7 +38,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
         );
         return Ok(ExitCode::FAILURE);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// A flag that Ctrl-C or a termination signal sets. A second signal ends the process at once.

@@ -17,9 +17,9 @@ const PASSAGE: usize = 160;
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let explanation = explain(&args.dir, &args.a, &args.b, &environment())?;
     if args.json {
-        print(&(serde_json::to_string_pretty(&explanation)? + "\n"));
+        print(&(serde_json::to_string_pretty(&explanation)? + "\n"))?;
     } else {
-        print(&for_people(&explanation));
+        print(&for_people(&explanation))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -67,7 +67,11 @@ fn verdict(found: &Explanation) -> String {
         return format!("{} redirects and follows its target; {group}.", page.name);
     }
     match (found.exact, found.alike, &found.group_winner) {
-        (true, ..) => "They are exact duplicates: their canonical texts are equal.".into(),
+        (true, ..) if found.whole_equal => "They are exact duplicates: their texts are equal.".into(),
+        (true, ..) => {
+            "They are exact duplicates by main content, which is equal. Other text of the pages differs."
+                .into()
+        }
         (_, true, _) => "They are near-duplicates: their similarity reaches the threshold.".into(),
         (_, _, Some(_)) if !found.chain.is_empty() => {
             format!(

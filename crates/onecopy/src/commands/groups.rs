@@ -20,7 +20,7 @@ pub fn run(args: &GroupsArgs) -> Result<ExitCode> {
         None => list(&service, args)?,
     };
     service.close()?;
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,9 +12,9 @@ use super::reply::{Response, json_text};
 pub struct Failure {
     /// The status code of the answer.
     pub status: StatusCode,
-    /// What failed, and why.
+    /// The failure and its reason.
     pub error: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
     hint: Hint,
 }

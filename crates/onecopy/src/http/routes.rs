@@ -1,8 +1,15 @@
 //! The routes: one table that routes requests, names metrics, and is tested against `openapi.json`.
 
+pub mod about;
+pub mod feed;
+pub mod groups;
+mod lines;
+mod names;
+pub mod pages;
+
 use hyper::Method;
 
-/// What a route does.
+/// The action of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     Index,

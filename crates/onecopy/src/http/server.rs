@@ -22,7 +22,7 @@ use super::log::{Asked, Log};
 use super::metrics::Metrics;
 use super::reply::{Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
-use super::{about, feed, groups, pages};
+use super::routes::{about, feed, groups, pages};
 
 /// The time limit from the headers of a request to the start of the answer.
 const REQUEST_TIME: Duration = Duration::from_secs(75);

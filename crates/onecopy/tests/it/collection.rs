@@ -98,7 +98,7 @@ fn a_finished_run_is_imported_as_it_was_told() {
     import(folder.path(), &out).succeed();
     assert_as_batch(folder.path(), &out);
     std::fs::remove_file(&input).expect("it is there");
-    import(folder.path(), &out).fail(1).says(&["in.jsonl", "no longer there"]);
+    import(folder.path(), &out).fail(1).says(&["in.jsonl", "no longer exists"]);
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn people_are_told_the_numbers_and_where_the_proof_is() {
         assert!(finished.stdout.contains(word), "`{word}` is not in\n{}", finished.stdout);
     }
     let stages: Vec<&str> = finished.stderr.lines().filter_map(|line| line.split(':').next()).collect();
-    assert_eq!(stages, ["read", "rank", "keys", "settle", "connect", "write"]);
+    assert_eq!(stages, ["read", "order", "index", "compare", "group", "write"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! The gaoya crate as a user would put it into a program: the peers that `onecopy-bench peers` calls "gaoya (Rust)", with
-//! the hash function of its examples and with a faster one.
+//! The gaoya crate in a typical program. `onecopy-bench peers` runs it twice as "gaoya (Rust)": with the hash function
+//! of its examples, and with a faster one.
 //!
-//! Pages stream through in batches. Signatures are made on all cores; a page is dropped when the index
-//! already holds a page that gaoya estimates to be similar, else it is written out and indexed.
+//! Pages stream through in batches. All cores make signatures. A page is dropped if gaoya estimates it to be similar to
+//! an indexed page; otherwise it is written and indexed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 const HASHES: usize = 128;
 const SHINGLE: usize = 5;
-/// Enough lines to feed every core, few enough that memory stays that of the index.
+/// Enough lines to feed every core, and few enough that the index dominates memory.
 const BATCH: usize = 1024;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct Args {
     threshold: f64,
 }
 
-/// Removes near-duplicates by signatures of `hasher`, which is told how many hashes there are.
+/// Removes near-duplicates by signatures of `hasher`, which takes the number of hashes.
 pub fn run<H: MinHasher<V = u32> + Sync>(hasher: impl FnOnce(usize) -> H) -> Result<()> {
     let args = parse(std::env::args().skip(1))?;
     let (bands, width) = calculate_minhash_params(args.threshold, HASHES);

@@ -1,6 +1,6 @@
 //! Hints from the names that authors give to boxes: `class`, `id` and `role`.
 
-use super::tag::Tag;
+use super::markup::tag::Tag;
 
 /// A role that a box may have. A box can have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::entity;
+use super::markup::entity;
 
 /// Appends `text`, with character references decoded and each run of white space as one space.
 pub fn push_text(text: &str, out: &mut String) {

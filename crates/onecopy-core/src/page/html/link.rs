@@ -2,11 +2,11 @@
 
 use memchr::memchr;
 
-use super::attribute::Attributes;
-use super::entity;
-use super::scan::Token;
-use super::tag::Tag;
-use super::visible::Visible;
+use super::markup::attribute::Attributes;
+use super::markup::entity;
+use super::markup::scan::Token;
+use super::markup::tag::Tag;
+use super::markup::visible::Visible;
 use crate::hash::digest;
 use crate::page::address::{AddressRules, identity, resolve};
 use crate::page::head::base;

@@ -3,7 +3,7 @@
 //! Doubtful pages are left to a larger sample. No processor can predict what words say, so the code does not branch
 //! on it. Each word is a set of languages, and the sets are added for all languages at once.
 
-use super::table::{NUMBERS, Table, table};
+use super::table::{NUMBERS, WordTable, table};
 use super::{Language, TOKEN_BYTES, WINDOWS};
 use crate::hash::token;
 use crate::text::canonical::Canonical;
@@ -45,7 +45,7 @@ struct Glance {
 }
 
 impl Glance {
-    fn take(&mut self, canonical: &Canonical, start: usize, table: &Table) {
+    fn take(&mut self, canonical: &Canonical, start: usize, table: &WordTable) {
         let bytes = canonical.padded();
         for (start, end) in canonical.spans_of(start..start + WINDOW_TOKENS) {
             self.bytes += ((end - start).min(TOKEN_BYTES) as u64) << KINDS[usize::from(bytes[start])];
@@ -72,7 +72,7 @@ struct Counts([u64; DIGITS]);
 
 impl Counts {
     /// Counts words by their hashes, each once: a repeated name is not text.
-    fn of(hashes: &[u64], table: &Table) -> Counts {
+    fn of(hashes: &[u64], table: &WordTable) -> Counts {
         let (mut counts, mut met) = (Counts([0; DIGITS]), [0_u64; NUMBERS / 64]);
         for &hash in hashes {
             let word = table.find(hash);

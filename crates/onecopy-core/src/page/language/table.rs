@@ -24,7 +24,7 @@ const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=24;
 
 /// Which languages use a word. No processor can predict whether a word is in the table, so the lookup has no branch.
 /// Words that may be in it are collected first, and each is then compared with a whole bucket.
-pub(super) struct Table {
+pub(super) struct WordTable {
     buckets: Vec<Bucket>,
     /// The languages that use the word of each number, one bit each by number.
     languages: Vec<u64>,
@@ -44,10 +44,10 @@ struct Bucket {
 }
 
 /// The table, made once.
-pub(super) fn table() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
+pub(super) fn table() -> &'static WordTable {
+    static TABLE: OnceLock<WordTable> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table = Table {
+        let mut table = WordTable {
             buckets: vec![Bucket::default(); BUCKETS],
             languages: vec![0],
             filter: Box::new([0; FILTER / 64]),
@@ -76,7 +76,7 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
     })
 }
 
-impl Table {
+impl WordTable {
     fn insert(&mut self, hash: u64, language: Language) {
         self.filter[filter_bit(hash) / 64] |= 1 << (filter_bit(hash) % 64);
         let (bucket, hash) = (&mut self.buckets[hash as usize % BUCKETS], (hash >> 32) as u32);

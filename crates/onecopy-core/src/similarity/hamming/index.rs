@@ -11,7 +11,7 @@ pub struct Index {
     most: u32,
     /// `None` if more bits may differ than there can be blocks: then all sketches are scanned.
     choices: Option<Choices>,
-    tables: Vec<Table>,
+    tables: Vec<BlockTable>,
 }
 
 impl Index {
@@ -20,7 +20,7 @@ impl Index {
         let possible = (most as usize) < sketches.bits().min(64);
         let choices = possible.then(|| Choices::new(sketches.bits(), most as usize + 1, most as usize));
         let count = choices.as_ref().map_or(0, Choices::count);
-        let table = |number| choices.as_ref().map(|choices| Table::new(sketches, choices, number));
+        let table = |number| choices.as_ref().map(|choices| BlockTable::new(sketches, choices, number));
         let tables = (0..count).filter_map(table).collect();
         Index { most, choices, tables }
     }
@@ -45,7 +45,7 @@ impl Index {
 
 /// Sketches in the order of the leading bits of one block.
 #[derive(Clone, Debug)]
-struct Table {
+struct BlockTable {
     key: Key,
     /// How many bits of the key are ignored: a table with an entry for each full value would be mostly empty.
     shift: u32,
@@ -54,12 +54,12 @@ struct Table {
     ids: Vec<u32>,
 }
 
-impl Table {
-    fn new(sketches: Sketches, choices: &Choices, number: usize) -> Table {
+impl BlockTable {
+    fn new(sketches: Sketches, choices: &Choices, number: usize) -> BlockTable {
         let key = Key::new(choices, number);
         let bits = key.bits.min(sketches.count().max(1).ilog2());
         let shift = key.bits - bits;
-        let mut table = Table { key, shift, ends: vec![0; 1 << bits], ids: vec![0; sketches.count()] };
+        let mut table = BlockTable { key, shift, ends: vec![0; 1 << bits], ids: vec![0; sketches.count()] };
         let all = || sketches.words.chunks_exact(sketches.width);
         all().for_each(|sketch| {
             let value = table.value(sketch);

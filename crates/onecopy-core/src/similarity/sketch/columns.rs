@@ -4,7 +4,7 @@
 //! therefore be sorted at once (`wide`). A column is short, and the few values whose column is full are left for the
 //! end.
 
-use super::sort::{MOST, Table};
+use super::sort::{MOST, SortTable};
 use super::wide::LANES;
 
 /// The slots of a column. With three values per column on average, one column in 260 gets more.
@@ -14,7 +14,7 @@ const VALUES_A_COLUMN: usize = 3;
 /// Puts `values` into columns of the table, in any order, and those without a free slot into `left`. Returns the
 /// number of columns in a level as a power of two; not all are used. `None` if comparing is better: for few values,
 /// for too many, and for values that are not uniform.
-pub(super) fn fill(values: &[u64], table: &mut Table) -> Option<u32> {
+pub(super) fn fill(values: &[u64], table: &mut SortTable) -> Option<u32> {
     /// Comparison sorts fewer values as quickly.
     const FEWEST: usize = 9;
     if !(FEWEST..=MOST).contains(&values.len()) {

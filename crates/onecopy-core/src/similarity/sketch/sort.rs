@@ -9,7 +9,7 @@ use crate::simd::{Level, level};
 
 /// The buffers of sorting. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(super) struct SortTable {
     /// Values on their way.
     pub slots: Vec<u64>,
     /// For each column, the slot that its next value goes to.
@@ -24,12 +24,12 @@ pub(super) struct Table {
 pub(super) const MOST: usize = 1 << 16;
 
 /// Sorts the hashes from number `start` on and removes duplicates.
-pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut Table) {
+pub(super) fn sort_unique(values: &mut Vec<u64>, start: usize, table: &mut SortTable) {
     sort_unique_by(level(), values, start, table);
 }
 
 /// Like [`sort_unique`], with the instructions of `level`.
-fn sort_unique_by(level: Level, values: &mut Vec<u64>, start: usize, table: &mut Table) {
+fn sort_unique_by(level: Level, values: &mut Vec<u64>, start: usize, table: &mut SortTable) {
     if !wide::sort_unique(level, values, start, table) {
         let these = &mut values[start..];
         let length = if by_digits(these, &mut table.slots) { unique(these) } else { compared(these) };
@@ -130,7 +130,7 @@ mod tests {
         expected.dedup();
         // The values come after those of other pages.
         let behind = |values: &[u64]| [&[9, 3, 3][..], values].concat();
-        let mut table = Table::default();
+        let mut table = SortTable::default();
         // The second time the buffers are full of another page's values.
         for _ in 0..2 {
             each_level(|level| {
@@ -179,7 +179,7 @@ mod tests {
         {
             assert!(by_digits(&mut values.clone(), &mut Vec::new()));
             each_level(|level| {
-                let done = wide::sort_unique(level, &mut values.clone(), 0, &mut Table::default());
+                let done = wide::sort_unique(level, &mut values.clone(), 0, &mut SortTable::default());
                 assert_eq!(done, level.instructions() == Instructions::Avx512);
             });
         }

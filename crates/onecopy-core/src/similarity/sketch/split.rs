@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::number_replicas;
-use super::sort::{Table, sort_unique};
+use super::sort::{SortTable, sort_unique};
 use crate::config::{CanonicalRules, Replicas, ShingleRules};
 use crate::text::canonical::{Canonical, canonicalise};
 use crate::text::shingle::{append_tokens, windows};
@@ -21,7 +21,7 @@ pub(crate) struct Split {
     tokens: Vec<u64>,
     /// Which tokens are main content, as ranges.
     marked: Vec<Range<usize>>,
-    table: Table,
+    table: SortTable,
 }
 
 impl Split {

@@ -3,7 +3,7 @@
 //! `sort` and `shingle` have the versions for other machines, and tests hold the two equal.
 #![allow(unsafe_code)]
 
-use super::sort::Table;
+use super::sort::SortTable;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Instructions;
 use crate::simd::Level;
@@ -15,7 +15,7 @@ pub(super) const LANES: usize = 8;
 /// Sorts the hashes from number `start` on and removes duplicates. Returns `false` and leaves `values` as they were
 /// if another way is better.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, clippy::ptr_arg))]
-pub(super) fn sort_unique(level: Level, values: &mut Vec<u64>, start: usize, table: &mut Table) -> bool {
+pub(super) fn sort_unique(level: Level, values: &mut Vec<u64>, start: usize, table: &mut SortTable) -> bool {
     #[cfg(target_arch = "x86_64")]
     if level.instructions() == Instructions::Avx512
         && let Some(bits) = super::columns::fill(&values[start..], table)

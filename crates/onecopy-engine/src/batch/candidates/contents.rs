@@ -1,7 +1,7 @@
-//! Contents: pages with one canonical text are one content, and only contents are compared.
+//! Contents: all pages with one canonical text form one content, and only contents are compared.
 //!
-//! A content's number is its rank: smaller is better. It has the rank of its best page, which stands for it; the
-//! others are that page's exact duplicates.
+//! A content's number is its rank: smaller is better. It has the rank of its best page, which represents it. Its other
+//! pages are exact duplicates of that page.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,6 +13,7 @@ use crate::batch::read::segment::Segment;
 use crate::batch::read::segments::{Segments, SketchAt};
 use crate::error::Result;
 use crate::io::Aligned;
+use crate::progress::Progress;
 use onecopy_core::settle::Holder;
 
 /// The contents of a run.
@@ -21,22 +22,22 @@ pub(crate) struct Contents {
     pub of_page: Vec<u32>,
     /// The best page of each content.
     pub best_page: Vec<u32>,
-    /// All other compared pages, best first: each is an exact copy of a best page.
+    /// All other compared pages, best first. Each is an exact copy of a best page.
     pub copies: Vec<u32>,
-    /// Where each content's sketch is.
+    /// The position of each content's sketch.
     pub sketch_at: Vec<SketchAt>,
-    /// Words in each content's sketch.
+    /// The number of words in each content's sketch.
     pub sizes: Vec<u32>,
 }
 
 /// The content of a page that stands for another.
 pub(crate) const NO_CONTENT: u32 = u32::MAX;
 
-/// What is held for a page while contents are settled: here, the decisions, and the groups.
+/// Bytes per page while contents are settled: here, in the decisions and in the groups.
 pub(crate) const BYTES_A_PAGE: u64 = 12;
 
 impl Contents {
-    /// Whether two contents that share a key may be alike, by their sizes and by the numbers beside the key.
+    /// Whether two contents that share a key may be alike, judging by their sizes and by the numbers beside the key.
     pub(crate) fn may(&self, a: Holder, b: Holder, method: &dyn Method) -> bool {
         let held = |[content, rest]: Holder| Held { size: self.sizes[content as usize], rest };
         method.may(held(a), held(b))
@@ -46,8 +47,8 @@ impl Contents {
         self.best_page.len()
     }
 
-    /// Calls `each` with every content whose sketch is in a segment; says how many pages the segment has. Sketches that are
-    /// looked at `again` stay in the system's cache.
+    /// Calls `each` with every content whose sketch is in a segment. Returns the number of pages in the segment.
+    /// Sketches that are needed `again` stay in the system's cache.
     pub(crate) fn each_sketch(
         &self,
         segments: &Segments,
@@ -63,7 +64,7 @@ impl Contents {
         Ok(segment.rows.len() as u64)
     }
 
-    /// The contents whose sketch is in a segment, of which `first` is the first page, with its place among the segment's.
+    /// The contents whose sketch is in a segment, each with the sketch's range. `first` is the segment's first page.
     pub(crate) fn sketched<'a>(
         &'a self,
         segment: &'a Segment,
@@ -80,10 +81,20 @@ impl Contents {
     }
 }
 
-/// Finds the contents of pages that are given best first; the others are not compared.
-pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder: &Path) -> Result<Contents> {
-    let ranks = ranks(&order, segments.pages());
-    let leaders = leaders(segments, &ranks, order.len(), memory, folder)?;
+/// What finding contents needs to know.
+pub(crate) struct ContentFinder<'a> {
+    pub segments: &'a Segments,
+    /// Bytes for sorting.
+    pub memory: u64,
+    pub folder: &'a Path,
+    /// Counts segments, each twice.
+    pub progress: &'a dyn Progress,
+}
+
+/// Finds the contents of pages, which are given best first. Pages that are not given are not compared.
+pub(crate) fn contents(finder: &ContentFinder, order: Vec<u32>) -> Result<Contents> {
+    let ranks = ranks(&order, finder.segments.pages());
+    let leaders = leaders(finder, &ranks, order.len())?;
     let (mut best_page, mut copies) = (Vec::new(), Vec::new());
     let mut of_rank = leaders;
     for rank in 0..of_rank.len() {
@@ -102,12 +113,13 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
         *slot = of_rank[*slot as usize];
     }
     drop(of_rank);
-    let (sketch_at, sizes) = sketches(segments, &of_page, &best_page)?;
+    let (sketch_at, sizes) = sketches(finder, &of_page, &best_page)?;
     Ok(Contents { of_page, best_page, copies, sketch_at, sizes })
 }
 
 /// For each of `count` ranks, the best rank with the same fingerprint.
-fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder: &Path) -> Result<Vec<u32>> {
+fn leaders(finder: &ContentFinder, ranks: &[u32], count: usize) -> Result<Vec<u32>> {
+    let ContentFinder { segments, memory, folder, progress } = *finder;
     let mut sorter = Sorter::new(folder.join("fingerprints"), memory);
     let mut values = Vec::new();
     for i in 0..segments.len() {
@@ -122,6 +134,7 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
                 .map(|(row, &rank)| ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)),
         );
         sorter.extend(&values)?;
+        progress.advance(1);
     }
     let mut leaders = vec![0u32; count];
     let mut current = None;
@@ -137,9 +150,11 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
     Ok(leaders)
 }
 
-/// Where the sketch of each content is, and its size: its best page's if that has one, else that of any page whose
-/// sketch is of the canonical text alone. They are all the same, and a best page without a sketch would have had that.
-fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+/// The position and size of each content's sketch. It is the sketch of the best page if that has one. Otherwise it is
+/// the sketch of any page that covers the canonical text alone: all of those are equal, and the best page's sketch
+/// would be too.
+fn sketches(finder: &ContentFinder, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+    let ContentFinder { segments, progress, .. } = *finder;
     let mut places = vec![SketchAt::default(); best_page.len()];
     let mut sizes = vec![0; best_page.len()];
     for i in 0..segments.len() {
@@ -153,6 +168,7 @@ fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(
                 sizes[content as usize] = row.sketch_size;
             }
         }
+        progress.advance(1);
     }
     Ok((places, sizes))
 }

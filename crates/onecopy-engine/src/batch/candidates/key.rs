@@ -1,13 +1,13 @@
-//! A key and a holder of it in two words, sorted by the key, then by the content, then by what comes behind the key.
+//! A key and one holder of it, packed in two words. They sort by key, then content, then rest.
 //!
-//! The first bit of a key is left out, since all keys of a part share it, and so there is one for whether the holder is
-//! strong. A bit of the number behind the key cannot be that: methods use them all.
+//! All keys of a part share their first bit, so the packing omits it. The freed bit says whether the holder is strong.
+//! A bit of the rest cannot serve for that: methods use all of them.
 
 use crate::batch::candidates::sorter::Sortable;
 use onecopy_core::settle::Holder;
 
-/// A key but for its first bit, a holder of it, and whether that is strong: has enough behind the key to be alike to
-/// another that has less.
+/// A key without its first bit, a holder of it, and whether that holder is strong. A strong holder has enough shingles
+/// behind the key to be alike to a holder with fewer.
 pub(super) type Key = [u64; 2];
 
 pub(super) fn key(key: u64, [content, rest]: Holder, strong: bool) -> Key {

@@ -1,9 +1,9 @@
-//! StoredLists: the contents that hold one key, in memory while they fit, else on disk. Written once, then gone through any
-//! number of times.
+//! Key lists: for each key, the contents that hold it. Lists stay in memory while they fit, then go to disk. They are
+//! written once and read any number of times.
 //!
-//! A run that has the same contents as another, and fewer shingles behind its key, adds nothing: two near-duplicates share
-//! most of their keys, and the first in the order says as much as all. Most such runs are known again and left out, and one
-//! that comes earlier in the order takes the place of the other.
+//! A list adds nothing if another has the same contents and more shingles behind its key. Near-duplicates share most of
+//! their keys, and the earliest shared key suffices. The writer recognises most such lists and drops them; an earlier
+//! key replaces a later one.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,73 +14,74 @@ use std::sync::{Mutex, MutexGuard};
 use onecopy_core::settle::{Holder, KeyLists};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::batch::candidates::known::{Known, Written};
+use crate::batch::candidates::known::{KnownLists, Written};
 use crate::error::{At, Error, Result};
 use crate::io::{read_block, write_block};
+use crate::progress::Progress;
 
-/// StoredLists in parts, each run with its contents ascending.
+/// Key lists in parts. The contents of each list are ascending.
 pub(crate) struct StoredLists {
     parts: Vec<Mutex<Part>>,
-    /// Holders that may still go to memory.
+    /// The number of holders that still fit in memory.
     room: AtomicUsize,
-    /// Where those go that do not fit in memory: this and a number.
+    /// The path of the lists on disk, to which each part adds its number.
     path: PathBuf,
-    runs: usize,
+    lists: usize,
     entries: usize,
-    known: Known,
+    known: KnownLists,
 }
 
-/// Some of the runs: for each, a holder that is its length, then its holders.
+/// Some of the lists. Each starts with a holder that stores its length.
 #[derive(Default)]
 struct Part {
-    /// The first runs.
+    /// The first lists.
     memory: Vec<Holder>,
-    /// The rest.
+    /// The file of the other lists.
     disk: Option<PathBuf>,
-    runs: usize,
+    lists: usize,
     entries: usize,
 }
 
 impl StoredLists {
-    /// No runs yet; at most `room` holders of them will be in memory.
+    /// Creates an empty store that keeps at most `room` holders in memory.
     pub(crate) fn new(parts: usize, room: usize, path: &Path) -> StoredLists {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
-        let (room, path, known) = (AtomicUsize::new(room), path.to_owned(), Known::new(0));
-        StoredLists { parts, room, path, runs: 0, entries: 0, known }
+        let (room, path, known) = (AtomicUsize::new(room), path.to_owned(), KnownLists::new(0));
+        StoredLists { parts, room, path, lists: 0, entries: 0, known }
     }
 
-    /// So many runs are to be known again, and left out where they add nothing. Which of two that are the same is left out
+    /// Remembers about this many lists, to drop later ones that add nothing. Which of two equal lists is dropped
     /// depends on which part is written first.
-    pub(crate) fn knowing(self, runs: usize) -> StoredLists {
-        StoredLists { known: Known::new(runs), ..self }
+    pub(crate) fn remembering(self, lists: usize) -> StoredLists {
+        StoredLists { known: KnownLists::new(lists), ..self }
     }
 
-    /// Writes a part.
+    /// A writer for one part.
     pub(crate) fn writer(&self, part: usize) -> ListWriter<'_> {
         let (part, number) = (Part::default(), part);
-        ListWriter { runs: self, number, part, contents: Vec::new(), disk: None, block: Vec::new() }
+        ListWriter { lists: self, number, part, contents: Vec::new(), disk: None, block: Vec::new() }
     }
 
-    /// Ends the writing.
+    /// Completes the store after all parts are written.
     pub(crate) fn finish(mut self) -> Result<StoredLists> {
-        self.known = Known::new(0);
+        self.known = KnownLists::new(0);
         for part in &mut self.parts {
             let part = part.get_mut().expect("no thread panics with this lock");
-            self.runs += part.runs;
+            self.lists += part.lists;
             self.entries += part.entries;
         }
         Ok(self)
     }
 
-    /// No runs yet, where these are: they are given up.
+    /// An empty store in place of this one, whose lists are discarded.
     pub(crate) fn emptied(self) -> StoredLists {
         let held: usize = self.parts.iter().map(|part| part.lock().map_or(0, |part| part.memory.len())).sum();
         StoredLists::new(1, self.room.into_inner() + held, &self.path)
     }
 
-    /// How many runs there are.
+    /// The number of lists.
     pub(crate) fn len(&self) -> usize {
-        self.runs
+        self.lists
     }
 
     fn part(&self, number: usize) -> MutexGuard<'_, Part> {
@@ -97,6 +98,30 @@ impl KeyLists for StoredLists {
 
     fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
         (0..self.parts.len()).try_for_each(|number| self.part(number).for_each(&mut each))
+    }
+}
+
+/// Lists that report the holders of each list that was gone through.
+pub(crate) struct WatchedLists<'a> {
+    pub lists: &'a StoredLists,
+    pub progress: &'a dyn Progress,
+}
+
+impl KeyLists for WatchedLists<'_> {
+    type Error = Error;
+
+    fn entries(&self) -> usize {
+        self.lists.entries()
+    }
+
+    fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
+        self.lists.for_each(|list| {
+            if self.progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            self.progress.advance(list.len() as u64);
+            each(list)
+        })
     }
 }
 
@@ -127,12 +152,12 @@ fn each_list(mut rest: &[Holder], each: &mut impl FnMut(&[Holder]) -> Result<()>
 /// The least number of holders in a block on disk.
 const BLOCK: usize = 1 << 13;
 
-/// Writes the runs of one part.
+/// Writes the lists of one part.
 pub(crate) struct ListWriter<'a> {
-    runs: &'a StoredLists,
+    lists: &'a StoredLists,
     number: usize,
     part: Part,
-    /// The contents of a run, to be hashed.
+    /// The contents of a list, to be hashed.
     contents: Vec<u32>,
     /// The file of the lists that do not fit in memory, and its next block.
     disk: Option<File>,
@@ -140,71 +165,71 @@ pub(crate) struct ListWriter<'a> {
 }
 
 impl ListWriter<'_> {
-    /// Adds a run, unless it has fewer than two contents: nobody shares such a key. One that was written before is not
-    /// written again.
-    pub(crate) fn push(&mut self, run: &[Holder]) -> Result<()> {
-        if run.len() < 2 {
+    /// Adds a list, unless it has fewer than two contents or is written already.
+    pub(crate) fn push(&mut self, list: &[Holder]) -> Result<()> {
+        if list.len() < 2 {
             return Ok(());
         }
-        if self.runs.known.is_empty() {
-            return self.write(run).map(drop);
+        if self.lists.known.is_empty() {
+            return self.write(list).map(drop);
         }
         self.contents.clear();
-        self.contents.extend(run.iter().map(|[content, _]| content));
+        self.contents.extend(list.iter().map(|[content, _]| content));
         let hash = xxh3_128(bytemuck::cast_slice(&self.contents));
-        let mut place = self.runs.known.place(hash);
+        let mut place = self.lists.known.place(hash);
         let known = place.get();
-        if known.hash == hash && self.is_written(known, run) {
+        if known.hash == hash && self.is_written(known, list) {
             return Ok(());
         }
-        *known = Written { hash, rest: run[0][1], part: self.number as u32, at: self.write(run)? };
+        *known = Written { hash, rest: list[0][1], part: self.number as u32, at: self.write(list)? };
         Ok(())
     }
 
-    /// Whether a run that has the contents of a known one need not be written. If it has more behind its key, that is noted
-    /// where the other is.
-    fn is_written(&mut self, known: &mut Written, run: &[Holder]) -> bool {
-        // The order is one for all contents: what is further on for the first is so for the others.
-        if known.rest >= run[0][1] {
+    /// Whether a list with the contents of a known one need not be written. If it has more behind its key, it replaces
+    /// the known list.
+    fn is_written(&mut self, known: &mut Written, list: &[Holder]) -> bool {
+        // All contents use one order of keys: if the key comes earlier for the first content, it does so for the
+        // others.
+        if known.rest >= list[0][1] {
             return true;
         }
         let Some(at) = known.at.map(|at| at as usize) else { return false };
         let (mut other, number) = (None, known.part as usize);
         let memory = match number == self.number {
             true => &mut self.part.memory,
-            false => &mut other.insert(self.runs.part(number)).memory,
+            false => &mut other.insert(self.lists.part(number)).memory,
         };
-        // A part that another thread is still writing is not there yet.
-        let Some(holders) = memory.get_mut(at..at + run.len()) else { return false };
-        holders.copy_from_slice(run);
-        known.rest = run[0][1];
+        // The part is not stored yet while another thread writes it.
+        let Some(holders) = memory.get_mut(at..at + list.len()) else { return false };
+        holders.copy_from_slice(list);
+        known.rest = list[0][1];
         true
     }
 
-    /// Writes a run; says where in memory it is, if it is there.
-    fn write(&mut self, run: &[Holder]) -> Result<Option<u32>> {
-        self.part.runs += 1;
-        self.part.entries += run.len();
-        let fits = |room: usize| room.checked_sub(run.len() + 1);
-        let room = &self.runs.room;
+    /// Writes a list. Returns its position in memory, if it is there.
+    fn write(&mut self, list: &[Holder]) -> Result<Option<u32>> {
+        self.part.lists += 1;
+        self.part.entries += list.len();
+        let fits = |room: usize| room.checked_sub(list.len() + 1);
+        let room = &self.lists.room;
         if self.disk.is_some() || room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_err() {
-            return self.push_to_disk(run).map(|()| None);
+            return self.push_to_disk(list).map(|()| None);
         }
-        self.part.memory.push([run.len() as u32, 0]);
+        self.part.memory.push([list.len() as u32, 0]);
         // A list beyond 32 bits is not remembered. It may be written twice, which only costs space.
         let at = u32::try_from(self.part.memory.len()).ok();
-        self.part.memory.extend_from_slice(run);
+        self.part.memory.extend_from_slice(list);
         Ok(at)
     }
 
-    fn push_to_disk(&mut self, run: &[Holder]) -> Result<()> {
+    fn push_to_disk(&mut self, list: &[Holder]) -> Result<()> {
         if self.disk.is_none() {
-            let path = self.runs.path.with_extension(self.number.to_string());
+            let path = self.lists.path.with_extension(self.number.to_string());
             self.disk = Some(File::create(&path).at("create", &path)?);
             self.part.disk = Some(path);
         }
-        self.block.push([run.len() as u32, 0]);
-        self.block.extend_from_slice(run);
+        self.block.push([list.len() as u32, 0]);
+        self.block.extend_from_slice(list);
         if self.block.len() < BLOCK { Ok(()) } else { self.write_block() }
     }
 
@@ -218,7 +243,7 @@ impl ListWriter<'_> {
     pub(crate) fn finish(mut self) -> Result<()> {
         self.part.memory.shrink_to_fit();
         self.write_block()?;
-        *self.runs.part(self.number) = self.part;
+        *self.lists.part(self.number) = self.part;
         Ok(())
     }
 }
@@ -227,77 +252,79 @@ impl ListWriter<'_> {
 mod tests {
     use super::*;
 
-    /// Writes `input` to each of two parts; what comes back.
-    fn written(runs: StoredLists, input: &[Vec<Holder>]) -> (StoredLists, Vec<Vec<Holder>>) {
+    /// Writes `input` to each of two parts, and reads all lists back.
+    fn written(lists: StoredLists, input: &[Vec<Holder>]) -> (StoredLists, Vec<Vec<Holder>>) {
         for part in 0..2 {
-            let mut writer = runs.writer(part);
-            for run in input {
-                writer.push(run).unwrap();
+            let mut writer = lists.writer(part);
+            for list in input {
+                writer.push(list).unwrap();
             }
             writer.finish().unwrap();
         }
-        let runs = runs.finish().unwrap();
+        let lists = lists.finish().unwrap();
         let mut found = Vec::new();
-        runs.for_each(|run| {
-            found.push(run.to_vec());
-            Ok(())
-        })
-        .unwrap();
-        (runs, found)
+        lists
+            .for_each(|list| {
+                found.push(list.to_vec());
+                Ok(())
+            })
+            .unwrap();
+        (lists, found)
     }
 
     #[test]
-    fn runs_come_back_from_memory_and_disk_in_one_order() {
+    fn lists_come_back_from_memory_and_disk_in_one_order() {
         let folder = tempfile::tempdir().unwrap();
         let input: Vec<Vec<Holder>> = (1..40).map(|n| (0..n).map(|c| [c, c + n]).collect()).collect();
         for room in [10_000, 200, 0] {
-            let (runs, found) = written(StoredLists::new(2, room, &folder.path().join("runs")), &input);
+            let (lists, found) = written(StoredLists::new(2, room, &folder.path().join("lists")), &input);
             assert_eq!(found, [&input[1..], &input[1..]].concat());
-            assert_eq!((runs.len(), runs.entries()), (76, 2 * (2..40).sum::<usize>()));
+            assert_eq!((lists.len(), lists.entries()), (76, 2 * (2..40).sum::<usize>()));
         }
     }
 
     #[test]
-    fn of_equal_runs_only_those_that_come_first_in_the_order_count() {
+    fn of_equal_lists_only_those_that_come_first_in_the_order_count() {
         let folder = tempfile::tempdir().unwrap();
         let [first, other] = [vec![[1, 9], [2, 3]], vec![[1, 4], [3, 1]]];
         let [less, more] = [vec![[1, 8], [2, 2]], vec![[1, 10], [2, 4]]];
         let input = [first.clone(), other.clone(), less, more.clone()];
         for (room, expected) in [(100, vec![more.clone(), other.clone()]), (0, vec![first, other, more])] {
-            let (runs, found) =
-                written(StoredLists::new(2, room, &folder.path().join("runs")).knowing(1_000), &input);
+            let (lists, found) =
+                written(StoredLists::new(2, room, &folder.path().join("lists")).remembering(1_000), &input);
             assert_eq!(found, expected);
-            assert_eq!((runs.len(), runs.entries()), (expected.len(), 2 * expected.len()));
+            assert_eq!((lists.len(), lists.entries()), (expected.len(), 2 * expected.len()));
         }
     }
 
     #[test]
-    fn a_run_takes_the_place_of_one_in_another_part_once_that_is_written() {
+    fn a_list_takes_the_place_of_one_in_another_part_once_that_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let runs = StoredLists::new(3, 100, &folder.path().join("runs")).knowing(1_000);
-        let run = |rest| [[4, rest], [5, rest], [8, rest]];
-        let mut first = runs.writer(1);
+        let lists = StoredLists::new(3, 100, &folder.path().join("lists")).remembering(1_000);
+        let list = |rest| [[4, rest], [5, rest], [8, rest]];
+        let mut first = lists.writer(1);
         first.push(&[[0, 1], [1, 1]]).unwrap();
-        first.push(&run(10)).unwrap();
-        let mut second = runs.writer(2);
-        second.push(&run(20)).unwrap();
+        first.push(&list(10)).unwrap();
+        let mut second = lists.writer(2);
+        second.push(&list(20)).unwrap();
         second.finish().unwrap();
-        first.push(&run(30)).unwrap();
+        first.push(&list(30)).unwrap();
         first.finish().unwrap();
         let mut found = Vec::new();
-        runs.for_each(|run| {
-            found.push(run.to_vec());
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(found, [vec![[0, 1], [1, 1]], run(10).to_vec(), run(30).to_vec()]);
+        lists
+            .for_each(|list| {
+                found.push(list.to_vec());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(found, [vec![[0, 1], [1, 1]], list(10).to_vec(), list(30).to_vec()]);
     }
 
     #[test]
-    fn damage_on_disk_is_noticed_before_a_run_is_handed_on() {
+    fn damage_on_disk_is_noticed_before_a_list_is_handed_on() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("runs");
-        let (runs, _) = written(StoredLists::new(2, 0, &path), &[vec![[1, 9], [2, 3]]]);
+        let path = folder.path().join("lists");
+        let (lists, _) = written(StoredLists::new(2, 0, &path), &[vec![[1, 9], [2, 3]]]);
         let file = path.with_extension("1");
         let whole = std::fs::read(&file).unwrap();
         for byte in 0..whole.len() {
@@ -305,7 +332,7 @@ mod tests {
             damaged[byte] ^= 0x40;
             std::fs::write(&file, damaged).unwrap();
             let mut met = 0;
-            let read = runs.for_each(|_| {
+            let read = lists.for_each(|_| {
                 met += 1;
                 Ok(())
             });

@@ -1,7 +1,7 @@
-//! Stage 3: the keys that contents share, as runs.
+//! Stage 3: finds the keys that contents share, as key lists.
 //!
-//! A run is the contents that hold one key, best first. Keys that one content holds alone are dropped, and so is a
-//! run that equals another: two near-duplicates share most of their keys, and one shared key says as much as fifty.
+//! A key list holds the contents of one key, best first. Keys of a single content are dropped. So are lists that equal
+//! another: near-duplicates share most of their keys, and one shared key is enough.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -19,25 +19,25 @@ use crate::batch::read::segments::Segments;
 use crate::error::{Error, Result};
 use crate::io::{Aligned, Pace};
 use crate::parallel::for_each;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Leg, Progress};
 use onecopy_core::settle::Holder;
 
-/// Keys are shared out by so many of their leading bits, so that each part is sorted by itself.
+/// The number of leading bits that assign a key to a part. Each part is sorted separately.
 const PART_BITS: std::ops::RangeInclusive<u32> = 4..=8;
-/// Keys of a part, about: what is noted of them while those that are alone are dropped stays in the processor's cache.
+/// The approximate number of keys per part. The notes that find single keys then fit in the processor's cache.
 const PART_KEYS: u64 = 1 << 17;
 
-/// Among shingles that are equally rare the smallest are keys, so leading bits are not what divides keys evenly. Those in
-/// the middle do: they are turned to the front.
+/// Among equally rare shingles the smallest become keys, so the leading bits do not divide keys evenly. The middle bits
+/// do, so keys are rotated to move them to the front.
 const TURN: u32 = 31;
 
-/// What finding keys needs to know.
+/// Finds the keys of all contents.
 pub(crate) struct KeyFinder<'a> {
     pub segments: &'a Segments,
     pub contents: &'a Contents,
     pub rarity: &'a Rarity,
     pub method: &'a dyn Method,
-    /// Are drawn on the way, while a sketch is at hand.
+    /// Outlines, which are drawn while the sketches are read for their keys.
     pub outlines: Mutex<Outlines>,
     pub threads: usize,
     /// Threads that read segments.
@@ -46,9 +46,11 @@ pub(crate) struct KeyFinder<'a> {
 }
 
 impl KeyFinder<'_> {
-    /// The runs of all keys that two contents or more share.
-    pub(crate) fn runs(&self, budget: &Budget, progress: &dyn Progress) -> Result<StoredLists> {
-        progress.begin(Stage::Keys, self.segments.pages() as u64);
+    /// The lists of all keys that two contents or more share. Progress counts pages, each once.
+    pub(crate) fn lists(&self, budget: &Budget, progress: &dyn Progress) -> Result<StoredLists> {
+        let pages = self.segments.pages() as u64;
+        // Sorting takes about as long as finding.
+        let (finding, sorting) = (Leg::new(progress, pages / 2, pages), pages - pages / 2);
         let bits = self.part_bits(budget);
         let (share, pace) = (budget.sort >> bits, Arc::new(Pace::default()));
         let pile = |part| Pile::new(self.folder.join(format!("keys-{part}")), share, pace.clone());
@@ -59,13 +61,15 @@ impl KeyFinder<'_> {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            progress.advance(self.segment(i, buffers, &piles)?);
+            finding.advance(self.segment(i, buffers, &piles)?);
             Ok(())
         })?;
-        self.sorted(piles, budget)
+        drop(finding);
+        let sorting = Leg::new(progress, sorting, piles.len() as u64);
+        self.sorted(piles, budget, &sorting)
     }
 
-    /// By how many bits keys are shared out: enough for each part to be sorted in a thread's share of the memory.
+    /// The number of bits that select a part: enough for a thread to sort one part in its share of the memory.
     fn part_bits(&self, budget: &Budget) -> u32 {
         // A fifth of a page's shingles are its keys, by default.
         let keys = self.segments.all_words() / 4;
@@ -74,44 +78,53 @@ impl KeyFinder<'_> {
         (parts.ilog2() + 1).clamp(*PART_BITS.start(), *PART_BITS.end())
     }
 
-    /// Sorts the piles and makes runs of them.
-    fn sorted(&self, piles: Vec<Mutex<Pile<Key>>>, budget: &Budget) -> Result<StoredLists> {
+    /// Sorts the piles and turns them into key lists.
+    fn sorted(
+        &self,
+        piles: Vec<Mutex<Pile<Key>>>,
+        budget: &Budget,
+        progress: &dyn Progress,
+    ) -> Result<StoredLists> {
         let unlocked = |pile: Mutex<Pile<Key>>| pile.into_inner().expect("no thread panics with this lock");
         let mut piles: Vec<Pile<Key>> = piles.into_iter().map(unlocked).collect();
         if piles.iter().any(Pile::is_spilled) {
-            // Sorting has the memory for itself.
+            // Sorting may use all of the memory.
             let mut buffer = Aligned::default();
             piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
         }
         let room = budget.sort / self.threads as u64;
-        let runs = StoredLists::new(piles.len(), budget.runs, &self.folder.join("runs"));
-        // Sets grow in the order of the runs, so which of them is left out must not depend on threads.
-        let runs = match self.method.search() {
-            Search::Keys => runs.knowing((2 * self.contents.len()).min(budget.runs / 4)),
-            _ => runs,
+        let lists = StoredLists::new(piles.len(), budget.holders, &self.folder.join("lists"));
+        // Sets grow in the order of the lists, so the choice of dropped lists must not depend on threads.
+        let lists = match self.method.search() {
+            Search::Keys => lists.remembering((2 * self.contents.len()).min(budget.holders / 4)),
+            _ => lists,
         };
         let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
         for_each(self.threads, piles.len(), SortBuffers::default, |scratch, part| {
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
             let pile = piles[part].lock().expect("no thread panics with this lock").take();
             let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut scratch.used));
             let mut sorter = pile.into_sorter(room, used, &mut scratch.aligned)?;
-            // Pages that both have too little behind a key are not alike, so one of those that share it must have more.
+            // Two pages with too little behind a key are not alike, so one holder of the key must be strong.
             sorter.drop_alone(&mut scratch.notes, is_strong);
-            scratch.used = self.collect(sorter, &mut scratch.sorted, runs.writer(part))?;
+            scratch.used = self.collect(sorter, &mut scratch.sorted, lists.writer(part))?;
+            progress.advance(1);
             Ok(())
         })?;
-        runs.finish()
+        lists.finish()
     }
 
-    /// Finds the keys of a segment's contents; says how many pages it has.
+    /// Finds the keys of a segment's contents. Returns the number of pages in the segment.
     fn segment(&self, i: usize, buffers: &mut KeyBuffers, piles: &[Mutex<Pile<Key>>]) -> Result<u64> {
         let KeyBuffers { sketches, scratch, keys, parts, aligned, width, drawn, outlines } = buffers;
         drawn.clear();
         outlines.clear();
         let shift = 64 - piles.len().ilog2();
-        // Sets grow in the order of keys, which is that of the reference.
+        // Sets grow in the order of keys, as in the reference.
         let turn = if self.method.search() == Search::Keys { TURN } else { 0 };
-        // Of segments that are on disk all together, sketches are gathered later, rather than looked at where they are.
+        // If all segments are on disk, sketches are gathered later instead of being read at random.
         let again = !self.segments.on_disk();
         let pages = self.contents.each_sketch(self.segments, i, again, sketches, |content, sketch| {
             keys.clear();
@@ -133,62 +146,62 @@ impl KeyFinder<'_> {
         Ok(pages)
     }
 
-    /// Turns sorted keys into runs; gives the memory of the keys back.
+    /// Turns sorted keys into lists. Returns the memory of the keys.
     fn collect(
         &self,
         sorter: Sorter<Key>,
         buffer: &mut Vec<Key>,
         mut writer: ListWriter,
     ) -> Result<Vec<Key>> {
-        let (mut run, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
+        let (mut list, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
         let mut current = 0;
         let used = sorter.drain(buffer, |key| {
             if key.lead() != current {
-                self.prune(&mut run, &mut all);
-                writer.push(&run)?;
-                run.clear();
+                self.prune(&mut list, &mut all);
+                writer.push(&list)?;
+                list.clear();
                 current = key.lead();
             }
-            run.push(holder(key));
+            list.push(holder(key));
             Ok(())
         })?;
-        self.prune(&mut run, &mut all);
-        writer.push(&run)?;
+        self.prune(&mut list, &mut all);
+        writer.push(&list)?;
         writer.finish()?;
         Ok(used)
     }
 
-    /// Takes out the contents of a short run that can be alike to none of the others. `all` is a buffer.
-    fn prune(&self, run: &mut Vec<Holder>, all: &mut Vec<Holder>) {
-        /// In longer runs, hardly any content is alone.
+    /// Removes contents from a short list that cannot be alike to any other in it. `all` is a buffer.
+    fn prune(&self, list: &mut Vec<Holder>, all: &mut Vec<Holder>) {
+        /// In longer lists, nearly every content may be alike to some other.
         const SHORT: usize = 8;
-        // Sets grow over all that share a key, alike or not.
-        if !(2..=SHORT).contains(&run.len()) || self.method.search() != Search::Keys {
+        // Sets grow over all contents that share a key, alike or not.
+        if !(2..=SHORT).contains(&list.len()) || self.method.search() != Search::Keys {
             return;
         }
         let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);
-        if let [a, b] = run[..] {
+        if let [a, b] = list[..] {
             if !may(a, b) {
-                run.clear();
+                list.clear();
             }
             return;
         }
-        all.clone_from(run);
-        run.retain(|&holder| all.iter().any(|&other| may(holder, other)));
+        all.clone_from(list);
+        list.retain(|&holder| all.iter().any(|&other| may(holder, other)));
     }
 }
 
-/// What a thread keeps between parts.
+/// Buffers that a thread reuses between parts.
 #[derive(Default)]
 struct SortBuffers {
     aligned: Aligned,
     notes: Vec<u8>,
-    /// The memory of the keys of the part before.
+    /// The memory of the keys of the previous part.
     used: Vec<Key>,
     sorted: Vec<Key>,
 }
 
-/// What a thread keeps between segments.
+/// Buffers that a thread reuses between segments.
 #[derive(Default)]
 struct KeyBuffers {
     sketches: Aligned,
@@ -196,9 +209,9 @@ struct KeyBuffers {
     keys: Vec<(u64, u32)>,
     parts: Vec<Vec<Key>>,
     aligned: Aligned,
-    /// Words of an outline.
+    /// The number of words in an outline.
     width: usize,
-    /// The contents of which outlines were drawn, and these.
+    /// Contents with new outlines, and the outlines themselves.
     drawn: Vec<u32>,
     outlines: Vec<u64>,
 }

@@ -1,4 +1,5 @@
-//! StoredLists for methods that find candidates as neighbours in a sorted order. Takes some 40 bytes of memory a content.
+//! Key lists for methods that find candidates as neighbours in a sorted order. Takes about 40 bytes of memory per
+//! content.
 
 use onecopy_core::{Near, Sketches};
 
@@ -7,16 +8,15 @@ use crate::batch::candidates::key_lists::StoredLists;
 use crate::batch::candidates::keys::KeyFinder;
 use crate::error::{Error, Result};
 use crate::io::Aligned;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
 
-/// The pairs that `near` finds among the contents' sketches of a word each, best content first; each is a run.
+/// Returns the pairs that `near` finds among one-word sketches, best content first. Each pair is a list.
 pub(crate) fn neighbours(
     finder: &KeyFinder,
     near: impl Fn(Sketches) -> Vec<Near>,
     budget: &Budget,
     progress: &dyn Progress,
 ) -> Result<StoredLists> {
-    progress.begin(Stage::Keys, finder.segments.pages() as u64);
     let (mut words, mut buffer) = (vec![0; finder.contents.len()], Aligned::default());
     let again = !finder.segments.on_disk();
     for i in 0..finder.segments.len() {
@@ -28,11 +28,11 @@ pub(crate) fn neighbours(
         progress.advance(pages);
     }
     let pairs = near(Sketches { words: &words, width: 1 });
-    let runs = StoredLists::new(1, budget.runs, &finder.folder.join("runs"));
-    let mut writer = runs.writer(0);
+    let lists = StoredLists::new(1, budget.holders, &finder.folder.join("lists"));
+    let mut writer = lists.writer(0);
     for pair in pairs {
         writer.push(&[[pair.a, 0], [pair.b, 0]])?;
     }
     writer.finish()?;
-    runs.finish()
+    lists.finish()
 }

@@ -1,11 +1,11 @@
-//! The outlines of all contents, in memory: most pairs that are not alike need no look at their sketches.
+//! The outlines of all contents, in memory. With them, most pairs that are not alike need no comparison of sketches.
 
 use onecopy_core::Method;
 
-/// Words of an outline, the most telling first.
+/// Possible numbers of words per outline, the most informative first.
 const WIDTHS: [usize; 3] = [16, 8, 4];
 
-/// Outlines by content, each of as many words. There may be none, which only costs comparisons.
+/// Outlines by content, all of one width. Without outlines, more pairs are compared.
 #[derive(Default)]
 pub(crate) struct Outlines {
     words: Vec<u64>,
@@ -13,26 +13,26 @@ pub(crate) struct Outlines {
 }
 
 impl Outlines {
-    /// Room for the outlines of so many contents, as telling as `memory` allows.
+    /// Reserves memory for outlines of this many contents. They are as wide as `memory` allows.
     pub(crate) fn new(contents: usize, memory: u64) -> Outlines {
         let fits = |width: &usize| (contents * width * size_of::<u64>()) as u64 <= memory;
         let width = WIDTHS.into_iter().find(fits).unwrap_or(0);
         Outlines { words: vec![0; contents * width], width }
     }
 
-    /// Words of an outline; none if there are no outlines.
+    /// The number of words per outline; zero if there are none.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// Takes the outlines of some contents, one behind the other.
+    /// Stores the outlines of some contents. `outlines` holds them in sequence.
     pub(crate) fn take(&mut self, contents: &[u32], outlines: &[u64]) {
         for (&content, outline) in contents.iter().zip(outlines.chunks_exact(self.width.max(1))) {
             self.words[content as usize * self.width..][..self.width].copy_from_slice(outline);
         }
     }
 
-    /// Whether two contents are not alike, by their outlines alone.
+    /// Whether the outlines alone prove that two contents are not alike.
     pub(crate) fn deny(&self, a: u32, b: u32, method: &dyn Method) -> bool {
         let outline = |content: u32| &self.words[content as usize * self.width..][..self.width];
         self.width > 0 && method.deny(outline(a), outline(b))

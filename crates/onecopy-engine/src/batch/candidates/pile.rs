@@ -1,7 +1,7 @@
-//! Values in no order: in memory while they fit, else in a file, until all of them are sorted.
+//! Unsorted values that await sorting: in memory while they fit, then in a file.
 //!
-//! Many piles, each of values that begin alike, are an external sort without merging: what was put on disk in any order
-//! comes back a pile at a time, and most of it is dropped before it is sorted.
+//! Several piles, each of values with the same leading bits, give an external sort without merging. Values are spilled
+//! in any order and read back one pile at a time. Most are dropped before the sort.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::batch::candidates::sorter::{Sortable, Sorter, make_room};
 use crate::error::{At, Result};
 use crate::io::{Aligned, BLOCK, Pace, Spill, check, checksum_of};
 
-/// Words that are written or brought back at once.
+/// The number of words to write or read at once.
 const PIECE: usize = 1 << 17;
 
-/// Values that are being piled up.
+/// Values that await sorting.
 pub(crate) struct Pile<T> {
     values: Vec<T>,
-    /// Most values in memory.
+    /// The most values in memory.
     limit: usize,
     path: PathBuf,
     pace: Arc<Pace>,
-    /// The values that are not in memory, whole blocks of them, and how many.
+    /// The spilled values in whole blocks, and their number.
     file: Option<Spill>,
     spilled: usize,
-    /// The pieces of the file: the number of words and the checksum of each.
+    /// The number of words and the checksum of each piece of the file.
     pieces: Vec<(usize, u64)>,
 }
 
@@ -38,7 +38,7 @@ impl<T: Pod> Pile<T> {
         Pile { values, limit, path, pace, file: None, spilled: 0, pieces }
     }
 
-    /// Takes values. `buffer` is one to use.
+    /// Adds values. `buffer` is scratch space.
     pub(crate) fn extend(&mut self, values: &[T], buffer: &mut Aligned) -> Result<()> {
         for part in values.chunks(self.limit / 2) {
             if self.values.len() + part.len() > self.limit {
@@ -50,7 +50,7 @@ impl<T: Pod> Pile<T> {
         Ok(())
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> usize {
         self.spilled + self.values.len()
     }
@@ -60,14 +60,14 @@ impl<T: Pod> Pile<T> {
         self.file.is_some()
     }
 
-    /// Puts all values on disk but a few, and gives their memory back.
+    /// Spills all values except those that do not fill a block, and frees their memory.
     pub(crate) fn spill_all(&mut self, buffer: &mut Aligned) -> Result<()> {
         self.spill(buffer)?;
         self.values.shrink_to_fit();
         Ok(())
     }
 
-    /// Puts values on disk: as many as fill whole blocks.
+    /// Spills as many values as fill whole blocks.
     fn spill(&mut self, buffer: &mut Aligned) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -85,7 +85,7 @@ impl<T: Pod> Pile<T> {
         Ok(())
     }
 
-    /// All values, as they came. `buffer` is where they are, unless they are in memory already.
+    /// All values, in the order they were added. They are in `buffer` if any was spilled.
     pub(crate) fn values<'a>(&'a self, buffer: &'a mut Aligned) -> Result<&'a [T]> {
         let Some(file) = &self.file else { return Ok(&self.values) };
         let words = buffer.room(self.len() * Self::WORDS);
@@ -101,14 +101,15 @@ impl<T: Pod> Pile<T> {
         Ok(bytemuck::cast_slice(words))
     }
 
-    /// Deletes what is on disk.
+    /// Deletes the file.
     pub(crate) fn delete(self) -> Result<()> {
         self.file.map_or(Ok(()), |_| std::fs::remove_file(&self.path).at("delete", &self.path))
     }
 }
 
 impl<T: Sortable + Pod> Pile<T> {
-    /// All values, to be sorted in so much `memory`. `used` is some of it, which fresh memory would cost more than.
+    /// Moves all values into a sorter with this much `memory`. It reuses the memory of `used`, which is cheaper than
+    /// new memory.
     pub(crate) fn into_sorter(
         self,
         memory: u64,

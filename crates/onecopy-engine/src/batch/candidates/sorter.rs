@@ -1,4 +1,4 @@
-//! Sorting more than fits in memory: runs that are sorted in memory and put on disk, then merged.
+//! External sort: pieces are sorted in memory and spilled to disk, then merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use crate::error::{At, Result};
 use crate::io::{damaged, read_block, write_block};
 
-/// What can be sorted: a value of a fixed size on disk.
+/// A value that can be sorted, and has a fixed size on disk.
 pub(crate) trait Sortable: Copy + Ord {
     /// Its bytes on disk.
     type Bytes: AsRef<[u8]> + AsMut<[u8]> + Default;
     fn to_bytes(self) -> Self::Bytes;
     fn from_bytes(bytes: &Self::Bytes) -> Self;
-    /// The part of it that comes first in the order: a hash.
+    /// The leading part in the sort order: a hash.
     fn lead(self) -> u64;
 }
 
@@ -37,23 +37,23 @@ impl Sortable for ([u64; 2], u32) {
     }
 }
 
-/// Takes values in any order and gives them back sorted, within a limit on memory.
+/// Takes values in any order and returns them sorted, within a memory limit.
 pub(crate) struct Sorter<T> {
     values: Vec<T>,
-    /// Most values in memory.
+    /// The most values in memory.
     limit: usize,
-    runs: Vec<PathBuf>,
-    /// Where runs go: this and a number.
+    spills: Vec<PathBuf>,
+    /// The path of the spills, to which each adds its number.
     path: PathBuf,
 }
 
 impl<T: Sortable> Sorter<T> {
     pub(crate) fn new(path: PathBuf, memory: u64) -> Sorter<T> {
         let limit = (memory as usize / size_of::<T>()).max(64);
-        Sorter { values: Vec::new(), limit, runs: Vec::new(), path }
+        Sorter { values: Vec::new(), limit, spills: Vec::new(), path }
     }
 
-    /// Takes all values at once, where there are none yet and they are in memory already; or none, to use their memory.
+    /// Takes over the memory of `values` and all values in it. The sorter must be empty.
     pub(crate) fn take(&mut self, values: Vec<T>) {
         self.values = values;
     }
@@ -71,30 +71,30 @@ impl<T: Sortable> Sorter<T> {
 
     fn spill(&mut self) -> Result<()> {
         self.values.sort_unstable();
-        let path = self.path.with_extension(self.runs.len().to_string());
-        let mut out = ListWriter::create(&path)?;
+        let path = self.path.with_extension(self.spills.len().to_string());
+        let mut out = SpillWriter::create(&path)?;
         for value in self.values.drain(..) {
             out.push(value)?;
         }
         out.finish()?;
-        self.runs.push(path);
+        self.spills.push(path);
         Ok(())
     }
 
-    /// Drops values whose lead no other value has, or only values that are not `strong`: most of both, if all are in
-    /// memory. Sorting costs more than finding out. `notes` is a buffer to use.
+    /// Drops most values whose lead occurs once, or only in values that are not `strong`. Does nothing if any value was
+    /// spilled. Finding them is cheaper than sorting them. `notes` is scratch space.
     pub(crate) fn drop_alone(&mut self, notes: &mut Vec<u8>, strong: impl Fn(&T) -> bool) {
-        if !self.runs.is_empty() {
+        if !self.spills.is_empty() {
             return;
         }
         const MET: u8 = 1;
         const AGAIN: u8 = 2;
         const STRONG: u8 = 4;
         let bits = self.values.len().max(64).ilog2() + 3;
-        // Notes on two leads a byte: what is noted of one is in one place.
+        // Each byte has notes on two leads, so that one look-up finds all notes on a lead.
         notes.clear();
         notes.resize(1 << (bits - 1), 0);
-        // Leads are hashes; their last bits are as good as any, and the first may be the same for all.
+        // Leads are hashes. Their last bits are as good as any, and the first may be the same for all.
         let place = |value: &T| {
             let slot = value.lead() as usize & ((1 << bits) - 1);
             (slot >> 1, (slot & 1) * 4)
@@ -105,7 +105,7 @@ impl<T: Sortable> Sorter<T> {
             let strong = u8::from(strong(value)) * STRONG;
             notes[byte] |= (MET | again | strong) << shift;
         }
-        // Which stay cannot be guessed, so that is no branch, as it would be in `retain`.
+        // The outcome is unpredictable, so the loop avoids a branch. `retain` would have one.
         let mut kept = 0;
         for i in 0..self.values.len() {
             let value = self.values[i];
@@ -116,14 +116,15 @@ impl<T: Sortable> Sorter<T> {
         self.values.truncate(kept);
     }
 
-    /// Calls `each` with every value, in order; deletes the runs. `buffer` is one to use, and what comes back is another.
+    /// Calls `each` with every value, in order, and deletes the spills. `buffer` is scratch space. Returns the memory
+    /// of the values.
     pub(crate) fn drain(
         mut self,
         buffer: &mut Vec<T>,
         mut each: impl FnMut(T) -> Result<()>,
     ) -> Result<Vec<T>> {
-        if self.runs.is_empty() {
-            // Buckets need room for a second copy, and their offsets have 32 bits.
+        if self.spills.is_empty() {
+            // Bucket sort needs room for a second copy, and its offsets have 32 bits.
             let room = self.limit.min(u32::MAX as usize);
             if 2 * self.values.len() <= room {
                 sort_in_buckets(&self.values, buffer);
@@ -136,27 +137,27 @@ impl<T: Sortable> Sorter<T> {
         }
         self.spill()?;
         self.values = Vec::new();
-        let mut merged = self.runs.len();
-        while self.runs.len() > FAN_IN {
-            let rest = self.runs.split_off(FAN_IN);
-            let few = std::mem::replace(&mut self.runs, rest);
+        let mut merged = self.spills.len();
+        while self.spills.len() > FAN_IN {
+            let rest = self.spills.split_off(FAN_IN);
+            let few = std::mem::replace(&mut self.spills, rest);
             let path = self.path.with_extension(merged.to_string());
             merged += 1;
-            let mut out = ListWriter::create(&path)?;
+            let mut out = SpillWriter::create(&path)?;
             self.merge(&few, |value: T| out.push(value))?;
             out.finish()?;
-            self.runs.push(path);
+            self.spills.push(path);
         }
-        self.merge(&self.runs, &mut each)?;
+        self.merge(&self.spills, &mut each)?;
         Ok(self.values)
     }
 
-    /// Calls `each` with every value of some runs, in order; deletes them.
-    fn merge(&self, runs: &[PathBuf], mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
+    /// Calls `each` with every value of some spills, in order, and deletes them.
+    fn merge(&self, spills: &[PathBuf], mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
         let memory = self.limit * size_of::<T>();
-        let buffer = (memory / 2 / self.runs.len()).clamp(1 << 12, 1 << 18);
+        let buffer = (memory / 2 / self.spills.len()).clamp(1 << 12, 1 << 18);
         let mut readers =
-            runs.iter().map(|path| SortedPart::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
+            spills.iter().map(|path| SpillReader::<T>::open(path, buffer)).collect::<Result<Vec<_>>>()?;
         let mut heap = BinaryHeap::new();
         for (i, reader) in readers.iter_mut().enumerate() {
             heap.extend(reader.next()?.map(|value| Reverse((value, i))));
@@ -171,16 +172,16 @@ impl<T: Sortable> Sorter<T> {
             }
             each(value)?;
         }
-        for path in runs {
+        for path in spills {
             std::fs::remove_file(path).at("delete", path)?;
         }
         Ok(())
     }
 }
 
-/// Makes room for `more` values, of which there will be `limit` at most. Growing by doubling could take twice that. And from
-/// the start there is as much as the system gives and moves by whole pages: it takes no room before it is written, and
-/// growing need not copy it.
+/// Reserves memory for `more` values, up to `limit` in total. Growth by doubling could take twice that. The first
+/// reservation is large enough for the system to move by whole pages: unwritten pages take no memory, and growth does
+/// not copy.
 pub(super) fn make_room<T>(values: &mut Vec<T>, more: usize, limit: usize) {
     if values.capacity() < values.len() + more {
         let first = (1 << 20) / size_of::<T>() + 1;
@@ -189,20 +190,20 @@ pub(super) fn make_room<T>(values: &mut Vec<T>, more: usize, limit: usize) {
     }
 }
 
-/// Sorts values into `out`. Leads are hashes, so each says about where it goes: values are dealt out into many small buckets, which
-/// is twice as fast as comparing them all. Leads that are not uniform only make larger buckets.
+/// Sorts values into `out`. Leads are hashes, so a lead predicts the position of its value. Small buckets are twice as
+/// fast as comparing all values. Leads that are not uniform only make larger buckets.
 fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
-    /// Values a bucket, about.
+    /// The approximate number of values per bucket.
     const FEW: usize = 2;
     out.clear();
     out.extend_from_slice(values);
     let leads = values.iter().map(|value| value.lead());
     let (Some(low), Some(high)) = (leads.clone().min(), leads.max()) else { return };
-    // Two buckets at least: nothing can be shifted by all its bits.
+    // At least two buckets, because a shift by all 64 bits is not allowed.
     let bits = (values.len() / FEW).max(2).ilog2();
     let shift = (u64::BITS - (high - low).leading_zeros()).saturating_sub(bits);
     let bucket = |value: &T| ((value.lead() - low) >> shift) as usize;
-    // Where each bucket begins; moves on as it is filled, to where the next one begins.
+    // The start of each bucket. It advances as the bucket fills, up to the start of the next one.
     let mut starts = vec![0u32; (1 << bits) + 1];
     values.iter().for_each(|value| starts[bucket(value) + 1] += 1);
     for i in 1..starts.len() {
@@ -220,24 +221,24 @@ fn sort_in_buckets<T: Sortable>(values: &[T], out: &mut Vec<T>) {
     }
 }
 
-/// Most runs that are open at once.
+/// The most spills that are open at once.
 const FAN_IN: usize = 128;
 
-/// About how many bytes a block on disk has.
+/// The approximate number of bytes per block on disk.
 const BLOCK_BYTES: usize = 4_000;
 
-/// Writes values to a file.
-struct ListWriter<'a> {
+/// Writes the sorted values of a spill.
+struct SpillWriter<'a> {
     out: BufWriter<File>,
     block: Vec<u8>,
     path: &'a Path,
 }
 
-impl<'a> ListWriter<'a> {
-    /// Begins a file. One that an earlier run left is of no use.
-    fn create(path: &'a Path) -> Result<ListWriter<'a>> {
+impl<'a> SpillWriter<'a> {
+    /// Creates a spill. It replaces one that an earlier run left.
+    fn create(path: &'a Path) -> Result<SpillWriter<'a>> {
         let file = File::create(path).at("create", path)?;
-        Ok(ListWriter { out: BufWriter::with_capacity(1 << 18, file), block: Vec::new(), path })
+        Ok(SpillWriter { out: BufWriter::with_capacity(1 << 18, file), block: Vec::new(), path })
     }
 
     fn push<T: Sortable>(&mut self, value: T) -> Result<()> {
@@ -257,24 +258,24 @@ impl<'a> ListWriter<'a> {
     }
 }
 
-/// Reads the values of a file.
-struct SortedPart<'a, T: Sortable> {
+/// Reads the values of a spill.
+struct SpillReader<'a, T: Sortable> {
     reader: BufReader<File>,
     path: &'a Path,
     /// The number of unread bytes.
     left: u64,
     block: Vec<u8>,
-    /// How many bytes of the block were taken.
+    /// The number of bytes read from the block.
     taken: usize,
     bytes: T::Bytes,
 }
 
-impl<'a, T: Sortable> SortedPart<'a, T> {
-    fn open(path: &'a Path, buffer: usize) -> Result<SortedPart<'a, T>> {
+impl<'a, T: Sortable> SpillReader<'a, T> {
+    fn open(path: &'a Path, buffer: usize) -> Result<SpillReader<'a, T>> {
         let file = File::open(path).at("read", path)?;
         let left = file.metadata().at("read", path)?.len();
         let (reader, bytes) = (BufReader::with_capacity(buffer, file), T::Bytes::default());
-        Ok(SortedPart { reader, path, left, block: Vec::new(), taken: 0, bytes })
+        Ok(SpillReader { reader, path, left, block: Vec::new(), taken: 0, bytes })
     }
 
     fn next(&mut self) -> Result<Option<T>> {
@@ -310,7 +311,7 @@ mod tests {
             for part in values.chunks(700) {
                 sorter.extend(part).unwrap();
             }
-            assert_eq!(sorter.runs.is_empty(), memory > 0);
+            assert_eq!(sorter.spills.is_empty(), memory > 0);
             let mut found = Vec::new();
             sorter
                 .drain(&mut Vec::new(), |value| {
@@ -370,9 +371,9 @@ mod tests {
         let mut sorter = Sorter::new(folder.path().join("keys"), 0);
         let values: Vec<[u64; 2]> = (0..2_000u64).map(|n| [n, n]).collect();
         sorter.extend(&values).unwrap();
-        let mut bytes = std::fs::read(&sorter.runs[3]).unwrap();
+        let mut bytes = std::fs::read(&sorter.spills[3]).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
-        std::fs::write(&sorter.runs[3], bytes).unwrap();
+        std::fs::write(&sorter.spills[3], bytes).unwrap();
         assert!(sorter.drain(&mut Vec::new(), |_| Ok(())).is_err());
     }
 }

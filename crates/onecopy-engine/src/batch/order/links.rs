@@ -1,4 +1,4 @@
-//! Stage 2, between reading and ranking: who is at the addresses that pages say they are at.
+//! Stage 2, between reading and ranking: finds the pages at the addresses that other pages name.
 
 mod claims;
 
@@ -10,7 +10,7 @@ use claims::claims;
 use crate::batch::read::segments::Segments;
 use crate::error::Result;
 
-/// Follows all links. `ranks` are the places of pages in the order of the winner rules.
+/// Follows all links. `ranks` gives the position of each page by the winner rules.
 pub(crate) fn links(segments: &Segments, ranks: &[u32]) -> Result<Links> {
     let claims = claims(segments)?;
     if claims.is_empty() {

@@ -1,6 +1,6 @@
-//! Stage 2: all pages in the order of the winner rules.
+//! Stage 2: sorts all pages by the winner rules.
 //!
-//! Each segment has its pages in that order already, so it is a merge; a page's rank is its place in it.
+//! Each segment is sorted already, so this is a merge. The rank of a page is its position in the result.
 
 use crate::batch::read::segments::{RankCursor, Segments};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::progress::{Progress, Stage};
 
 /// The pages, best first.
 pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) -> Result<Vec<u32>> {
-    progress.begin(Stage::Rank, segments.pages() as u64);
+    progress.begin(Stage::Order, segments.pages() as u64);
     let buffer = (memory as usize / segments.len().max(1)).clamp(1 << 10, 1 << 13);
     let mut order = Vec::with_capacity(segments.pages());
     let mut cursors = Vec::with_capacity(segments.len());
@@ -29,18 +29,19 @@ pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) ->
             }
         }
     }
+    progress.advance(order.len() as u64 % 4_096);
     Ok(order)
 }
 
-/// A segment's pages, best first: the front one is in the buffer.
+/// The pages of a segment, best first. The buffer holds the next one.
 struct Cursor<'a> {
     segments: &'a Segments,
     segment: usize,
-    /// What was taken into the buffer.
+    /// The part that was read into the buffer.
     taken: RankCursor,
     buffer: Vec<u8>,
     at: usize,
-    /// How much to take at a time.
+    /// The number of bytes to read at a time.
     size: usize,
 }
 
@@ -68,7 +69,7 @@ impl<'a> Cursor<'a> {
         &self.buffer[self.at + HEAD..self.end()]
     }
 
-    /// Brings the front page into the buffer; says whether there is one.
+    /// Reads the next page into the buffer. Returns whether there is one.
     fn fill(&mut self) -> Result<bool> {
         loop {
             let held = self.buffer.len() - self.at;
@@ -88,7 +89,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Cursors, the one with the best page at the front on top.
+/// A heap of cursors. The cursor with the best next page is on top.
 struct Heap<'a> {
     cursors: Vec<Cursor<'a>>,
 }
@@ -106,7 +107,7 @@ impl<'a> Heap<'a> {
         self.cursors.first()
     }
 
-    /// Goes on to the next page.
+    /// Moves the top cursor to its next page.
     fn advance(&mut self) -> Result<()> {
         let top = &mut self.cursors[0];
         top.at = top.end();
@@ -132,8 +133,7 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// Records that are equal to the byte are told apart by their place, which then changes nothing but which of
-    /// two equal records is kept.
+    /// Equal records are ordered by their position, which only affects which of them is kept.
     fn before(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.cursors[a], &self.cursors[b]);
         (a.rank(), a.segment) < (b.rank(), b.segment)

@@ -1,4 +1,4 @@
-//! The counters behind [`Rarity`], filled by many threads: in stripes, a lock each, so that two threads rarely meet.
+//! The counters behind [`Rarity`], filled by many threads. Each stripe has its own lock, so threads rarely compete.
 
 use std::sync::Mutex;
 
@@ -13,12 +13,12 @@ const STRIPE_BITS: u32 = 3;
 pub(crate) struct Counters {
     stripes: Vec<Mutex<Vec<u8>>>,
     bits: u32,
-    /// One in so many pages is counted.
+    /// Counts one page in this many.
     share: u32,
 }
 
 impl Counters {
-    /// A table of `1 << bits` counters, of one in `share` pages.
+    /// Creates a table of `1 << bits` counters, which counts one page in `share`.
     pub(crate) fn new(bits: u32, share: u32) -> Counters {
         let bits = bits.max(STRIPE_BITS);
         let stripe = 1 << (bits - STRIPE_BITS);
@@ -26,11 +26,11 @@ impl Counters {
         Counters { stripes, bits, share: share.max(1) }
     }
 
-    /// Counts the shingles of each sketch that `rows` of a segment have. `turn` is where to begin, so that threads
-    /// go through the stripes one behind the other.
+    /// Counts the shingles of each sketch in a segment. `turn` is the first stripe, so that threads visit the stripes
+    /// in sequence.
     pub(crate) fn add(&self, segment: &Segment, sketches: &[u64], turn: usize) {
         let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(segment.rows.len());
-        // By fingerprint, so that the order of pages makes no difference.
+        // Pages are selected by fingerprint, so that their order makes no difference.
         let counted = |row: &&Row| row.sketch_size > 0 && (row.fingerprint as u32).is_multiple_of(self.share);
         let own = segment.rows.iter().filter(counted);
         ranges.extend(
@@ -60,14 +60,14 @@ impl Counters {
             .map(|stripe| stripe.into_inner().expect("no thread panics with this lock"));
         let mut counters = stripes.collect::<Vec<_>>().concat();
         if self.share > 1 {
-            // Where not all is counted, nothing is known to be alone.
+            // If only some pages are counted, no shingle is known to be unique.
             counters.iter_mut().for_each(|counter| *counter = (*counter).max(2));
         }
         Rarity::new(counters)
     }
 }
 
-/// The first place whose value is at least `low`. Hashes are uniform, so it is near where its share says.
+/// The first position whose value is at least `low`. Hashes are uniform, so the search starts at the expected position.
 fn seek(sorted: &[u64], low: u64) -> usize {
     let guess = ((u128::from(low) * sorted.len() as u128) >> 64) as usize;
     let (mut from, mut step) = (guess, 1);

@@ -1,15 +1,15 @@
-//! What outputs say of a page beside its name: its address, and what a WARC record knows of itself.
+//! Facts of a page for the outputs, beside its name: its address, and some headers of its WARC record.
 //!
-//! Parts are joined by zero bytes, which none of them can hold; those at the end that are empty are left out.
+//! Zero bytes separate the parts, because no part can contain one. Empty parts at the end are omitted.
 
 use onecopy_core::Record;
 
-/// The facts of a page. What is empty is not known.
+/// The facts of a page. An empty fact is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts<'a> {
     /// The address, unless it is the page's name.
     pub url: &'a str,
-    /// The date, the id and the payload digest of its WARC record, as they stand there.
+    /// The date, the id and the payload digest of the WARC record, unchanged.
     pub date: &'a str,
     pub id: &'a str,
     pub digest: &'a str,

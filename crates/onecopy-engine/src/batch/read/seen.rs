@@ -1,6 +1,6 @@
-//! The fingerprints of pages that have been sketched, so that a copy need not be.
+//! The fingerprints of sketched pages, so that copies need no sketch.
 //!
-//! It may forget: when it is full, a copy is sketched again and nothing else changes.
+//! The set may forget. If it is full, a copy is sketched again, and nothing else changes.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,20 +10,20 @@ use onecopy_core::Fingerprint;
 
 const SHARDS: usize = 64;
 
-/// A set of fingerprints that many threads add to.
+/// A set of fingerprints that many threads fill.
 pub(crate) struct Seen {
     shards: Vec<Mutex<HashSet<u128, BuildHasherDefault<Half>>>>,
-    /// Most fingerprints in a shard.
+    /// The most fingerprints per shard.
     limit: usize,
 }
 
 impl Seen {
-    /// A set that holds about `limit` fingerprints.
+    /// Creates a set for about `limit` fingerprints.
     pub(crate) fn new(limit: usize) -> Seen {
         Seen { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), limit: limit / SHARDS + 1 }
     }
 
-    /// Adds a fingerprint; says whether it was there.
+    /// Adds a fingerprint. Returns whether the set had it already.
     pub(crate) fn has(&self, fingerprint: Fingerprint) -> bool {
         let shard = (fingerprint.0 >> 122) as usize;
         let mut shard = self.shards[shard].lock().expect("no thread panics with this lock");
@@ -31,7 +31,7 @@ impl Seen {
     }
 }
 
-/// Fingerprints are uniform already: half of one is its hash.
+/// Fingerprints are uniform, so half of one serves as its hash.
 #[derive(Default)]
 struct Half(u64);
 

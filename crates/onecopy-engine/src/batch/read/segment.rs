@@ -1,12 +1,12 @@
 //! A segment: the pages of one chunk of input, sketched.
 //!
-//! On disk it is words of 64 bits in this machine's byte order, since it never outlives the run: a header, the rows,
-//! the names, the rejections, the ranks, the sketches; each part padded to a whole word.
+//! On disk a segment consists of 64-bit words in this machine's byte order, since it never outlives the run. Its parts
+//! are a header, the rows, the names, the rejections, the ranks and the sketches. Each part is padded to a whole word.
 
 use onecopy_core::Fingerprint;
 
 use crate::batch::order::links::Link;
-use crate::ingest::Rejection;
+use crate::ingest::{Class, Reason, Rejection};
 
 /// One page of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,25 +14,26 @@ pub(crate) struct Row {
     pub source: u32,
     /// The line in its chunk, from zero.
     pub line: u32,
-    /// Where its record starts in the chunk, and its length.
+    /// The start of its record in the chunk, and the record's length.
     pub start: u32,
     pub length: u32,
     pub fingerprint: u128,
-    /// Where its sketch is among the segment's, and its size. Zero if another page with the same text has it.
+    /// The start of its sketch in the segment's sketches, and its size. Zero if another page with the same text has the
+    /// sketch.
     pub sketch_start: u32,
     pub sketch_size: u32,
-    /// Where its name and its facts end among the segment's.
+    /// The ends of its name and facts in those of the segment.
     pub name_end: u32,
     pub fact_end: u32,
-    /// A hash of what its address comes to by the rules; zero if it has none.
+    /// A hash of its address after normalisation by the rules; zero without an address.
     pub identity: u64,
-    /// The number of its language, plus one; zero if it is not known.
+    /// The number of its language plus one; zero if it is unknown.
     pub language: u8,
-    /// Whether it has no words, and only says where the page is.
+    /// Whether it has no words and only names another address.
     pub silent: bool,
-    /// Whether its sketch is of more than its canonical text.
+    /// Whether its sketch covers more than its canonical text.
     pub own: bool,
-    /// A bit for each market that it is in.
+    /// One bit for each market it belongs to.
     pub markets: u16,
 }
 
@@ -84,29 +85,29 @@ impl Row {
 /// The pages of one chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Segment {
-    /// The lot and the chunk that it was read from: its place in the input.
+    /// The lot and the chunk that it was read from: its position in the input.
     pub lot: u32,
     pub chunk: u32,
-    /// Where the chunk begins in its source, if that is lines.
+    /// The position of the chunk in its source, if the source consists of lines.
     pub at: u64,
     /// Lines in the chunk, pages or not.
     pub lines: u32,
     pub rows: Vec<Row>,
-    /// The names of the pages, one behind the other, as JSON. Empty for a page without id and URL.
+    /// The names of the pages as JSON, in sequence. Empty for a page without id and URL.
     pub names: Vec<u8>,
-    /// What else an output may want to say of a page, one behind the other (see `facts`).
+    /// The facts of the pages for the outputs, in sequence (see `facts`).
     pub facts: Vec<u8>,
-    /// Where pages say that they are.
+    /// The redirects and canonical links of pages.
     pub links: Vec<Link>,
     pub rejected: Vec<Rejection>,
-    /// The pages, best first: the row's number, the length of its rank, its rank.
+    /// The pages, best first: the number of the row, the length of its rank, and the rank.
     pub ranks: Vec<u8>,
 }
 
 impl Segment {
-    /// About how much memory it takes, without its sketches.
+    /// Its approximate size in memory, without sketches.
     pub(crate) fn bytes(&self) -> u64 {
-        let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.len() + 40).sum();
+        let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.text.len() + 64).sum();
         let links: usize = self.links.iter().map(|link| link.to.len() + size_of::<Link>()).sum();
         let texts = self.names.len() + self.facts.len() + self.ranks.len();
         (self.rows.len() * size_of::<Row>() + texts + links + rejected) as u64
@@ -124,7 +125,8 @@ impl Segment {
         &self.facts[start as usize..self.rows[row].fact_end as usize]
     }
 
-    /// Writes the segment and its sketches, into a buffer that is asked for by the number of words. Says where the parts are.
+    /// Writes the segment and its sketches into a buffer. `buffer` takes the number of words. Returns the positions of
+    /// the parts.
     pub(crate) fn encode<'a>(
         &self,
         sketches: &[u64],
@@ -156,7 +158,7 @@ impl Segment {
         layout
     }
 
-    /// The segment that `words` hold, without its ranks and sketches, which need not be given.
+    /// Decodes a segment, without its ranks and sketches. `words` need not contain those.
     pub(crate) fn decode(layout: &Layout, words: &[u64]) -> Segment {
         let rows = words[..layout.names_at()].chunks_exact(Row::WORDS).map(Row::from_words).collect();
         let part = |at: usize, length: u32| &bytemuck::cast_slice::<u64, u8>(&words[at..])[..length as usize];
@@ -175,7 +177,7 @@ impl Segment {
     }
 }
 
-/// Where the parts of a segment are, in words from its start.
+/// The position of each part of a segment, in words from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub lot: u32,
@@ -248,21 +250,29 @@ fn push_bytes(bytes: &[u8], words: &mut Vec<u64>) {
 fn encode_rejected(rejected: &[Rejection]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for rejection in rejected {
-        for number in [rejection.source, rejection.line, rejection.reason.len() as u32] {
+        let Rejection { source, line, reason, lost } = rejection;
+        for number in [*source, *line, reason.class.code(), reason.text.len() as u32] {
             bytes.extend_from_slice(&number.to_ne_bytes());
         }
-        bytes.extend_from_slice(rejection.reason.as_bytes());
+        bytes.extend_from_slice(&lost.unwrap_or(u64::MAX).to_ne_bytes());
+        bytes.extend_from_slice(reason.text.as_bytes());
     }
     bytes
 }
 
 fn decode_rejected(mut bytes: &[u8]) -> Vec<Rejection> {
     let mut rejected = Vec::new();
-    while let Some((head, rest)) = bytes.split_first_chunk::<12>() {
-        let number = |i: usize| u32::from_ne_bytes([head[i], head[i + 1], head[i + 2], head[i + 3]]);
-        let (reason, rest) = rest.split_at((number(8) as usize).min(rest.len()));
-        let reason = String::from_utf8_lossy(reason).into_owned();
-        rejected.push(Rejection { source: number(0), line: number(4), reason });
+    while let Some((head, rest)) = bytes.split_first_chunk::<24>() {
+        let (numbers, _) = head.as_chunks::<4>();
+        let number = |i: usize| u32::from_ne_bytes(numbers[i]);
+        let (text, rest) = rest.split_at((number(3) as usize).min(rest.len()));
+        // The checksum of the segment was right, so the code is one of ours.
+        let class = Class::from_code(number(2)).unwrap_or(Class::Refused);
+        let reason = Reason::new(class, String::from_utf8_lossy(text));
+        let lost =
+            u64::from_ne_bytes([&numbers[4][..], &numbers[5]].concat().try_into().expect("eight bytes"));
+        let lost = Some(lost).filter(|&lost| lost != u64::MAX);
+        rejected.push(Rejection { source: number(0), line: number(1), reason, lost });
         bytes = rest;
     }
     rejected
@@ -309,8 +319,13 @@ mod tests {
                 to: "ü".into(),
             }],
             rejected: vec![
-                Rejection { source: 1, line: 2, reason: "füll".into() },
-                Rejection { source: 0, line: 0, reason: String::new() },
+                Rejection {
+                    source: 1,
+                    line: 2,
+                    reason: Reason::new(Class::Http(404), "füll"),
+                    lost: Some(7),
+                },
+                Rejection { source: 0, line: 0, reason: Reason::new(Class::Damaged, ""), lost: None },
             ],
             ranks: vec![1, 2, 3],
         };

@@ -1,10 +1,12 @@
-//! The segments of a run: in memory while they fit, the others on disk; all on disk where most are.
+//! The segments of a run. They stay in memory while they fit, and the others go to disk. Once most are on disk, all
+//! are.
 //!
-//! What is in memory a run that is killed has lost: reading that input again is quicker than writing it down.
+//! A killed run loses the segments in memory: reading that input again is faster than writing all segments.
 
 mod disk;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::batch::read::segment::{Row, Segment};
@@ -18,7 +20,7 @@ pub(crate) use disk::RankCursor;
 pub(crate) struct Collector {
     segments: Vec<Stored>,
     known: HashSet<(u32, u32)>,
-    /// Bytes of segments in memory, and the most that there may be.
+    /// The size of the segments in memory, and its limit.
     memory: u64,
     memory_limit: u64,
     disk: Option<Disk>,
@@ -26,13 +28,13 @@ pub(crate) struct Collector {
 }
 
 enum Stored {
-    /// With its sketches, one behind the other.
+    /// A segment and its sketches in sequence.
     Memory(Segment, Vec<u64>),
     Disk(OnDisk),
 }
 
 impl Stored {
-    /// Puts a segment on disk.
+    /// Writes a segment to disk.
     fn on(disk: &mut Disk, segment: &Segment, sketches: &[u64]) -> Result<Stored> {
         disk.append(segment, sketches).map(Stored::Disk)
     }
@@ -44,7 +46,7 @@ impl Stored {
         }
     }
 
-    /// Words of its sketches.
+    /// The number of words in its sketches.
     fn words(&self) -> usize {
         match self {
             Stored::Memory(_, sketches) => sketches.len(),
@@ -61,7 +63,7 @@ impl Stored {
 }
 
 impl Collector {
-    /// Takes up what an earlier run left in `folder`.
+    /// Recovers the segments that an earlier run left in `folder`.
     pub(crate) fn open(folder: &Path, memory_limit: u64) -> Result<Collector> {
         let mut collector = Collector {
             segments: Vec::new(),
@@ -80,37 +82,37 @@ impl Collector {
         Ok(collector)
     }
 
-    /// Whether a chunk is already here.
+    /// Whether it has the segment of a chunk.
     pub(crate) fn has(&self, lot: u32, chunk: u32) -> bool {
         self.known.contains(&(lot, chunk))
     }
 
-    /// Takes a segment and its sketches, to disk once memory is full. What is left of `sketches` is a buffer: where there
-    /// is memory they are not copied but taken.
+    /// Takes a segment and its sketches, and writes them to disk once memory is full. Sketches that stay in memory are
+    /// moved, not copied. The caller may reuse the rest of `sketches` as a buffer.
     pub(crate) fn add(&mut self, segment: Segment, sketches: &mut Vec<u64>) -> Result<()> {
         self.known.insert((segment.lot, segment.chunk));
         let bytes = segment.bytes() + 8 * sketches.len() as u64;
         let stored = if self.memory + bytes <= self.memory_limit {
             self.memory += bytes;
             let mut taken = std::mem::take(sketches);
-            // Room that was not used is given back: it may be memory already.
+            // Frees unused capacity, which may be resident already.
             taken.shrink_to_fit();
             Stored::Memory(segment, taken)
         } else {
             Stored::on(self.disk()?, &segment, sketches)?
         };
         self.segments.push(stored);
-        // Where most segments are on disk, memory is of more use to what comes after reading.
+        // If most segments are on disk, later stages make better use of the memory.
         let few = self.disk.as_ref().is_some_and(|disk| disk.bytes() > self.memory_limit);
         if few { self.clear_memory() } else { Ok(()) }
     }
 
-    /// Sees to it that `bytes` more fit in memory: if they do not, all segments go to disk.
+    /// Ensures that `bytes` more fit in memory. If they do not, all segments go to disk.
     pub(crate) fn make_room(&mut self, bytes: u64) -> Result<()> {
         if self.memory + bytes <= self.memory_limit { Ok(()) } else { self.clear_memory() }
     }
 
-    /// Puts all segments on disk, and all that come.
+    /// Writes all segments to disk, and all later ones.
     fn clear_memory(&mut self) -> Result<()> {
         let held = if self.memory > 0 { std::mem::take(&mut self.segments) } else { Vec::new() };
         for mut stored in held {
@@ -130,7 +132,7 @@ impl Collector {
         }
     }
 
-    /// All segments in the order of the input, whoever read them first.
+    /// All segments in the order of the input, independent of threads.
     pub(crate) fn finish(mut self) -> Result<Segments> {
         self.segments.sort_by_key(Stored::place);
         let mut firsts = Vec::with_capacity(self.segments.len() + 1);
@@ -151,7 +153,7 @@ impl Collector {
 /// All segments of a run, in the order of the input.
 pub(crate) struct Segments {
     segments: Vec<Stored>,
-    /// The first page of each segment, and at the end the number of pages.
+    /// The first page of each segment, followed by the number of all pages.
     firsts: Vec<u32>,
     memory: u64,
     memory_limit: u64,
@@ -159,14 +161,14 @@ pub(crate) struct Segments {
     folder: PathBuf,
 }
 
-/// Where a sketch is: its segment, and its place among the segment's.
+/// The position of a sketch: its segment, and its start in the segment's sketches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SketchAt {
     pub segment: u32,
     pub start: u32,
 }
 
-/// A segment that is in memory or was brought there.
+/// A segment that is in memory, or was read from disk.
 pub(crate) enum Loaded<'a> {
     Borrowed(&'a Segment),
     Read(Segment),
@@ -183,7 +185,7 @@ impl std::ops::Deref for Loaded<'_> {
 }
 
 impl Segments {
-    /// The collector that these were, to go on collecting.
+    /// Turns the segments back into a collector, to add more.
     pub(crate) fn reopen(self) -> Collector {
         Collector {
             known: self.segments.iter().map(Stored::place).collect(),
@@ -203,7 +205,7 @@ impl Segments {
         self.firsts[self.len()] as usize
     }
 
-    /// The number of the first page of a segment.
+    /// The first page of a segment.
     pub(crate) fn first_page(&self, segment: usize) -> u32 {
         self.firsts[segment]
     }
@@ -218,26 +220,36 @@ impl Segments {
         self.memory == 0
     }
 
-    /// Words of all sketches.
+    /// The number of words in all sketches.
     pub(crate) fn all_words(&self) -> u64 {
         self.segments.iter().map(|stored| stored.words() as u64).sum()
     }
 
-    /// How many of `threads` may work on segments at once, if all of them together may take `bytes`. A thread has a
-    /// segment's sketches, as much again for what it makes of them, and its buffers.
+    /// How many of `threads` may work on segments within `bytes` of memory. Each needs the sketches of a segment, the
+    /// same again for results, and buffers.
     pub(crate) fn threads(&self, threads: usize, bytes: u64) -> usize {
-        /// What is written or read at once, and a little of each of many parts.
+        /// Read and write buffers, and a small buffer for each of many parts.
         const BUFFERS: u64 = 3 << 20;
         let largest = self.segments.iter().map(Stored::words).max().unwrap_or(0) as u64;
         threads.min((bytes / (2 * 8 * largest + BUFFERS)) as usize).max(1)
     }
 
-    /// Lines of a segment's chunk, and its place.
+    /// The lot, chunk and number of lines of a segment.
     pub(crate) fn place(&self, segment: usize) -> (u32, u32, u32) {
         match &self.segments[segment] {
             Stored::Memory(segment, _) => (segment.lot, segment.chunk, segment.lines),
             Stored::Disk(OnDisk { layout, .. }) => (layout.lot, layout.chunk, layout.lines),
         }
+    }
+
+    /// The segments of each lot.
+    pub(crate) fn ranges(&self, lots: usize) -> Vec<Range<usize>> {
+        let mut ranges = vec![0..0; lots];
+        for segment in 0..self.len() {
+            let range = &mut ranges[self.place(segment).0 as usize];
+            *range = if *range == (0..0) { segment..segment + 1 } else { range.start..segment + 1 };
+        }
+        ranges
     }
 
     /// A segment without its ranks and sketches.
@@ -250,7 +262,7 @@ impl Segments {
         }
     }
 
-    /// All sketches of a segment, one behind the other. If they are looked at `again`, they stay in the system's cache.
+    /// All sketches of a segment in sequence. Sketches that are needed `again` stay in the system's cache.
     pub(crate) fn sketches<'a>(
         &'a self,
         segment: usize,
@@ -284,7 +296,7 @@ impl Segments {
         }
     }
 
-    /// The next ranks of a segment, at most as many bytes as `buffer` holds; how many there were.
+    /// Reads the next ranks of a segment into `buffer`. Returns the number of bytes.
     pub(crate) fn ranks(&self, segment: usize, cursor: &mut RankCursor, buffer: &mut [u8]) -> Result<usize> {
         match &self.segments[segment] {
             Stored::Memory(segment, _) => {
@@ -318,14 +330,7 @@ impl Segments {
         }
     }
 
-    /// The facts of a page.
-    pub(crate) fn facts(&self, page: u32) -> Result<Vec<u8>> {
-        let segment = self.segment_of(page);
-        let row = (page - self.firsts[segment]) as usize;
-        Ok(self.load(segment)?.facts(row).to_vec())
-    }
-
-    /// The segment that a page is in.
+    /// The segment of a page.
     pub(crate) fn segment_of(&self, page: u32) -> usize {
         self.firsts.partition_point(|&first| first <= page) - 1
     }
@@ -360,7 +365,7 @@ mod tests {
         }
     }
 
-    /// More than a block.
+    /// More words than a block has.
     fn sketches(lot: u32) -> Vec<u64> {
         [&[u64::from(lot), 99][..], &[7; 600]].concat()
     }
@@ -421,7 +426,7 @@ mod tests {
         check(&collector.finish().unwrap());
     }
 
-    /// All that is read of a segment, each in its way.
+    /// Reads a segment in all ways. Returns which succeeded.
     fn read_all(segments: &Segments) -> [bool; 6] {
         let at = SketchAt::default();
         let (mut cursor, mut aligned, mut buffer) = (RankCursor::default(), Aligned::default(), Vec::new());
@@ -443,7 +448,7 @@ mod tests {
             (0, [true, true, false, false, false, false]),
             (ranks - 1, [true, true, false, false, false, false]),
             (ranks, [false, false, true, false, false, false]),
-            // Whatever is wrong with one sketch of a segment, none of them is used.
+            // If one sketch of a segment is damaged, no sketch of it is used.
             (sketch + 4_000, [false, false, false, true, true, true]),
             (8 * layout.words() as u64, [false; 6]),
         ] {

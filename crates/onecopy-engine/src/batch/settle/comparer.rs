@@ -1,4 +1,4 @@
-//! Compares contents whose sketches are in segments or were gathered, by several threads.
+//! Compares contents in parallel, with sketches from segments or from a gathered section.
 
 use onecopy_core::Method;
 use onecopy_core::settle::{Buffers, Comparer};
@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::parallel::for_each;
 use crate::progress::Progress;
 
-/// Knows where sketches are.
+/// Finds the sketches of contents.
 #[derive(Clone, Copy)]
 pub(crate) struct SketchComparer<'a> {
-    /// Where sketches are, unless they were gathered.
+    /// The sketches, unless they are gathered.
     pub segments: &'a Segments,
     pub sketches: Option<Gathering<'a>>,
     pub contents: &'a Contents,
@@ -52,13 +52,13 @@ impl Comparer for SketchComparer<'_> {
         items: &[T],
         judge: impl Fn(&T, &mut Buffers) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
-        /// Enough to be worth a lock, few enough to be shared out evenly.
+        /// Enough comparisons to be worth a lock, few enough to balance the threads.
         const SHARE: usize = 256;
         let mut answers = vec![R::default(); items.len()];
         let shares: Vec<_> =
             items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
         for_each(self.threads, shares.len(), Buffers::default, |buffers, i| {
-            // Some methods take long over a few comparisons.
+            // Some methods take long for a few comparisons.
             self.check()?;
             let mut share = shares[i].lock().expect("no thread panics with this lock");
             let (items, answers) = &mut *share;
@@ -80,9 +80,6 @@ impl Comparer for SketchComparer<'_> {
     }
 
     fn connected(&self, lists: u64) {
-        // Gathered contents are connected as soon as they are settled, which is what is shown.
-        if self.sketches.is_none() {
-            self.progress.advance(lists);
-        }
+        self.progress.advance(lists);
     }
 }

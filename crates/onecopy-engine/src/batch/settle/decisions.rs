@@ -1,4 +1,4 @@
-//! Decisions: what became of every page, ready to be written out, and kept on disk so that a killed run need not find
+//! Decisions: the fate of every page, ready for the outputs. They are saved to disk, so that a killed run need not make
 //! them again.
 
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use crate::batch::candidates::contents::{Contents, NO_CONTENT};
 use crate::error::{At, Result};
 use onecopy_core::settle::Settled;
 
-/// What became of every page.
+/// The fate of every page.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Decisions {
     of_page: Vec<u32>,
@@ -20,10 +20,10 @@ pub(crate) struct Decisions {
     /// All other compared pages, best first.
     copies: Vec<u32>,
     winner: Vec<u32>,
-    /// The similarity of each content and its winner, its bits in two halves.
+    /// The similarity of each content to its winner, as two halves of its bits.
     similarity: Vec<u32>,
     group: Vec<u32>,
-    /// Pages that stand for another, ascending: page, where it ends, how.
+    /// Pages that stand for another, ascending: the page, its end, and the kind of end.
     ends: Vec<u32>,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Decisions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Member {
     pub group: u32,
-    /// The content of the page, or of the page at which it ends: better ones first.
+    /// The content of the page, or of the page where it ends. Better contents come first.
     pub content: u32,
-    /// Its rank among the pages of the content. Redirects and revisits share the last one.
+    /// Its rank among the pages of the content. Redirects and revisits share the last rank.
     pub place: u32,
     pub page: PageId,
 }
 
-/// Numbers in an entry of `ends`.
+/// The number of integers in an entry of `ends`.
 const END: usize = 3;
 
 impl Decisions {
@@ -61,7 +61,7 @@ impl Decisions {
         self.of_page.len()
     }
 
-    /// The content that a page is; [`NO_CONTENT`] if it stands for another.
+    /// The content of a page; [`NO_CONTENT`] if the page stands for another.
     pub(crate) fn content_of(&self, page: PageId) -> u32 {
         self.of_page[page as usize]
     }
@@ -71,7 +71,7 @@ impl Decisions {
         self.group[content as usize]
     }
 
-    /// What became of a page.
+    /// The decision for a page.
     pub(crate) fn of(&self, page: PageId) -> Decision {
         let content = self.of_page[page as usize] as usize;
         if content == NO_CONTENT as usize {
@@ -89,7 +89,7 @@ impl Decisions {
         }
     }
 
-    /// What became of a page that stands for another.
+    /// The decision for a page that stands for another.
     fn of_pointing(&self, page: PageId) -> Decision {
         match self.end(page) {
             Some(PageEnd { end: End::Page(target), revisit, .. }) => self.of(target).shared(target, revisit),
@@ -97,14 +97,14 @@ impl Decisions {
         }
     }
 
-    /// Where a page ends that stands for another.
+    /// The end of a page that stands for another.
     pub(crate) fn end(&self, page: PageId) -> Option<PageEnd> {
         let (entries, _) = self.ends.as_chunks::<END>();
         let at = entries.binary_search_by_key(&page, |entry| entry[0]).ok()?;
         Some(decode_end(entries[at]))
     }
 
-    /// The content that a page is, or that the page is which it stands for.
+    /// The content of a page, or of the page that it stands for.
     fn content(&self, page: PageId) -> Option<u32> {
         let content = self.of_page[page as usize];
         match (content, self.end(page)) {
@@ -141,7 +141,7 @@ impl Decisions {
         [of_page, best_page, copies, winner, similarity, group, ends]
     }
 
-    /// Writes the decisions aside, then renames: they are there whole or not at all.
+    /// Writes the decisions to a temporary file and renames it, so that the result is complete or absent.
     pub(crate) fn save(&self, path: &Path) -> Result<()> {
         let aside = path.with_extension("part");
         let mut file = File::create(&aside).at("create", &aside)?;
@@ -154,7 +154,7 @@ impl Decisions {
         fs::rename(&aside, path).at("create", path)
     }
 
-    /// Reads what [`Decisions::save`] wrote; nothing if it is not there or not whole.
+    /// Reads the result of [`Decisions::save`]. `None` if it is absent or incomplete.
     pub(crate) fn load(path: &Path) -> Result<Option<Decisions>> {
         let Ok(mut file) = File::open(path) else { return Ok(None) };
         let length = file.metadata().at("read", path)?.len();
@@ -190,7 +190,7 @@ fn whole([low, high]: [u32; 2]) -> f64 {
     f64::from_bits(u64::from(low) | u64::from(high) << 32)
 }
 
-/// An end as numbers: how it ends and whether it is a revisit are in the last.
+/// Encodes an end. The last number holds the kind of end and whether the page is a revisit.
 fn encode_end(end: &PageEnd) -> [u32; END] {
     let (target, how) = match end.end {
         End::Page(target) => (target, 0),
@@ -216,8 +216,8 @@ mod tests {
     use super::*;
 
     fn example() -> Decisions {
-        // Pages 2, 7 and 0 are one content (0), the best first; page 1 is near it, page 3 is alone, page 4 points at
-        // page 1, page 5 at page 3, and page 6 nowhere.
+        // Pages 2, 7 and 0 form content 0, best first. Page 1 is near it, and page 3 is alone. Page 4 points to page 1,
+        // page 5 to page 3, and page 6 nowhere.
         let end = |page, end| PageEnd { page, end, revisit: page == 5 };
         let ends = [end(4, End::Page(1)), end(5, End::Page(3)), end(6, End::Loop)];
         Decisions {

@@ -1,4 +1,4 @@
-//! The sketches of each section's contents, one behind the other.
+//! Gathers the sketches of each section's contents in sequence.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 #[derive(Default)]
 pub(crate) struct Gathered {
     piles: Vec<Pile<u64>>,
-    /// Where the sketch of each content begins among those of its section.
+    /// The start of each content's sketch in those of its section.
     at: Vec<u32>,
 }
 
@@ -29,26 +29,26 @@ pub(crate) struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    /// The sketch of a content, which has so many words.
+    /// The sketch of a content, which has `size` words.
     pub(crate) fn sketch(&self, content: u32, size: u32) -> &'a [u64] {
         &self.words[self.at[content as usize] as usize..][..size as usize]
     }
 }
 
-/// Reads all sketches once more, in order, and gathers those of sections.
+/// Reads all sketches once, in order, and copies those of sections.
 pub(crate) struct Gatherer<'a> {
     pub segments: &'a Segments,
     pub contents: &'a Contents,
     /// Threads that read segments.
     pub readers: usize,
-    /// Bytes in memory.
+    /// The memory limit in bytes.
     pub memory: u64,
     pub folder: &'a Path,
 }
 
 impl Gatherer<'_> {
     pub(crate) fn gather(&self, sections: &Sections, progress: &dyn Progress) -> Result<Gathered> {
-        // What is looked at in place is to be in the system's cache.
+        // Sketches that will be read in place should stay in the system's cache.
         let (sections, again) = (&sections.apart, sections.in_place.is_some());
         if sections.is_empty() && !again {
             return Ok(Gathered::default());
@@ -89,38 +89,38 @@ impl Gatherer<'_> {
         let unlocked = |pile: Mutex<Pile<u64>>| pile.into_inner().expect("no thread panics with this lock");
         let mut piles: Vec<Pile<u64>> = piles.into_iter().map(unlocked).collect();
         if piles.iter().any(Pile::is_spilled) {
-            // The section that is settled has the memory for itself.
+            // The section being settled may use all of the memory.
             let mut buffer = Aligned::default();
             piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
         }
         Ok(Gathered { piles, at })
     }
 
-    /// Bytes in memory for each of so many sections. One fits; of more, most is on disk in the end, whatever they have.
+    /// The memory for each section, in bytes. One section fits; with more, most of them end up on disk anyway.
     fn share(&self, sections: usize) -> u64 {
         if sections == 1 { self.memory } else { self.memory / 4 / sections.max(1) as u64 }
     }
 }
 
 impl Gathered {
-    /// The sketches of a section. `buffer` is where they are, unless they are in memory already.
+    /// The sketches of a section. They are in `buffer` if any was spilled.
     pub(crate) fn section<'a>(&'a self, number: usize, buffer: &'a mut Aligned) -> Result<Gathering<'a>> {
         Ok(Gathering { words: self.piles[number].values(buffer)?, at: &self.at })
     }
 
-    /// Deletes what is on disk.
+    /// Deletes the files.
     pub(crate) fn delete(self) -> Result<()> {
         self.piles.into_iter().try_for_each(Pile::delete)
     }
 }
 
-/// What a thread keeps between segments.
+/// Buffers that a thread reuses between segments.
 #[derive(Default)]
 struct GatherBuffers {
     sketches: Aligned,
-    /// The sketches of a segment that go to sections: the section, the content, and where it is in the segment.
+    /// The sketches of a segment that sections want: section, content, and range in the segment.
     wanted: Vec<(u32, u32, Range<usize>)>,
-    /// Where they went.
+    /// The section position of each of them.
     places: Vec<(u32, u32)>,
     aligned: Aligned,
 }

@@ -16,7 +16,7 @@ use crate::run::{self, Extent, Run};
 /// The results whose sizes are not recorded.
 const DESCRIPTIONS: [&str; 2] = ["run.json", "report.json"];
 
-/// What an output folder has of the results of the same run.
+/// The state of the results of an identical run.
 #[derive(Debug)]
 pub(super) enum Finished {
     /// All results.
@@ -25,7 +25,7 @@ pub(super) enum Finished {
     Lacks(String),
 }
 
-/// Compares the finished run in `out` with `run`. Fails if it is another run, or somebody changed the results.
+/// Compares the finished run in `out` with `run`. Fails if they differ, or if somebody changed the results.
 pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
     let folder = out.to_owned();
     let made = run::read::<Run>(&out.join("run.json")).filter(|made| made.answer_version == ANSWER_VERSION);

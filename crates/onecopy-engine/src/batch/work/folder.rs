@@ -19,10 +19,10 @@ pub(super) const WORKING: &str = ".onecopy";
 /// A file in the working folder that exists from just before the first result is moved out.
 pub(super) const PUBLISHING: &str = "publishing";
 
-/// What an output folder holds.
+/// The contents of an output folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// No results: it is empty, or a run works in it.
+    /// No results: the folder is empty, or a run works in it.
     NoResults,
     /// The results of a finished run.
     Results,
@@ -47,7 +47,7 @@ struct ReportMark {
     removed: u64,
 }
 
-/// Says what a folder holds. Fails if it has files that no run made.
+/// Returns the contents of a folder. Fails if it has files that no run made.
 pub(super) fn look(out: &Path) -> Result<Holds> {
     let names = match names(out) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Holds::NoResults),
@@ -117,7 +117,8 @@ fn is_ours(name: &OsStr) -> bool {
         "recall",
         PUBLISHING,
     ];
-    const STARTS: [&str; 6] = ["fingerprints.", "keys-", "runs.", "section-", "sketches-", "kept-"];
+    // Version 0.2 wrote `runs.` for `lists.`.
+    const STARTS: [&str; 7] = ["fingerprints.", "keys-", "lists.", "runs.", "section-", "sketches-", "kept-"];
     name.to_str()
         .is_some_and(|name| NAMES.contains(&name) || STARTS.iter().any(|start| name.starts_with(start)))
 }
@@ -163,7 +164,7 @@ mod tests {
     const RUN: &str = r#"{"version":"0.0.1","config":{},"inputs":{}}"#;
     const REPORT: &str = r#"{"version":"0.0.1","read":1,"kept":1,"removed":0}"#;
 
-    /// Looks at a folder with these files.
+    /// Checks a folder with these files.
     fn holds(files: &[(&str, &str)]) -> Result<Holds> {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -184,6 +185,7 @@ mod tests {
             &[(".onecopy/stdin", "text")],
             &[(".onecopy/run.json", RUN), ("notes.txt", "")],
             &[(".onecopy/run.json", RUN), (".onecopy/publishing", ""), ("kept/x", "")],
+            &[(".onecopy/run.json", RUN), (".onecopy/lists.3", ""), (".onecopy/runs.3", "")],
         ] {
             assert_eq!(holds(files).unwrap(), Holds::NoResults, "{files:?}");
         }

@@ -1,4 +1,4 @@
-//! Groups, to be listed and looked at.
+//! Lists groups and shows single ones.
 
 use onecopy_store::{Look, PageNumber, Slot, Snapshot};
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::service::collection::Collection;
 use crate::service::status::{GroupLine, GroupView, Status, StatusKind, View, name_of};
 
-/// Which groups are listed.
+/// Selects the groups to list.
 pub(in crate::service) struct GroupFilter<'a> {
     pub least: u64,
     pub search: Option<&'a str>,
@@ -36,7 +36,7 @@ pub(in crate::service) fn list(
     Ok(lines)
 }
 
-/// A group's line, if it passes the filter.
+/// The list entry of a group, if it passes the filter.
 fn line(snapshot: &Snapshot, group: u64, slots: &[Slot], filter: &GroupFilter) -> Result<Option<GroupLine>> {
     let (mut pages, mut kept, mut best) = (0, 0, None);
     for slot in slots {
@@ -62,7 +62,7 @@ fn line(snapshot: &Snapshot, group: u64, slots: &[Slot], filter: &GroupFilter) -
     Ok(winner.map(|row| GroupLine { group, winner: name_of(&row.name), pages, kept, checked, failed }))
 }
 
-/// The pages of contents, and those that stand for them.
+/// The pages of contents, and the pages that redirect to them.
 fn members(snapshot: &Snapshot, slots: &[Slot]) -> Result<Vec<PageNumber>> {
     let mut pages = Vec::new();
     for &slot in slots {
@@ -86,7 +86,7 @@ pub(in crate::service) fn view(collection: &Collection, group: u64) -> Result<Op
             found.push(view.status(page, &row)?);
         }
     }
-    // The group's winner first, then what stays, then the rest; by name among themselves.
+    // The order: the winner, then other kept pages, then losers. Each kind is sorted by name.
     let place = |status: &Status| {
         let goes = status.status == StatusKind::Loser;
         (status.page.get() != line.winner.get(), goes, status.page.get().to_owned())

@@ -1,15 +1,13 @@
-//! Opens a collection's tables: which format, which configuration, and what this program refuses.
+//! Opens the tables of a collection: checks its format, configuration and method.
 
 use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
-use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
+use onecopy_store::{Backend, Folder, Heads, Look, Open, Tables};
 
 use crate::error::{Error, Result};
 use crate::service::{Opening, ServiceOptions};
 
 /// The version of everything that a collection's folder holds.
 const FORMAT: u32 = 3;
-/// The formats that are upgraded.
-const EARLIER: [u32; 2] = [1, 2];
 /// Memory for the tables' page cache.
 const CACHE_BYTES: usize = 64 << 20;
 
@@ -48,19 +46,6 @@ pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Resu
     Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
 }
 
-/// Upgrades a collection of format 1 or 2. Both had other postings. They hold nothing that is not elsewhere, and are made
-/// anew.
-pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
-    let format = tables.snapshot()?.meta("format")?;
-    if !EARLIER.iter().any(|earlier| format == Some(earlier.to_le_bytes().to_vec())) {
-        return Ok(());
-    }
-    Postings::remove_all(folder)?;
-    let writing = tables.begin()?;
-    writing.batch()?.set_meta("format", &FORMAT.to_le_bytes())?;
-    Ok(writing.commit()?)
-}
-
 /// Why a collection cannot be locked.
 pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
     match error.kind() {
@@ -87,7 +72,7 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
         return Err(Error::CollectionAnswers { folder, found, expected });
     }
     if is_begun && stored.is_none() {
-        return Err(damaged("it is not there".into()));
+        return Err(damaged("it is missing".into()));
     }
     let Some(stored) = stored else {
         if has_parts(folder) {
@@ -112,13 +97,13 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
     Ok(stored)
 }
 
-/// The version of a collection's answers. Collections of onecopy 0.1 have no number, and version 1. A number that cannot
-/// be read is no version.
+/// The version of a collection's answers. Collections of onecopy 0.1 store no number and have version 1. An unreadable
+/// number is no version.
 fn answer_version(stored: Option<&[u8]>) -> u32 {
     stored.map_or(1, |bytes| bytes.try_into().map_or(0, u32::from_le_bytes))
 }
 
-/// Refuses what cannot be kept right page by page.
+/// Refuses methods that cannot be updated page by page.
 pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
     if method.search() != Search::Keys {
         return Err(Error::CollectionMethod { method: config.method.clone() });

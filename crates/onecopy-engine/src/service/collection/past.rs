@@ -1,14 +1,11 @@
-//! What outlives its use: somebody in this process or another still reads an earlier snapshot, or a segment is damaged.
-//!
-//! A process that reads the collection beside its owner sees the tables as they were when it came. Their pages stay as
-//! they are while the owner holds a snapshot that is as old. So the owner lets go of a snapshot only when, after it was
-//! replaced, nobody reads: who comes later sees the newer one.
+//! Log segments that must stay although they are no longer in use: a reader holds an earlier snapshot, or they are
+//! damaged.
 
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use onecopy_store::Snapshot;
 
-/// Snapshots that readers may hold, and the log segments that are kept because of them.
+/// Snapshots that readers may hold, and the log segments that must stay for them.
 #[derive(Debug, Default)]
 pub(super) struct Past(Mutex<Retained>);
 
@@ -20,7 +17,7 @@ struct Retained {
     held: Option<Arc<Snapshot>>,
     /// Segments that only readers of an earlier snapshot need.
     doomed: Vec<u32>,
-    /// Damaged segments, which stay.
+    /// Damaged segments, which must stay.
     spared: Vec<u32>,
 }
 
@@ -48,12 +45,12 @@ impl Past {
         }
     }
 
-    /// Notes that only readers of earlier snapshots need a segment.
+    /// Marks a segment that only readers of earlier snapshots need.
     pub(super) fn doom(&self, segment: u32) {
         self.lock().doomed.push(segment);
     }
 
-    /// Notes that a segment is damaged and must not be rewritten.
+    /// Marks a damaged segment, which must not be rewritten.
     pub(super) fn spare(&self, segment: u32) {
         self.lock().spared.push(segment);
     }
@@ -64,7 +61,7 @@ impl Past {
         kept.doomed.contains(&segment) || kept.spared.contains(&segment)
     }
 
-    /// Gives each doomed segment to `remove`, once nobody reads an earlier snapshot.
+    /// Passes each doomed segment to `remove`, once nobody reads an earlier snapshot.
     pub(super) fn clear<E>(&self, mut remove: impl FnMut(u32) -> Result<(), E>) -> Result<(), E> {
         let mut kept = self.lock();
         kept.snapshots.retain(|snapshot| snapshot.strong_count() > 0);

@@ -1,10 +1,12 @@
-//! The orders in which keys are chosen, and the partitions in which contents are looked for.
+//! Generations: the orders in which keys are chosen, and the partitions in which contents are searched.
 //!
-//! Two pages that are alike share a key only if the keys of both were chosen in one order of shingles. A good order has
-//! rare ones first, and what is rare is not known before there are pages. So an order is frozen when the collection has
-//! grown some times over: a generation. Contents keep the order that they came in with until they are given keys of the
-//! newest, a few with every batch, and a page is looked up in every generation that has contents, each time with the keys
-//! that it has there. As a rule that is one. The partitions are frozen with the order, for the same reason.
+//! Two similar pages share a key only if one order of shingles chose the keys of both. A good order puts rare shingles
+//! first, but rarity is unknown before there are pages. So an order is frozen each time the collection has grown by
+//! some factor: a generation.
+//!
+//! A content keeps its order until Tier 2 gives it keys of the newest one, a few contents with every batch. A page is
+//! searched in every generation that has contents, with its keys in that generation. Usually that is one generation.
+//! Partitions are frozen with the order, for the same reason.
 
 use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
@@ -12,36 +14,36 @@ use std::io::ErrorKind;
 
 use crate::service::tuning::Tuning;
 
-/// Counters of a frozen order for a content, at least.
+/// The least number of counters per content in a frozen order.
 const COUNTERS_A_CONTENT: u64 = 512;
 const LEAST_BITS: u32 = 16;
 
-/// The file of the counters that the next order is made of.
+/// The file of the counters for the next order.
 const LIVE_FILE: &str = "counts";
 
-/// Vectors that partitions are cut by.
+/// The number of vectors that define the partitions.
 const SAMPLE: usize = 4_096;
-/// Slices of each dimension.
+/// The number of slices per dimension.
 const SLICES: [usize; 3] = [3; 3];
 
-/// What is frozen.
+/// A frozen order and its partitions.
 #[derive(Debug)]
 struct Generation {
     order: Rarity,
     partitions: Partitions,
 }
 
-/// All generations, and what the next will be made of.
+/// All generations, and the data for the next one.
 #[derive(Debug)]
 pub(super) struct Generations {
     frozen: Vec<Generation>,
-    /// Some of the vectors of contents that came.
+    /// A sample of the vectors of new contents.
     sample: Vec<LengthVector>,
-    /// How many contents hold each shingle, about.
+    /// The approximate number of contents that hold each shingle.
     live: Vec<u8>,
-    /// Contents that are counted.
+    /// The number of counted contents.
     counted: u64,
-    /// Contents at which the next generation begins.
+    /// The next generation begins at this number of contents.
     due: u64,
     /// Generations whose order was damaged or missing: the number and the bytes of another order.
     replaced: Vec<(u32, Vec<u8>)>,
@@ -56,7 +58,7 @@ pub(super) struct KeyOrder<'a> {
 }
 
 impl Generations {
-    /// For a method; `count` generations are on disk, and `contents` in the collection.
+    /// Opens the `count` generations on disk. `contents` is the size of the collection.
     pub(super) fn open(
         folder: &dyn Folder,
         method: &dyn Method,
@@ -69,7 +71,7 @@ impl Generations {
             if method.asks_rarity() { first_generation * growth.pow(count.max(1) - 1) } else { u64::MAX };
         let live = match due {
             u64::MAX => Vec::new(),
-            // The counters may be of an earlier moment, or lost: they only make the next order better or worse.
+            // The counters may be outdated or lost. They only affect the quality of the next order.
             _ => read_whole(folder, LIVE_FILE)
                 .ok()
                 .filter(|live| live.len() == 1 << live_bits)
@@ -108,7 +110,7 @@ impl Generations {
         self.frozen.len() as u32
     }
 
-    /// Counts the shingles of a content that comes.
+    /// Counts the shingles of a new content.
     pub(super) fn count(&mut self, sketch: &[u64], method: &dyn Method) {
         if let Some(lengths) = method.lengths(sketch) {
             match self.sample.len() {
@@ -127,12 +129,12 @@ impl Generations {
     }
 
     /// Begins a generation if one is due. It is durable before it is used.
-    pub(super) fn renew(&mut self, folder: &dyn Folder, method: &dyn Method) -> Result<bool> {
-        if self.counted < self.due || self.live.is_empty() {
+    pub(super) fn renew(&mut self, folder: &dyn Folder, method: &dyn Method, contents: u64) -> Result<bool> {
+        if contents < self.due || self.live.is_empty() {
             return Ok(false);
         }
         let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
-        let bytes = Generation::to_bytes(&frozen(&self.live, bits(self.counted, self.tuning)), &partitions);
+        let bytes = Generation::to_bytes(&frozen(&self.live, bits(contents, self.tuning)), &partitions);
         write_whole(folder, &order_file(self.len()), &bytes)?;
         self.frozen.extend(Generation::from_bytes(&bytes));
         self.due = self.due.saturating_mul(self.tuning.growth);
@@ -140,7 +142,7 @@ impl Generations {
         Ok(true)
     }
 
-    /// Saves the counters, so that the next order is as good after a restart.
+    /// Saves the counters, so that the next order is equally good after a restart.
     pub(super) fn save(&self, folder: &dyn Folder) -> Result<()> {
         if self.live.is_empty() { Ok(()) } else { write_whole(folder, LIVE_FILE, &self.live) }
     }
@@ -150,19 +152,19 @@ impl Generations {
         KeyOrder { generation, rarity: &self.frozen[generation as usize].order }
     }
 
-    /// The home partition of a sketch in the generation of contents that come now.
+    /// The home partition of a sketch in the newest generation.
     pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
         let partitions = self.frozen.last().map(|generation| &generation.partitions);
         let lengths = method.lengths(sketch);
         partitions.zip(lengths).map_or(0, |(partitions, lengths)| partitions.home(&lengths.vector))
     }
 
-    /// How many partitions there are for contents that come now.
+    /// The number of partitions of the newest generation.
     pub(super) fn partitions(&self) -> u64 {
         self.frozen.last().map_or(1, |generation| generation.partitions.count() as u64)
     }
 
-    /// The partitions of a generation that pages alike to `lengths` can be in, ascending. `None` if they can be in all.
+    /// The partitions of a generation that may hold pages similar to `lengths`, ascending. `None` for all.
     pub(super) fn reached(&self, generation: u32, lengths: Option<&Lengths>) -> Option<Vec<u16>> {
         let partitions = &self.frozen[generation as usize].partitions;
         let lengths = lengths.filter(|_| partitions.count() > 1)?;
@@ -173,8 +175,8 @@ impl Generations {
 }
 
 impl KeyOrder<'_> {
-    /// Appends the keys of a sketch, ascending, with the number beside each. Keys of two generations are never the same,
-    /// unless many others came between them.
+    /// Appends the keys of a sketch, ascending, with the number beside each. Keys of two generations differ, unless the
+    /// generations are a multiple of 16 apart.
     pub(super) fn keys(
         &self,
         sketch: &[u64],
@@ -236,8 +238,8 @@ fn bits(contents: u64, tuning: Tuning) -> u32 {
     (contents.max(1) * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, tuning.live_bits)
 }
 
-/// The count of a shingle that nobody held when the order was frozen. Below two, keys that nobody shares are left out,
-/// but here somebody may come who does.
+/// The count of a shingle that no content held when the order was frozen. Methods drop shingles with a count below
+/// two, because no two contents share them. Here a later content may share one.
 const UNSEEN: u8 = 2;
 
 fn frozen(live: &[u8], bits: u32) -> Vec<u8> {
@@ -250,17 +252,17 @@ fn order_file(number: u32) -> String {
     format!("order-{number:02}")
 }
 
-/// The last bits of a key say its generation, so that a key of an earlier one can be told.
+/// The last bits of a key hold its generation, so that keys of earlier generations can be recognised.
 const GENERATION_BITS: u64 = 15;
 
-/// A key as it is entered: spread evenly whatever the method's keys are, and another one in each generation.
+/// The stored form of a key: uniform for every method, and different in each generation.
 fn mixed(mut key: u64, generation: u32) -> u64 {
     key = (key ^ key >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     key = (key ^ key >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     (key ^ key >> 33) & !GENERATION_BITS | u64::from(generation) & GENERATION_BITS
 }
 
-/// Whether a key is of a generation, as far as it can be told.
+/// Whether a key may belong to a generation. Generations 16 apart look the same.
 pub(super) fn may_be_of(key: u64, generation: u32) -> bool {
     key & GENERATION_BITS == u64::from(generation) & GENERATION_BITS
 }

@@ -1,4 +1,5 @@
-//! Reads contents from disk: the graph from the tables, the keys from postings or, where those lack some, from the log.
+//! Reads contents from disk: the graph from the tables, the keys from postings. Keys that postings lack come from the
+//! log.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use onecopy_store::{Folder, LogReader, Look, Postings, Snapshot, Volatile};
 use super::generation::Generations;
 use super::sketches::{Sketches, is_damage};
 use super::totals::Visits;
-use super::{ContentEntry, Contents};
+use super::{ContentEntry, ContentIndex};
 use crate::error::{Error, Result};
 use crate::service::tuning::Tuning;
 
@@ -25,7 +26,7 @@ struct Restoration {
     generations: u32,
 }
 
-impl Contents {
+impl ContentIndex {
     /// Reads the contents of a collection.
     pub(in crate::service) fn open(
         folder: &Arc<dyn Folder>,
@@ -33,7 +34,7 @@ impl Contents {
         reader: LogReader,
         method: &dyn Method,
         tuning: Tuning,
-    ) -> Result<Contents> {
+    ) -> Result<ContentIndex> {
         let restored = restore(tables)?;
         let generations = Generations::open(&**folder, method, restored.generations, restored.count, tuning)?;
         if !generations.replaced().is_empty() {
@@ -42,7 +43,7 @@ impl Contents {
             generations.save_replaced(&**folder)?;
         }
         let postings = open_postings(folder)?;
-        let mut contents = Contents::of(restored, generations, postings, reader, tuning);
+        let mut contents = ContentIndex::of(restored, generations, postings, reader, tuning);
         contents.enter_late(method)?;
         Ok(contents)
     }
@@ -53,11 +54,11 @@ impl Contents {
         reader: LogReader,
         method: &dyn Method,
         tuning: Tuning,
-    ) -> Result<Contents> {
+    ) -> Result<ContentIndex> {
         let nowhere: Arc<dyn Folder> = Arc::new(Volatile::new());
         let restored = restore(tables)?;
         let generations = Generations::open(&*nowhere, method, 1, restored.count, tuning)?;
-        Ok(Contents::of(restored, generations, Postings::open(nowhere)?, reader, tuning))
+        Ok(ContentIndex::of(restored, generations, Postings::open(nowhere)?, reader, tuning))
     }
 
     fn of(
@@ -66,12 +67,12 @@ impl Contents {
         postings: Postings,
         reader: LogReader,
         tuning: Tuning,
-    ) -> Contents {
+    ) -> ContentIndex {
         let Restoration { graph, entries, .. } = restored;
         let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
         let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
-        Contents {
+        ContentIndex {
             graph,
             entries,
             free,
@@ -131,7 +132,7 @@ fn restore(tables: &Snapshot) -> Result<Restoration> {
     Ok(restored)
 }
 
-/// Opens the postings. They hold nothing that is not elsewhere: damaged ones are removed, and all contents are late then.
+/// Opens the postings. They hold no data of their own: damaged ones are removed, and all contents are added again.
 fn open_postings(folder: &Arc<dyn Folder>) -> Result<Postings> {
     match Postings::open(folder.clone()).map_err(Error::from) {
         Err(error) if is_damage(&error) => {

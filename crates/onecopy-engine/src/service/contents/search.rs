@@ -1,4 +1,4 @@
-//! How contents are found that share a key, and compared.
+//! Finds contents that share a key, and compares them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,28 +15,28 @@ use crate::error::{Error, Result};
 use crate::parallel::for_each;
 use onecopy_core::graph::{Graph, Lookup, Slot};
 
-/// Looks for contents.
+/// Searches for contents by their keys.
 pub(super) struct KeySearch<'a> {
     pub entries: &'a [ContentEntry],
     pub postings: &'a Postings,
     pub generations: &'a Generations,
-    /// The first generation that has contents.
+    /// The oldest generation that has contents.
     pub oldest: u32,
     pub method: &'a dyn Method,
     pub visits: &'a Visits,
 }
 
-/// Contents that can be asked for all of their keys: those that are alive.
-pub(super) struct Known<'a> {
+/// The living contents. Their keys follow from their sketches.
+pub(super) struct LiveContents<'a> {
     pub graph: &'a Graph,
     pub sketches: &'a Sketches,
 }
 
-/// Where contents are looked for.
+/// The postings to search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Among {
     All,
-    /// Those that came since postings were last written to disk.
+    /// Only postings that are not on disk yet.
     Latest,
 }
 
@@ -52,35 +52,35 @@ pub(super) struct SearchBuffers {
     pub read: Vec<(Slot, Arc<[u64]>)>,
 }
 
-/// A sketch to search for, under a name.
+/// A sketch to search for, with a name.
 pub(in crate::service) struct Query<'a, N> {
     pub name: N,
     pub sketch: Arc<[u64]>,
-    /// What was found ahead of time. All that came since is in no part of the postings yet.
+    /// Candidates found ahead of time. Everything since then is still in the latest postings.
     pub ahead: Option<&'a [Slot]>,
 }
 
-/// What was found for many queries.
+/// The results of many queries.
 pub(in crate::service) struct Findings<N> {
-    /// By name: the contents that may be alike.
+    /// The contents that may be alike, by the name of the query.
     pub candidates: HashMap<N, Vec<Slot>>,
-    /// Sketches that were read meanwhile.
+    /// The sketches that were read for the search.
     pub read: HashMap<Slot, Arc<[u64]>>,
 }
 
 impl KeySearch<'_> {
-    /// Answers many queries, by several threads.
+    /// Answers many queries in parallel.
     pub(super) fn find_all<N: Copy + Eq + Hash + Send + Sync>(
         &self,
         queries: &[Query<N>],
-        known: &Known,
+        living: &LiveContents,
         threads: usize,
     ) -> Result<Findings<N>> {
         let all = Mutex::new(Findings { candidates: HashMap::new(), read: HashMap::new() });
         for_each(threads, queries.len(), SearchBuffers::default, |buffers, i| {
             let Query { name, sketch, ahead } = &queries[i];
             let among = if ahead.is_some() { Among::Latest } else { Among::All };
-            let mut found = self.candidates(sketch, among, Some(known), buffers)?;
+            let mut found = self.candidates(sketch, among, Some(living), buffers)?;
             found.extend(ahead.iter().copied().flatten());
             found.sort_unstable();
             found.dedup();
@@ -92,13 +92,13 @@ impl KeySearch<'_> {
         Ok(all.into_inner().expect("no thread panics with this lock"))
     }
 
-    /// The contents among all, or among the latest, that may be alike to a sketch, each once. Those that are `known` are
-    /// asked for their keys, which spares reading.
+    /// The contents in the chosen postings that may be alike to a sketch, each once. With `living`, the search computes
+    /// the keys of a content from its sketch, which saves reads of postings.
     pub(super) fn candidates(
         &self,
         sketch: &[u64],
         among: Among,
-        known: Option<&Known>,
+        living: Option<&LiveContents>,
         buffers: &mut SearchBuffers,
     ) -> Result<Vec<Slot>> {
         let lengths = self.method.lengths(sketch);
@@ -115,7 +115,7 @@ impl KeySearch<'_> {
             keys.extend(own.iter().map(|(key, _)| *key));
             let size = sketch.len() as u32;
             let (key_search, own) = (self, &own[..]);
-            let mut sought = Sought { key_search, generation, reached, own, size, known, buffers, found };
+            let mut sought = Sought { key_search, generation, reached, own, size, living, buffers, found };
             match among {
                 Among::All => self.postings.find(&keys, &mut sought)?,
                 Among::Latest => self.postings.find_latest(&keys, &mut sought),
@@ -136,7 +136,7 @@ struct Sought<'a> {
     reached: Option<Vec<u16>>,
     own: &'a [(u64, u32)],
     size: u32,
-    known: Option<&'a Known<'a>>,
+    living: Option<&'a LiveContents<'a>>,
     buffers: &'a mut SearchBuffers,
     found: Vec<Slot>,
 }
@@ -155,12 +155,12 @@ impl Seeker for Sought<'_> {
     }
 
     fn holds(&mut self, slot: u32, held: &mut Vec<usize>) {
-        let Some(known) = self.known.filter(|known| known.graph.get(slot).is_some()) else { return };
+        let Some(living) = self.living.filter(|living| living.graph.get(slot).is_some()) else { return };
         let entry = &self.key_search.entries[slot as usize];
         if entry.generation != self.generation {
             return;
         }
-        let Some(sketch) = known.sketches.look(slot, entry.at, &mut self.buffers.buffer) else { return };
+        let Some(sketch) = living.sketches.look(slot, entry.at, &mut self.buffers.buffer) else { return };
         let mut theirs = std::mem::take(&mut self.buffers.theirs);
         theirs.clear();
         let order = self.key_search.generations.order(self.generation);
@@ -184,7 +184,7 @@ pub(super) struct GraphLookup<'a> {
     pub key_search: KeySearch<'a>,
     pub sketches: &'a mut Sketches,
     pub compared: &'a mut u64,
-    /// What was searched for already.
+    /// Candidates that are known already.
     pub candidates: HashMap<Slot, Vec<Slot>>,
 }
 
@@ -202,7 +202,7 @@ impl Lookup for GraphLookup<'_> {
             return Ok(found.clone());
         }
         let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
-        // The graph is being changed, so nobody can be asked.
+        // The graph is being changed, so no content is known to be alive.
         let mut found =
             self.key_search.candidates(&sketch, Among::All, None, &mut SearchBuffers::default())?;
         found.retain(|&other| other != slot);

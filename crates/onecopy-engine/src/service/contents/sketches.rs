@@ -1,4 +1,4 @@
-//! The sketches of contents, which are in the log: some are held, the others are read again.
+//! The sketches of contents: a cache over the log.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use onecopy_store::{LogReader, Place, Version};
 use crate::error::{Error, Result};
 use onecopy_core::graph::Slot;
 
-/// Sketches that were read, some of them.
+/// A cache of sketches.
 #[derive(Debug)]
 pub(in crate::service) struct Sketches {
     reader: LogReader,
     held: HashMap<Slot, Arc<[u64]>>,
-    /// Words of sketches that are held.
+    /// The number of words in `held`.
     words: usize,
-    /// Those that were held before: all that are not asked for again go at once.
+    /// The previous half of the cache. Sketches that are not requested again leave with it.
     earlier: HashMap<Slot, Arc<[u64]>>,
     buffer: Vec<u8>,
-    /// Contents whose sketch is damaged in the log, and how.
+    /// Contents whose sketch is damaged in the log, and the damage.
     damaged: BTreeMap<Slot, String>,
 }
 
-/// Words of sketches that are held at most, and of those before them: 16 MiB each.
+/// The most words in each half of the cache: 16 MiB.
 const WORDS: usize = 2 << 20;
 
 impl Sketches {
@@ -31,8 +31,8 @@ impl Sketches {
         Sketches { reader, held, words: 0, earlier, buffer: Vec::new(), damaged: BTreeMap::new() }
     }
 
-    /// The sketch of a content; nothing if it is damaged. Such a content is alike to nothing: one page that cannot be
-    /// read must not keep all others from being settled.
+    /// The sketch of a content; `None` if it is damaged. Such a content is alike to no other: one unreadable page must
+    /// not block all others.
     pub(super) fn get(&mut self, slot: Slot, at: Place) -> Result<Option<Arc<[u64]>>> {
         if let Some(sketch) = self.held.get(&slot) {
             return Ok(Some(sketch.clone()));
@@ -55,19 +55,19 @@ impl Sketches {
         }
     }
 
-    /// The sketch of a content, as long as nothing is changed; nothing if it cannot be read.
+    /// The sketch of a content, without changing the cache; `None` if it cannot be read.
     pub(super) fn look(&self, slot: Slot, at: Place, buffer: &mut Vec<u8>) -> Option<Arc<[u64]>> {
         let held = self.held.get(&slot).or_else(|| self.earlier.get(&slot));
         held.cloned().or_else(|| read_sketch(&self.reader, at, buffer).ok().map(Arc::from))
     }
 
-    /// The sketch at a place; nothing if it is damaged.
+    /// The sketch at a position; `None` if it is damaged.
     pub(in crate::service) fn read(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
         let read = unless_damaged(read_sketch(&self.reader, at, &mut self.buffer))?;
         Ok(read.map(Arc::from))
     }
 
-    /// The contents whose sketch was asked for and is damaged, and how.
+    /// The contents whose requested sketch is damaged, and the damage.
     pub(in crate::service) fn damaged(&self) -> &BTreeMap<Slot, String> {
         &self.damaged
     }
@@ -113,7 +113,7 @@ pub(in crate::service) fn read_version(
     Version::from_bytes(buffer).ok_or_else(|| no_version(at))
 }
 
-/// What was read; nothing if it is damaged.
+/// Turns a damage error into `None`.
 pub(in crate::service) fn unless_damaged<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if is_damage(&error) => Ok(None),
@@ -121,7 +121,7 @@ pub(in crate::service) fn unless_damaged<T>(read: Result<T>) -> Result<Option<T>
     }
 }
 
-/// Whether a file is not what was written, rather than out of reach.
+/// Whether an error means damaged data, not an unreachable file.
 pub(in crate::service) fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Store(onecopy_store::Error::Damaged { .. }))
 }

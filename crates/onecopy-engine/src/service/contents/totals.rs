@@ -1,20 +1,20 @@
-//! Numbers over all contents.
+//! Statistics over all contents.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Contents;
+use super::ContentIndex;
 
-/// Numbers over all contents.
+/// Statistics over all contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::service) struct Totals {
-    /// Groups of two pages or more.
+    /// Groups of at least two pages.
     pub groups: u64,
     pub largest_group: u64,
     pub partitions: u64,
-    /// On average, by a content that was looked for.
+    /// The average per search.
     pub partitions_visited: f64,
-    /// All files of the collection.
+    /// The size of all files of the collection.
     pub disk_bytes: u64,
     /// Orders of keys that were lost and replaced.
     pub replaced_orders: u64,
@@ -28,7 +28,7 @@ pub(super) struct Visits {
 }
 
 impl Visits {
-    /// Counts a search that visited so many partitions.
+    /// Counts a search that visited this many partitions.
     pub(super) fn count(&self, partitions: u64) {
         self.partitions.fetch_add(partitions, Ordering::Relaxed);
         self.searches.fetch_add(1, Ordering::Relaxed);
@@ -40,8 +40,8 @@ impl Visits {
     }
 }
 
-impl Contents {
-    /// How many contents there are, or were.
+impl ContentIndex {
+    /// The number of content slots, used or free.
     pub(in crate::service) fn len(&self) -> usize {
         self.entries.len()
     }

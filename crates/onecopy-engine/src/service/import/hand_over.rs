@@ -1,4 +1,4 @@
-//! Hands pages over in the order of the input, whichever thread has them, and waits where the service is full.
+//! Passes pages to the service in the order of the input, from any thread, and waits while the queue is full.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,27 +9,29 @@ use onecopy_store::Version;
 use super::prepare::{Made, PreparedPiece, broken, with_name};
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
+use crate::ingest::Inputs;
 use crate::progress::Progress;
+use crate::report::{RejectionKind, Unreadable};
 use crate::service::accept::accept_versions;
 use crate::service::{Accepted, Refusal, Service, StatusKind};
 
-/// Pages that are accepted at once: one sync serves them all.
+/// The number of pages per call, with one sync for all.
 const GROUP: usize = 256;
 
-/// Whose turn it is. A turn that was taken is handed over, or all fails.
+/// Hands out turns. Each turn that is taken must be handed over, or the import fails.
 pub(super) struct Turns<'a> {
     next: AtomicU64,
     clerk: Mutex<Clerk<'a>>,
     moved: Condvar,
 }
 
-/// Hands over, and takes down what came of it.
+/// Accepts pages and counts the outcomes.
 struct Clerk<'a> {
     service: &'a Service,
     progress: &'a dyn Progress,
     rejected: &'a mut OnRejection<'a>,
     turn: u64,
-    /// Records before, of each source: a line's number is known when it is its turn, not when it is prepared.
+    /// The records before this piece, by source. The line number of a record is known only at its turn.
     before: HashMap<u32, u64>,
     imported: Imported,
 }
@@ -45,27 +47,29 @@ impl<'a> Turns<'a> {
         Turns { next: AtomicU64::new(0), clerk: Mutex::new(clerk), moved: Condvar::new() }
     }
 
-    /// New sources begin. `refused` are files that are not read, with the reasons.
-    pub(super) fn begin(&self, refused: &[(String, String)]) -> Result<()> {
+    /// Begins new sources. Some inputs are not read, with a reason.
+    pub(super) fn begin(&self, inputs: &Inputs) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         clerk.before.clear();
-        clerk.imported.read += refused.len() as u64;
-        for (source, reason) in refused {
-            clerk.reject(ImportRejection { source: source.clone(), line: None, reason: reason.clone() })?;
+        let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
+        clerk.imported.unreadable.extend(lost);
+        for (source, reason) in inputs.unread() {
+            clerk.imported.read += 1;
+            clerk.reject(ImportRejection { source: source.into(), line: None, reason: reason.text })?;
         }
         Ok(())
     }
 
-    /// The next turn.
+    /// Takes the next turn.
     pub(super) fn take(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Waits for a turn, hands over, and lets the next one go.
+    /// Waits for a turn, passes its pages on, and ends the turn.
     pub(super) fn hand_over(&self, turn: u64, prepared: PreparedPiece, failed: &AtomicBool) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         while clerk.turn != turn {
-            // Whoever fails does not hand over, and nobody behind it ever has a turn.
+            // A thread that fails never ends its turn, so the threads after it would wait forever.
             if failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
@@ -77,7 +81,7 @@ impl<'a> Turns<'a> {
         Ok(())
     }
 
-    /// What came of it all.
+    /// The counts of the import.
     pub(super) fn finish(self) -> Imported {
         self.clerk.into_inner().expect("no thread panics with this lock").imported
     }
@@ -85,7 +89,8 @@ impl<'a> Turns<'a> {
 
 impl Clerk<'_> {
     fn hand_over(&mut self, prepared: PreparedPiece) -> Result<()> {
-        let PreparedPiece { source, name, records, items } = prepared;
+        let PreparedPiece { source, name, records, items, unreadable } = prepared;
+        self.imported.unreadable.extend(unreadable);
         let before = self.before.entry(source).or_default();
         let first = *before + 1;
         *before += u64::from(records);
@@ -100,8 +105,14 @@ impl Clerk<'_> {
                 Made::Change(version) => changes.push((number, Ok(*version))),
                 Made::Nameless(text) => changes.push((number, self.named(&text, &source, line))),
                 Made::Unchanged => self.imported.unchanged += 1,
-                Made::Rejected(reason) => reasons.push((number, reason)),
-                Made::Refused(refusal) => changes.push((number, Err(refusal))),
+                Made::Rejected(reason) => {
+                    self.imported.over_limit += u64::from(reason.class.kind() == RejectionKind::Limit);
+                    reasons.push((number, reason.text));
+                }
+                Made::Refused(refusal) => {
+                    self.imported.over_limit += u64::from(matches!(refusal, Refusal::TooLarge(_)));
+                    changes.push((number, Err(refusal)));
+                }
             }
             places.push((source, line));
         }
@@ -114,14 +125,14 @@ impl Clerk<'_> {
         Ok(())
     }
 
-    /// A page without a name has that of its place.
+    /// Names a page by its position, if it has no name.
     fn named(&self, text: &[u8], source: &str, line: Option<u64>) -> Result<Version, Refusal> {
         let name = line.map_or(source.to_owned(), |line| format!("{source}:{line}"));
         let preparation = &self.service.collection.preparation;
         preparation.put(&with_name(text, &name), &mut preparation.buffers()?)
     }
 
-    /// Has changes accepted, some at a time; takes down which were refused, and why.
+    /// Accepts changes in groups, and records the refused ones with the reason.
     fn accept(
         &mut self,
         changes: Vec<(usize, Result<Version, Refusal>)>,
@@ -143,7 +154,7 @@ impl Clerk<'_> {
         Ok(())
     }
 
-    /// Waits while too much waits to be settled.
+    /// Waits while the queue is full.
     fn wait(&self) -> Result<()> {
         loop {
             if self.progress.stopped() {
@@ -163,7 +174,7 @@ impl Clerk<'_> {
     }
 }
 
-/// Why a page was not taken, or cannot be judged; nothing if all is well. A collection that cannot be written stops all.
+/// Why a page was refused or cannot be judged; `None` if it was accepted. Fails if the collection cannot be written.
 fn judged(answer: Result<Accepted, Refusal>) -> Result<Option<String>> {
     Ok(match answer {
         Ok(Accepted { status, .. }) if status.status == StatusKind::Rejected => {
@@ -181,6 +192,7 @@ mod tests {
 
     use super::super::prepare::PreparedRecord;
     use super::*;
+    use crate::ingest::{Class, Reason};
     use crate::progress::Silent;
     use crate::service::ServiceOptions;
 
@@ -191,7 +203,12 @@ mod tests {
             |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut buffers).unwrap()));
         let items =
             (0..).zip(lines).map(|(place, line)| PreparedRecord { place: Ok(place), made: made(line) });
-        PreparedPiece { name: "in".into(), records: lines.len() as u32, items: items.collect(), source: 0 }
+        PreparedPiece {
+            name: "in".into(),
+            records: lines.len() as u32,
+            items: items.collect(),
+            ..PreparedPiece::default()
+        }
     }
 
     #[test]
@@ -199,7 +216,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let service = Service::open(ServiceOptions::new(folder.path().join("pages"))).unwrap();
         let (first, second) = (r#"{"id":"a","text":"one two"}"#, r#"{"id":"a","text":"three four"}"#);
-        let refused = PreparedRecord { place: Ok(1), made: Made::Rejected("x".into()) };
+        let refused = PreparedRecord { place: Ok(1), made: Made::Rejected(Reason::new(Class::NotJson, "x")) };
         let mut rejected = Vec::new();
         let mut take = |rejection: &ImportRejection| {
             rejected.push((rejection.source.clone(), rejection.line));

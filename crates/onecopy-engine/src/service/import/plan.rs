@@ -1,22 +1,23 @@
-//! Finds what is to be imported before anything is opened: files as a batch run does, and finished runs by their folder.
+//! Finds the inputs of an import before any is opened: files as in a batch run, and finished runs by their folder.
 
 use std::path::Path;
 
-use onecopy_core::Config;
+use onecopy_core::{Config, Needs};
 
 use super::ImportJob;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Inputs, Stores, plan};
+use crate::ingest::{Inputs, Opener, Stores, Windows, check_fields, plan};
 use crate::io::spool;
 use crate::job::{Fields, Limits, check_threads};
+use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::run::Run;
 
-/// Bytes of a chunk of input: enough pages for a few hundred to be accepted at once.
+/// The size of a chunk of input: enough pages to accept a few hundred at once.
 const CHUNK_BYTES: usize = 2 << 20;
 
-/// The inputs of an import: found, and not yet read.
+/// The inputs of an import, found but not read yet.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
     pub(super) readings: Vec<ImportReading>,
@@ -24,25 +25,43 @@ pub struct ImportPlan {
     pub(super) threads: usize,
 }
 
-/// Sources that are read alike.
+/// Sources that are read in the same way.
 #[derive(Clone, Debug)]
 pub(super) struct ImportReading {
     pub inputs: Inputs,
     pub fields: Fields,
     pub limits: Limits,
     pub chunk_bytes: usize,
-    /// Of a finished run: what it was told.
+    /// The configuration of a finished run.
     config: Option<Config>,
 }
 
+/// Pages larger than a chunk that are worked on at once.
+const LARGE_PAGES: usize = 2;
+
+impl ImportReading {
+    /// What opens its sources.
+    pub(super) fn opener(&self, stores: Stores, needs: Needs) -> Opener {
+        Opener {
+            stores,
+            fields: self.fields.clone(),
+            limits: self.limits.clone(),
+            needs,
+            chunk_bytes: self.chunk_bytes,
+            large: Gate::new(LARGE_PAGES),
+            windows: Windows::default(),
+        }
+    }
+}
+
 impl ImportPlan {
-    /// What the finished runs among the inputs were told, which a collection of their pages should be told too; nothing if
-    /// there are none.
+    /// The configuration of the finished runs among the inputs, which a new collection should share. `None` without
+    /// such runs.
     pub fn config(&self) -> Option<&Config> {
         self.readings.iter().find_map(|reading| reading.config.as_ref())
     }
 
-    /// The bytes of all inputs.
+    /// The size of all inputs.
     pub fn bytes(&self) -> u64 {
         let sources = self.readings.iter().flat_map(|reading| &reading.inputs.sources);
         sources.map(|source| source.bytes).sum()
@@ -59,7 +78,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     for inputs in job.inputs.chunk_by(|a, b| !is_run(a) && !is_run(b)) {
         readings.push(match inputs {
             [folder] if is_run(folder) => of_run(Path::new(folder))?,
-            _ => of_files(job, inputs, spooled.as_deref())?,
+            _ => of_files(job, inputs, spooled.as_deref(), progress)?,
         });
     }
     let mut configs = readings.iter().filter_map(|reading| reading.config.as_ref());
@@ -71,7 +90,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     Ok(ImportPlan { readings, environment: job.environment.clone(), threads: job.threads })
 }
 
-/// Whether this is the output folder of a finished run.
+/// Whether an input is the output folder of a finished run.
 fn is_run(input: &str) -> bool {
     let folder = Path::new(input);
     ["run.json", "report.json"].iter().all(|name| folder.join(name).is_file())
@@ -86,13 +105,20 @@ fn of_run(folder: &Path) -> Result<ImportReading> {
     Ok(ImportReading { inputs, fields, limits, chunk_bytes, config: Some(config) })
 }
 
-fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<ImportReading> {
+fn of_files(
+    job: &ImportJob,
+    inputs: &[String],
+    spooled: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<ImportReading> {
     let stores = Stores::new(job.environment.iter().cloned());
     let found = plan(inputs, spooled, &job.data, &stores)?;
-    if found.sources.is_empty() && found.refused.is_empty() {
+    if found.is_empty() {
         let (input, reason) = (inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
     let (fields, limits) = (job.fields.clone(), job.limits.clone());
-    Ok(ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
+    let reading = ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None };
+    check_fields(&reading.inputs.sources, &reading.opener(stores, Needs::default()), job.threads, progress)?;
+    Ok(reading)
 }

@@ -1,4 +1,4 @@
-//! A piece of input → changes that can be accepted, each with its place. All that costs time is done here.
+//! Turns a piece of input into changes, each with its position. All expensive work happens here.
 
 use onecopy_core::LinkKind;
 use onecopy_store::Version;
@@ -6,13 +6,16 @@ use serde_json::value::to_raw_value;
 
 use super::plan::ImportReading;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, FieldNames, Format, Opener, Piece, RecordReader, Source, read_document, walk};
+use crate::ingest::{
+    Chunk, FieldNames, Format, Opener, Piece, Reason, RecordReader, Source, read_document, walk,
+};
 use crate::job::Fields;
+use crate::report::Unreadable;
 use crate::service::Refusal;
 use crate::service::prepare::{NAMELESS, Preparation, PreparationBuffers};
 use onecopy_core::Record;
 
-/// What all threads prepare with.
+/// The state that all preparing threads share.
 pub(super) struct Intake<'a> {
     pub reading: &'a ImportReading,
     pub opener: &'a Opener,
@@ -20,36 +23,38 @@ pub(super) struct Intake<'a> {
     pub preparation: &'a Preparation,
 }
 
-/// A piece of input, ready to be handed over.
+/// A prepared piece of input.
 #[derive(Debug, Default)]
 pub(super) struct PreparedPiece {
-    /// Its source, by number and name. Of files that are one page each, the items bring their own.
+    /// The number and name of its source. Items of files that are one page each have their own.
     pub source: u32,
     pub name: String,
-    /// How many records it has.
+    /// The number of its records.
     pub records: u32,
     pub items: Vec<PreparedRecord>,
+    /// If its source breaks off here.
+    pub unreadable: Option<Unreadable>,
 }
 
-/// A record of a piece, and where it is in it, from zero. A file that is one page is at its own name instead.
+/// A record of a piece and its position in it, from zero. A file that is one page has its own name instead.
 #[derive(Debug)]
 pub(super) struct PreparedRecord {
     pub place: Result<u32, String>,
     pub made: Made,
 }
 
-/// What was made of a record.
+/// The result of preparing a record.
 #[derive(Debug)]
 pub(super) enum Made {
-    /// A change that puts a page.
+    /// A change that adds a page.
     Change(Box<Version>),
-    /// A line without a name: its place is to be its name, which is not known yet.
+    /// A line without a name. Its position becomes its name once that is known.
     Nameless(Vec<u8>),
-    /// An archive says that the page is as it was.
+    /// A record that says the page has not changed.
     Unchanged,
-    /// It cannot be read; why.
-    Rejected(String),
-    /// It is refused.
+    /// An unreadable record, with the reason.
+    Rejected(Reason),
+    /// A refused page.
     Refused(Refusal),
 }
 
@@ -84,7 +89,7 @@ impl Intake<'_> {
         let usual = self.reading.fields == Fields::default();
         for raw in walk(chunk, format) {
             if usual && reader.is_page_line(&raw) {
-                // A record under the usual names stays as it is, with all that we do not know of.
+                // A record with the usual field names stays unchanged, including unknown fields.
                 out.push(made(self.preparation.put(raw.bytes, buffers), raw.bytes));
                 continue;
             }
@@ -95,7 +100,12 @@ impl Intake<'_> {
             }
         }
         if let Some(trouble) = &chunk.trouble {
-            out.push(Made::Rejected(reader.reason(trouble)));
+            let reason = reader.reason(trouble);
+            if trouble.ends_file() {
+                out.unreadable =
+                    Some(Unreadable { lost: chunk.lost, ..Unreadable::of(&out.name, &reason.text) });
+            }
+            out.push(Made::Rejected(reason));
         }
     }
 
@@ -111,7 +121,7 @@ impl Intake<'_> {
         Ok(out)
     }
 
-    /// A record of any format, kept as the line that it comes to.
+    /// A record of any format, stored as a line of JSON.
     fn record(&self, record: &Record, buffers: &mut PreparationBuffers) -> Made {
         let own =
             |link: &(LinkKind, String)| link.0 == LinkKind::Revisit && record.url.as_deref() == Some(&link.1);
@@ -130,7 +140,7 @@ impl PreparedPiece {
     }
 }
 
-/// A collection that cannot be written stops all.
+/// An unwritable collection stops the import.
 pub(super) fn broken(refusal: Refusal) -> Error {
     Error::Broken { reason: refusal.to_string() }
 }
@@ -143,7 +153,7 @@ fn made(version: Result<Version, Refusal>, line: &[u8]) -> Made {
     }
 }
 
-/// The line with an id: a page that has neither id nor address is known by its place.
+/// Adds an id to a line. A page with neither id nor address is named by its position.
 pub(super) fn with_name(line: &[u8], name: &str) -> Vec<u8> {
     let Some(open) = line.iter().position(|&byte| byte == b'{') else { return line.to_owned() };
     let name = to_raw_value(name).expect("a string is JSON");

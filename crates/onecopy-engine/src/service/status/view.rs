@@ -1,4 +1,4 @@
-//! What became of a page, from what the tables say: the same rules as in a batch run's decisions.
+//! Derives the status of a page from the tables, by the rules of a batch run.
 
 use onecopy_core::{Kind, Method};
 use onecopy_store::{ContentRow, Look, PageNumber, PageRow, Slot, Snapshot};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::service::tier2::{ENDS_AT_A_PAGE, objection};
 use onecopy_core::shown;
 
-/// What a status is made of.
+/// The data that a status needs.
 pub(in crate::service) trait StatusFacts {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>>;
     fn content(&self, slot: Slot) -> Result<Option<ContentRow>>;
@@ -34,13 +34,13 @@ impl StatusFacts for Snapshot {
     }
 }
 
-/// Says what became of pages.
+/// Derives statuses.
 pub(in crate::service) struct View<'a, F: StatusFacts> {
     pub facts: &'a F,
     pub method: &'a dyn Method,
 }
 
-/// A page that goes: for which, how alike they are, and why.
+/// The winner of a removed page, their similarity, and why the page is removed.
 struct Lost {
     winner: PageNumber,
     similarity: f64,
@@ -88,7 +88,7 @@ impl<F: StatusFacts> View<'_, F> {
         })
     }
 
-    /// For which page a page goes that stands for itself; nothing if it stays.
+    /// The winner of a page that is compared; `None` if the page stays.
     fn lost(&self, page: PageNumber, slot: Slot, content: &ContentRow) -> Result<Option<Lost>> {
         if content.winner != slot {
             let winner = self.facts.content(content.winner)?.ok_or_else(|| missing(page))?;
@@ -113,11 +113,11 @@ impl Lost {
         Lost { winner: self.winner, similarity: self.similarity, kind: self.kind }
     }
 
-    /// What becomes of a page that stands for `end`, of which `lost` is said.
+    /// The fate of a page that redirects to `end`. `lost` is the fate of that page.
     fn through(lost: Option<&Lost>, end: PageNumber, row: &PageRow) -> Lost {
         let itself = Lost { winner: end, similarity: 1.0, kind: Kind::Exact };
         let lost = lost.map_or(itself, Lost::itself);
-        // A revisit is the page that it is a copy of, so it went for the same reason.
+        // A revisit is a copy of its page, so it is removed for the same reason.
         if row.end.revisit { lost } else { Lost { kind: Kind::Redirect, ..lost } }
     }
 }

@@ -1,5 +1,5 @@
-//! A full disk, a disk that cannot be written, and a damaged byte in each kind of file: nothing that was acknowledged
-//! is lost, what is damaged is named, and the rest is served.
+//! A full disk, an unwritable disk, and a damaged byte in each kind of file: no acknowledged change is lost, errors
+//! name the damage, and the rest is served.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ fn with_groups(pages: usize) -> (Volatile, Lines) {
     for page in 0..pages {
         put(&service, &mut lines, version(page, 0)).unwrap();
         if page == MANY - 2 {
-            // What was frozen is used by what comes.
+            // Later pages use the frozen order.
             assert!(service.drain(WAIT));
         }
     }
@@ -39,7 +39,7 @@ fn put(service: &Service, lines: &mut Lines, made: Draft) -> std::result::Result
     Ok(())
 }
 
-/// Puts a page, again while Tier 2 mends something.
+/// Adds a page. Retries while Tier 2 repairs damage.
 fn put_when_ready(service: &Service, lines: &mut Lines, made: Draft) {
     let begun = Instant::now();
     while let Err(refusal) = put(service, lines, made.clone()) {
@@ -48,7 +48,7 @@ fn put_when_ready(service: &Service, lines: &mut Lines, made: Draft) {
     }
 }
 
-/// The service over this disk, or why there is none.
+/// Opens the service over this disk, or returns why that failed.
 fn try_open(disk: &Volatile) -> Result<Service> {
     Service::open_tuned(Arc::new(disk.clone()), ServiceOptions::new("memory"), Tuning::small())
 }
@@ -91,7 +91,7 @@ fn record_of(service: &Service, page: usize) -> String {
     found
 }
 
-/// Changes while the disk is full after so many writes. What was refused and may have reached the disk.
+/// Makes changes while the disk is full. Returns the refused changes that may have reached the disk.
 fn change_while_full(service: &Service, lines: &mut Lines) -> Lines {
     let mut unsure = Lines::new();
     for page in (0..PAGES).chain(0..4) {
@@ -112,7 +112,7 @@ fn change_while_full(service: &Service, lines: &mut Lines) -> Lines {
     unsure
 }
 
-/// The disk is full after `writes` more writes, for a while. Says how many changes were refused.
+/// Fills the disk after `writes` more writes, for a while. Returns how many changes were refused.
 fn fill(disk: &Volatile, mut lines: Lines, writes: u64) -> usize {
     let mut disk = disk.power_loss(0);
     let mut service = try_open(&disk).unwrap();
@@ -195,7 +195,7 @@ fn a_disk_that_cannot_be_written_is_said_and_nothing_panics() {
 #[test]
 fn a_format_of_another_version_is_refused_with_the_remedy() {
     let (whole, _) = with_groups(PAGES);
-    for number in [0u32, 4] {
+    for number in [0u32, 1, 2, 4] {
         let disk = whole.power_loss(0);
         set_meta(&disk, "format", number);
         let error = try_open(&disk).unwrap_err().to_string();
@@ -234,23 +234,6 @@ fn set_meta(disk: &Volatile, name: &str, number: u32) {
 }
 
 #[test]
-fn an_earlier_format_is_upgraded() {
-    for format in [1, 2] {
-        let (disk, mut lines) = with_groups(PAGES);
-        set_meta(&disk, "format", format);
-        // They could not be read.
-        damage(&disk, "postings", 3);
-        let part = first_name(&disk, "postings-");
-        disk.remove(&part).unwrap();
-        for turn in [1, 2] {
-            let service = try_open(&disk).unwrap();
-            put(&service, &mut lines, version(3, turn)).unwrap();
-            assert_as_batch(&service, &lines);
-        }
-    }
-}
-
-#[test]
 fn damaged_or_missing_postings_are_made_anew() {
     let (whole, lines) = with_groups(PAGES);
     let part = first_name(&whole, "postings-");
@@ -263,7 +246,7 @@ fn damaged_or_missing_postings_are_made_anew() {
         let (disk, mut lines) = (whole.power_loss(0), lines.clone());
         damage(&disk, name, offset);
         let service = try_open(&disk).unwrap_or_else(|error| panic!("{name} at {offset}: {error}"));
-        // Each kind of text is looked for, so that a damaged block is met, unless its keys are of an earlier generation.
+        // Searches each kind of text, to reach a damaged block, unless its keys belong to an earlier generation.
         for page in 0..6 {
             put_when_ready(&service, &mut lines, version(page, 2));
         }
@@ -306,7 +289,7 @@ fn segment_of(place: &Place) -> String {
     format!("log-{:08}", place.segment)
 }
 
-/// What becomes of a collection in which the version of a page is damaged.
+/// Checks a collection in which the version of a page is damaged.
 fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) {
     let service = try_open(disk).unwrap();
     let named = format!("{} is damaged at byte {}", segment_of(place), place.offset);
@@ -314,7 +297,7 @@ fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) 
     assert!(wrong[0].contains(&named), "{wrong:?}");
     let of_page = |line: &String| line.starts_with(&format!("page \"p{page}\": ")) && line.contains(&named);
     assert!(wrong.iter().any(of_page), "{wrong:?}");
-    // All pages that were alike to it change.
+    // All similar pages change.
     for other in (0..PAGES).filter(|other| *other != page) {
         put(&service, &mut lines, version(other, 1)).unwrap();
     }
@@ -327,7 +310,7 @@ fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) 
     service.pages(count).unwrap();
     assert_eq!(damaged, 1);
     service.query(line(&version(page, 0)).as_bytes()).unwrap();
-    // The remedy that is given.
+    // The documented remedy.
     service.accept(&[Action::Delete(&format!("p{page}"))]).swap_remove(0).unwrap();
     assert!(service.drain(WAIT));
     put(&service, &mut lines, version(page, 1)).unwrap();
@@ -336,7 +319,7 @@ fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) 
     assert!(matches!(&wrong[..], [only] if only.contains(&named)), "{wrong:?}");
 }
 
-/// So many that an order is frozen.
+/// Enough pages to freeze an order.
 const MANY: usize = 1_010;
 
 #[test]
@@ -367,13 +350,13 @@ fn a_lost_order_is_replaced_and_damaged_counts_are_done_without() {
     assert_as_batch(&service, &lines);
 }
 
-/// A table whose name is damaged is a table that is not there, and would be made anew.
+/// A table whose name is damaged seems to be missing, and must not be created again.
 #[test]
 fn damaged_names_of_tables_are_found_before_anything_is_written() {
     let (whole, lines) = with_groups(PAGES);
     let mut bytes = vec![0; length(&whole, "tables.redb") as usize];
     whole.open("tables.redb", Open::Read).unwrap().read_exact_at(&mut bytes, 0).unwrap();
-    // Names stand one behind the other, and before them where each ends.
+    // Names are stored in sequence, after their end positions.
     let names = b"checkscontents";
     let found = (0..bytes.len() - names.len()).filter(|&at| bytes[at..].starts_with(names));
     let around: Vec<usize> = found.flat_map(|at| at.saturating_sub(100)..at + 100).collect();
@@ -382,7 +365,7 @@ fn damaged_names_of_tables_are_found_before_anything_is_written() {
         damage(&disk, "tables.redb", offset as u64);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
         match Service::open_tuned(Arc::new(disk), options, Tuning::small()) {
-            // Bytes of an earlier moment, which nobody reads.
+            // Bytes of an earlier state, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => assert!(error.to_string().contains("tables.redb is damaged"), "{error}"),
         }
@@ -403,14 +386,14 @@ fn damaged_tables_are_named_and_nothing_panics() {
         damage(&disk, "tables.redb", offset);
         let options = ServiceOptions { check_tables: true, ..ServiceOptions::new("memory") };
         match Service::open_tuned(Arc::new(disk.power_loss(0)), options, Tuning::small()) {
-            // Bytes of an earlier moment, which nobody reads.
+            // Bytes of an earlier state, which nobody reads.
             Ok(service) => assert_as_batch(&service, &lines),
             Err(error) => {
                 assert!(error.to_string().contains("tables.redb is damaged"), "{error}");
                 named += 1;
             }
         }
-        // Who does not ask for a check may be served what is wrong, and is never left waiting.
+        // Without a check, the service may give wrong answers, but it never hangs.
         match try_open(&disk) {
             Ok(service) => {
                 put(&service, &mut lines.clone(), version(1, 2)).ok();

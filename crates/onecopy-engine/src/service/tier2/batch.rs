@@ -8,24 +8,24 @@ use onecopy_core::{Config, Method};
 use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::copies::{Copies, Planned, Sketched};
-use super::rows::Rows;
+use super::rows::TouchedPages;
 use super::{feed, links, pages};
 use crate::error::Result;
-use crate::service::contents::Contents;
+use crate::service::contents::ContentIndex;
 
-/// Settles batches.
+/// Settles the batches of a collection.
 pub(super) struct Settler<'a> {
     pub config: &'a Config,
     pub method: &'a dyn Method,
-    pub contents: &'a mut Contents,
+    pub contents: &'a mut ContentIndex,
     pub threads: usize,
 }
 
-/// Contents that are given keys of the newest generation for each that comes. Two, so that there is one generation again
-/// when the collection has grown by half.
+/// The number of contents to rekey for each new content. With two, all contents share one generation again once the
+/// collection has grown by half.
 const REKEYED: usize = 2;
 
-/// A version and where it is in the log.
+/// A version and its position in the log.
 #[derive(Debug)]
 pub(in crate::service) struct Logged {
     pub place: Place,
@@ -36,19 +36,19 @@ pub(in crate::service) struct Logged {
 #[derive(Debug, Default)]
 pub(super) struct BatchOutcome {
     pub heads: Heads,
-    /// Pages that were compared.
+    /// The number of compared pages.
     pub compared: u64,
 }
 
 impl Settler<'_> {
-    /// Settles versions in the order of the log. After an error the contents in memory cannot be relied on.
+    /// Settles versions in the order of the log. After an error, the contents in memory are invalid.
     pub(super) fn settle(
         &mut self,
         batch: &mut Batch,
         versions: &[Logged],
         mut heads: Heads,
     ) -> Result<BatchOutcome> {
-        let mut rows = Rows::new(batch);
+        let mut rows = TouchedPages::new(batch);
         let changed = pages::change(&mut rows, versions, &mut heads)?;
         let moved = links::follow(&mut rows, &changed)?;
         let sketches: HashMap<Place, Arc<[u64]>> =
@@ -65,7 +65,7 @@ impl Settler<'_> {
         let effect = self.contents.apply(edit, self.method, self.threads)?;
         let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
         self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
-        // Losers name the best page of their winner.
+        // The status of a loser names the best page of its winner.
         let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
         let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
         feed::tell(&mut rows, self, &retold, &mut heads)?;
@@ -76,8 +76,8 @@ impl Settler<'_> {
         Ok(BatchOutcome { heads, compared })
     }
 
-    /// Says where the sketches of contents are that came or changed.
-    fn place(&mut self, rows: &mut Rows, sketched: Vec<Sketched>) -> Result<()> {
+    /// Records the positions of new and changed sketches.
+    fn place(&mut self, rows: &mut TouchedPages, sketched: Vec<Sketched>) -> Result<()> {
         for Sketched { slot, sketch } in sketched {
             if let Some(row) = rows.batch.content(slot)? {
                 self.contents.place(slot, &row, sketch, self.method);
@@ -86,8 +86,8 @@ impl Settler<'_> {
         Ok(())
     }
 
-    /// Says where the contents are whose best page is in another place of the log now.
-    fn refresh(&mut self, rows: &mut Rows, refreshed: &[PageNumber]) -> Result<()> {
+    /// Updates the positions of contents whose best page moved in the log.
+    fn refresh(&mut self, rows: &mut TouchedPages, refreshed: &[PageNumber]) -> Result<()> {
         for &page in refreshed {
             let Some((slot, at)) = rows.now(page)?.and_then(|row| Some((row.content?, row.at))) else {
                 continue;
@@ -102,11 +102,11 @@ impl Settler<'_> {
         Ok(())
     }
 
-    /// Gives some contents of earlier generations keys of the newest.
+    /// Gives some contents of earlier generations keys of the newest one.
     fn rekey(&mut self, batch: &mut Batch, most: usize, heads: &mut Heads) -> Result<()> {
         for slot in self.contents.outdated(most) {
             let Some(mut row) = batch.content(slot)? else { continue };
-            // A damaged content is alike to nothing, in whatever generation.
+            // A damaged content is alike to no other, in any generation.
             let Some(sketch) = self.contents.sketches().read(row.at)? else { continue };
             heads.born += 1;
             row.born = heads.born;
@@ -118,7 +118,7 @@ impl Settler<'_> {
         Ok(())
     }
 
-    /// Writes what became of contents. Says which changed.
+    /// Writes the new state of contents. Returns the changed ones.
     fn write_effect(&mut self, batch: &mut Batch, effect: &Effect, removed: &[Slot]) -> Result<Vec<Slot>> {
         for &pair in &effect.forgotten {
             batch.set_witness(pair, false)?;
@@ -153,7 +153,7 @@ impl Settler<'_> {
 }
 
 impl Settler<'_> {
-    /// Compares the contents of a group anew. Says how many pages have another status.
+    /// Compares the contents of a group again. Returns the number of pages with a new status.
     pub(super) fn repair(&mut self, batch: &mut Batch, group: u64, heads: &mut Heads) -> Result<u64> {
         let slots = batch.group_contents(group, usize::MAX)?;
         let mut edit = Edit::default();
@@ -165,7 +165,7 @@ impl Settler<'_> {
         }
         let mut effect = self.contents.apply(edit, self.method, self.threads)?;
         self.contents.graph.keep_number(&slots, group, &mut effect);
-        let mut rows = Rows::new(batch);
+        let mut rows = TouchedPages::new(batch);
         let regrouped = self.write_effect(rows.batch, &effect, &[])?;
         let told = heads.feed;
         feed::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;

@@ -5,15 +5,15 @@ use onecopy_store::{Look, Place, Writing};
 use super::batch::{BatchOutcome, Settler};
 use crate::error::Result;
 use crate::service::collection::{Collection, stale};
-use crate::service::contents::{Contents, Findings};
+use crate::service::contents::{ContentIndex, Findings};
 use crate::service::queue::BatchWork;
 
-/// A batch that is durable.
+/// A durable batch.
 pub(super) struct Committed {
     pub outcome: BatchOutcome,
-    /// Groups that were repaired, and how many pages that changed.
+    /// Repaired groups, each with the number of changed pages.
     pub repaired: Vec<(u64, u64)>,
-    /// Pairs that were compared since the start.
+    /// The number of pairs compared since the start.
     pub compared_pairs: u64,
 }
 
@@ -52,8 +52,8 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     Ok(Committed { outcome, repaired, compared_pairs })
 }
 
-/// Makes a batch durable. While this thread waits for the disk, others search for the next batch.
-fn commit(collection: &Collection, writing: Writing, contents: &Contents) -> Result<Findings<Place>> {
+/// Makes a batch durable. While this thread waits for the disk, others search candidates for the next batch.
+fn commit(collection: &Collection, writing: Writing, contents: &ContentIndex) -> Result<Findings<Place>> {
     let snapshot = collection.snapshot();
     let is_known = |fingerprint| matches!(snapshot.fingerprint(fingerprint), Ok(Some(_)));
     let upcoming = collection.queue.upcoming(is_known);

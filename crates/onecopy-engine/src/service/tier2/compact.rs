@@ -1,7 +1,7 @@
-//! Giving back the space of versions that are no longer wanted.
+//! Reclaims the space of replaced versions.
 //!
-//! A segment of the log of which less than half is in use is written anew at the log's end, and removed. What is written
-//! is what was there: whoever opens the log sees by its number that it is settled.
+//! It appends a segment that is less than half in use to the log again, and removes the old one. Versions keep their
+//! numbers, so a later start sees that they are settled.
 
 use onecopy_store::{Look, Place, Position, Result as StoreResult, Snapshot, Version};
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::service::collection::Collection;
 use crate::service::contents::unless_damaged;
 
-/// Records that are moved while nobody else can write to the log.
+/// The number of records to move per lock of the log.
 const RECORDS_AT_ONCE: usize = 64;
 
 /// A segment that is worth rewriting, and its length.
@@ -18,21 +18,22 @@ struct Worn {
     bytes: u32,
 }
 
-/// A version that is some page's latest: the page, where the version was, and its bytes.
+/// The latest version of a page: the page, the old position, and the bytes.
 struct LiveVersion {
     page: u32,
     from: Place,
     bytes: Vec<u8>,
 }
 
-/// Rewrites the worst segment, if one is worth it. Says whether there was one. Only Tier 2 may call it.
+/// Rewrites the segment with the least data in use, if that is worthwhile. Returns whether there was one. Only Tier 2
+/// may call this.
 pub(super) fn compact(collection: &Collection) -> Result<bool> {
     collection.remove_doomed()?;
     let snapshot = collection.snapshot();
     let Some(worn) = worst(collection, &snapshot)? else { return Ok(false) };
     let segment = worn.segment;
     let Some(live) = unless_damaged(live_versions(collection, &snapshot, &worn))? else {
-        // It stays as it is: what can be read of it is read there.
+        // The segment stays unchanged, so that its readable versions remain available.
         collection.spare(segment);
         return Ok(false);
     };
@@ -48,7 +49,7 @@ pub(super) fn compact(collection: &Collection) -> Result<bool> {
     Ok(true)
 }
 
-/// The segment of which the least is in use, if that is less than half. What is not settled is not touched.
+/// The segment with the smallest share in use, if that is below half. Segments with unsettled changes are excluded.
 fn worst(collection: &Collection, snapshot: &Snapshot) -> Result<Option<Worn>> {
     let settled = snapshot.heads()?.settled_to.0;
     let live: std::collections::HashMap<u32, u64> = snapshot.live()?.into_iter().collect();
@@ -63,7 +64,7 @@ fn worst(collection: &Collection, snapshot: &Snapshot) -> Result<Option<Worn>> {
     Ok(old.filter_map(share).min().map(|(_, segment, bytes)| Worn { segment, bytes: bytes as u32 }))
 }
 
-/// The versions of a segment that pages are.
+/// The versions in a segment that are the latest of their page.
 fn live_versions(collection: &Collection, snapshot: &Snapshot, worn: &Worn) -> Result<Vec<LiveVersion>> {
     let mut found = Vec::new();
     let mut look = |place: Place, bytes: &[u8]| -> StoreResult<()> {
@@ -80,7 +81,7 @@ fn live_versions(collection: &Collection, snapshot: &Snapshot, worn: &Worn) -> R
     Ok(found)
 }
 
-/// Writes versions at the end of the log.
+/// Appends versions to the log.
 fn append(collection: &Collection, some: &[LiveVersion]) -> Result<Vec<Place>> {
     let mut log = collection.log.lock().expect("no thread panics with this lock");
     let places: StoreResult<Vec<Place>> = some.iter().map(|version| log.append(&version.bytes)).collect();
@@ -88,7 +89,7 @@ fn append(collection: &Collection, some: &[LiveVersion]) -> Result<Vec<Place>> {
     Ok(places?)
 }
 
-/// Says where versions are now.
+/// Updates the positions of versions.
 fn relocate(collection: &Collection, some: &[LiveVersion], places: &[Place]) -> Result<()> {
     let mut contents = collection.write_contents()?;
     let writing = collection.begin()?;

@@ -1,4 +1,4 @@
-//! Pages join and leave contents; canonical links are tried where they may hold now; and what that means for contents.
+//! Moves pages between contents, checks canonical links that may have changed, and plans the changes to contents.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,24 +10,24 @@ use onecopy_store::{ContentRow, Heads, Look, PageNumber, PageRow, Place, Role};
 use super::batch::Settler;
 use super::links::Moved;
 use super::pages::Changed;
-use super::rows::{CLASSES, Rows, canonical, class, is_compared};
+use super::rows::{CLASSES, TouchedPages, canonical, class, is_compared};
 use crate::error::Result;
-use crate::service::contents::Contents;
+use crate::service::contents::ContentIndex;
 use onecopy_core::graph::{Edit, Slot};
 
 /// A content before the batch.
 #[derive(Debug, Default)]
 struct Before {
     row: Option<ContentRow>,
-    /// Its best page by the rules alone, and the hash of that page's sketch.
+    /// Its best page by the winner rules alone, and the hash of that page's sketch.
     first: Option<(PageNumber, u64)>,
-    /// Pages that came, less those that went.
+    /// The number of added pages minus removed ones.
     more: i64,
 }
 
 impl Before {
-    /// A content that this batch has not changed yet.
-    fn of(rows: &mut Rows, slot: Slot) -> Result<Before> {
+    /// The state of a content before this batch.
+    fn of(rows: &mut TouchedPages, slot: Slot) -> Result<Before> {
         let row = rows.batch.content(slot)?;
         if let Some(row) = row.as_ref().filter(|row| row.pages <= 1) {
             let first = Some((row.best, row.sketch));
@@ -45,32 +45,32 @@ impl Before {
     }
 }
 
-/// Contents that are being changed.
+/// The contents that a batch changes.
 pub(super) struct Copies<'a> {
     config: &'a Config,
     method: &'a dyn Method,
-    contents: &'a mut Contents,
-    /// The sketches that came with the batch.
+    contents: &'a mut ContentIndex,
+    /// The sketches of the versions in the batch.
     sketches: &'a HashMap<Place, Arc<[u64]>>,
     touched: BTreeMap<Slot, Before>,
-    /// Contents that have another best page.
+    /// Contents with a new best page.
     renamed: Vec<Slot>,
 }
 
-/// A content whose place in the log changed, and its sketch if that is another.
+/// A content that moved in the log, and its sketch if that changed.
 pub(super) struct Sketched {
     pub slot: Slot,
     pub sketch: Option<Arc<[u64]>>,
 }
 
-/// What the graph must change, and where sketches are now.
+/// The edit of the graph, and the new positions of sketches.
 #[derive(Default)]
 pub(super) struct Planned {
     pub edit: Edit,
     pub sketched: Vec<Sketched>,
 }
 
-/// A content that stays or comes.
+/// A content that stays or is new.
 struct KeptContent {
     slot: Slot,
     before: Option<ContentRow>,
@@ -90,13 +90,13 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// The contents that were touched, and those of them that have another best page.
+    /// The touched contents, and those of them with a new best page.
     pub(super) fn finish(self) -> (Vec<Slot>, Vec<Slot>) {
         (self.touched.into_keys().collect(), self.renamed)
     }
 
-    /// Lets pages that changed, or that end elsewhere, leave their content and join another.
-    pub(super) fn join(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
+    /// Moves changed pages, and pages with a new end, to the right content.
+    pub(super) fn join(&mut self, rows: &mut TouchedPages, changed: &Changed, moved: &Moved) -> Result<()> {
         for &page in changed.pages.union(&moved.pages) {
             let standing = rows.batch.ending(page)?.len() as i64;
             let stood = standing - moved.standing.get(&page).copied().unwrap_or(0);
@@ -131,7 +131,7 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// The content that a page is and was, at the same place among its copies.
+    /// The content that a page keeps, at the same position among its copies.
     fn stays(&self, before: Option<&PageRow>, now: Option<&PageRow>) -> Option<Slot> {
         let (before, now) = (before?, now?);
         let place = |row: &PageRow| (row.fingerprint, class(row, self.config));
@@ -139,8 +139,8 @@ impl<'a> Copies<'a> {
         before.content.filter(|_| is_same)
     }
 
-    /// The content with a fingerprint, there or to come.
-    fn content_with(&mut self, rows: &mut Rows, fingerprint: u128) -> Result<Slot> {
+    /// The content with a fingerprint, which may be new.
+    fn content_with(&mut self, rows: &mut TouchedPages, fingerprint: u128) -> Result<Slot> {
         if let Some(slot) = rows.batch.fingerprint(fingerprint)? {
             return Ok(slot);
         }
@@ -150,16 +150,16 @@ impl<'a> Copies<'a> {
         Ok(slot)
     }
 
-    /// Notes how a content is before it is changed.
-    fn touch(&mut self, rows: &mut Rows, slot: Slot) -> Result<&mut Before> {
+    /// Saves the state of a content before its first change.
+    fn touch(&mut self, rows: &mut TouchedPages, slot: Slot) -> Result<&mut Before> {
         match self.touched.entry(slot) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => Ok(entry.insert(Before::of(rows, slot)?)),
         }
     }
 
-    /// The best page of a content by the rules alone, the hash of its sketch, and where that is.
-    fn first(&self, rows: &mut Rows, slot: Slot) -> Result<Option<(PageNumber, u64, Place)>> {
+    /// The best page of a content by the winner rules alone, the hash of its sketch, and the sketch's position.
+    fn first(&self, rows: &mut TouchedPages, slot: Slot) -> Result<Option<(PageNumber, u64, Place)>> {
         let mut first = None;
         for page in heads_of(rows, slot)? {
             let key = rows.now(page)?.map(|row| (row.rank.clone(), page, row.sketch, row.at));
@@ -168,9 +168,14 @@ impl<'a> Copies<'a> {
         Ok(first.map(|(_, page, sketch, at)| (page, sketch, at)))
     }
 
-    /// Tries the canonical links that may hold now, or no longer. They are tried on contents as they are by the rules
-    /// alone: what comes of it must not decide about itself.
-    pub(super) fn believe(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
+    /// Checks the canonical links whose validity may have changed. The check uses contents as ordered by the winner
+    /// rules alone, so that its result cannot affect itself.
+    pub(super) fn believe(
+        &mut self,
+        rows: &mut TouchedPages,
+        changed: &Changed,
+        moved: &Moved,
+    ) -> Result<()> {
         for page in self.doubtful(rows, changed, moved)? {
             let Some(row) = rows.now(page)?.cloned() else { continue };
             let believed = is_compared(&row) && self.is_believed(rows, page)?;
@@ -189,10 +194,10 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// The pages whose canonical link is to be tried.
+    /// The pages whose canonical link must be checked.
     fn doubtful(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TouchedPages,
         changed: &Changed,
         moved: &Moved,
     ) -> Result<BTreeSet<PageNumber>> {
@@ -206,12 +211,12 @@ impl<'a> Copies<'a> {
             let Before { row, first: before, more } = &self.touched[&slot];
             let pages = row.as_ref().map_or(0, |row| i64::from(row.pages));
             if pages <= 1 && pages + more <= 1 {
-                // Its one page is among those that changed, if it is another.
+                // If its only page changed, `shifted` includes that page already.
                 continue;
             }
             let before = *before;
             let now = self.first(rows, slot)?.map(|(page, sketch, _)| (page, sketch));
-            // Of plain text all copies have one sketch, and it does not matter whose it is.
+            // All copies of plain text have equal sketches, so the choice of the page does not matter.
             if before.map(|first| first.1) != now.map(|first| first.1) {
                 shifted.extend(rows.batch.copies(slot)?);
             }
@@ -235,8 +240,8 @@ impl<'a> Copies<'a> {
         Ok(kept)
     }
 
-    /// Whether a page that a page gives as its own is alike.
-    fn is_believed(&mut self, rows: &mut Rows, page: PageNumber) -> Result<bool> {
+    /// Whether the canonical link of a page names a similar page.
+    fn is_believed(&mut self, rows: &mut TouchedPages, page: PageNumber) -> Result<bool> {
         let Some(row) = rows.now(page)?.cloned() else { return Ok(false) };
         for link in canonical(&row) {
             let Some(target) = rows.batch.standing(Role::Content, link.identity)? else { continue };
@@ -249,13 +254,13 @@ impl<'a> Copies<'a> {
         Ok(false)
     }
 
-    fn are_alike(&mut self, rows: &mut Rows, a: Slot, b: Slot) -> Result<bool> {
+    fn are_alike(&mut self, rows: &mut TouchedPages, a: Slot, b: Slot) -> Result<bool> {
         let (Some(a), Some(b)) = (self.first(rows, a)?, self.first(rows, b)?) else { return Ok(false) };
         let both = self.sketch(a.2)?.zip(self.sketch(b.2)?);
         Ok(both.is_some_and(|(a, b)| self.method.verify(&a, &b).is_some()))
     }
 
-    /// The sketch at a place; nothing if it is damaged.
+    /// The sketch at a position; `None` if it is damaged.
     fn sketch(&mut self, at: Place) -> Result<Option<Arc<[u64]>>> {
         match self.sketches.get(&at) {
             Some(sketch) => Ok(Some(sketch.clone())),
@@ -263,9 +268,8 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Writes the contents that were touched, as far as that is known before they are compared. Says what is to be
-    /// compared.
-    pub(super) fn plan(&mut self, rows: &mut Rows, heads: &mut Heads) -> Result<Planned> {
+    /// Writes the touched contents, as far as possible before the comparison. Returns the comparisons to make.
+    pub(super) fn plan(&mut self, rows: &mut TouchedPages, heads: &mut Heads) -> Result<Planned> {
         let mut planned = Planned::default();
         let touched: Vec<Slot> = self.touched.keys().copied().collect();
         for slot in touched {
@@ -278,8 +282,8 @@ impl<'a> Copies<'a> {
         Ok(planned)
     }
 
-    /// A content as its best page makes it; nothing if it has no page left.
-    fn row_of(&mut self, rows: &mut Rows, slot: Slot) -> Result<Option<ContentRow>> {
+    /// The row of a content, derived from its best page. `None` if no page is left.
+    fn row_of(&mut self, rows: &mut TouchedPages, slot: Slot) -> Result<Option<ContentRow>> {
         let Before { row, more, .. } = &self.touched[&slot];
         let (before, more) = (row.clone().unwrap_or_default(), *more);
         for class in CLASSES {
@@ -304,7 +308,7 @@ impl<'a> Copies<'a> {
 
     fn keep(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TouchedPages,
         kept: KeptContent,
         heads: &mut Heads,
         planned: &mut Planned,
@@ -326,7 +330,7 @@ impl<'a> Copies<'a> {
         let sketch = if is_same { None } else { self.sketch(row.at)? };
         match &sketch {
             Some(sketch) => row.partition = self.contents.home(sketch, self.method),
-            // The one that is held is another.
+            // The cached sketch is outdated.
             None if !is_same => self.contents.sketches().forget(slot),
             None => {}
         }
@@ -339,13 +343,13 @@ impl<'a> Copies<'a> {
 
     fn drop(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TouchedPages,
         slot: Slot,
         before: Option<ContentRow>,
         edit: &mut Edit,
     ) -> Result<()> {
         let Some(before) = before else {
-            // It came and went in one batch: another page took its fingerprint over and gave it up again.
+            // It was created and removed in one batch: another page took its fingerprint and gave it up again.
             self.contents.free_slot(slot);
             return Ok(());
         };
@@ -358,7 +362,7 @@ impl<'a> Copies<'a> {
 }
 
 /// The best page of each class of a content.
-fn heads_of(rows: &mut Rows, slot: Slot) -> Result<Vec<PageNumber>> {
+fn heads_of(rows: &mut TouchedPages, slot: Slot) -> Result<Vec<PageNumber>> {
     let mut heads = Vec::new();
     for class in CLASSES {
         heads.extend(rows.batch.best_copy(slot, class)?);

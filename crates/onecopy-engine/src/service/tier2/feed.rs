@@ -1,4 +1,4 @@
-//! Every page whose status changed is told in the feed, once, and counted.
+//! Adds every page whose status changed to the feed, once, and updates the counts.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use onecopy_store::{Heads, Look, PageNumber, PageRow, Slot};
 
 use super::batch::Settler;
 use super::links::ENDS_AT_A_PAGE;
-use super::rows::Rows;
+use super::rows::TouchedPages;
 use crate::error::Result;
 use crate::service::status::{Status, StatusFacts, StatusKind, View, name_of};
 
-/// Tells of the pages that changed, and of all pages of `contents`.
+/// Reports the changed pages, and all pages of `contents` whose status changed.
 pub(super) fn tell(
-    rows: &mut Rows,
+    rows: &mut TouchedPages,
     settler: &Settler,
     contents: &BTreeSet<Slot>,
     heads: &mut Heads,
@@ -42,8 +42,8 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// The pages that a change may concern.
-fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
+/// The pages whose status may have changed.
+fn concerned(rows: &mut TouchedPages, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
     let mut pages: BTreeSet<PageNumber> = rows.changed();
     let ends: Vec<PageNumber> = {
         let mut ends = Vec::new();
@@ -65,8 +65,8 @@ fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<Page
     Ok(pages)
 }
 
-/// Tells that a page is forgotten.
-fn gone(rows: &mut Rows, before: &PageRow, heads: &mut Heads) -> Result<()> {
+/// Reports that a page was deleted.
+fn gone(rows: &mut TouchedPages, before: &PageRow, heads: &mut Heads) -> Result<()> {
     count(heads, before.told, -1);
     heads.feed += 1;
     let status = Status::bare(name_of(&before.name), StatusKind::Dead);
@@ -74,7 +74,7 @@ fn gone(rows: &mut Rows, before: &PageRow, heads: &mut Heads) -> Result<()> {
     Ok(())
 }
 
-/// The bits of what was told that say which status it was.
+/// The bits of a reported status that hold its kind.
 const KIND: u64 = 7;
 
 /// A status as a number from 1 on.
@@ -100,7 +100,7 @@ fn count(heads: &mut Heads, told: u64, change: i64) {
     heads.counts[place] = heads.counts[place].saturating_add_signed(change);
 }
 
-impl StatusFacts for Rows<'_, '_> {
+impl StatusFacts for TouchedPages<'_, '_> {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
         self.peek(page)
     }

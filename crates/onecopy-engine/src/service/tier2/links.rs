@@ -1,7 +1,7 @@
-//! Where redirects and revisits end, after pages changed.
+//! Finds the ends of redirects and revisits after pages changed.
 //!
-//! The end of a page depends on the pages that it leads through. So it is followed again if it changed itself, if
-//! another page is the best now at an address that it names, or if a page that it leads to ends elsewhere.
+//! The end of a page depends on the pages it leads through. So a page is followed again if it changed, if an address
+//! that it names has another best page, or if a page it leads to has a new end.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,28 +10,28 @@ use onecopy_core::{Claim, End, PageEnd, Standing, ends, reachable};
 use onecopy_store::{Batch, EndRow, LinkRow, Look, PageNumber, PageRow, Role};
 
 use super::pages::Changed;
-use super::rows::{Rows, is_pointing};
+use super::rows::{TouchedPages, is_pointing};
 use crate::error::{Error, Result};
 use crate::service::prepare::link_kind;
 use onecopy_core::LinkKind;
 
-/// How a page ends, as a number in its row.
+/// The kinds of ends, as numbers in a row.
 pub(in crate::service) const ENDS_AT_A_PAGE: u8 = 1;
 const MISSING: u8 = 2;
 const LOOP: u8 = 3;
 const TOO_LONG: u8 = 4;
 
-/// What ends elsewhere.
+/// The changes of ends.
 #[derive(Debug, Default)]
 pub(super) struct Moved {
-    /// The pages that do.
+    /// The pages whose end changed.
     pub pages: BTreeSet<PageNumber>,
-    /// How many pages more stand for a page, or less.
+    /// The change in the number of pages that end at each page.
     pub standing: BTreeMap<PageNumber, i64>,
 }
 
-/// Follows all that may end elsewhere.
-pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
+/// Follows all pages whose end may have changed.
+pub(super) fn follow(rows: &mut TouchedPages, changed: &Changed) -> Result<Moved> {
     let mut moved = Moved::default();
     let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());
     for &hash in &changed.addresses {
@@ -57,19 +57,19 @@ pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
             moved.pages.insert(page);
             moved.relink(rows, page, before, end)?;
         }
-        // Even if it ends where it did: whether those that lead here end at a page depends on all that is behind.
+        // Even with the same end: whether the pages leading here end at a page depends on the whole chain.
         open.extend(leading_to(rows, page)?.into_iter().filter(|other| !done.contains(other)));
     }
     Ok(moved)
 }
 
-/// All of a page that decides where it leads, and who leads through it.
+/// The fields that decide where a page leads, and which pages lead through it.
 fn leads(row: &PageRow) -> (&[LinkRow], bool, bool, u64, u64) {
     (&row.links, row.silent, row.dead, row.exact, row.identity)
 }
 
-/// The pages that lead through a page that leads on, or did.
-fn leading_to(rows: &mut Rows, page: PageNumber) -> Result<BTreeSet<PageNumber>> {
+/// The pages that lead through this page, now or before.
+fn leading_to(rows: &mut TouchedPages, page: PageNumber) -> Result<BTreeSet<PageNumber>> {
     let held = rows.get(page)?;
     let pointing = [&held.before, &held.now].into_iter().flatten().filter(|row| is_pointing(row));
     let addresses: BTreeSet<u64> = pointing.flat_map(|row| [row.exact, row.identity]).collect();
@@ -81,8 +81,14 @@ fn leading_to(rows: &mut Rows, page: PageNumber) -> Result<BTreeSet<PageNumber>>
 }
 
 impl Moved {
-    /// Notes for which page a page stands.
-    fn relink(&mut self, rows: &mut Rows, page: PageNumber, before: EndRow, now: EndRow) -> Result<()> {
+    /// Updates the page at which another ends.
+    fn relink(
+        &mut self,
+        rows: &mut TouchedPages,
+        page: PageNumber,
+        before: EndRow,
+        now: EndRow,
+    ) -> Result<()> {
         if before.how == ENDS_AT_A_PAGE {
             rows.batch.remove_ending(before.page, page)?;
             *self.standing.entry(before.page).or_default() -= 1;
@@ -95,8 +101,8 @@ impl Moved {
     }
 }
 
-/// Where a page ends now.
-fn end(rows: &Rows, page: PageNumber) -> Result<EndRow> {
+/// The current end of a page.
+fn end(rows: &TouchedPages, page: PageNumber) -> Result<EndRow> {
     let points = rows.peek(page)?.is_some_and(|row| !row.dead && is_pointing(&row));
     if !points {
         return Ok(EndRow::default());
@@ -136,7 +142,7 @@ pub(in crate::service) fn objection(row: &PageRow) -> Option<String> {
     Some(format!("it {does} {}, {what}", link.to))
 }
 
-/// What a page says of where it is, in the order that counts.
+/// The links of a page, in order of precedence.
 fn claims(page: PageNumber, row: &PageRow) -> Vec<Claim> {
     let mut claims: Vec<Claim> = row
         .links
@@ -156,7 +162,7 @@ fn claims(page: PageNumber, row: &PageRow) -> Vec<Claim> {
     claims
 }
 
-/// Who is at an address, by the tables.
+/// Finds the page at an address in the tables.
 struct AddressLookup<'a, 't> {
     batch: &'a Batch<'t>,
     failed: RefCell<Option<Error>>,

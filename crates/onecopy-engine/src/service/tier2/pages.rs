@@ -1,27 +1,27 @@
-//! Versions → rows: pages as they are now, and where they stand.
+//! Turns versions into rows: updates pages and the addresses where they stand.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use onecopy_store::{Deed, Heads, Look, PageNumber, PageRow, Role, Version};
 
 use super::batch::Logged;
-use super::rows::{Rows, named, standing};
+use super::rows::{TouchedPages, named, standing};
 use crate::error::Result;
 use onecopy_store::Place;
 
-/// What changed, before links are followed.
+/// The changed pages and addresses, before links are followed.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
-    /// The pages that were put or that went.
+    /// Pages that were added or removed.
     pub pages: BTreeSet<PageNumber>,
-    /// The pages that were put again and are what they were, but for their place in the log.
+    /// Pages that were added again and differ only in their position in the log.
     pub refreshed: Vec<PageNumber>,
-    /// Addresses at which another page is the best now, by hash.
+    /// Addresses with a new best page, by hash.
     pub addresses: BTreeSet<u64>,
 }
 
-/// Takes versions over into rows; of several versions of a page the last.
-pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
+/// Writes versions into rows. The last version of each page counts.
+pub(super) fn change(rows: &mut TouchedPages, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
     let (mut last, mut put): (HashMap<&str, &Logged>, HashMap<&str, &Logged>) = Default::default();
     for logged in versions {
         let name = &*logged.version.name;
@@ -33,9 +33,9 @@ pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) ->
         }
     }
     let mut changed = Changed::default();
-    // In the order of the log, so that numbers are given in one order.
+    // In the order of the log, so that the numbers of new pages are deterministic.
     for logged in versions.iter().filter(|logged| std::ptr::eq(last[&*logged.version.name], *logged)) {
-        // A page that came and died in one batch is known as dead, as in two.
+        // A page that is added and dies in one batch becomes known as dead, as it would in two batches.
         let died = put.get(&*logged.version.name).filter(|_| logged.version.deed == Deed::Dead);
         if let Some(put) = died
             && let Some(page) = number(rows, &put.version, heads)?
@@ -70,8 +70,8 @@ pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) ->
     Ok(changed)
 }
 
-/// The number of a version's page; nothing if a page that is not known goes.
-fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Option<PageNumber>> {
+/// The number of a version's page. `None` if an unknown page is removed.
+fn number(rows: &mut TouchedPages, version: &Version, heads: &mut Heads) -> Result<Option<PageNumber>> {
     if let Some(page) = rows.batch.page_number(&version.name)? {
         return Ok(Some(page));
     }
@@ -84,8 +84,8 @@ fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Optio
     Ok(Some(page))
 }
 
-/// Makes a page what its version says. What was decided of it stays until it is decided anew.
-fn replace(rows: &mut Rows, page: PageNumber, logged: &Logged) -> Result<()> {
+/// Replaces a page by its new version. It keeps its last decision until a new one is made.
+fn replace(rows: &mut TouchedPages, page: PageNumber, logged: &Logged) -> Result<()> {
     let Logged { place, version } = logged;
     let held = rows.get(page)?;
     let before = held.now.clone().or_else(|| held.before.clone()).unwrap_or_default();
@@ -119,13 +119,16 @@ fn put(before: PageRow, place: Place, version: &Version) -> PageRow {
     }
 }
 
-/// The hash by which sketches are told apart.
+/// A hash that identifies a sketch.
 fn hash_of(sketch: &[u64]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(sketch))
 }
 
-/// Who is the best wherever a page stood or will stand.
-fn best_at(rows: &mut Rows, pages: &[PageNumber]) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
+/// The best page at each address where one of the pages stood or will stand.
+fn best_at(
+    rows: &mut TouchedPages,
+    pages: &[PageNumber],
+) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
     let mut best = BTreeMap::new();
     for &page in pages {
         let held = rows.get(page)?;
@@ -137,13 +140,13 @@ fn best_at(rows: &mut Rows, pages: &[PageNumber]) -> Result<BTreeMap<(Role, u64)
     Ok(best)
 }
 
-/// Where a page stands, the addresses that it names, and what says how good it is.
+/// The addresses where a page stands, the addresses it names, and its rank.
 fn stands(row: &PageRow) -> (Vec<(Role, u64)>, Vec<u64>, &[u8]) {
     (standing(row), named(row), &row.rank)
 }
 
-/// Takes a page from where it stood, and puts it where it stands.
-fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
+/// Removes a page from its old addresses and adds it to the new ones.
+fn restand(rows: &mut TouchedPages, page: PageNumber) -> Result<()> {
     let held = rows.get(page)?;
     let (before, now) = (held.before.clone(), held.now.clone());
     if let Some(row) = &before {

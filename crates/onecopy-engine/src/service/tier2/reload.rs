@@ -1,13 +1,13 @@
-//! Reads memory again from disk, after a batch failed in the middle.
+//! Reloads the state in memory from disk after a batch failed.
 
 use onecopy_store::{Error as StoreError, Postings};
 
 use crate::error::{Error, Result};
 use crate::service::collection::Collection;
-use crate::service::contents::Contents;
+use crate::service::contents::ContentIndex;
 
-/// Reads contents and tables again. `error` says why the batch failed: damaged postings are removed first, and are
-/// rebuilt from the log.
+/// Reloads contents and tables. `error` is the reason of the failure: damaged postings are removed first and rebuilt
+/// from the log.
 pub(super) fn reload(collection: &Collection, error: &Error) -> Result<()> {
     collection.contents.clear_poison();
     collection.write_contents()?.halt();
@@ -16,6 +16,6 @@ pub(super) fn reload(collection: &Collection, error: &Error) -> Result<()> {
     }
     let snapshot = collection.reopen_tables()?;
     let (reader, method) = (collection.reader.clone(), collection.method());
-    let contents = Contents::open(&collection.folder, &snapshot, reader, method, collection.tuning)?;
+    let contents = ContentIndex::open(&collection.folder, &snapshot, reader, method, collection.tuning)?;
     collection.replace(snapshot, contents)
 }

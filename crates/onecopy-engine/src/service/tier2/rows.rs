@@ -1,4 +1,4 @@
-//! The pages that a batch touches: as they were, and as they will be. Each is read and written once.
+//! The pages that a batch touches, before and after it. Each is read and written once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use onecopy_store::{Batch, LinkRow, Look, PageNumber, PageRow, Role};
 use crate::error::Result;
 use crate::service::prepare::link_kind;
 
-/// A page: as it was before the batch, and as it is now.
+/// A page before the batch, and now.
 #[derive(Debug, Default)]
 pub(super) struct TouchedPage {
     pub before: Option<PageRow>,
@@ -16,29 +16,29 @@ pub(super) struct TouchedPage {
 }
 
 impl TouchedPage {
-    /// Whether it is what it was, but for its place in the log.
+    /// Whether only its position in the log changed.
     pub(super) fn is_refreshed(&self) -> bool {
         let TouchedPage { before: Some(before), now: Some(now) } = self else { return false };
         let place = (before.at, before.accepted);
-        // The usual case costs no copy.
+        // The usual case needs no copy.
         place != (now.at, now.accepted)
             && before.fingerprint == now.fingerprint
             && PageRow { at: now.at, accepted: now.accepted, ..before.clone() } == *now
     }
 }
 
-/// Pages, through a transaction.
-pub(super) struct Rows<'b, 't> {
+/// Touched pages, read through a transaction.
+pub(super) struct TouchedPages<'b, 't> {
     pub batch: &'b mut Batch<'t>,
     held: BTreeMap<PageNumber, TouchedPage>,
 }
 
-impl<'b, 't> Rows<'b, 't> {
-    pub(super) fn new(batch: &'b mut Batch<'t>) -> Rows<'b, 't> {
-        Rows { batch, held: BTreeMap::new() }
+impl<'b, 't> TouchedPages<'b, 't> {
+    pub(super) fn new(batch: &'b mut Batch<'t>) -> TouchedPages<'b, 't> {
+        TouchedPages { batch, held: BTreeMap::new() }
     }
 
-    /// A page, to be looked at or changed.
+    /// A page, for reading or changing.
     pub(super) fn get(&mut self, page: PageNumber) -> Result<&mut TouchedPage> {
         use std::collections::btree_map::Entry;
         match self.held.entry(page) {
@@ -51,12 +51,12 @@ impl<'b, 't> Rows<'b, 't> {
         }
     }
 
-    /// A page as it is now.
+    /// The current state of a page.
     pub(super) fn now(&mut self, page: PageNumber) -> Result<Option<&PageRow>> {
         Ok(self.get(page)?.now.as_ref())
     }
 
-    /// A page as it is now, without holding on to it.
+    /// The current state of a page, without marking it as touched.
     pub(super) fn peek(&self, page: PageNumber) -> Result<Option<PageRow>> {
         match self.held.get(&page) {
             Some(held) => Ok(held.now.clone()),
@@ -70,7 +70,7 @@ impl<'b, 't> Rows<'b, 't> {
         self.held.iter().filter(|(_, held)| is_changed(held)).map(|(page, _)| *page).collect()
     }
 
-    /// Writes what changed.
+    /// Writes the changed pages.
     pub(super) fn write(self) -> Result<()> {
         let mut live: BTreeMap<u32, i64> = BTreeMap::new();
         for (page, held) in self.held {
@@ -92,17 +92,17 @@ impl<'b, 't> Rows<'b, 't> {
     }
 }
 
-/// Whether a page says that it is elsewhere.
+/// Whether a page redirects, or revisits another.
 pub(super) fn is_pointing(row: &PageRow) -> bool {
     row.links.iter().any(|link| link_kind(link.kind) != LinkKind::Canonical)
 }
 
-/// The addresses that a page gives as its own.
+/// The canonical links of a page.
 pub(super) fn canonical(row: &PageRow) -> impl Iterator<Item = &LinkRow> {
     row.links.iter().filter(|link| link_kind(link.kind) == LinkKind::Canonical)
 }
 
-/// Where a page stands, by role and hash.
+/// The addresses where a page stands, by role and hash.
 pub(super) fn standing(row: &PageRow) -> Vec<(Role, u64)> {
     let mut spots = if row.dead {
         Vec::new()
@@ -128,12 +128,12 @@ pub(super) fn named(row: &PageRow) -> Vec<u64> {
     hashes
 }
 
-/// Whether a page is compared: it has words and stands for itself.
+/// Whether a page is compared: it has words and does not redirect.
 pub(super) fn is_compared(row: &PageRow) -> bool {
     !row.dead && !row.silent && row.end.how == 0
 }
 
-/// The class of a page: those of the market first, those that give another page as their own last.
+/// The class of a page: those of the preferred market first, those with a believed canonical link last.
 pub(in crate::service) fn class(row: &PageRow, config: &Config) -> u8 {
     if row.lesser {
         2
@@ -144,5 +144,5 @@ pub(in crate::service) fn class(row: &PageRow, config: &Config) -> u8 {
     }
 }
 
-/// The classes that there are.
+/// All classes.
 pub(super) const CLASSES: std::ops::Range<u8> = 0..3;

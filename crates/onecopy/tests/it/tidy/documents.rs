@@ -200,8 +200,11 @@ fn the_readme_starts_with_a_command() {
 
 #[test]
 fn catches_a_rotten_map() {
-    let listed =
-        ["crates/onecopy-core/", "crates/onecopy-core/src/page.rs", "crates/onecopy-core/src/similarity/method/"];
+    let listed = [
+        "crates/onecopy-core/",
+        "crates/onecopy-core/src/page.rs",
+        "crates/onecopy-core/src/similarity/method/",
+    ];
     let twice = ["crates/onecopy-core/src/lib.rs", "crates/onecopy-engine/src/lib.rs"];
     let all: Vec<String> = listed.iter().chain(&twice).map(|path| path.to_string()).collect();
     let types = type_names(&[source("a.rs", "pub struct Page;\n// struct Ghost;\nenum Kind<T> { A(T) }")]);

@@ -11,27 +11,6 @@ use super::{Source, caught, read, report, source, sources};
 const SENTENCE_WORDS: usize = 35;
 /// A sentence of at most this many words is a label, and may start in any way.
 const LABEL_WORDS: usize = 6;
-/// Folders and files whose comments are checked. Add one when its comments read well.
-const COMMENTS: &[&str] = &[
-    "crates/onecopy/",
-    "crates/onecopy-bench/src/",
-    "crates/onecopy-core/",
-    "crates/onecopy-engine/src/census.rs",
-    "crates/onecopy-engine/src/compare",
-    "crates/onecopy-engine/src/eval",
-    "crates/onecopy-engine/src/explain.rs",
-    "crates/onecopy-engine/src/ingest",
-    "crates/onecopy-engine/src/io",
-    "crates/onecopy-engine/src/job.rs",
-    "crates/onecopy-engine/src/mirrors",
-    "crates/onecopy-engine/src/output",
-    "crates/onecopy-engine/src/parallel.rs",
-    "crates/onecopy-engine/src/progress.rs",
-    "crates/onecopy-engine/src/report.rs",
-    "crates/onecopy-engine/src/reread.rs",
-    "crates/onecopy-store/",
-    "fuzz/",
-];
 /// Phrases that need reading twice, and what to write instead.
 const PHRASES: &[(&str, &str)] = &[
     ("a line a page", "one line per page"),
@@ -247,9 +226,7 @@ fn documents_are_plain() {
 
 #[test]
 fn comments_are_plain() {
-    let is_checked = |file: &Source| COMMENTS.iter().any(|start| file.path.starts_with(start));
-    let files = sources(&[".rs"]).into_iter().filter(is_checked);
-    report(files.flat_map(|file| comment_prose(&file)).collect());
+    report(sources(&[".rs"]).iter().flat_map(comment_prose).collect());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! gaoya with another hash function for shingles than it has by default. That, FNV, reads a byte at a time; ahash is what
-//! gaoya uses inside.
+//! gaoya with ahash for shingles instead of its default. The default, FNV, reads one byte at a time; gaoya uses ahash
+//! internally.
 
 use gaoya::minhash::MinHasher32;
 

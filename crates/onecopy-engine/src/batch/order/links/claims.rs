@@ -1,18 +1,18 @@
-//! Links as segments hold them, and all of a run together.
+//! Encodes the links in a segment, and collects those of all segments.
 
 use onecopy_core::{Claim, LinkKind};
 
 use crate::batch::read::segments::Segments;
 use crate::error::Result;
 
-/// Where a page of a segment says that it is. Addresses are hashes, so that they can be looked up.
+/// The address that a page of a segment names as its own. Addresses are hashes, for look-ups.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Link {
     pub row: u32,
     pub kind: LinkKind,
     /// The page's own address; zero if it has none.
     pub from: u64,
-    /// The address that it names, and what that comes to by the rules.
+    /// The hash of the named address, and that of its identity by the rules.
     pub address: u64,
     pub identity: u64,
     /// The address that it names.

@@ -1,7 +1,7 @@
 //! Segments on disk.
 //!
-//! They lie one behind the other in `segments.bin`, each from the beginning of a block, and `segments.log` has a record
-//! for each that is complete. A run that is killed loses what was not yet logged; the rest is found again by its checksums.
+//! `segments.bin` holds them in sequence, each from the start of a block. `segments.log` has one record per complete
+//! segment. A killed run loses the segments that are not logged yet; checksums identify the others.
 //!
 //! Readers check the checksum of a part whenever they read all of it. Before they read a piece of a part, they check the
 //! part once.
@@ -18,12 +18,12 @@ use crate::batch::read::segment::{Layout, Segment};
 use crate::error::{At, Result};
 use crate::io::{Aligned, BLOCK, Spill, check, checksum_of, damaged};
 
-/// The two files.
+/// The two files on disk.
 pub(super) struct Disk {
     data: Spill,
     log: File,
     end: u64,
-    /// The segment that is being written.
+    /// A buffer for the segment being written.
     words: Aligned,
 }
 
@@ -31,23 +31,23 @@ pub(super) struct Disk {
 #[derive(Debug, Default)]
 pub(super) struct OnDisk {
     pub layout: Layout,
-    /// Where it is.
+    /// Its position in the file.
     pub at: u64,
     /// The checksums of its parts: everything before the ranks, the ranks, the sketches.
     sums: [u64; 3],
-    /// Whether the first part and the sketches were checked.
+    /// Whether the first part and the sketches passed their check.
     rows_checked: AtomicBool,
     sketches_checked: AtomicBool,
 }
 
 impl OnDisk {
-    /// Where its parts begin and end, in words.
+    /// The start and end of its parts, in words.
     fn parts(layout: &Layout) -> [std::ops::Range<usize>; 3] {
         let (ranks, sketches, end) = (layout.ranks_at(), layout.sketches_at(), layout.words());
         [0..ranks, ranks..sketches, sketches..end]
     }
 
-    /// Where its sketches are in the file.
+    /// The position of its sketches in the file.
     pub(super) fn sketches_at(&self) -> u64 {
         self.at + 8 * self.layout.sketches_at() as u64
     }
@@ -58,10 +58,10 @@ impl OnDisk {
     }
 }
 
-/// A log record: the layout, where the segment is, the checksums of its parts, and one of the record.
+/// The size of a log record: layout, position, checksums of the parts, checksum of the record.
 const RECORD: usize = 4 * Layout::FIELDS + 40;
 
-/// Words of a segment of usual size. The buffer of a larger one is given back.
+/// The number of words in a typical segment. The buffer of a larger one is freed.
 const USUAL: usize = 1 << 20;
 
 impl Disk {
@@ -71,7 +71,7 @@ impl Disk {
         Ok(Disk { data, log: File::create(&log).at("create", &log)?, end: 0, words: Aligned::default() })
     }
 
-    /// What an earlier run left: the segments that are logged and whole.
+    /// Recovers the segments of an earlier run that are logged and intact.
     pub(super) fn recover(folder: &Path) -> Result<(Disk, Vec<OnDisk>)> {
         let (path, log_path) = (folder.join("segments.bin"), folder.join("segments.log"));
         let data = Spill::open(&path, Arc::default())?;
@@ -97,19 +97,19 @@ impl Disk {
             disk.end = disk.end.max(at + Spill::bytes(layout.words()));
             found.push(segment);
         }
-        // What follows the last whole record is overwritten by the next ones.
+        // New records overwrite everything after the last intact one.
         let whole = (found.len() * RECORD) as u64;
         disk.log.set_len(whole).at("write", &log_path)?;
         disk.log.seek(SeekFrom::Start(whole)).at("write", &log_path)?;
         Ok((disk, found))
     }
 
-    /// Bytes of all segments.
+    /// The size of all segments in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.end
     }
 
-    /// Adds a segment; says where it is.
+    /// Appends a segment. Returns its position.
     pub(super) fn append(&mut self, segment: &Segment, sketches: &[u64]) -> Result<OnDisk> {
         let at = self.end;
         let layout = segment.encode(sketches, |words| self.words.begin(words));
@@ -128,7 +128,7 @@ impl Disk {
         Ok(OnDisk { layout, at, sums, ..OnDisk::default() })
     }
 
-    /// Everything of a segment before its ranks.
+    /// Reads everything of a segment before its ranks.
     pub(super) fn rows(&self, segment: &OnDisk) -> Result<Vec<u64>> {
         let mut words = vec![0; segment.layout.ranks_at()];
         self.read(segment.at, bytemuck::cast_slice_mut(&mut words))?;
@@ -137,7 +137,7 @@ impl Disk {
         Ok(words)
     }
 
-    /// Reads a piece of what precedes a segment's ranks, from byte `from` on.
+    /// Reads a piece of the part before a segment's ranks, from byte `from` on.
     pub(super) fn some_of_rows(&self, segment: &OnDisk, from: usize, bytes: &mut [u8]) -> Result<()> {
         if !segment.rows_checked.load(Ordering::Relaxed) {
             self.rows(segment)?;
@@ -145,7 +145,7 @@ impl Disk {
         self.read(segment.at + from as u64, bytes)
     }
 
-    /// All sketches of a segment. If they are looked at `again`, they stay in the system's cache.
+    /// All sketches of a segment. Sketches that are needed `again` stay in the system's cache.
     pub(super) fn sketches<'a>(
         &self,
         segment: &OnDisk,
@@ -195,7 +195,7 @@ impl Disk {
         Ok(n)
     }
 
-    /// Reads words that are not needed again, from any place.
+    /// Reads words that are not needed again, at any offset.
     fn read_once<'a>(&self, at: u64, count: usize, buffer: &'a mut Aligned) -> Result<&'a [u64]> {
         const BYTES: u64 = (BLOCK * size_of::<u64>()) as u64;
         let before = (at % BYTES) as usize / size_of::<u64>();
@@ -208,7 +208,7 @@ impl Disk {
     }
 }
 
-/// How far the ranks of a segment were read, and the checksum so far.
+/// The position in the ranks of a segment, and the checksum so far.
 #[derive(Clone, Default)]
 pub(crate) struct RankCursor {
     pub(super) taken: usize,

@@ -1,0 +1,85 @@
+//! The learnt part of main content: boosted trees over the features of a block.
+//!
+//! Every level of a tree asks one question of all blocks, so that a tree is a table without branches. All numbers
+//! are integers: the same page has the same main content on every machine.
+
+mod again;
+mod weights;
+
+use super::feature::Features;
+
+/// Questions in a tree.
+const DEPTH: usize = 5;
+
+/// How much a block by itself looks like main content: above zero, it more likely is. A sum of 1000 is odds of e to
+/// 1.
+pub fn judge(features: &Features) -> i32 {
+    sum(&weights::QUESTIONS, &weights::LEAVES, features)
+}
+
+/// The same, given the first judgement of the blocks around it.
+pub fn judge_again(features: &Features) -> i32 {
+    sum(&again::QUESTIONS, &again::LEAVES, features)
+}
+
+fn sum(questions: &[(u8, i16)], leaves: &[i16], features: &Features) -> i32 {
+    let trees = questions.chunks_exact(DEPTH).zip(leaves.chunks_exact(1 << DEPTH));
+    let leaf = |(questions, leaves): (&[(u8, i16)], &[i16])| {
+        let index = questions.iter().enumerate().fold(0, |index, (level, (feature, above))| {
+            index | usize::from(features[*feature as usize] > i32::from(*above)) << level
+        });
+        i32::from(leaves[index])
+    };
+    trees.map(leaf).sum()
+}
+
+/// The chance that a block with this sum is main content, in thousandths.
+pub fn chance(sum: i32) -> u32 {
+    let step = (sum.clamp(-LAST, LAST) + LAST + 1) / STEP;
+    u32::from(CHANCES[step as usize])
+}
+
+/// Larger sums have the same chance as this one.
+const LAST: i32 = 6143;
+/// How many adjacent sums share a chance.
+const STEP: i32 = 64;
+
+#[rustfmt::skip]
+static CHANCES: [u16; 192] = [
+    3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 8, 8, 9, 9, 10, 11, 11, 12, 13, 14, 15, 15, 16, 17,
+    19, 20, 21, 22, 24, 25, 27, 28, 30, 32, 34, 36, 38, 41, 43, 46, 49, 52, 55, 58, 62, 66, 70, 74, 78, 83,
+    88, 93, 98, 104, 110, 116, 123, 129, 137, 144, 152, 160, 169, 178, 187, 197, 207, 217, 228, 239, 251,
+    263, 275, 288, 301, 314, 328, 342, 356, 370, 385, 400, 415, 430, 446, 461, 477, 492, 508, 523, 539, 554,
+    570, 585, 600, 615, 630, 644, 658, 672, 686, 699, 712, 725, 737, 749, 761, 772, 783, 793, 803, 813, 822,
+    831, 840, 848, 856, 863, 871, 877, 884, 890, 896, 902, 907, 912, 917, 922, 926, 930, 934, 938, 942, 945,
+    948, 951, 954, 957, 959, 962, 964, 966, 968, 970, 972, 973, 975, 976, 978, 979, 980, 981, 983, 984, 985,
+    985, 986, 987, 988, 989, 989, 990, 991, 991, 992, 992, 993, 993, 994, 994, 994, 995, 995, 995, 996, 996,
+    996, 996, 997, 997, 997, 997, 997, 997,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::html::main::context::CONTEXT;
+    use crate::page::html::main::feature::FEATURES;
+
+    #[test]
+    fn the_model_knows_these_features() {
+        let check = |width: usize, features: usize, questions: &[(u8, i16)], leaves: usize| {
+            assert_eq!(width, features, "train the model again: `onecopy-bench train`");
+            assert!(questions.iter().all(|(feature, _)| usize::from(*feature) < features));
+            assert_eq!(questions.len() / DEPTH, leaves >> DEPTH);
+        };
+        check(weights::WIDTH, FEATURES, &weights::QUESTIONS, weights::LEAVES.len());
+        check(again::WIDTH, FEATURES + CONTEXT, &again::QUESTIONS, again::LEAVES.len());
+    }
+
+    #[test]
+    fn a_chance_is_that_of_the_middle_of_its_step() {
+        for sum in -7000..7000 {
+            let middle = f64::from((sum.clamp(-LAST, LAST) + LAST + 1) / STEP * STEP - LAST - 1 + STEP / 2);
+            let expected = 1000.0 / (1.0 + (-middle / 1024.0).exp());
+            assert_eq!(chance(sum), expected.round() as u32, "{sum}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Routes about pages: put them, get their status, mark them as dead, delete them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::{Request, StatusCode};
+use onecopy_engine::Status;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::lines;
+use super::names::{Named, Names, name, parse};
+use crate::http::body::{self, Media, Taken, media, refuse, take, take_json};
+use crate::http::failure::Failure;
+use crate::http::gather::Change;
+use crate::http::params::Params;
+use crate::http::reply::{Outcome, json};
+use crate::http::server::Server;
+
+/// The longest body that names pages.
+const NAMES_BYTES: usize = 4 << 20;
+/// Look-ups of more pages run on another thread, so that they do not delay other requests.
+const FEW_PAGES: usize = 16;
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Known(Status),
+    Unknown { page: &'a RawValue, status: &'static str },
+}
+
+#[derive(Serialize)]
+struct Statuses<'a> {
+    pages: Vec<Told<'a>>,
+}
+
+/// `POST /pages`: one page, or a stream of them.
+pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+    let kind = media(request.headers());
+    if kind == Media::Lines {
+        return lines::put(server, request).await;
+    }
+    // A single page always gets an answer, whatever `answers` says.
+    let parsed = lines::which_answers(request.uri().query());
+    let body = request.into_body();
+    let failure = match (kind, parsed) {
+        (Media::Json, Ok(_)) => {
+            let mut record = take(body, server.page_bytes, &server.taking).await?;
+            in_one_line(&mut record)?;
+            return accept(server, Change::Put(record)).await;
+        }
+        (Media::Json, Err(failure)) => failure,
+        _ => body::unsupported("application/json or application/x-ndjson"),
+    };
+    Err(refuse(body, failure).await)
+}
+
+/// `GET /pages`.
+pub async fn status<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
+    let params = Params::parse(request.uri().query(), &["page", "verify"])?;
+    let page = params.needed("page")?;
+    let found = if params.flag("verify")? {
+        let page = page.to_owned();
+        server.call(move |service| service.status(&[&page], true)).await??
+    } else {
+        // This takes microseconds; a hand-over to another thread would take longer.
+        server.service.status(&[page], false)?
+    };
+    let found = found.into_iter().next().flatten().ok_or_else(|| Failure::unknown_page(page))?;
+    json(StatusCode::OK, &found)
+}
+
+/// `POST /status`.
+pub async fn statuses(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+    let taken = take_named(server, request).await?;
+    let Names { pages, verify } = parse(&taken.bytes)?;
+    let names = pages.0.iter().map(|page| name(page)).collect::<Result<Vec<String>, Failure>>()?;
+    let look = move |service: &onecopy_engine::Service| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        service.status(&names, verify)
+    };
+    let is_short = !verify && pages.0.len() <= FEW_PAGES;
+    let found = if is_short { look(&server.service)? } else { server.call(look).await?? };
+    let told = |(page, status)| match status {
+        Some(status) => Told::Known(status),
+        None => Told::Unknown { page, status: "unknown" },
+    };
+    let pages = pages.0.into_iter().zip(found).map(told).collect();
+    json(StatusCode::OK, &Statuses { pages })
+}
+
+/// `DELETE /pages`.
+pub async fn delete<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
+    let params = Params::parse(request.uri().query(), &["page"])?;
+    let page = params.needed("page")?.to_owned();
+    accept(server, Change::Delete(page)).await
+}
+
+/// `POST /pages/dead`.
+pub async fn dead(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+    let taken = take_named(server, request).await?;
+    let named: Named = parse(&taken.bytes)?;
+    accept(server, Change::Dead(name(named.page)?)).await
+}
+
+/// `POST /query`.
+pub async fn query(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+    let parsed = Params::parse(request.uri().query(), &[]);
+    let (parts, body) = request.into_parts();
+    if let Err(failure) = parsed {
+        return Err(refuse(body, failure).await);
+    }
+    let record = take_json(&parts.headers, body, server.page_bytes, &server.taking).await?;
+    let answer = server.call(move |service| service.query(&record.bytes)).await??;
+    json(StatusCode::OK, &answer)
+}
+
+async fn accept(server: &Arc<Server>, change: Change) -> Outcome {
+    if server.is_stopping() {
+        return Err(Failure::stopping());
+    }
+    let accepted = server.gather.accept(change).await?;
+    json(StatusCode::ACCEPTED, &accepted)
+}
+
+async fn take_named(server: &Arc<Server>, request: Request<Incoming>) -> Result<Taken, Failure> {
+    let parsed = Params::parse(request.uri().query(), &[]);
+    let (parts, body) = request.into_parts();
+    if let Err(failure) = parsed {
+        return Err(refuse(body, failure).await);
+    }
+    take_json(&parts.headers, body, NAMES_BYTES, &server.taking).await
+}
+
+/// Turns a record into one line. Newlines in it are white space, because JSON strings contain none.
+fn in_one_line(record: &mut Taken) -> Result<(), Failure> {
+    if !record.bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+        return Ok(());
+    }
+    let checked: Result<&RawValue, _> = serde_json::from_slice(&record.bytes);
+    checked.map_err(|error| {
+        let error = format!("the body is not JSON: {error}");
+        Failure::bad(error, "send a page as a JSON object, as in a line of JSON Lines")
+    })?;
+    let joined = record.bytes.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte });
+    record.bytes = Bytes::from(joined.collect::<Vec<u8>>());
+    Ok(())
+}
