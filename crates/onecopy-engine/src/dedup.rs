@@ -125,7 +125,8 @@ fn lists<'a>(
     progress: &'a dyn Progress,
 ) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
-    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory, progress }
+    let (content, has_parts) = (work.run.config.content, work.method.looks_at().parts);
+    Lists { segments, inputs: &work.run.inputs, decisions, threshold, content, has_parts, memory, progress }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
+use onecopy_core::{Content, Decision, End, Kind, Language, LinkKind, PageId, shown};
 
 use super::names::Names;
 use super::reasons::ReasonTally;
@@ -21,6 +21,10 @@ pub(crate) struct Lists<'a> {
     pub inputs: &'a Inputs,
     pub decisions: &'a Decisions,
     pub threshold: f64,
+    /// Which text of HTML pages is compared.
+    pub content: Content,
+    /// Whether the sketches of HTML pages have parts.
+    pub has_parts: bool,
     /// The memory limit for names, in bytes.
     pub memory: u64,
     /// Counts segments, each [`LIST_PASSES`] times.
@@ -51,6 +55,19 @@ impl Lists<'_> {
         Ok(())
     }
 
+    /// Whether only the main content of a page may have been compared.
+    fn compares_main(&self, row: &Row) -> bool {
+        match (self.content, self.has_parts) {
+            (Content::All, _) => false,
+            (_, true) => row.own,
+            // Without parts, nothing says which records are HTML.
+            (_, false) => {
+                let format = self.inputs.sources[row.source as usize].format;
+                matches!(format, Format::Html | Format::Records(_))
+            }
+        }
+    }
+
     fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder.join("removed.jsonl"))?;
         for number in 0..self.segments.len() {
@@ -64,6 +81,7 @@ impl Lists<'_> {
                 let (winner, identity) = names.and_identity(winner)?;
                 let kind = kind.between(row.identity, identity);
                 counts.remove(kind, similarity);
+                counts.main_content |= kind == Kind::Exact && self.compares_main(row);
                 let page = names.as_json(number, row, segment.name(i));
                 let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
                 out.line(format_args!(
