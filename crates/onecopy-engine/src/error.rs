@@ -305,6 +305,47 @@ pub enum Error {
     /// The run was asked to stop. All finished work is on disk.
     #[error("stopped")]
     Stopped,
+    /// The run was asked to stop, and cannot be continued: its input or its output was a stream.
+    #[error("stopped; a run over standard input, or to standard output, starts over")]
+    StoppedStream,
+    /// An input is in the output folder, or is that folder.
+    #[error("input `{input}` is in the output folder {folder}, and results never replace their input")]
+    InputInOutput {
+        /// The input.
+        input: String,
+        /// The output folder.
+        folder: PathBuf,
+    },
+    /// Kept pages should be written to a stream, and a source is not JSON Lines.
+    #[error(
+        "input `{input}`: only the kept pages of JSON Lines can be written to a stream, and it has another format"
+    )]
+    NotLines {
+        /// The source.
+        input: String,
+    },
+    /// Several pages of a finished run fit a description.
+    #[error("page `{page}` may be any of {count} pages: {}", .places.join(", "))]
+    AmbiguousPage {
+        /// The description.
+        page: String,
+        /// How many pages fit.
+        count: usize,
+        /// The places of some of them.
+        places: Vec<String>,
+    },
+    /// An input of a finished run changed, so its pages cannot be read again.
+    #[error("{input} changed since the run, so its pages cannot be read again")]
+    InputChanged {
+        /// The input.
+        input: String,
+    },
+    /// A finished run does not say where its pages were.
+    #[error("the run in {folder} was made by an older version, whose pages.jsonl has no places")]
+    NoPlaces {
+        /// The run's folder.
+        folder: PathBuf,
+    },
 }
 
 /// The result type of this crate.

@@ -65,8 +65,14 @@ impl Stage {
 #[non_exhaustive]
 pub enum Note {
     /// The output folder holds a part of this run, which is not repeated.
-    #[error("continuing the run that was stopped here")]
-    Continued,
+    #[error("continuing the run that was stopped here; pages already read: {pages}")]
+    Continued {
+        /// The pages that need not be read again.
+        pages: u64,
+    },
+    /// This run was ended before it could save any page.
+    #[error("the run that was stopped here saved no pages: they are read again")]
+    NothingSaved,
     /// Some results of the same run are gone, so it is repeated.
     #[error("{names} of this run can no longer be found: the run is repeated")]
     Repeated {

@@ -12,8 +12,8 @@ use crate::plot::plot;
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
 
-/// The report, ready to print.
-pub fn of(report: &Report, out: &Path) -> String {
+/// The report, ready to print. `out` is the folder with the lists, if they were kept.
+pub fn of(report: &Report, out: Option<&Path>) -> String {
     let counts = &report.counts;
     let mut text = String::new();
     let share = |part: u64| 100.0 * part as f64 / report.read.max(1) as f64;
@@ -51,6 +51,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         human(report.peak_memory_bytes),
         if report.out_of_core { ", sketches on disk" } else { "" }
     );
+    let Some(out) = out else { return text };
     let _ = writeln!(
         text,
         "{} names the winner and similarity of every removed page",

@@ -52,9 +52,12 @@ pub(crate) fn read(
     let collector =
         recount(collector, &shared, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
     let feed = Feed::new(sources, &work.lots, &work.opener);
+    for lot in (0..work.lots.len()).filter(|&lot| collector.has_all(lot as u32)) {
+        progress.advance(feed.skip(lot));
+    }
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
-    on_each(job.threads, |failed| {
+    let read = on_each(job.threads, |failed| {
         let mut reader = SegmentReader::new(&shared);
         let mut spare = Vec::new();
         while let Some((piece, bytes)) = feed.next(job.threads, &mut spare)? {
@@ -93,9 +96,13 @@ pub(crate) fn read(
             progress.advance(bytes);
         }
         Ok(())
-    })?;
-    let collector = collector.into_inner().expect("no thread panics with this lock");
-    Ok((collector.finish()?, counters))
+    });
+    let mut collector = collector.into_inner().expect("no thread panics with this lock");
+    collector.end(feed.ends())?;
+    match read {
+        Ok(()) => Ok((collector.finish()?, counters)),
+        Err(error) => Err(collector.save_after(job, error)),
+    }
 }
 
 /// Returns an error if the source of a segment breaks off in it, or cannot be read at all.

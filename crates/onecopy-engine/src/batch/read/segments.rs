@@ -1,17 +1,22 @@
 //! The segments of a run. They stay in memory while they fit, and the others go to disk. Once most are on disk, all
 //! are.
 //!
-//! A killed run loses the segments in memory: reading that input again is faster than writing all segments.
+//! A killed run loses the segments in memory: reading that input again is faster than always writing all segments. A
+//! run that is stopped, or fails, writes them before it ends.
 
 mod disk;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
 use crate::io::Aligned;
+use crate::job::Job;
+use crate::run;
 use disk::{Disk, OnDisk};
 
 pub(crate) use disk::RankCursor;
@@ -24,8 +29,16 @@ pub(crate) struct Collector {
     memory: u64,
     memory_limit: u64,
     disk: Option<Disk>,
+    /// How many chunks the lots have that were read to their end.
+    ends: BTreeMap<u32, u32>,
     folder: PathBuf,
 }
+
+/// The file that keeps the ends of lots.
+const ENDS: &str = "ends.json";
+
+/// How long a run that is stopped may take to write its segments.
+const SAVING: Duration = Duration::from_secs(20);
 
 enum Stored {
     /// A segment and its sketches in sequence.
@@ -71,6 +84,7 @@ impl Collector {
             memory: 0,
             memory_limit,
             disk: None,
+            ends: run::read(&folder.join(ENDS)).unwrap_or_default(),
             folder: folder.to_owned(),
         };
         if folder.join("segments.log").exists() {
@@ -80,6 +94,46 @@ impl Collector {
             collector.disk = Some(disk);
         }
         Ok(collector)
+    }
+
+    /// The number of pages so far.
+    pub(crate) fn pages(&self) -> u64 {
+        self.segments.iter().map(|stored| stored.rows() as u64).sum()
+    }
+
+    /// Records lots that end after so many chunks.
+    pub(crate) fn end(&mut self, ends: Vec<(u32, u32)>) -> Result<()> {
+        self.ends.extend(ends);
+        run::write(&self.folder.join(ENDS), &self.ends)
+    }
+
+    /// Whether all chunks of a lot are here, so that its sources need not be opened.
+    pub(crate) fn has_all(&self, lot: u32) -> bool {
+        self.ends.get(&lot).is_some_and(|&chunks| (0..chunks).all(|chunk| self.has(lot, chunk)))
+    }
+
+    /// Writes the segments in memory to disk, so that a later run can continue from them. Gives up after a while.
+    fn save(mut self) -> Result<()> {
+        let begun = Instant::now();
+        for stored in std::mem::take(&mut self.segments) {
+            if begun.elapsed() > SAVING {
+                break;
+            }
+            if let Stored::Memory(segment, sketches) = stored {
+                Stored::on(self.disk()?, &segment, &sketches)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Saves the segments of a run that ends with this error, if a later run can use them. Returns the error to report.
+    pub(crate) fn save_after(self, job: &Job, error: Error) -> Error {
+        let useful = match &error {
+            Error::Stopped | Error::Memory { .. } => true,
+            Error::Io { source, .. } => source.kind() != ErrorKind::StorageFull,
+            _ => false,
+        };
+        if useful && job.continues() { self.save().err().unwrap_or(error) } else { error }
     }
 
     /// Whether it has the segment of a chunk.
@@ -145,8 +199,8 @@ impl Collector {
             return Err(Error::TooManyPages { pages });
         }
         firsts.push(pages as u32);
-        let Collector { segments, memory, memory_limit, disk, folder, .. } = self;
-        Ok(Segments { segments, firsts, memory, memory_limit, disk, folder })
+        let Collector { segments, memory, memory_limit, disk, ends, folder, .. } = self;
+        Ok(Segments { segments, firsts, memory, memory_limit, disk, ends, folder })
     }
 }
 
@@ -158,6 +212,7 @@ pub(crate) struct Segments {
     memory: u64,
     memory_limit: u64,
     disk: Option<Disk>,
+    ends: BTreeMap<u32, u32>,
     folder: PathBuf,
 }
 
@@ -193,6 +248,7 @@ impl Segments {
             segments: self.segments,
             memory_limit: self.memory_limit,
             disk: self.disk,
+            ends: self.ends,
             folder: self.folder,
         }
     }
