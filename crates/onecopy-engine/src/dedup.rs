@@ -159,8 +159,18 @@ fn lists<'a>(
     progress: &'a dyn Progress,
 ) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
-    let (inputs, outputs) = (&work.run.inputs, work.outputs);
-    Lists { segments, inputs, decisions, threshold, memory, outputs, progress }
+    let (content, has_parts) = (work.run.config.content, work.method.looks_at().parts);
+    Lists {
+        segments,
+        inputs: &work.run.inputs,
+        decisions,
+        threshold,
+        content,
+        has_parts,
+        memory,
+        progress,
+        outputs: work.outputs,
+    }
 }
 
 #[cfg(test)]

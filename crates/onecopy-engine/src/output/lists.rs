@@ -9,7 +9,7 @@ mod table;
 use std::fs;
 use std::path::Path;
 
-use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
+use onecopy_core::{Content, Decision, End, Kind, Language, LinkKind, PageId, shown};
 
 use super::names::{Named, Names};
 use super::place::{Place, Position};
@@ -31,6 +31,10 @@ pub(crate) struct Lists<'a> {
     pub inputs: &'a Inputs,
     pub decisions: &'a Decisions,
     pub threshold: f64,
+    /// Which text of HTML pages is compared.
+    pub content: Content,
+    /// Whether the sketches of HTML pages have parts.
+    pub has_parts: bool,
     /// The memory limit for names, in bytes.
     pub memory: u64,
     pub outputs: Outputs,
@@ -62,6 +66,19 @@ impl Lists<'_> {
         Ok(())
     }
 
+    /// Whether only the main content of a page may have been compared.
+    fn compares_main(&self, row: &Row) -> bool {
+        match (self.content, self.has_parts) {
+            (Content::All, _) => false,
+            (_, true) => row.own,
+            // Without parts, nothing says which records are HTML.
+            (_, false) => {
+                let format = self.inputs.sources[row.source as usize].format;
+                matches!(format, Format::Html | Format::Records(_))
+            }
+        }
+    }
+
     fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder, "removed", REMOVED, self.outputs)?;
         let mut texts = NameList::create(folder, "removed", self.outputs)?;
@@ -76,6 +93,7 @@ impl Lists<'_> {
                 let winner = names.of(winner)?;
                 let kind = kind.between(row.identity, winner.identity);
                 counts.remove(kind, similarity);
+                counts.main_content |= kind == Kind::Exact && self.compares_main(row);
                 let page = names.named(number, row, segment.name(i));
                 texts.add(&page.name)?;
                 let [source, line, record, place_row] = page.place.cells();

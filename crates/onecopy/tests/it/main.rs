@@ -41,4 +41,5 @@ mod revisits; //  payloads of any type are stored once, and records refer to no 
 mod serve; //     `serve`: every route, its errors, and how it stops
 mod simd; //      every SIMD level gives the same answer
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error
+mod terminal; //  output fits the terminal; words for methods; pictures; which text was equal
 mod tidy; //      the rules of style that a machine can check

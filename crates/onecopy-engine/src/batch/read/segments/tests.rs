@@ -142,7 +142,8 @@ fn a_stopped_run_saves_the_segments_in_memory_and_where_sources_end() {
         assert_eq!((again.has(2, 0), again.has(0, 1), again.pages() == 2), (saved, saved, saved));
         // The first chunk of lot 0 is missing.
         assert_eq!((again.has_all(2), again.has_all(0), again.has_all(1)), (saved, false, false));
-        ["segments.log", "segments.bin"].map(|name| std::fs::remove_file(folder.path().join(name)).ok());
+        let _ =
+            ["segments.log", "segments.bin"].map(|name| std::fs::remove_file(folder.path().join(name)).ok());
     }
     job.inputs = vec!["-".into()];
     let mut collector = Collector::open(folder.path(), 1 << 20).unwrap();
