@@ -57,6 +57,9 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",
         Error::NoListedPairs { .. } => "leave --listed-only out",
         Error::CollectionInUse { .. } => "ask its service over HTTP, or stop that first",
+        Error::NoCollection { folder } => {
+            return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
+        }
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }

@@ -2,6 +2,8 @@
 //! a batch run over the same pages.
 
 mod durability;
+mod opening;
+mod rewriting;
 
 use std::collections::BTreeMap;
 use std::fs;
