@@ -1,7 +1,6 @@
 //! Redirects, canonical links, equivalent forms of an address, and markets.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};

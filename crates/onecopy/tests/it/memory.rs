@@ -1,7 +1,6 @@
 //! Memory, threads and input order change no answer, and the memory limit holds.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use tempfile::tempdir;
