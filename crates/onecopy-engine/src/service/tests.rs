@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::tuning::Tuning;
 use super::*;
+use crate::error::Error;
 use crate::job::Job;
 use crate::progress::Silent;
 
@@ -150,7 +151,15 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
     let mut job = Job::new([input.to_str().unwrap()], &out);
     job.config = config.clone();
     job.threads = 1;
-    crate::dedup(&job, &Silent).unwrap();
+    let outcome = match crate::dedup(&job, &Silent) {
+        Err(Error::NoPageInMarket { .. }) => {
+            // A market without pages changes no answer.
+            job.config.markets.clear();
+            crate::dedup(&job, &Silent)
+        }
+        outcome => outcome,
+    };
+    outcome.unwrap();
     let records = |name: &str| -> Vec<Value> {
         let text = fs::read_to_string(out.join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
