@@ -31,6 +31,8 @@ mod methods; //   every method through the program: its results, its reported re
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod openapi; //   random requests from the served openapi.json: every answer conforms to it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
+mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
+mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
