@@ -14,6 +14,7 @@ mod check;
 mod collection;
 mod contents;
 mod import;
+mod name;
 mod prepare;
 mod queue;
 mod status;
@@ -34,6 +35,7 @@ use onecopy_store::Look;
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
+pub use name::PageName;
 pub use status::{
     Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
     StatusKind,
@@ -90,9 +92,9 @@ pub enum Action<'a> {
     /// Adds a page, or a new version of it: a JSON object as in a line of JSON Lines.
     Put(&'a [u8]),
     /// Marks the page with this name as dead. The service still knows it.
-    Dead(&'a str),
+    Dead(PageName<'a>),
     /// Forgets the page with this name.
-    Delete(&'a str),
+    Delete(PageName<'a>),
 }
 
 /// An open collection. Any thread may call all functions; the documentation says which of them wait.
@@ -164,8 +166,11 @@ impl Service {
 
     /// The status of pages by name, all as of one moment. `None` for an unknown page. With `verify`, it compares losers
     /// with their winner again, and counts the result for their group.
-    pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        ask::status(&self.collection, pages, verify)
+    pub fn status<'a, N>(&self, pages: &[N], verify: bool) -> Result<Vec<Option<Status>>>
+    where
+        N: Into<PageName<'a>> + Copy,
+    {
+        ask::status(&self.collection, pages.iter().map(|&page| page.into()), verify)
     }
 
     /// The status that a page would get if it were added now. Stores nothing.

@@ -33,8 +33,9 @@ impl Memory {
 
     /// The postings that are of use: those of a content since it was last superseded.
     pub(super) fn current(&self) -> impl Iterator<Item = Posting> + '_ {
-        let is_current =
-            |(at, posting): &(u32, &Posting)| self.since.get(&posting.content).is_none_or(|since| at >= since);
+        let is_current = |(at, posting): &(u32, &Posting)| {
+            self.since.get(&posting.content).is_none_or(|since| at >= since)
+        };
         (0..).zip(&self.postings).filter(is_current).map(|(_, posting)| *posting)
     }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{Alive, Posting};
 use super::cursor::Cursor;
 use super::part::Part;
 use super::writer::{Draft, PartWriter};
+use super::{Alive, Posting};
 use crate::Result;
 use crate::disk::Folder;
 

@@ -61,7 +61,18 @@ impl Part {
             return Err(damaged(&name, filter_offset, "the checksum of the filter does not match"));
         }
         let (covered, contents) = (0, 0);
-        Ok(Part { number, postings: tail.postings, bytes, checksum, covered, contents, name, file, fence, filter })
+        Ok(Part {
+            number,
+            postings: tail.postings,
+            bytes,
+            checksum,
+            covered,
+            contents,
+            name,
+            file,
+            fence,
+            filter,
+        })
     }
 
     /// Calls `each` with the index of each key that may be present, and an upper bound of its postings.
