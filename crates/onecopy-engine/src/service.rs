@@ -17,6 +17,7 @@ mod import;
 mod name;
 mod prepare;
 mod queue;
+mod scrub;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -100,7 +101,8 @@ pub enum Action<'a> {
 /// An open collection. Any thread may call all functions; the documentation says which of them wait.
 pub struct Service {
     collection: Arc<Collection>,
-    tier2: Option<JoinHandle<()>>,
+    /// Tier 2, and who verifies checksums.
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl ServiceOptions {
@@ -146,11 +148,15 @@ impl Service {
     fn start(collection: Collection) -> Service {
         let collection = Arc::new(collection);
         if collection.is_read_only() {
-            return Service { collection, tier2: None };
+            return Service { collection, threads: Vec::new() };
         }
-        let worker = collection.clone();
-        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || tier2::work(&worker));
-        Service { collection, tier2: tier2.ok() }
+        let tasks: [(&str, fn(&Collection)); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
+        let start = |(name, work): (&str, fn(&Collection))| {
+            let collection = collection.clone();
+            std::thread::Builder::new().name(name.into()).spawn(move || work(&collection)).ok()
+        };
+        let threads = tasks.into_iter().filter_map(start).collect();
+        Service { collection, threads }
     }
 
     /// The rules for duplicates of this collection.
@@ -258,9 +264,9 @@ impl Service {
 
     fn stop(&mut self) {
         self.collection.queue.stop();
-        if let Some(tier2) = self.tier2.take() {
+        for thread in self.threads.drain(..) {
             // It reported its error when it failed.
-            tier2.join().ok();
+            thread.join().ok();
         }
     }
 }

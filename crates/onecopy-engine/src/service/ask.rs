@@ -183,7 +183,7 @@ fn bare_record(row: &PageRow) -> Name {
 pub(super) fn stats(collection: &Collection) -> Stats {
     let gauge = collection.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
-    let totals = collection.totals();
+    let (totals, found) = (collection.totals(), collection.scrubbing.findings());
     let numbers = gauge.numbers;
     Stats {
         pages: kept + losers + dead + rejected,
@@ -209,5 +209,8 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         repaired: numbers.repaired,
         disk_bytes: totals.disk_bytes,
         replaced_orders: totals.replaced_orders,
+        scrubs: found.passes,
+        scrubbed_at: found.ended,
+        damaged: found.damaged,
     }
 }

@@ -5,6 +5,7 @@ mod durability;
 mod names;
 mod opening;
 mod rewriting;
+mod scrubbing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
