@@ -116,6 +116,7 @@ impl ServeArgs {
         options.config = (typed != Config::default()).then_some(typed);
         options.fields = self.fields.fields();
         options.limits.page_bytes = self.limits.max_page.0 as usize;
+        options.check_tables = true;
         options.keep_pages = !self.no_keep_pages;
         options.queue_bytes = self.queue.0;
         options.repair_rate = self.repair_rate;
