@@ -32,6 +32,7 @@ mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod openapi; //   random requests from the served openapi.json: every answer conforms to it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod printing; //  a result that standard output does not take is an error
+mod proxies; //   nginx and haproxy in front of the service pass all lines on
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod serve; //     `serve`: every route, its errors, and how it stops
