@@ -4,7 +4,9 @@ mod kept;
 mod lists;
 mod names;
 mod parquet;
+mod place;
 mod reasons;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;

@@ -24,6 +24,9 @@ pub struct Report {
     /// The recall of an approximate method; `None` for an exact one, which finds all pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<Recall>,
+    /// The removed pages of archives; `None` if the input has no archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archives: Option<Archives>,
     /// Bytes of input, as stored on disk.
     pub input_bytes: u64,
     /// The elapsed time.
@@ -65,6 +68,21 @@ impl Unreadable {
         let reason = reason.strip_prefix(DAMAGED).unwrap_or(reason);
         Unreadable { source: source.into(), reason: reason.into(), ..Unreadable::default() }
     }
+}
+
+/// How the kept archives hold what was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archives {
+    /// Removed pages that are `revisit` records now.
+    pub revisits: u64,
+    /// Removed pages whose records are unchanged.
+    pub whole: u64,
+    /// Removed pages that were left out.
+    pub left_out: u64,
+    /// Other records, such as images, that are `revisit` records now.
+    pub payloads: u64,
+    /// Requests, metadata and revisits that were left out with the record that they belong to.
+    pub companions: u64,
 }
 
 /// The recall of an approximate method.
@@ -140,6 +158,9 @@ pub struct Counts {
     pub groups: u64,
     /// Removed pages by kind.
     pub kinds: Kinds,
+    /// Whether some exact duplicates are HTML pages whose main content was compared: their other text may differ.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub main_content: bool,
     /// Pages in the largest group.
     pub largest_group: u64,
     /// Removed pages by similarity to their winner, in twentieths from 0; the last bin holds 0.95 to 1.
@@ -179,7 +200,7 @@ pub enum RejectionKind {
 /// Removed pages by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kinds {
-    /// Their canonical text equals the winner's.
+    /// Their compared text equals the winner's; see [`Counts::main_content`].
     pub exact: u64,
     /// Their similarity to the winner reaches the threshold.
     pub near: u64,

@@ -1,5 +1,7 @@
 //! Text in columns that fit the reader's lines, and foreign text made safe for a terminal.
 
+use std::ops::Range;
+
 use crate::paint::{columns as width_of, wrap};
 
 /// Between two columns.
@@ -15,21 +17,31 @@ pub fn columns(rows: &[Vec<String>], left: usize) -> String {
 /// Like [`columns`]. If a line would have more than `most` columns, the table is cut into several, each with the names.
 pub fn columns_within(rows: &[Vec<String>], left: usize, most: usize) -> String {
     let widths = widths(rows);
-    let names: usize = widths.iter().take(left).map(|width| width + GAP).sum();
-    let mut parts: Vec<Vec<usize>> = vec![(0..left.min(widths.len())).collect()];
-    let mut taken = names;
-    for (column, width) in widths.iter().enumerate().skip(left) {
-        let is_joined = rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.starts_with('[')));
-        // An interval stays beside its value.
-        if taken + width > most && taken > names && !is_joined {
-            parts.push((0..left).collect());
-            taken = names;
+    let width = |columns: &[usize]| columns.iter().map(|&column| widths[column] + GAP).sum::<usize>();
+    let names: Vec<usize> = (0..left.min(widths.len())).collect();
+    let mut parts = vec![names.clone()];
+    for together in joined(rows, left..widths.len()) {
+        let part = parts.last().expect("there is a first part");
+        if part.len() > names.len() && width(part) + width(&together) > most.saturating_add(GAP) {
+            parts.push(names.clone());
         }
-        parts.last_mut().expect("there is a first part").push(column);
-        taken += width + GAP;
+        parts.last_mut().expect("there is a first part").extend(together);
     }
     let parts: Vec<String> = parts.iter().map(|part| aligned(rows, part, left, &widths)).collect();
     parts.join("\n")
+}
+
+/// Columns that stay together: an interval, a threshold (`at`) or a recall (`R`) stays with the column before it.
+fn joined(rows: &[Vec<String>], columns: Range<usize>) -> Vec<Vec<usize>> {
+    let header = |column: usize| rows.first().and_then(|row| row.get(column)).map_or("", String::as_str);
+    let mut together: Vec<Vec<usize>> = Vec::new();
+    for column in columns {
+        match together.last_mut() {
+            Some(before) if ["", "at", "R"].contains(&header(column)) => before.push(column),
+            _ => together.push(vec![column]),
+        }
+    }
+    together
 }
 
 fn widths(rows: &[Vec<String>]) -> Vec<usize> {

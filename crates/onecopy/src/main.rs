@@ -6,6 +6,7 @@ mod columns;
 mod commands;
 mod http;
 mod paint;
+mod picture;
 mod plot;
 mod remedy;
 mod simd;

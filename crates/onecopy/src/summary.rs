@@ -3,15 +3,17 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable};
+use onecopy_engine::{
+    Archives, Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable,
+};
 
 use crate::columns::shown;
 use crate::plot::plot;
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
 
-/// The report, ready to print.
-pub fn of(report: &Report, out: &Path) -> String {
+/// The report, ready to print. `out` is the folder with the lists, if they were kept.
+pub fn of(report: &Report, out: Option<&Path>) -> String {
     let counts = &report.counts;
     let mut text = String::new();
     let share = |part: u64| 100.0 * part as f64 / report.read.max(1) as f64;
@@ -26,6 +28,12 @@ pub fn of(report: &Report, out: &Path) -> String {
         counts.removed,
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
+    if counts.main_content {
+        let _ = writeln!(text, "{:>26}exact by main content: other text of HTML pages may differ", "");
+    }
+    if let Some(archives) = report.archives.filter(|archives| *archives != Archives::default()) {
+        let _ = writeln!(text, "{:>26}{}", "", archived(&archives));
+    }
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
     reasons(&counts.reasons, &mut text);
     unreadable(&report.unreadable, &mut text);
@@ -43,6 +51,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         human(report.peak_memory_bytes),
         if report.out_of_core { ", sketches on disk" } else { "" }
     );
+    let Some(out) = out else { return text };
     let _ = writeln!(
         text,
         "{} names the winner and similarity of every removed page",
@@ -138,6 +147,21 @@ fn kinds(kinds: &Kinds) -> String {
         }
     }
     text
+}
+
+/// How archives hold what was removed.
+fn archived(archives: &Archives) -> String {
+    let Archives { revisits, whole, left_out, payloads, companions } = *archives;
+    let parts = [
+        (revisits, "as revisits"),
+        (whole, "whole"),
+        (left_out, "left out"),
+        (companions, "requests and metadata left out with them"),
+        (payloads, "other records as revisits"),
+    ];
+    let some = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = some.map(|(number, what)| format!("{} {what}", count(*number))).collect();
+    format!("in archives: {}", parts.join(", "))
 }
 
 /// The expected and the measured recall of an approximate method.

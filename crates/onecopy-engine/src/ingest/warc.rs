@@ -8,11 +8,13 @@
 //! before the next chunk is requested.
 
 mod arc;
+mod capture;
 mod frame;
 mod header;
 mod http;
 mod marker;
 mod meaning;
+mod overlong;
 mod page;
 mod records;
 mod sniff;
@@ -20,9 +22,13 @@ mod sniff;
 mod tests;
 mod unpack;
 
+pub(crate) use capture::{
+    Capture, Names, PayloadKey, capture, id_hash, key_of, names, names_of_original, start_of_capture,
+};
 pub(crate) use meaning::{Meaning, meaning};
+pub(crate) use overlong::{Overlong, Purpose};
 pub(crate) use page::read_record;
-pub(crate) use records::{WarcRecord, records};
+pub(crate) use records::{RecordKind, WarcRecord, records};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;

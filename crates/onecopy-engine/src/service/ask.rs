@@ -72,6 +72,8 @@ fn holds(collection: &Collection, snapshot: &Snapshot, row: &PageRow, status: &S
 pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Result<Answer, Refusal> {
     let version = collection.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
     let broken = |error: Error| Refusal::Broken(error.to_string());
+    // A collection that is only read has no keys to search by.
+    collection.check_writable().map_err(broken)?;
     let snapshot = collection.snapshot();
     let status = collection.tier1(&snapshot).answer(&version).map_err(broken)?.status;
     let mut alike = likenesses(collection, &snapshot, &version).map_err(broken)?;
@@ -203,5 +205,6 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         failed: numbers.failed,
         repaired: numbers.repaired,
         disk_bytes: totals.disk_bytes,
+        replaced_orders: totals.replaced_orders,
     }
 }

@@ -1,10 +1,11 @@
 //! `onecopy eval`: measures methods on labelled sets.
 
+mod figure;
 mod plot;
-mod svg;
 mod tables;
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,8 +15,9 @@ use onecopy_engine::{Evaluation, Mistake, MistakeKind, eval};
 
 use crate::args::EvalArgs;
 use crate::columns::shown;
-use crate::commands::print;
+use crate::commands::{WrongCall, print};
 use crate::paint::{columns, wrap};
+use crate::picture::{png, svg};
 use crate::size::count;
 use crate::terminal::Terminal;
 use crate::width;
@@ -26,15 +28,22 @@ const ADDRESS: usize = 100;
 
 pub fn run(args: &EvalArgs) -> Result<ExitCode> {
     let job = args.job()?;
+    let format = args.plot.as_deref().map(format_of).transpose()?;
     // Nothing on disk can be left half done, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     let found = eval(&job, &terminal)?;
     terminal.end();
     // The evaluations are ordered by set, each with all methods.
     let sets: Vec<&[Evaluation]> = found.chunks(job.methods.len().max(1)).collect();
-    if let Some(path) = &args.plot {
-        let picture = svg::svg(&sets);
-        std::fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    if let (Some(path), Some(format)) = (&args.plot, format) {
+        let figure = figure::figure(&sets);
+        let drawn = match format {
+            Format::Svg => svg(&figure).into_bytes(),
+            Format::Png => {
+                png(&figure).context("the figure is too large for PNG: give fewer sets, or .svg")?
+            }
+        };
+        std::fs::write(path, drawn).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.json {
         print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
@@ -42,6 +51,25 @@ pub fn run(args: &EvalArgs) -> Result<ExitCode> {
         print(&for_people(&sets, width::of_stdout()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The format of a figure.
+enum Format {
+    Svg,
+    Png,
+}
+
+/// The format that the ending of a file asks for.
+fn format_of(path: &Path) -> Result<Format> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        None | Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        Some(other) => {
+            let reason = format!("--plot {} asks for a .{other} file", path.display());
+            Err(WrongCall(reason + ": give a name that ends in .svg or .png").into())
+        }
+    }
 }
 
 fn for_people(sets: &[&[Evaluation]], most: usize) -> String {
@@ -68,7 +96,7 @@ fn for_people(sets: &[&[Evaluation]], most: usize) -> String {
 
 const INTERVALS: &str = "[low, high] is the 95 % interval for independent pairs. Pairs of one cluster are not \
                          independent, so the true interval is wider.";
-const SIMILARITY: &str = "Similarity is that of whole texts, in 5-word shingles. P is precision, R recall.";
+const SIMILARITY: &str = "Similarity is that of whole texts. P is precision, R recall.";
 const TO_SEE: &str = "To see what two pages share and where they differ:";
 
 /// The title of a set.
@@ -104,7 +132,8 @@ fn mistakes(evaluation: &Evaluation, most: usize, text: &mut String) {
             MistakeKind::FalsePositive => evaluation.score.found - evaluation.score.right,
             MistakeKind::FalseNegative => evaluation.score.duplicates - evaluation.score.right,
         };
-        let _ = writeln!(text, "{}: {title}, the worst of {}", evaluation.method, count(number));
+        let title = format!("{}: {title}, the worst of {}", evaluation.method, count(number));
+        let _ = writeln!(text, "{}", wrap(&title, most).join("\n"));
         wrong.for_each(|mistake| one(mistake, most, text));
         text.push('\n');
     }
@@ -119,7 +148,11 @@ fn one(mistake: &Mistake, most: usize, text: &mut String) {
     let url_width = urls.iter().flatten().map(|url| columns(url)).max().unwrap_or(0);
     let is_beside = INDENT + id_width + 2 + url_width <= most;
     let mut lines: Vec<String> = Vec::new();
-    for (id, url) in ids.into_iter().zip(urls) {
+    if urls == [None, None] && INDENT + 2 * id_width + 2 <= most {
+        lines.push(ids.join("  "));
+    }
+    let below = if lines.is_empty() { 2 } else { 0 };
+    for (id, url) in ids.into_iter().zip(urls).take(below) {
         match url {
             Some(url) if is_beside => {
                 lines.push(format!("{id}{}  {url}", " ".repeat(id_width - columns(&id))));
@@ -128,7 +161,8 @@ fn one(mistake: &Mistake, most: usize, text: &mut String) {
         }
     }
     if !mistake.candidate {
-        lines.push("never compared: the search of the method misses it".into());
+        let note = wrap("never compared: the search of the method misses it", most - INDENT);
+        lines.extend(note.into_iter().map(str::to_owned));
     }
     let mut start = format!("  {:.3}  ", mistake.similarity);
     for line in lines {

@@ -91,8 +91,8 @@ fn explained(entry: &MethodEntry, columns: usize) -> Result<String> {
         let lines = with_prose(&start, name + usual + 4, it.about, columns);
         let _ = writeln!(text, "{}", lines.join("\n"));
     }
-    if let Some(it) = parameters.iter().find(|it| it.usual != "off") {
-        let choice = format!("{}:{}={}", entry.name, it.name, it.usual);
+    if let Some(it) = parameters.iter().find(|it| it.name == "threshold") {
+        let choice = format!("{}:{}={}", entry.name, it.name, digits(&it.usual));
         let _ = writeln!(text, "\nonecopy dedup pages.jsonl --out clean --method {choice}");
     }
     Ok(text)
@@ -101,10 +101,9 @@ fn explained(entry: &MethodEntry, columns: usize) -> Result<String> {
 /// What there is for a word that names no method.
 fn hinted(word: &str, hint: MethodHint, columns: usize) -> Result<String> {
     const NAME: usize = 21;
-    let mut says = hint.says.to_owned();
-    let first = says.remove(0).to_uppercase().to_string();
+    let says = sentence(hint.says);
     let shown: String = word.chars().filter(|c| !c.is_control()).take(40).collect();
-    let mut text = wrapped(&format!("onecopy has no method {shown:?}.\n{first}{says}.\n"), columns) + "\n";
+    let mut text = wrapped(&format!("onecopy has no method {shown:?}.\n{says}.\n"), columns) + "\n";
     for choice in hint.methods {
         let about = entry(choice).map_or("", |entry| entry.about);
         let about = format!("{about} ({})", kind(&*made(choice)?));
@@ -114,6 +113,18 @@ fn hinted(word: &str, hint: MethodHint, columns: usize) -> Result<String> {
     let named = entry(hint.methods[0]).map_or("", |entry| entry.name);
     let _ = writeln!(text, "\nonecopy methods {named} explains its parameters.");
     Ok(text)
+}
+
+/// A sentence with a large first letter, unless it begins with a name.
+fn sentence(says: &str) -> String {
+    let first = says.split_whitespace().next().unwrap_or_default();
+    let mut rest = says.chars();
+    match rest.next() {
+        Some(letter) if first != "onecopy" && entry(first).is_none() => {
+            letter.to_uppercase().chain(rest).collect()
+        }
+        _ => says.to_owned(),
+    }
 }
 
 fn wrapped(text: &str, columns: usize) -> String {

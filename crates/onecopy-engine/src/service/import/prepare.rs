@@ -7,7 +7,8 @@ use serde_json::value::to_raw_value;
 use super::plan::ImportReading;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, FieldNames, Format, Opener, Piece, Reason, RecordReader, Source, read_document, walk,
+    Chunk, FieldNames, Format, Opener, Piece, Reason, RecordReader, Source, ends_in_a_record, read_document,
+    walk,
 };
 use crate::job::Fields;
 use crate::report::Unreadable;
@@ -98,6 +99,9 @@ impl Intake<'_> {
                 Ok(None) => out.records += 1,
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
+        }
+        if ends_in_a_record(chunk, format) {
+            out.unreadable = Some(Unreadable::of(&out.name, "the file ends within a record"));
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);

@@ -16,6 +16,8 @@ pub struct MeasureRow<'a> {
     pub value: String,
     /// The value as a share, if it is a similarity.
     pub share: Option<f64>,
+    /// The least similarity of duplicates, if it is a method.
+    pub least: Option<f64>,
     pub threshold: String,
     pub alike: Option<bool>,
     pub about: &'a str,
@@ -31,6 +33,7 @@ fn of_method(verdict: &Verdict) -> MeasureRow<'_> {
         name: &verdict.method,
         value: format!("{:.5}", verdict.similarity),
         share: Some(verdict.similarity),
+        least: Some(verdict.threshold),
         threshold: threshold(verdict.threshold),
         alike: Some(verdict.alike),
         about: verdict.about,
@@ -49,6 +52,7 @@ fn of_measure(measure: &Measure) -> MeasureRow<'_> {
         name: measure.name,
         value,
         share,
+        least: None,
         threshold: String::new(),
         alike: None,
         about: measure.about,
@@ -94,37 +98,31 @@ pub fn summary(found: &Comparison) -> String {
 /// The verdict of the method that decides: the first, which is the default or the one that was chosen.
 pub struct Headline {
     pub is_alike: bool,
+    /// In a word or two.
+    pub short: &'static str,
+    /// In a sentence, with the reason.
     pub text: String,
 }
 
-/// Whether the pages are duplicates, in a sentence.
+/// Whether the pages are duplicates.
 pub fn headline(found: &Comparison) -> Headline {
-    let Some(first) = found.methods.first() else {
-        return Headline { is_alike: found.exact, text: exactly(found).unwrap_or_default() };
+    let first = found.methods.first();
+    let is_alike = found.exact || first.is_some_and(|first| first.alike);
+    let by = first.map_or(String::new(), |first| {
+        let (value, least) = (format!("{:.3}", first.similarity), threshold(first.threshold));
+        let side = if first.alike { "reaches" } else { "is below" };
+        format!("Their similarity by {}, {value}, {side} the threshold {least}.", first.method)
+    });
+    let (short, text) = match (found.exact, found.whole_equal, is_alike) {
+        (true, true, _) => ("Exact duplicates", "Their texts are equal.".into()),
+        (true, false, _) => (
+            "Exact duplicates by main content",
+            "Their main contents are equal. Other text of the pages differs.".into(),
+        ),
+        (false, _, true) => ("Near-duplicates", by),
+        (false, _, false) => ("Not duplicates", by),
     };
-    let (value, least) = (format!("{:.3}", first.similarity), threshold(first.threshold));
-    let text = match (exactly(found), first.alike) {
-        (Some(exactly), _) => exactly,
-        (None, true) => {
-            format!("Near-duplicates by {}: their similarity is {value}, at least {least}.", first.method)
-        }
-        (None, false) => {
-            format!("Not duplicates by {}: their similarity is {value}, below {least}.", first.method)
-        }
-    };
-    Headline { is_alike: first.alike || found.exact, text }
-}
-
-/// What is equal, if the compared texts are.
-fn exactly(found: &Comparison) -> Option<String> {
-    let text = match (found.exact, found.whole_equal) {
-        (false, _) => return None,
-        (true, true) => "Exact duplicates: their texts are equal.",
-        (true, false) => {
-            "Exact duplicates by main content: it is equal, but other text of the pages differs."
-        }
-    };
-    Some(text.into())
+    Headline { is_alike, short, text }
 }
 
 /// Which text of a page was compared, in words.
@@ -145,10 +143,12 @@ pub fn for_people(found: &Comparison, paint: Paint) -> String {
         let _ =
             writeln!(text, "{letter}  {strong}{between}{}", wrap(&facts, paint.columns - 3).join("\n   "));
     }
-    let Headline { is_alike, text: verdict } = headline(found);
+    let Headline { is_alike, short, text: reason } = headline(found);
     let tone = if is_alike { Tone::Come } else { Tone::Gone };
-    let lines: Vec<String> =
-        wrap(&verdict, paint.columns).into_iter().map(|line| paint.paint(tone, line)).collect();
+    let lines: Vec<String> = wrap(&format!("{short}. {reason}"), paint.columns)
+        .into_iter()
+        .map(|line| paint.paint(tone, line))
+        .collect();
     let _ = writeln!(text, "\n{}\n", lines.join("\n"));
     table(found, paint, &mut text);
     let _ = writeln!(text, "\n{}", wrap(&summary(found), paint.columns).join("\n"));
