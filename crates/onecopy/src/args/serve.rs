@@ -132,6 +132,7 @@ impl ServeArgs {
         }
         Ok(HttpOptions {
             token: self.token()?,
+            folder: self.data.clone(),
             page_bytes: self.limits.max_page.0 as usize,
             idle: Duration::from_secs(idle.min(86_400)),
             grace: Duration::from_secs(self.limits.grace.min(86_400)),
