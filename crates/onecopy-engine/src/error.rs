@@ -230,6 +230,21 @@ pub enum Error {
         /// The collection's folder.
         folder: PathBuf,
     },
+    /// The folder has no collection, and none is to be begun.
+    #[error("{folder} has no collection")]
+    NoCollection {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder has parts of a collection, but not its tables.
+    #[error(
+        "collection {folder}: tables.redb is missing or empty, and the other files are of no use without it: restore \
+         the folder from a backup"
+    )]
+    CollectionLost {
+        /// The collection's folder.
+        folder: PathBuf,
+    },
     /// The collection has the format of another version.
     #[error(
         "collection {folder}: it has format {found}, and this version reads format {expected}: use the version of \
@@ -339,12 +354,6 @@ pub enum Error {
     InputChanged {
         /// The input.
         input: String,
-    },
-    /// A finished run does not say where its pages were.
-    #[error("the run in {folder} was made by an older version, whose pages.jsonl has no places")]
-    NoPlaces {
-        /// The run's folder.
-        folder: PathBuf,
     },
 }
 

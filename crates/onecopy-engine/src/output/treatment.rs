@@ -23,10 +23,10 @@ use onecopy_core::Decision;
 
 pub(crate) use self::files::Original;
 use self::files::{Files, LEFT_OUT, Settled};
-use self::scan::{Found, Scan};
+use self::scan::{Found, Scan, in_lot};
 use super::kept::KeptWriter;
 use crate::error::Result;
-use crate::ingest::{Format, Lot, RecordKind, Source, WarcRecord, id_hash};
+use crate::ingest::{Format, Lot, RecordKind, Source, WarcRecord, names};
 use crate::job::{Payloads, RemovedRecords};
 use crate::parallel::for_each;
 use crate::report::Archives;
@@ -42,7 +42,7 @@ pub(crate) enum Treatment {
 /// How the records of all archives are treated.
 pub(crate) struct Treatments {
     files: Files,
-    /// Hashes of the ids of records that are left out.
+    /// Hashes of the ids of records that are left out, in their archives.
     dropped: HashSet<u64>,
     /// `None` if the input has no archive.
     pub counts: Option<Archives>,
@@ -81,13 +81,14 @@ impl Treatments {
 
     /// The treatment of the records of one lot.
     pub(super) fn of_lot(&self, lot: usize) -> Result<LotTreatments<'_>> {
-        Ok(LotTreatments { all: self, rows: self.files.rows(lot)? })
+        Ok(LotTreatments { all: self, lot, rows: self.files.rows(lot)? })
     }
 }
 
 /// How the records of one archive are treated.
 pub(super) struct LotTreatments<'a> {
     all: &'a Treatments,
+    lot: usize,
     rows: Vec<Settled>,
 }
 
@@ -116,9 +117,9 @@ impl LotTreatments<'_> {
 
     /// Whether it belongs to a record that is left out.
     fn is_dropped(&self, record: &WarcRecord) -> bool {
-        !self.all.dropped.is_empty()
-            && matches!(record.kind, RecordKind::Request | RecordKind::Metadata | RecordKind::Revisit)
-            && record.text("warc-record-id").is_some_and(|id| self.all.dropped.contains(&id_hash(&id)))
+        let dropped = &self.all.dropped;
+        let belongs = matches!(record.kind, RecordKind::Request | RecordKind::Metadata | RecordKind::Revisit);
+        !dropped.is_empty() && belongs && dropped.contains(&in_lot(names(record)[0], self.lot))
     }
 }
 

@@ -116,6 +116,14 @@ pub enum RemovedArg {
     LeaveOut,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListArg {
+    /// kept.txt and removed.txt: the names of pages, one on each line
+    Names,
+    /// Each list as Parquet, too
+    Parquet,
+}
+
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum PayloadsArg {
     /// Those of removed pages
@@ -123,14 +131,6 @@ pub enum PayloadsArg {
     Pages,
     /// Those of all responses and resources: images, styles, scripts and pages that were rejected
     All,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ListArg {
-    /// kept.txt and removed.txt: the names of pages, one on each line
-    Names,
-    /// Each list as Parquet, too
-    Parquet,
 }
 
 impl DedupArgs {
@@ -157,11 +157,11 @@ impl DedupArgs {
             RemovedArg::RevisitOrLeaveOut => RemovedRecords::RevisitOrLeaveOut,
             RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
         };
+        job.outputs = self.outputs();
         job.payloads = match self.payloads {
             PayloadsArg::Pages => Payloads::Pages,
             PayloadsArg::All => Payloads::All,
         };
-        job.outputs = self.outputs();
         job.environment = environment();
         job.recall_pages = self.recall_pages;
         job.memory_bytes = self.memory.0;

@@ -203,3 +203,23 @@ fn a_near_duplicate_stays_whole() {
     assert_eq!(field(&left[2], "WARC-Refers-To"), Some(id("response", NEAR)));
     assert_eq!(field(&left[2], "WARC-Record-ID"), Some(id("response", COPY)));
 }
+
+#[test]
+fn an_archive_that_is_given_twice_keeps_its_records() {
+    let folder = tempdir().expect("a folder");
+    let input = [
+        page(ONE, &window(0)),
+        request(ONE, &[("WARC-Concurrent-To", &id("response", ONE))]),
+        image("http://a.example/logo", "", b"an image"),
+    ];
+    for name in ["in/first.warc", "in/second.warc"] {
+        write(folder.path(), name, &input);
+    }
+    for (flags, left) in [("--payloads all", 3), ("--payloads all --removed-records leave-out", 1)] {
+        let out = folder.path().join(format!("out-{left}"));
+        dedup(&folder.path().join("in"), &out).args(flags).arg("--quiet").succeed();
+        assert!(kept(&out, "first.warc") == input, "{flags}");
+        // No record refers to itself, and the request of the page that is left out goes with it.
+        assert!(kept(&out, "second.warc") == input[3 - left..], "{flags}");
+    }
+}
