@@ -174,6 +174,4 @@ fn lists<'a>(
 }
 
 #[cfg(test)]
-mod formats;
-#[cfg(test)]
 mod tests;

@@ -33,7 +33,7 @@ pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
 pub(crate) use record::{FieldNames, document, read_document, read_line, to_line};
 pub(crate) use remote::Stores;
-pub(crate) use split::copy_kept;
+pub(crate) use split::{ArraySplit, SplitChunks, TableSplit, copy_kept};
 pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
 pub(crate) use warc::{
     Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,

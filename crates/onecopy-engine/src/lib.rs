@@ -49,7 +49,7 @@ pub use explain::{
     Explanation, Fate, GroupFacts, PageExplanation, PageFacts, PageRef, RelatedPage, explain, explain_page,
 };
 #[doc(hidden)]
-pub use fuzzed::{parquet_lines, reread_lines};
+pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,

@@ -1,5 +1,7 @@
 //! The equalities: fast = obvious, and the answer depends on neither order, threads, memory nor a restart.
 
+mod formats;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

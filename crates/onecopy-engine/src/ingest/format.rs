@@ -97,7 +97,7 @@ pub(crate) enum FileKind {
     Unknown,
 }
 
-/// What a file is by its first bytes, if its name does not tell. A file in a folder must look like pages: nobody named it.
+/// The kind of a file by its first bytes, if its name does not tell. A file in a folder must look like pages: nobody named it.
 pub(crate) fn by_content(head: &[u8], asked: Asked) -> FileKind {
     if let Some(reason) = foreign_by_content(head) {
         return FileKind::Foreign(reason);
@@ -124,7 +124,7 @@ pub(crate) fn by_content(head: &[u8], asked: Asked) -> FileKind {
     }
 }
 
-/// Whether a JSON file that begins so is not one object per line: it is an array, or its first object goes on.
+/// Whether a JSON file that begins so is not one object per line: it is an array, or its first object continues on the next line.
 pub(crate) fn is_array_file(head: &[u8]) -> bool {
     is_array(&unpacked(head, sniff(head)))
 }

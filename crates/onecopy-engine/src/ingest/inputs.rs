@@ -110,7 +110,7 @@ const LINK: &str = "a link, which is not followed";
 const NOWHERE: &str = "a link that leads to no file";
 const SPECIAL: &str = "not a regular file";
 
-/// What to do with links inside folders. They may lead out of the folder.
+/// How links inside folders are treated. They may lead out of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     Follow,
@@ -347,7 +347,7 @@ fn foreign_address(input: &str) -> Option<&'static str> {
     let (scheme, _) = input.split_once("://")?;
     Some(match scheme {
         "hf" => {
-            "hf:// is not supported: download the files first (huggingface-cli download --repo-type dataset NAME --local-dir FOLDER) and give the folder"
+            "hf:// is not supported: download the files first (huggingface-cli download) and give their folder"
         }
         scheme if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) => {
             "addresses of this kind are not supported (s3://, gs://, az://, http:// and https:// are): copy the files here first"

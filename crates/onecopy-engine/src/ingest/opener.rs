@@ -38,7 +38,7 @@ pub(crate) struct Opener {
 /// The chunks of a source, and a counter of the bytes read from it.
 pub(crate) type OpenedChunks = (Box<dyn Chunks>, Arc<AtomicU64>);
 
-/// What finds records, the bytes to find them in, and a counter of the bytes read.
+/// A splitter, the bytes to find records in, and a counter of the bytes read.
 pub(crate) type OpenedSplit = (Box<dyn Split>, Box<dyn Read + Send>, Arc<AtomicU64>);
 
 type OpenedTable = (TableSplit, Box<dyn Read + Send>, Arc<AtomicU64>);
@@ -79,7 +79,7 @@ impl Opener {
         })
     }
 
-    /// What finds the records of a source that are not lines, the unpacked bytes, and a counter of the bytes read.
+    /// The splitter for a source whose records are not lines, the unpacked bytes, and a counter of the bytes read.
     pub(crate) fn split(&self, source: &Source) -> io::Result<OpenedSplit> {
         if let Format::Table(_) = source.format {
             let (split, reader, taken) = self.table(source)?;

@@ -240,7 +240,7 @@ fn nested<'a>(object: &'a str, path: &str) -> Option<&'a str> {
 /// Maps a field name to its meaning, and to the paths that lead through it.
 struct FieldKey<'a>(&'a FieldNames);
 
-/// What a field name means, and the paths from there on.
+/// The meaning of a field name, and the paths from there on.
 type KeyMeaning = (Option<(Field, u8)>, Vec<(String, Field)>);
 
 impl<'de> DeserializeSeed<'de> for FieldKey<'_> {

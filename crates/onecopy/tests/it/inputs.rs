@@ -69,7 +69,7 @@ fn a_table_is_read_by_its_header() {
     assert_eq!(fs::read_to_string(out.join("kept/pages.csv")).expect("kept"), lines.concat());
     let reasons = rejected(&out, "pages.csv");
     assert_eq!(reasons[0].1, "it has 1 fields, and the header has 2");
-    // A column that is not there is an error, not an empty result.
+    // A column that does not exist is an error, not an empty result.
     let failed = dedup(&input, &folder.path().join("no")).args("--text-field pagetext").fail(2);
     failed.says(&["no field `pagetext`", "page text"]);
 }

@@ -13,7 +13,7 @@ const BLOCK: u64 = 512;
 /// The most bytes of a long name or of extended attributes.
 const EXTENDED_BYTES: u64 = 1 << 20;
 
-/// What extended headers say about the next member.
+/// The facts in extended headers about the next member.
 #[derive(Default)]
 struct Extended {
     name: Option<Vec<u8>>,

@@ -1,3 +1,5 @@
+//! Lists containers that this and other programs make, and those that somebody made to do harm.
+
 use std::io::{Seek, SeekFrom, Write};
 
 use ::tar::{Builder, EntryType, Header};
@@ -63,7 +65,7 @@ fn members_of_a_tar_file_are_found_where_they_are() {
     ];
     assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
     assert_eq!(damage, None);
-    // What is cut off or overwritten costs what follows it.
+    // Damage costs the members that follow it.
     let (found, damage) = members(&bytes[..1_500], Container::Tar(Packing::Plain));
     assert!(found.len() == 1 && damage.is_some(), "{found:?} {damage:?}");
     let mut broken = bytes.clone();

@@ -15,7 +15,7 @@ const BY_NAME: [(&[&str], &str); 12] = [
     (&["doc", "ppt", "pptx", "odp"], OFFICE),
     (
         &["xls", "xlsx", "ods"],
-        "a spreadsheet, which is not read: convert it first (soffice --headless --convert-to csv FILE)",
+        "a spreadsheet, which is not read: save it as CSV first (LibreOffice: soffice)",
     ),
     (&["7z"], SEVEN_ZIP),
     (&["rar"], RAR),
@@ -37,8 +37,7 @@ const BY_NAME: [(&[&str], &str); 12] = [
 const PDF: &str = "a PDF document, which is not read: convert it first (pdftotext FILE.pdf)";
 const MHTML: &str =
     "an MHTML page, which is not read: extract its HTML first (munpack FILE, of the mpack package)";
-const OFFICE: &str =
-    "an office document, which is not read: convert it first (soffice --headless --convert-to html FILE)";
+const OFFICE: &str = "an office document, which is not read: save it as HTML first (LibreOffice: soffice)";
 const SEVEN_ZIP: &str = "a 7-Zip file, which is not read: unpack it first (7z x FILE) and give the folder";
 const RAR: &str = "a RAR file, which is not read: unpack it first (unrar x FILE) and give the folder";
 

@@ -15,7 +15,7 @@ pub(super) fn name_tells(name: &str) -> bool {
     kind_by_name(name, Asked::ByFolder).is_some()
 }
 
-/// What a file is by its name, as far as that tells.
+/// The kind of a file by its name, as far as that tells.
 pub(super) fn kind_by_name(name: &str, asked: Asked) -> Option<FileKind> {
     let no_page = || (asked == Asked::ByFolder && is_no_page(name)).then_some(FileKind::NoPage);
     by_name(name)

@@ -48,7 +48,7 @@ impl Finder<'_> {
         let Place { start, bytes, unpacked_bytes, deflated, crc32 } = place;
         let container = kind.packing();
         let member = Member { name, container, file_bytes: file.bytes, start, bytes, deflated, crc32 };
-        // What the container says of its sizes need not be true, and sizes are added up.
+        // The sizes in a container need not be true, and they are added up.
         let size = unpacked_bytes.min(bytes.saturating_mul(1_032)).min(1 << 48);
         let name = format!("{}/{}", file.name, member.name);
         let mut source = Source { name, bytes: size, member: Some(member), ..file.source() };

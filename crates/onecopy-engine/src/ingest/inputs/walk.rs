@@ -30,9 +30,9 @@ pub(super) struct Walk {
     out: Option<PathBuf>,
     entered: HashSet<PathBuf>,
     files: Vec<Walked>,
-    /// What no run would read: name and reason.
+    /// Files that no run would read: name and reason.
     pub refused: Vec<(String, String)>,
-    /// What the system does not let us read: name and reason.
+    /// Files that the system does not let us read: name and reason.
     pub unreadable: Vec<(String, String)>,
     /// The output folders of other runs.
     pub results: Vec<PathBuf>,

@@ -98,9 +98,9 @@ pub(crate) fn window<R: Read>(packing: Packing, open: impl FnOnce() -> io::Resul
     }
 }
 
-/// What unpacking the largest blocks of bzip2 takes.
+/// The memory for unpacking the largest blocks of bzip2.
 const BZIP2_BYTES: u64 = 4 << 20;
-/// What unpacking the largest blocks of LZ4 takes: each of 4 MiB packed, and twice unpacked.
+/// The memory for unpacking the largest blocks of LZ4: each of 4 MiB packed, and twice unpacked.
 const LZ4_BYTES: u64 = 12 << 20;
 
 /// How much memory the first frame of a zstd file takes to unpack. It skips frames without data,

@@ -7,7 +7,7 @@ use lzma_rust2::XzReader;
 use super::windows::{WIDEST, Window};
 use crate::error::MoreMemory;
 
-/// What the decoder needs besides its dictionary, in KiB.
+/// The memory of the decoder besides its dictionary, in KiB.
 const OVERHEAD_KB: u64 = 256;
 
 /// Unpacks all streams of a file.

@@ -1,3 +1,5 @@
+//! Splits tables and arrays, however their bytes arrive, and copies kept records back.
+
 use std::io::{self, Read};
 
 use proptest::prelude::*;

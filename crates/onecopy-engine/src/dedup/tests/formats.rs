@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 use zip::write::SimpleFileOptions;
 
-use super::dedup;
+use crate::dedup;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::ingest::{Packing, unpack, write_member};
@@ -30,7 +30,7 @@ fn pages() -> Vec<(String, String)> {
     (0..12).map(page).collect()
 }
 
-/// What must be removed: each page with its winner.
+/// The pages that must be removed, each with its winner.
 fn expected() -> BTreeMap<String, String> {
     let losers =
         |article: usize| ["copy", "edited"].map(|name| (format!("{name}{article}"), format!("p{article}")));
@@ -194,7 +194,7 @@ fn records_in_every_format_have_the_same_fate() {
             let mut kept = String::new();
             reader.read_to_string(&mut kept).unwrap();
             assert!(kept.len() < bytes.len() / 2, "{name}");
-            // What is kept is a file of its format, and has no duplicate left.
+            // The kept file is of its format, and has no duplicate left.
             let again = Ran::over(&[(name.clone(), packed(kept.as_bytes(), packing))]);
             assert_eq!((again.removed().len(), again.list("pages.jsonl").len()), (0, 4), "{name}: {kept}");
         }
