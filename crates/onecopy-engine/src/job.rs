@@ -26,6 +26,8 @@ pub struct Job {
     pub removed_records: RemovedRecords,
     /// Which identical payloads a WARC file stores once.
     pub payloads: Payloads,
+    /// Whether each kept WARC or ARC file gets a CDXJ index.
+    pub cdxj: bool,
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
@@ -52,6 +54,7 @@ impl Job {
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
             payloads: Payloads::default(),
+            cdxj: false,
             environment: Environment::default(),
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
