@@ -5,6 +5,7 @@
 mod runs;
 mod surt;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use onecopy_core::parse_time;
@@ -65,12 +66,10 @@ fn line(record: &WarcRecord, place: Place, sha1: Option<String>, archive: &str) 
     parse_time(&date)?;
     let time: String = date.chars().filter(char::is_ascii_digit).take(14).collect();
     let reply = Reply::of(record)?;
-    let stated =
-        record.text("warc-payload-digest").map(|digest| digest.trim_start_matches("sha1:").to_owned());
-    let is_revisit = record.kind == RecordKind::Revisit;
-    let own =
-        || sha1.unwrap_or_else(|| digest::like("", reply.payload)).trim_start_matches("sha1:").to_owned();
-    let digest = stated.or_else(|| (!is_revisit).then(own)).unwrap_or_default();
+    let stated = record.text("warc-payload-digest").map(Cow::into_owned).or(sha1);
+    let is_known = record.kind != RecordKind::Revisit && record.missing == 0;
+    let digest = stated.or_else(|| is_known.then(|| digest::like("", reply.payload))).unwrap_or_default();
+    let digest = digest.trim_start_matches("sha1:").to_owned();
     let fields = [
         ("metadata", record.text("warc-json-metadata").unwrap_or_default().into_owned()),
         ("url", uri.to_string()),
