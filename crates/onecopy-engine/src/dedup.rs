@@ -174,4 +174,6 @@ fn lists<'a>(
 }
 
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod tests;

@@ -29,6 +29,7 @@ pub(crate) use meaning::{Meaning, meaning};
 pub(crate) use overlong::{Overlong, Purpose};
 pub(crate) use page::read_record;
 pub(crate) use records::{RecordKind, WarcRecord, records, started};
+pub(super) use sniff::{is_no_text, starts_like_html};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;

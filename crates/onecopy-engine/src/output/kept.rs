@@ -18,7 +18,7 @@ use super::treatment::Treatments;
 use super::warc::RecordWriter;
 use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write};
+use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, copy_kept, write};
 use crate::parallel::for_each;
 use crate::progress::Progress;
 use crate::report::Archives;
@@ -112,8 +112,11 @@ impl KeptWriter<'_> {
                     fs::rename(&index, &beside).at("create", &beside)?;
                 }
             }
-            Format::Lines(Packing::Plain) if source.version.is_none() => {
+            Format::Lines(Packing::Plain) if source.version.is_none() && source.member.is_none() => {
                 self.plain(source, segments, &aside)?
+            }
+            Format::Table(packing) | Format::Array(packing) => {
+                self.split(source, segments, create()?, packing, &aside)?
             }
             format => self.lines(source, segments, create()?, format.packing(), &aside)?,
         }
@@ -193,10 +196,26 @@ impl KeptWriter<'_> {
         Ok(())
     }
 
-    /// Writes the kept rows of a Parquet file.
-    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<()> {
-        let mut kept = HashSet::new();
-        let mut before = 0;
+    /// Copies the kept records of a file whose records are not lines.
+    fn split(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        file: File,
+        packing: Packing,
+        aside: &Path,
+    ) -> Result<()> {
+        let kept = self.kept_numbers(segments)?;
+        let mut out = write(file, packing).at("write", aside)?;
+        let (mut split, reader, _) = self.work.opener.split(source).at("read", &source.path)?;
+        copy_kept(reader, &mut *split, |number| kept.contains(&number), &mut out).at("write", aside)?;
+        self.progress.advance(source.bytes);
+        out.finish().at("write", aside)
+    }
+
+    /// The numbers of the kept records of a file, from zero.
+    fn kept_numbers(&self, segments: Range<usize>) -> Result<HashSet<u64>> {
+        let (mut kept, mut before) = (HashSet::new(), 0);
         for number in segments {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             let stays =
@@ -204,12 +223,17 @@ impl KeptWriter<'_> {
             kept.extend(stays.map(|(_, row)| before + u64::from(row.line)));
             before += u64::from(segment.lines);
         }
+        Ok(kept)
+    }
+
+    /// Writes the kept rows of a Parquet file.
+    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<()> {
+        let kept = self.kept_numbers(segments)?;
         let keep = |row: u64| kept.contains(&row);
-        let written = match source.remote() {
-            Some(remote) => {
-                self.work.opener.stores.blocks(&remote).and_then(|blocks| write_kept(blocks, file, keep))
-            }
-            None => File::open(&source.path).and_then(|input| write_kept(input, file, keep)),
+        let reach = &self.work.opener.reach;
+        let written = match source.remote().filter(|_| source.member.is_none()) {
+            Some(remote) => reach.stores.blocks(&remote).and_then(|blocks| write_kept(blocks, file, keep)),
+            None => reach.section(source).and_then(|input| write_kept(input, file, keep)),
         };
         self.progress.advance(source.bytes);
         match written {

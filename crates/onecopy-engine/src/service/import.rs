@@ -24,7 +24,7 @@ use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Stores, lots};
+use crate::ingest::{Feed, FieldNames, lots};
 use crate::job::{Fields, Limits};
 use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
@@ -38,7 +38,7 @@ pub struct ImportJob {
     pub inputs: Vec<String>,
     /// The collection's folder, which is never read as an input.
     pub data: PathBuf,
-    /// A folder for a copy of standard input.
+    /// A folder for a copy of standard input and for unpacked containers.
     pub spool: PathBuf,
     /// The fields of a record. A finished run has its own.
     pub fields: Fields,
@@ -140,8 +140,8 @@ fn read(
 ) -> Result<()> {
     let sources = &reading.inputs.sources;
     let lots = lots(sources, reading.chunk_bytes as u64);
-    let stores = Stores::new(plan.environment.iter().cloned());
-    let opener = reading.opener(stores, Needs { whole: true, ..preparation.needs.clone() });
+    let reach = plan::reach(&plan.environment, &plan.spool, &reading.limits);
+    let opener = reading.opener(reach, Needs { whole: true, ..preparation.needs.clone() });
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };
     let feed = Mutex::new(Feed::new(sources, &lots, &opener));

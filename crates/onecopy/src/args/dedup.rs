@@ -18,6 +18,9 @@ Examples:
   onecopy dedup 'crawl/*.warc.gz' --out clean --payloads all --cdxj
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
+  onecopy dedup crawl.wacz mirror.tar.gz --out clean
+  onecopy dedup pages.csv.xz --out clean --text-field body --url-field link
+  onecopy dedup train.parquet --out clean --text-field data.text
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
   zcat pages.jsonl.gz | onecopy dedup - --out - | zstd > kept.jsonl.zst
   onecopy dedup 'crawl/*.warc.gz' --out clean --lists-only --lists names,parquet
@@ -51,7 +54,8 @@ A stopped run continues if you give the same command again.";
 #[derive(ClapArgs)]
 pub struct DedupArgs {
     /// Files, folders, glob patterns, addresses (s3://, gs://, az://, https://), or - for standard input. Formats: JSON
-    /// Lines, WARC, WET, ARC, each also .gz or .zst; Parquet; .html; .txt
+    /// Lines, JSON arrays, CSV, TSV, WARC, WET, ARC, .html, .txt and .md, each also .gz, .zst, .xz, .bz2 or .lz4; Parquet;
+    /// .wacz, .zip and .tar of such files
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// The folder for the results; created if needed. With - the kept lines of JSON Lines go to standard output, and no
