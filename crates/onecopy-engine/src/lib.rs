@@ -63,8 +63,8 @@ pub use report::{
 };
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
-    ImportRejection, Imported, Likeness, OnRejection, Opening, PageView, Refusal, Service, ServiceOptions,
-    Stats, Status, StatusKind, import, plan_import, settle,
+    ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView, Refusal, Service,
+    ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
 };
 
 /// Runs the example of the README as a test.

@@ -14,8 +14,10 @@ mod check;
 mod collection;
 mod contents;
 mod import;
+mod name;
 mod prepare;
 mod queue;
+mod scrub;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,7 @@ use onecopy_store::Look;
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
+pub use name::PageName;
 pub use status::{
     Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
     StatusKind,
@@ -90,15 +93,16 @@ pub enum Action<'a> {
     /// Adds a page, or a new version of it: a JSON object as in a line of JSON Lines.
     Put(&'a [u8]),
     /// Marks the page with this name as dead. The service still knows it.
-    Dead(&'a str),
+    Dead(PageName<'a>),
     /// Forgets the page with this name.
-    Delete(&'a str),
+    Delete(PageName<'a>),
 }
 
 /// An open collection. Any thread may call all functions; the documentation says which of them wait.
 pub struct Service {
     collection: Arc<Collection>,
-    tier2: Option<JoinHandle<()>>,
+    /// Tier 2, and who verifies checksums.
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl ServiceOptions {
@@ -144,11 +148,15 @@ impl Service {
     fn start(collection: Collection) -> Service {
         let collection = Arc::new(collection);
         if collection.is_read_only() {
-            return Service { collection, tier2: None };
+            return Service { collection, threads: Vec::new() };
         }
-        let worker = collection.clone();
-        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || tier2::work(&worker));
-        Service { collection, tier2: tier2.ok() }
+        let tasks: [(&str, fn(&Collection)); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
+        let start = |(name, work): (&str, fn(&Collection))| {
+            let collection = collection.clone();
+            std::thread::Builder::new().name(name.into()).spawn(move || work(&collection)).ok()
+        };
+        let threads = tasks.into_iter().filter_map(start).collect();
+        Service { collection, threads }
     }
 
     /// The rules for duplicates of this collection.
@@ -164,8 +172,11 @@ impl Service {
 
     /// The status of pages by name, all as of one moment. `None` for an unknown page. With `verify`, it compares losers
     /// with their winner again, and counts the result for their group.
-    pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        ask::status(&self.collection, pages, verify)
+    pub fn status<'a, N>(&self, pages: &[N], verify: bool) -> Result<Vec<Option<Status>>>
+    where
+        N: Into<PageName<'a>> + Copy,
+    {
+        ask::status(&self.collection, pages.iter().map(|&page| page.into()), verify)
     }
 
     /// The status that a page would get if it were added now. Stores nothing.
@@ -253,9 +264,9 @@ impl Service {
 
     fn stop(&mut self) {
         self.collection.queue.stop();
-        if let Some(tier2) = self.tier2.take() {
+        for thread in self.threads.drain(..) {
             // It reported its error when it failed.
-            tier2.join().ok();
+            thread.join().ok();
         }
     }
 }

@@ -225,14 +225,12 @@ impl Postings {
 
     /// Reads all parts and reports the first damage of each.
     pub fn check(&self, each: &mut dyn FnMut(Error)) -> Result<()> {
-        for part in &self.parts {
-            match part.check() {
-                Err(error @ Error::Io { .. }) => return Err(error),
-                Err(error) => each(error),
-                Ok(()) => {}
-            }
-        }
-        Ok(())
+        self.parts_to_check().check(each)
+    }
+
+    /// The parts as they are now, to be checked on any thread.
+    pub fn parts_to_check(&self) -> PostingParts {
+        PostingParts(self.parts.clone())
     }
 
     fn memories(&self) -> impl Iterator<Item = &Memory> {
@@ -265,6 +263,24 @@ impl Postings {
                 Ok(())
             }
         }
+    }
+}
+
+/// Parts that can be checked while others take their place.
+#[derive(Debug)]
+pub struct PostingParts(Vec<Arc<Part>>);
+
+impl PostingParts {
+    /// Reads all parts and reports the first damage of each.
+    pub fn check(&self, each: &mut dyn FnMut(Error)) -> Result<()> {
+        for part in &self.0 {
+            match part.check() {
+                Err(error @ Error::Io { .. }) => return Err(error),
+                Err(error) => each(error),
+                Ok(()) => {}
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The same removal gives the same bytes in every run: no id is made up, and no write date is stored.
 
-mod digest;
+pub(super) mod digest;
 
 pub(crate) use digest::stated;
 
@@ -98,12 +98,16 @@ impl<W: Write> RecordWriter<W> {
         RecordWriter { out, packing, packed: Vec::new() }
     }
 
-    /// Writes a record unchanged, and adds missing line ends.
-    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
+    /// Writes a record unchanged, and adds missing line ends. Returns the number of bytes.
+    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<u64> {
         let ends = missing_ends(record);
         self.packed.clear();
         match self.packing {
-            Packing::Plain => return self.out.write_all(record).and_then(|()| self.out.write_all(ends)),
+            Packing::Plain => {
+                self.out.write_all(record)?;
+                self.out.write_all(ends)?;
+                return Ok((record.len() + ends.len()) as u64);
+            }
             Packing::Gzip => {
                 let mut encoder = GzEncoder::new(&mut self.packed, Compression::default());
                 encoder.write_all(record)?;
@@ -112,10 +116,12 @@ impl<W: Write> RecordWriter<W> {
             }
             Packing::Zstd => zstd::stream::copy_encode(record.chain(ends), &mut self.packed, 0)?,
         }
+        let length = self.packed.len() as u64;
+        self.out.write_all(&self.packed)?;
         if self.packed.capacity() > PACKED_BYTES {
-            return self.out.write_all(&std::mem::take(&mut self.packed));
+            self.packed = Vec::new();
         }
-        self.out.write_all(&self.packed)
+        Ok(length)
     }
 
     /// Writes a record that is not in memory: `copy` writes it piece by piece.

@@ -18,6 +18,7 @@ use super::accept::Doorway;
 use super::contents::{ContentIndex, Totals};
 use super::prepare::Preparation;
 use super::queue::Queue;
+use super::scrub::Scrubbing;
 use super::tier1::Tier1;
 use super::tier2::Logged;
 use super::tuning::Tuning;
@@ -47,6 +48,7 @@ pub(super) struct Collection {
     pub queue: Queue,
     totals: Mutex<(Option<Instant>, Totals)>,
     past: Past,
+    pub scrubbing: Scrubbing,
     /// Held until everything is closed.
     _lock: Box<dyn Lock>,
 }
@@ -118,6 +120,7 @@ impl Collection {
             contents: RwLock::new(contents),
             totals: Mutex::default(),
             past: Past::default(),
+            scrubbing: Scrubbing::default(),
             _lock: lock,
         };
         collection.replay(from, heads.settled)?;

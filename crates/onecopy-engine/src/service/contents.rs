@@ -15,10 +15,11 @@ use std::thread::JoinHandle;
 
 use onecopy_core::graph::{Edit, Effect, Graph, Slot};
 use onecopy_core::{Method, Scratch};
-use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, Postings};
+use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, PostingParts, Postings};
 
 use super::tuning::Tuning;
 use crate::error::{Error, Result};
+pub(super) use generation::order_files;
 use generation::{Generations, may_be_of};
 use search::{Among, GraphLookup, KeySearch, LiveContents, SearchBuffers};
 use sketches::Sketches;
@@ -226,6 +227,11 @@ impl ContentIndex {
     /// The sketches, for reading.
     pub(super) fn sketches(&mut self) -> &mut Sketches {
         &mut self.sketches
+    }
+
+    /// The parts of the postings on disk, to be verified without a lock.
+    pub(super) fn posting_parts(&self) -> PostingParts {
+        self.postings.parts_to_check()
     }
 
     /// Reads all postings on disk, and reports each damage to `each`.

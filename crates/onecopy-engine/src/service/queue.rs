@@ -48,6 +48,8 @@ struct Inside {
     settling: u64,
     stopping: bool,
     broken: Option<String>,
+    /// The damage of the tables, which no retry mends.
+    damaged: Option<String>,
     numbers: Numbers,
 }
 
@@ -103,6 +105,18 @@ impl Queue {
         Queue { inside: Mutex::new(inside), arrived, changed, limit_bytes, batch_changes }
     }
 
+    /// Stops accepting for good: the tables are damaged.
+    pub(super) fn damage(&self, why: String) {
+        let mut inside = self.lock();
+        inside.damaged.get_or_insert(why);
+        self.changed.notify_all();
+    }
+
+    /// Waits so long. Returns true at once when the collection is being closed.
+    pub(super) fn stops_within(&self, pause: Duration) -> bool {
+        self.wait(pause, |inside| inside.stopping)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().expect("no thread panics with this lock")
     }
@@ -110,7 +124,7 @@ impl Queue {
     /// Why changes are refused now; `None` if they are accepted.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let inside = self.lock();
-        match &inside.broken {
+        match inside.damaged.as_ref().or(inside.broken.as_ref()) {
             Some(why) => Some(Refusal::Broken(why.clone())),
             None if inside.stopping => Some(Refusal::Broken("the collection is being closed".into())),
             None => (inside.bytes >= self.limit_bytes).then_some(Refusal::Full(RETRY_SECONDS)),

@@ -223,6 +223,12 @@ pub struct Stats {
     pub disk_bytes: u64,
     /// Orders of keys that were damaged or missing at the start, and were replaced.
     pub replaced_orders: u64,
+    /// Since the start: how often all files were read and their checksums verified.
+    pub scrubs: u64,
+    /// When that was complete the last time, in seconds since 1970; zero if it was not yet.
+    pub scrubbed_at: u64,
+    /// Damaged files and segments that it found the last time.
+    pub damaged: u64,
 }
 
 /// A page for export.

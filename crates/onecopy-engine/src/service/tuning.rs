@@ -23,6 +23,8 @@ pub(super) struct Tuning {
     pub retry_pause: Duration,
     /// How long nothing must have happened before Tier 2 tidies up.
     pub idle_pause: Duration,
+    /// The pause between two pieces whose checksums are verified.
+    pub scrub_pause: Duration,
 }
 
 impl Default for Tuning {
@@ -36,6 +38,7 @@ impl Default for Tuning {
             segment_bytes: SEGMENT_BYTES,
             retry_pause: Duration::from_secs(1),
             idle_pause: Duration::from_secs(2),
+            scrub_pause: Duration::from_secs(60),
         }
     }
 }
@@ -53,6 +56,7 @@ impl Tuning {
             segment_bytes: 4 << 10,
             retry_pause: Duration::from_millis(5),
             idle_pause: Duration::from_millis(2),
+            scrub_pause: Duration::from_secs(3600),
         }
     }
 }

@@ -20,6 +20,7 @@ mod eval; //      `eval` counts right and wrong pairs of labelled sets as comput
 mod examples; //  the READMEs describe what the main job does with the examples
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records have the input's bytes and format, from files, folders and pipes
+mod guides; //    every command of docs/guides works
 mod help; //      help names every default, completions exist, wrong calls exit with 2
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
@@ -34,6 +35,7 @@ mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
+mod proxies; //   nginx and haproxy in front of the service pass all lines on
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod replay; //    pywb replays kept archives as it replays the given ones

@@ -252,6 +252,13 @@ fn order_file(number: u32) -> String {
     format!("order-{number:02}")
 }
 
+/// The files of all orders in a folder.
+pub(in crate::service) fn order_files(folder: &dyn Folder) -> Vec<String> {
+    let mut names = folder.names().unwrap_or_default();
+    names.retain(|name| name.strip_prefix("order-").is_some_and(|number| number.parse::<u32>().is_ok()));
+    names
+}
+
 /// The last bits of a key hold its generation, so that keys of earlier generations can be recognised.
 const GENERATION_BITS: u64 = 15;
 
