@@ -55,7 +55,10 @@ impl KeptWriter<'_> {
                     let stream = Stream { source: &sources[*number as usize], name: &name, lot };
                     self.file(&stream, ranges[lot].clone(), &treatments)
                 }
-                None => Ok(self.progress.advance(sources[*number as usize].bytes)),
+                None => {
+                    self.progress.advance(sources[*number as usize].bytes);
+                    Ok(())
+                }
             },
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
