@@ -64,7 +64,7 @@ fn a_log_that_cannot_be_written_is_an_error_until_it_can() {
 #[test]
 fn failures_of_tier_2_are_in_the_log() {
     // The tables grow in large steps, so they reach the limit before the log does.
-    let mut server = serve_with_file_limit("--quiet", 2 << 10);
+    let mut server = serve_with_file_limit("", 2 << 10);
     let put = |id: usize| {
         let record = json!({"id": format!("p{id}"), "text": topic(&format!("t{id}x"))}).to_string();
         server.post("/pages", &record).code
