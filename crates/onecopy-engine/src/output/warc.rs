@@ -146,6 +146,11 @@ impl<W: Write> RecordWriter<W> {
         }
     }
 
+    /// How records are packed.
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
+    }
+
     /// The inner writer, to undo writes.
     pub(crate) fn get_mut(&mut self) -> &mut W {
         &mut self.out
