@@ -33,17 +33,15 @@ pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
-pub(crate) use record::{document, plain_name, read_document, read_line};
+pub(crate) use record::{document, read_document, read_line};
 pub(crate) use remote::Stores;
-pub(crate) use walk::{RecordReader, walk};
+pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
 pub(crate) use warc::{
     Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
     names_of_original, start_of_capture,
 };
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, http_parts, is_warc, meaning, records, started};
 pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
-
-use serde::Serialize;
 
 /// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,19 +54,4 @@ pub(crate) struct Rejection {
     pub reason: Reason,
     /// How many records are lost with it, if the format tells.
     pub lost: Option<u64>,
-}
-
-/// A rejection as it is written to `rejected.jsonl`.
-#[derive(Serialize)]
-pub(crate) struct RejectedLine<'a> {
-    /// The input file.
-    pub source: &'a str,
-    /// Its line, from one; `None` for a file that is one page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// Zero for a file that is one page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub record: Option<u64>,
-    /// Why.
-    pub reason: &'a str,
 }

@@ -26,6 +26,8 @@ pub struct Job {
     pub removed_records: RemovedRecords,
     /// Which identical payloads a WARC file stores once.
     pub payloads: Payloads,
+    /// Which results to write beside the lists.
+    pub outputs: Outputs,
     /// Whether each kept WARC or ARC file gets a CDXJ index.
     pub cdxj: bool,
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
@@ -54,6 +56,7 @@ impl Job {
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
             payloads: Payloads::default(),
+            outputs: Outputs::default(),
             cdxj: false,
             environment: Environment::default(),
             recall_pages: RECALL_PAGES,
@@ -62,6 +65,12 @@ impl Job {
             overwrite: false,
             strict: false,
         }
+    }
+
+    /// Whether the same job continues a run that was stopped. Standard input cannot be read twice, and what was written
+    /// to a stream cannot be taken back.
+    pub(crate) fn continues(&self) -> bool {
+        self.outputs.kept != KeptPages::Stream && self.inputs.iter().all(|input| input != "-")
     }
 
     /// Checks the job before anything is read.
@@ -132,6 +141,30 @@ pub struct Fields {
     pub redirect: Option<String>,
     /// The canonical address that the page states.
     pub canonical: Option<String>,
+}
+
+/// Which results to write beside `removed.jsonl`, `groups.jsonl`, `pages.jsonl` and `rejected.jsonl`. Changes no answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Where kept pages go.
+    pub kept: KeptPages,
+    /// Whether to write the names of kept and removed pages as text, one on each line.
+    pub names: bool,
+    /// Whether to write every list as Parquet, too.
+    pub parquet: bool,
+}
+
+/// Where kept pages go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeptPages {
+    /// Into the folder `kept`, in files like those of the input.
+    #[default]
+    Folder,
+    /// Nowhere: only the lists are written.
+    Nowhere,
+    /// To one stream, as JSON Lines. See [`dedup_into`](crate::dedup_into).
+    Stream,
 }
 
 /// How to treat the records of removed pages in archives.

@@ -22,6 +22,7 @@ mod fuzzed;
 mod ingest;
 mod io;
 mod job;
+mod listed;
 mod mirrors;
 mod output;
 mod parallel;
@@ -38,18 +39,20 @@ pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use compared_text::ComparedText;
-pub use dedup::{Outcome, dedup};
+pub use dedup::{Outcome, dedup, dedup_into};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
     Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
 };
-pub use explain::{Explanation, Fate, PageFacts, explain};
+pub use explain::{
+    Explanation, Fate, GroupFacts, PageExplanation, PageFacts, PageRef, RelatedPage, explain, explain_page,
+};
 #[doc(hidden)]
 pub use fuzzed::{parquet_lines, reread_lines};
 pub use job::{
-    DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, Payloads, RECALL_PAGES, RemovedRecords,
-    Setting,
+    DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
+    RECALL_PAGES, RemovedRecords, Setting,
 };
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
@@ -60,8 +63,8 @@ pub use report::{
 };
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
-    ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Service, ServiceOptions, Stats,
-    Status, StatusKind, import, plan_import, settle,
+    ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView, Refusal, Service,
+    ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
 };
 
 /// Runs the example of the README as a test.

@@ -5,6 +5,7 @@ mod kept;
 mod lists;
 mod names;
 mod parquet;
+mod place;
 mod reasons;
 mod treatment;
 mod warc;

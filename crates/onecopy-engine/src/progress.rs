@@ -65,10 +65,19 @@ impl Stage {
 #[non_exhaustive]
 pub enum Note {
     /// The output folder holds a part of this run, which is not repeated.
-    #[error("continuing the run that was stopped here")]
-    Continued,
+    #[error("continuing the run that was stopped here; pages already read: {pages}")]
+    Continued {
+        /// The pages that need not be read again.
+        pages: u64,
+    },
+    /// The run is about to end early, and writes the pages in memory to disk.
+    #[error("saving the pages that were read")]
+    Saving,
+    /// This run was ended before it could save any page.
+    #[error("the run that was stopped here saved no pages: they are read again")]
+    NothingSaved,
     /// Some results of the same run are gone, so it is repeated.
-    #[error("{names} of this run can no longer be found: the run is repeated")]
+    #[error("{names} of this run cannot be found: the run is repeated")]
     Repeated {
         /// The results.
         names: String,

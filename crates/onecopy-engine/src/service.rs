@@ -14,8 +14,10 @@ mod check;
 mod collection;
 mod contents;
 mod import;
+mod name;
 mod prepare;
 mod queue;
+mod scrub;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,7 @@ use onecopy_store::Look;
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
+pub use name::PageName;
 pub use status::{
     Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
     StatusKind,
@@ -43,12 +46,27 @@ use crate::error::{Error, Result};
 use crate::job::{Fields, Limits};
 use collection::Collection;
 
+/// How a collection is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opening {
+    /// A folder without a collection gets one.
+    #[default]
+    Begin,
+    /// The collection must be there.
+    Existing,
+    /// The collection must be there, and another process may serve it. It is seen as of one moment, nothing is settled,
+    /// and nothing is written.
+    Read,
+}
+
 /// The location of a collection, and how it is served.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServiceOptions {
     /// The collection's folder.
     pub data: PathBuf,
+    /// Whether the collection may be begun, or is only read.
+    pub opening: Opening,
     /// The rules for duplicates and for the kept copy. They are fixed when a collection is created. `None` means the
     /// collection's own rules, or the defaults for a new collection.
     pub config: Option<Config>,
@@ -75,15 +93,16 @@ pub enum Action<'a> {
     /// Adds a page, or a new version of it: a JSON object as in a line of JSON Lines.
     Put(&'a [u8]),
     /// Marks the page with this name as dead. The service still knows it.
-    Dead(&'a str),
+    Dead(PageName<'a>),
     /// Forgets the page with this name.
-    Delete(&'a str),
+    Delete(PageName<'a>),
 }
 
 /// An open collection. Any thread may call all functions; the documentation says which of them wait.
 pub struct Service {
     collection: Arc<Collection>,
-    tier2: Option<JoinHandle<()>>,
+    /// Tier 2, and who verifies checksums.
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl ServiceOptions {
@@ -91,6 +110,7 @@ impl ServiceOptions {
     pub fn new(data: impl Into<PathBuf>) -> ServiceOptions {
         ServiceOptions {
             data: data.into(),
+            opening: Opening::default(),
             config: None,
             fields: Fields::default(),
             limits: Limits::default(),
@@ -127,9 +147,16 @@ impl Service {
 
     fn start(collection: Collection) -> Service {
         let collection = Arc::new(collection);
-        let worker = collection.clone();
-        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || tier2::work(&worker));
-        Service { collection, tier2: tier2.ok() }
+        if collection.is_read_only() {
+            return Service { collection, threads: Vec::new() };
+        }
+        let tasks: [(&str, fn(&Collection)); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
+        let start = |(name, work): (&str, fn(&Collection))| {
+            let collection = collection.clone();
+            std::thread::Builder::new().name(name.into()).spawn(move || work(&collection)).ok()
+        };
+        let threads = tasks.into_iter().filter_map(start).collect();
+        Service { collection, threads }
     }
 
     /// The rules for duplicates of this collection.
@@ -145,8 +172,11 @@ impl Service {
 
     /// The status of pages by name, all as of one moment. `None` for an unknown page. With `verify`, it compares losers
     /// with their winner again, and counts the result for their group.
-    pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        ask::status(&self.collection, pages, verify)
+    pub fn status<'a, N>(&self, pages: &[N], verify: bool) -> Result<Vec<Option<Status>>>
+    where
+        N: Into<PageName<'a>> + Copy,
+    {
+        ask::status(&self.collection, pages.iter().map(|&page| page.into()), verify)
     }
 
     /// The status that a page would get if it were added now. Stores nothing.
@@ -174,6 +204,7 @@ impl Service {
     /// Compares the pages of a group again, and waits until they are settled. Returns how many changed; `None` if the
     /// group does not exist.
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
+        self.collection.check_writable()?;
         let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
         Ok(if is_there { self.collection.queue.repair(group) } else { None })
     }
@@ -197,6 +228,11 @@ impl Service {
     /// Waits until no change waits for Tier 2, at most this long. Returns whether that happened.
     pub fn drain(&self, most: Duration) -> bool {
         self.collection.queue.drain(most)
+    }
+
+    /// Whether the collection is only read, as of one moment. Nothing that waits is settled then.
+    pub fn is_read_only(&self) -> bool {
+        self.collection.is_read_only()
     }
 
     /// Statistics of the collection and the service.
@@ -228,9 +264,9 @@ impl Service {
 
     fn stop(&mut self) {
         self.collection.queue.stop();
-        if let Some(tier2) = self.tier2.take() {
+        for thread in self.threads.drain(..) {
             // It reported its error when it failed.
-            tier2.join().ok();
+            thread.join().ok();
         }
     }
 }

@@ -44,7 +44,7 @@ pub enum Command {
     /// Remove exact and near-duplicate pages from files
     #[command(after_help = dedup::EXAMPLES)]
     Dedup(Box<DedupArgs>),
-    /// Explain why two pages of a finished run were or were not joined
+    /// Explain why a page of a finished run stayed or went, or why two pages were or were not joined
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
     /// Compare two pages by every method, and show what matches
@@ -91,7 +91,7 @@ pub enum Command {
 const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean     remove duplicates
-  onecopy explain clean page-1 page-2       explain why two pages were joined, or not
+  onecopy explain clean page-1              explain why a page was removed, or kept
   onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure methods on your labelled pages
@@ -101,6 +101,8 @@ Examples:
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
+  onecopy explain clean http://a.example/x
+  onecopy explain clean crawl.warc.gz:12
   onecopy explain clean http://a.example/x http://b.example/x
   onecopy explain clean doc-17 doc-23 --json";
 
@@ -140,10 +142,10 @@ Examples:
 pub struct ExplainArgs {
     /// The output folder of a finished run
     pub dir: PathBuf,
-    /// A page, named as in removed.jsonl and groups.jsonl
+    /// A page: its name in the lists, its address, or its place, such as pages.jsonl:12
     pub a: String,
-    /// Another page
-    pub b: String,
+    /// Another page, to explain both together
+    pub b: Option<String>,
     /// Print the explanation as JSON
     #[arg(long)]
     pub json: bool,

@@ -64,7 +64,7 @@ pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// The exit code of an error: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
-        Some(Error::Stopped) => ExitCode::from(130),
+        Some(Error::Stopped | Error::StoppedStream) => ExitCode::from(130),
         Some(error) if is_wrong_call(error) => ExitCode::from(2),
         None if error.is::<WrongCall>() => ExitCode::from(2),
         _ => ExitCode::FAILURE,
@@ -112,6 +112,9 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::OutputAnswers { .. }
             | Error::OutputChanged { .. }
             | Error::OutputInUse { .. }
+            | Error::InputInOutput { .. }
+            | Error::NotLines { .. }
+            | Error::AmbiguousPage { .. }
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }
             | Error::CollectionFormat { .. }

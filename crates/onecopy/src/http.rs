@@ -10,6 +10,7 @@ mod gather;
 mod guard;
 mod listen;
 mod log;
+mod memory;
 mod metrics;
 mod params;
 mod reply;
@@ -17,6 +18,7 @@ mod routes;
 mod server;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -30,8 +32,9 @@ use tokio::sync::{Semaphore, watch};
 use self::body::Taking;
 use self::gather::Gather;
 use self::guard::Guard;
+use self::memory::BodyMemory;
 use self::metrics::Metrics;
-use self::server::{CALLS, REPAIRS, STREAMS, Server};
+use self::server::{CALLS, REPAIRS, Server};
 
 pub use self::guard::TOKEN_LENGTH;
 pub use self::log::{Log, Style};
@@ -45,6 +48,8 @@ const LAST_CALLS: Duration = Duration::from_secs(5);
 pub struct HttpOptions {
     /// The token that a client must send, if any.
     pub token: Option<String>,
+    /// The collection's folder.
+    pub folder: PathBuf,
     /// The longest record.
     pub page_bytes: usize,
     /// How long a client may neither send nor receive.
@@ -96,7 +101,8 @@ fn server(
     let (gather, mut threads) = Gather::start(service)?;
     let (feed, thread) = routes::feed::follow(service.clone(), stop.clone())?;
     threads.push(thread);
-    let large = (BODIES_BYTES / options.page_bytes.max(1)).clamp(2, 1_024);
+    // A page always fits, whatever others have begun.
+    let memory = BodyMemory::new(BODIES_BYTES.max(2 * options.page_bytes));
     let server = Server {
         service: service.clone(),
         gather,
@@ -105,11 +111,11 @@ fn server(
         log: log.clone(),
         metrics: Metrics::new(),
         guard: Guard { token: options.token.clone(), address: address.ip() },
-        taking: Taking { large: Arc::new(Semaphore::new(large)), idle: options.idle },
+        taking: Taking { memory, idle: options.idle },
+        folder: options.folder.clone(),
         page_bytes: options.page_bytes,
         calls: Arc::new(Semaphore::new(CALLS)),
         repairs: Arc::new(Semaphore::new(REPAIRS)),
-        streams: Arc::new(Semaphore::new(STREAMS)),
     };
     Ok((Arc::new(server), threads))
 }

@@ -46,6 +46,10 @@ fn of_error(error: &Error) -> Option<String> {
             "give another folder, or --overwrite to replace them"
         }
         Error::OutputInUse { .. } => "wait for it, or give another folder with --out",
+        Error::InputInOutput { .. } => "give another folder with --out",
+        Error::NotLines { .. } => "give --out and a folder",
+        Error::AmbiguousPage { .. } => "give one of these places",
+        Error::InputChanged { .. } => "run `onecopy dedup` on it again",
         Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
         Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
             "run the same `onecopy dedup` with --overwrite again"
@@ -53,6 +57,9 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",
         Error::NoListedPairs { .. } => "leave --listed-only out",
         Error::CollectionInUse { .. } => "ask its service over HTTP, or stop that first",
+        Error::NoCollection { folder } => {
+            return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
+        }
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }

@@ -12,8 +12,8 @@ use crate::plot::plot;
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
 
-/// The report, ready to print.
-pub fn of(report: &Report, out: &Path) -> String {
+/// The report, ready to print. `out` is the folder with the lists, if they were kept.
+pub fn of(report: &Report, out: Option<&Path>) -> String {
     let counts = &report.counts;
     let mut text = String::new();
     let share = |part: u64| 100.0 * part as f64 / report.read.max(1) as f64;
@@ -28,6 +28,9 @@ pub fn of(report: &Report, out: &Path) -> String {
         counts.removed,
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
+    if counts.main_content {
+        let _ = writeln!(text, "{:>26}exact by main content: other text of HTML pages may differ", "");
+    }
     if let Some(archives) = report.archives.filter(|archives| *archives != Archives::default()) {
         let _ = writeln!(text, "{:>26}{}", "", archived(&archives));
     }
@@ -48,6 +51,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         human(report.peak_memory_bytes),
         if report.out_of_core { ", sketches on disk" } else { "" }
     );
+    let Some(out) = out else { return text };
     let _ = writeln!(
         text,
         "{} names the winner and similarity of every removed page",

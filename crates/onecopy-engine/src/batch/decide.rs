@@ -16,6 +16,7 @@ use crate::batch::order::links::links;
 use crate::batch::order::preferences::{Preferences, check_markets};
 use crate::batch::order::rank;
 use crate::batch::read;
+use crate::batch::read::counters::Counters;
 use crate::batch::read::segments::{Collector, Segments};
 use crate::batch::settle::comparer::SketchComparer;
 use crate::batch::settle::components::{PASSES, Room, Section, Sections, divide};
@@ -26,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::ingest::Format;
 use crate::io::Aligned;
 use crate::job::Job;
-use crate::progress::{Leg, Progress, Silent, Stage};
+use crate::progress::{Leg, Note, Progress, Silent, Stage};
 
 /// Receives the decisions of each market as they are made.
 pub(crate) type OnMarket<'a> = dyn FnMut(&str, &Segments, &Decisions) -> Result<()> + 'a;
@@ -38,28 +39,52 @@ pub(crate) fn decide(
     progress: &dyn Progress,
     on_market: &mut OnMarket,
 ) -> Result<(Segments, Decisions)> {
-    let (folder, budget) = (work.folder(), &work.budget);
-    let collector = Collector::open(folder, budget.segments)?;
+    let collector = Collector::open(work.folder(), work.budget.segments)?;
+    if work.continued {
+        let pages = collector.pages();
+        progress.note(&if pages > 0 { Note::Continued { pages } } else { Note::NothingSaved });
+    }
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
-    let all_read = work.run.inputs.unread().next().is_none();
-    let nothing = segments.pages() == 0 && all_read && no_rejections(&segments)?;
-    if nothing {
-        return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, &segments) });
+    let deciding = Deciding { job, work, segments: &segments, progress };
+    match deciding.decisions(counters, on_market) {
+        Ok(decisions) => Ok((segments, decisions)),
+        Err(error) => Err(segments.reopen().save_after(job, error, progress)),
     }
-    budget.check_pages(segments.pages())?;
-    check_markets(&segments, &job.config.markets)?;
-    let saved = folder.join("decisions");
-    if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
-        return Ok((segments, decisions));
+}
+
+/// Decides about pages that have been read.
+struct Deciding<'a> {
+    job: &'a Job,
+    work: &'a Work,
+    segments: &'a Segments,
+    progress: &'a dyn Progress,
+}
+
+impl Deciding<'_> {
+    /// Decides which pages stay, or loads what an earlier run decided.
+    fn decisions(&self, counters: Counters, on_market: &mut OnMarket) -> Result<Decisions> {
+        let &Deciding { job, work, segments, progress } = self;
+        let budget = &work.budget;
+        let all_read = work.run.inputs.unread().next().is_none();
+        let nothing = segments.pages() == 0 && all_read && no_rejections(segments)?;
+        if nothing {
+            return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, segments) });
+        }
+        budget.check_pages(segments.pages())?;
+        check_markets(segments, &job.config.markets)?;
+        let saved = work.folder().join("decisions");
+        if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
+            return Ok(decisions);
+        }
+        let by_rules = rank::rank(segments, budget.sort, progress)?;
+        let links = links(segments, &ranks(&by_rules, segments.pages()))?;
+        let (rarity, method) = (&counters.finish(), &*work.method);
+        let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
+        let settling = Settling { job, work, budget, method, segments, rarity, links: &links };
+        let decisions = settling.markets(by_rules, progress, on_market)?;
+        decisions.save(&saved)?;
+        Ok(decisions)
     }
-    let by_rules = rank::rank(&segments, budget.sort, progress)?;
-    let links = links(&segments, &ranks(&by_rules, segments.pages()))?;
-    let (rarity, method) = (&counters.finish(), &*work.method);
-    let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
-    let settling = Settling { job, work, budget, method, segments: &segments, rarity, links: &links };
-    let decisions = settling.markets(by_rules, progress, on_market)?;
-    decisions.save(&saved)?;
-    Ok((segments, decisions))
 }
 
 /// Why there is no page to judge. An archive may have thousands of records and no page.

@@ -18,8 +18,8 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, read_document,
-    walk,
+    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, ends_in_a_record,
+    read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
@@ -52,9 +52,12 @@ pub(crate) fn read(
     let collector =
         recount(collector, &shared, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
     let feed = Feed::new(sources, &work.lots, &work.opener);
+    for lot in (0..work.lots.len()).filter(|&lot| collector.has_all(lot as u32)) {
+        progress.advance(feed.skip(lot));
+    }
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
-    on_each(job.threads, |failed| {
+    let read = on_each(job.threads, |failed| {
         let mut reader = SegmentReader::new(&shared);
         let mut spare = Vec::new();
         while let Some((piece, bytes)) = feed.next(job.threads, &mut spare)? {
@@ -93,9 +96,13 @@ pub(crate) fn read(
             progress.advance(bytes);
         }
         Ok(())
-    })?;
-    let collector = collector.into_inner().expect("no thread panics with this lock");
-    Ok((collector.finish()?, counters))
+    });
+    let mut collector = collector.into_inner().expect("no thread panics with this lock");
+    collector.end(feed.ends())?;
+    match read {
+        Ok(()) => Ok((collector.finish()?, counters)),
+        Err(error) => Err(collector.save_after(job, error, progress)),
+    }
 }
 
 /// Returns an error if the source of a segment breaks off in it, or cannot be read at all.
@@ -183,7 +190,8 @@ impl<'a> SegmentReader<'a> {
         // One shingle per word, and few words under three bytes. Unwritten memory takes no room; growth would copy.
         self.sketches.reserve(chunk.bytes.len() / 3);
         let reader = self.shared.reader();
-        for raw in walk(chunk, self.shared.sources[source as usize].format) {
+        let format = self.shared.sources[source as usize].format;
+        for raw in walk(chunk, format) {
             segment.lines = raw.number + 1;
             let (start, length) = (raw.range.start as u32, raw.range.len() as u32);
             let place = Row { source, line: raw.number, start, length, ..Row::default() };
@@ -196,6 +204,10 @@ impl<'a> SegmentReader<'a> {
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: raw.number, reason, lost: None });
             }
+        }
+        if let Some(last) = segment.rejected.last_mut().filter(|_| ends_in_a_record(chunk, format)) {
+            let text = format!("the file ends within this record: {}", last.reason.text);
+            last.reason = Reason::new(Class::Damaged, text);
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);

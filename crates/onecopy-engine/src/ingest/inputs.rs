@@ -40,6 +40,15 @@ impl Source {
         Some(RemoteFile { address: self.path.display().to_string(), bytes: self.bytes, version })
     }
 
+    /// Whether a local file has the size and the time that it had. A store refuses to read an object that changed.
+    pub(crate) fn is_unchanged(&self) -> io::Result<bool> {
+        if self.version.is_some() {
+            return Ok(true);
+        }
+        let facts = fs::metadata(&self.path)?;
+        Ok(facts.len() == self.bytes && modified_ns(&facts) == self.modified_ns)
+    }
+
     /// Opens its bytes, still compressed.
     pub(crate) fn open(&self, stores: &Stores) -> io::Result<Box<dyn Read + Send>> {
         match self.remote() {
@@ -226,13 +235,12 @@ impl Finder {
             opened => opened.at("read", path)?,
         };
         let facts = fs::metadata(path).at("read", path)?;
-        let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         self.found.sources.push(Source {
             path: full,
             name,
             format,
             bytes: facts.len(),
-            modified_ns: modified.map_or(0, |age| age.as_nanos() as u64),
+            modified_ns: modified_ns(&facts),
             version: None,
         });
         Ok(())
@@ -283,6 +291,11 @@ fn remote_name(input: &str, address: &str) -> String {
 
 /// The error for a file of an unknown format.
 const UNKNOWN: &str = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, .warc, .wet, .arc, each also .gz or .zst; .parquet; .html, .htm, .txt)";
+
+fn modified_ns(facts: &fs::Metadata) -> u64 {
+    let age = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    age.map_or(0, |age| age.as_nanos() as u64)
+}
 
 /// Whether the owner of a file does not let us read it. Any other failure may pass, and stops the run.
 fn is_denied(error: &io::Error) -> bool {

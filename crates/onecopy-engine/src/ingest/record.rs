@@ -71,15 +71,6 @@ pub(crate) fn document<'a>(
     record
 }
 
-/// The name of a page as a person would type it, if it has one.
-pub(crate) fn plain_name(record: &Record) -> Option<String> {
-    match inside(record.id) {
-        Some(id) => Some(unescape(id)),
-        None if record.id.is_empty() => record.url.as_deref().map(str::to_owned),
-        None => Some(record.id.to_owned()),
-    }
-}
-
 /// The inside of a JSON string; `None` for any other value.
 fn inside(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
@@ -280,14 +271,6 @@ mod tests {
         ] {
             assert_eq!(words(line), "yes", "{line}");
         }
-    }
-
-    #[test]
-    fn names_are_as_typed() {
-        assert_eq!(plain_name(&read(r#"{"id":"\u00e9","text":""}"#).unwrap()).unwrap(), "é");
-        assert_eq!(plain_name(&read(r#"{"id":7,"text":""}"#).unwrap()).unwrap(), "7");
-        assert_eq!(plain_name(&read(r#"{"url":"u","text":""}"#).unwrap()).unwrap(), "u");
-        assert_eq!(plain_name(&read(r#"{"text":""}"#).unwrap()), None);
     }
 
     #[test]

@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 
+use memchr::memrchr;
 use onecopy_core::{Needs, Record};
+use serde::de::IgnoredAny;
 
 use super::chunks::{Chunk, Trouble, lines};
 use super::fields::FieldNames;
@@ -90,6 +92,14 @@ impl RecordReader<'_> {
     }
 }
 
+/// Whether a file of lines ends with this chunk, within a record.
+pub(crate) fn ends_in_a_record(chunk: &Chunk, format: Format) -> bool {
+    let is_open = matches!(format, Format::Lines(_)) && !chunk.bytes.ends_with(b"\n");
+    let last = || memrchr(b'\n', &chunk.bytes).map_or(&chunk.bytes[..], |end| &chunk.bytes[end + 1..]);
+    let ends_early = |error: serde_json::Error| error.is_eof();
+    is_open && !is_blank(last()) && serde_json::from_slice::<IgnoredAny>(last()).is_err_and(ends_early)
+}
+
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
@@ -98,6 +108,23 @@ fn is_blank(line: &[u8]) -> bool {
 mod tests {
     use super::super::packing::Packing;
     use super::*;
+
+    #[test]
+    fn a_file_can_end_in_a_record() {
+        let lines = Format::Lines(Packing::Plain);
+        for (text, expected) in [
+            ("{}\n{\"a\":", true),
+            ("{}\n{}", false),
+            ("{}\n", false),
+            ("x", false),
+            ("{}\n ", false),
+            ("[", true),
+        ] {
+            let chunk = Chunk { bytes: text.into(), ..Chunk::default() };
+            assert_eq!(ends_in_a_record(&chunk, lines), expected, "{text}");
+            assert!(!ends_in_a_record(&chunk, Format::Records(Packing::Plain)), "{text}");
+        }
+    }
 
     #[test]
     fn blank_and_broken_lines_have_numbers_too() {

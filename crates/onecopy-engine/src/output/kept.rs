@@ -8,7 +8,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use onecopy_core::Decision;
 
@@ -54,7 +53,7 @@ impl KeptWriter<'_> {
             Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
                 Some(name) => {
                     let stream = Stream { source: &sources[*number as usize], name: &name, lot };
-                    self.stream(&stream, ranges[lot].clone(), &treatments)
+                    self.file(&stream, ranges[lot].clone(), &treatments)
                 }
                 None => Ok(self.progress.advance(sources[*number as usize].bytes)),
             },
@@ -65,12 +64,31 @@ impl KeptWriter<'_> {
         Ok(treatments.counts)
     }
 
+    /// Writes the kept lines of all sources to one stream, in input order. All sources are JSON Lines.
+    pub(crate) fn stream(&self, out: &mut dyn Write) -> Result<()> {
+        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
+        let ranges = self.segments.ranges(lots.len());
+        for (source, segments) in sources.iter().zip(ranges) {
+            check_unchanged(source)?;
+            let mut last = None;
+            self.kept_lines(source, segments, |lines| {
+                last = lines.last().copied().or(last);
+                out.write_all(lines).at("write", Path::new("the kept pages"))
+            })?;
+            // The last line of a file may lack its line break.
+            if last.is_some_and(|byte| byte != b'\n') {
+                out.write_all(b"\n").at("write", Path::new("the kept pages"))?;
+            }
+        }
+        out.flush().at("write", Path::new("the kept pages"))
+    }
+
     fn kept(&self) -> PathBuf {
         self.work.results().join("kept")
     }
 
     /// Writes the kept pages of a file of many pages to a temporary file, then renames it.
-    fn stream(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
+    fn file(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
         let &Stream { source, name, lot } = stream;
         let target = self.kept().join(name);
         if target.exists() {
@@ -112,6 +130,17 @@ impl KeptWriter<'_> {
         aside: &Path,
     ) -> Result<()> {
         let mut out = write(file, packing).at("write", aside)?;
+        self.kept_lines(source, segments, |lines| out.write_all(lines).at("write", aside))?;
+        out.finish().at("write", aside)
+    }
+
+    /// Calls `each` with the kept lines of each chunk.
+    fn kept_lines(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut gathered = Vec::new();
         self.chunks(source, segments, |segment, first, chunk, _| {
             // Lines are gathered first: one large write is much faster than many small ones.
@@ -120,9 +149,8 @@ impl KeptWriter<'_> {
                 let lines = chunk.bytes.get(range.start as usize..range.end as usize);
                 gathered.extend_from_slice(lines.ok_or_else(|| changed(source))?);
             }
-            out.write_all(&gathered).at("write", aside)
-        })?;
-        out.finish().at("write", aside)
+            each(&gathered)
+        })
     }
 
     /// Writes the records of an archive. Returns the path of their index.
@@ -243,15 +271,7 @@ fn make_parent(target: &Path) -> Result<()> {
 
 /// Checks that a file has not changed: its records are found by position.
 fn check_unchanged(source: &Source) -> Result<()> {
-    if source.version.is_some() {
-        // Reading from a store fails by itself if the object has changed.
-        return Ok(());
-    }
-    let facts = fs::metadata(&source.path).at("read", &source.path)?;
-    let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let same =
-        facts.len() == source.bytes && modified.map_or(0, |age| age.as_nanos() as u64) == source.modified_ns;
-    if same { Ok(()) } else { Err(changed(source)) }
+    if source.is_unchanged().at("read", &source.path)? { Ok(()) } else { Err(changed(source)) }
 }
 
 fn changed(source: &Source) -> Error {

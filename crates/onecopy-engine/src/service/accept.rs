@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use onecopy_store::{Deed, Log, Look, Snapshot, Version};
 
-use super::Action;
 use super::collection::Collection;
 use super::status::{Accepted, Refusal, Status, StatusKind, name_of};
 use super::tier2::Logged;
+use super::{Action, PageName};
 use crate::error::{Error, Result};
 
 type Acceptance = std::result::Result<Accepted, Refusal>;
@@ -30,10 +30,17 @@ struct Submission {
 }
 
 pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Acceptance> {
+    if let Err(error) = collection.check_writable() {
+        return actions.iter().map(|_| Err(Refusal::Broken(error.to_string()))).collect();
+    }
     if let Some(refusal) = collection.queue.refusal() {
         return actions.iter().map(|_| Err(refusal.clone())).collect();
     }
-    accept_versions(collection, collection.preparation.versions(actions))
+    let versions = collection.preparation.versions(actions).into_iter().zip(actions);
+    accept_versions(
+        collection,
+        versions.map(|(version, action)| named(collection, version?, action)).collect(),
+    )
 }
 
 /// Accepts parsed changes, even if the queue is full.
@@ -48,11 +55,7 @@ pub(super) fn accept_versions(
 }
 
 /// The answer of Tier 1 to a change.
-fn answer(collection: &Collection, snapshot: &Snapshot, mut version: Version) -> Answered {
-    if version.deed != Deed::Put {
-        let typed: String = serde_json::from_str(&version.name).unwrap_or_default();
-        version.name = find(collection, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
-    }
+fn answer(collection: &Collection, snapshot: &Snapshot, version: Version) -> Answered {
     // Tier 1 knows only settled pages. A waiting page may still change.
     let told = collection.tier1(snapshot).answer(&version).map_err(broken)?;
     if told.is_update {
@@ -69,9 +72,18 @@ fn broken(error: Error) -> Refusal {
     Refusal::Broken(error.to_string())
 }
 
-/// The name as JSON of the page that the user typed, if it is known.
-fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
-    for name in names(typed) {
+/// A version with the name of the known page that the action means.
+fn named(collection: &Collection, mut version: Version, action: &Action) -> Result<Version, Refusal> {
+    if let Action::Dead(name) | Action::Delete(name) = action {
+        let found = find(collection, *name).map_err(broken)?;
+        version.name = found.ok_or_else(|| Refusal::Unknown(name.text()))?;
+    }
+    Ok(version)
+}
+
+/// The name as JSON of the page that is meant, if it is known.
+fn find(collection: &Collection, page: PageName) -> Result<Option<String>> {
+    for name in page.candidates() {
         let is_known = match collection.queue.pending(&name) {
             Some(pending) => pending.deed != Deed::Delete,
             // The snapshot comes last, so that it includes changes that were settled in between.
@@ -82,13 +94,6 @@ fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
         }
     }
     Ok(None)
-}
-
-/// The possible names, as JSON, of the page that the user typed: a string, or else a number.
-pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
-    let quoted = serde_json::to_string(typed).expect("a string is JSON");
-    let number = typed.parse::<f64>().is_ok().then(|| typed.to_owned());
-    [Some(quoted), number].into_iter().flatten()
 }
 
 /// Makes changes durable, together with those of other threads, and gives them to Tier 2 in the order of the log.

@@ -5,12 +5,11 @@ pub(super) mod groups;
 use onecopy_core::Kind;
 use onecopy_store::{Deed, Look, PageRow, Snapshot, Version};
 
-use super::Action;
-use super::accept::names;
 use super::collection::Collection;
 use super::contents::{is_damage, read_sketch, read_version, unless_damaged};
 use super::queue::WaitingChange;
 use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind, View, name_of};
+use super::{Action, PageName};
 use crate::error::{Error, Result};
 use onecopy_core::shown;
 
@@ -18,9 +17,13 @@ use onecopy_core::shown;
 const ALIKE: usize = 10;
 
 /// The status of pages.
-pub(super) fn status(collection: &Collection, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
+pub(super) fn status<'a>(
+    collection: &Collection,
+    pages: impl Iterator<Item = PageName<'a>>,
+    verify: bool,
+) -> Result<Vec<Option<Status>>> {
     let waiting = |name: String| (collection.queue.pending(&name), name);
-    let asked: Vec<Vec<_>> = pages.iter().map(|page| names(page).map(waiting).collect()).collect();
+    let asked: Vec<Vec<_>> = pages.map(|page| page.candidates().map(waiting).collect()).collect();
     // The snapshot comes last, so that it includes changes that were settled in between.
     let snapshot = collection.snapshot();
     asked.into_iter().map(|names| status_of(collection, &snapshot, names, verify)).collect()
@@ -72,6 +75,8 @@ fn holds(collection: &Collection, snapshot: &Snapshot, row: &PageRow, status: &S
 pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Result<Answer, Refusal> {
     let version = collection.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
     let broken = |error: Error| Refusal::Broken(error.to_string());
+    // A collection that is only read has no keys to search by.
+    collection.check_writable().map_err(broken)?;
     let snapshot = collection.snapshot();
     let status = collection.tier1(&snapshot).answer(&version).map_err(broken)?.status;
     let mut alike = likenesses(collection, &snapshot, &version).map_err(broken)?;
@@ -178,7 +183,7 @@ fn bare_record(row: &PageRow) -> Name {
 pub(super) fn stats(collection: &Collection) -> Stats {
     let gauge = collection.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
-    let totals = collection.totals();
+    let (totals, found) = (collection.totals(), collection.scrubbing.findings());
     let numbers = gauge.numbers;
     Stats {
         pages: kept + losers + dead + rejected,
@@ -203,5 +208,9 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         failed: numbers.failed,
         repaired: numbers.repaired,
         disk_bytes: totals.disk_bytes,
+        replaced_orders: totals.replaced_orders,
+        scrubs: found.passes,
+        scrubbed_at: found.ended,
+        damaged: found.damaged,
     }
 }

@@ -11,20 +11,24 @@ use std::time::{Duration, Instant};
 
 use onecopy_core::{Method, method};
 use onecopy_store::{
-    Disk, Folder, Lock, Log, LogReader, Look, Open, Position, Snapshot, Tables, Version, Writing,
+    Disk, Folder, Lock, Log, LogReader, Look, Open, Overlay, Position, Snapshot, Tables, Version, Writing,
 };
 
-use super::ServiceOptions;
 use super::accept::Doorway;
 use super::contents::{ContentIndex, Totals};
 use super::prepare::Preparation;
 use super::queue::Queue;
+use super::scrub::Scrubbing;
 use super::tier1::Tier1;
 use super::tier2::Logged;
 use super::tuning::Tuning;
+use super::{Opening, ServiceOptions};
 use crate::error::{Error, Result};
-use open::{check_method, config, locked, open_tables, upgrade};
+use open::{check_files, check_method, config, locked, open_tables};
 use past::Past;
+
+/// How often a collection is opened that somebody else changes meanwhile.
+const ATTEMPTS: usize = 5;
 
 /// The greatest age of totals, per content: a hundred times the cost of counting it.
 const TOTALS_AGE: Duration = Duration::from_micros(5);
@@ -44,6 +48,7 @@ pub(super) struct Collection {
     pub queue: Queue,
     totals: Mutex<(Option<Instant>, Totals)>,
     past: Past,
+    pub scrubbing: Scrubbing,
     /// Held until everything is closed.
     _lock: Box<dyn Lock>,
 }
@@ -51,12 +56,15 @@ pub(super) struct Collection {
 impl Collection {
     /// Opens the folder in the options.
     pub(super) fn open(options: ServiceOptions) -> Result<Collection> {
-        let disk = Disk::create(&options.data).map_err(|source| Error::Io {
-            verb: "create",
-            path: options.data.clone(),
-            source,
-        })?;
-        Collection::open_in(Arc::new(disk), options, Tuning::default())
+        let disk = match options.opening {
+            Opening::Begin => Disk::create(&options.data).map_err(|source| Error::Io {
+                verb: "create",
+                path: options.data.clone(),
+                source,
+            }),
+            _ => Disk::open(&options.data).map_err(|_| Error::NoCollection { folder: options.data.clone() }),
+        };
+        Collection::open_in(Arc::new(disk?), options, Tuning::default())
     }
 
     /// Opens a collection in any folder.
@@ -66,10 +74,27 @@ impl Collection {
         tuning: Tuning,
     ) -> Result<Collection> {
         options.limits.check()?;
+        if options.opening != Opening::Read {
+            return Collection::open_once(folder, options, tuning);
+        }
+        // The owner may replace a file that is about to be opened. What is open stays as it is.
+        for _ in 1..ATTEMPTS {
+            let overlay = Arc::new(Overlay::new(folder.clone()));
+            match Collection::open_once(overlay, options.clone(), tuning) {
+                Err(Error::Store(_)) => {}
+                opened => return opened,
+            }
+        }
+        Collection::open_once(Arc::new(Overlay::new(folder)), options, tuning)
+    }
+
+    fn open_once(folder: Arc<dyn Folder>, options: ServiceOptions, tuning: Tuning) -> Result<Collection> {
+        check_files(&*folder, &options)?;
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
+        // From now on others may read beside us.
+        folder.has_readers();
         let tables = open_tables(&*folder, &options)?;
-        upgrade(&*folder, &tables)?;
-        let config = config(&tables, &options)?;
+        let config = config(&*folder, &tables, &options)?;
         let method = method(&config)?;
         check_method(&config, &*method)?;
         let snapshot = tables.snapshot()?;
@@ -77,7 +102,10 @@ impl Collection {
         let from = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };
         let log = Log::open_after(folder.clone(), tuning.segment_bytes, from)?;
         let reader = log.reader();
-        let contents = ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?;
+        let contents = match options.opening {
+            Opening::Read => ContentIndex::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
+            _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
+        };
         let collection = Collection {
             preparation: Preparation::new(config, method, &options),
             queue: Queue::new(options.queue_bytes, tuning.batch_changes, heads.clone()),
@@ -92,10 +120,24 @@ impl Collection {
             contents: RwLock::new(contents),
             totals: Mutex::default(),
             past: Past::default(),
+            scrubbing: Scrubbing::default(),
             _lock: lock,
         };
         collection.replay(from, heads.settled)?;
         Ok(collection)
+    }
+
+    /// Whether the collection is only read.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.options.opening == Opening::Read
+    }
+
+    /// Refuses what would change a collection that is only read.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.is_read_only() {
+            true => Err(Error::CollectionInUse { folder: self.options.data.clone() }),
+            false => Ok(()),
+        }
     }
 
     /// Queues the changes that were accepted but not settled.
@@ -146,7 +188,7 @@ impl Collection {
     pub(super) fn renew_snapshot(&self) -> Result<()> {
         let snapshot = Arc::new(self.latest()?);
         let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
-        self.past.replaced(&before);
+        self.past.replaced(before, || self.folder.has_readers());
         Ok(())
     }
 
@@ -164,6 +206,11 @@ impl Collection {
         *self.write_contents()? = contents;
         *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
         Ok(())
+    }
+
+    /// Lets go of what is kept for other processes, if none reads.
+    pub(super) fn release_past(&self) {
+        self.past.release(|| self.folder.has_readers());
     }
 
     /// Marks a log segment that only readers of earlier snapshots need.
@@ -213,6 +260,9 @@ impl Collection {
 
     /// Writes files that the next start would otherwise rebuild.
     pub(super) fn close(&self) -> Result<()> {
+        if self.is_read_only() {
+            return Ok(());
+        }
         let born = self.snapshot().heads()?.born;
         let mut contents = self.write_contents()?;
         contents.close(&*self.folder, born)

@@ -15,10 +15,11 @@ use std::thread::JoinHandle;
 
 use onecopy_core::graph::{Edit, Effect, Graph, Slot};
 use onecopy_core::{Method, Scratch};
-use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, Postings};
+use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, PostingParts, Postings};
 
 use super::tuning::Tuning;
 use crate::error::{Error, Result};
+pub(super) use generation::order_files;
 use generation::{Generations, may_be_of};
 use search::{Among, GraphLookup, KeySearch, LiveContents, SearchBuffers};
 use sketches::Sketches;
@@ -34,6 +35,8 @@ pub(super) struct ContentEntry {
     pub at: Place,
     pub size: u32,
     pub generation: u32,
+    /// When its keys were entered.
+    born: u64,
     pages: u32,
     pub partition: u16,
 }
@@ -44,6 +47,7 @@ impl ContentEntry {
             at: row.at,
             size: row.size,
             generation: row.generation,
+            born: row.born,
             pages: row.pages,
             partition: row.partition,
         }
@@ -78,6 +82,13 @@ pub(super) struct ContentIndex {
 const AT_ONCE: usize = 1 << 12;
 /// Shingle counters are saved after this many parts.
 const SEALS_A_SAVE: u64 = 16;
+/// Postings on disk are cleaned when they are of this many contents for each that is there. Higher: more disk and slower
+/// searches, less to write.
+const USUAL_WASTE: f64 = 2.0;
+/// The same while there is nothing else to do.
+const IDLE_WASTE: f64 = 1.2;
+/// Fewer contents that are gone are not worth a merge.
+const LEAST_WASTE: u64 = 16;
 
 impl ContentIndex {
     /// The number for a new content.
@@ -91,6 +102,7 @@ impl ContentIndex {
     /// Returns the number of a removed content.
     pub(super) fn free_slot(&mut self, slot: Slot) {
         self.sketches.forget(slot);
+        self.postings.supersede(slot);
         self.free.push(slot);
     }
 
@@ -153,6 +165,7 @@ impl ContentIndex {
         self.generations.order(generation).keys(sketch, method, &mut Scratch::default(), &mut keys);
         let postings: Vec<Posting> =
             keys.into_iter().map(|(key, rest)| Posting { key, content: slot, rest }).collect();
+        self.postings.supersede(slot);
         self.postings.add(&postings);
     }
 
@@ -216,6 +229,11 @@ impl ContentIndex {
         &mut self.sketches
     }
 
+    /// The parts of the postings on disk, to be verified without a lock.
+    pub(super) fn posting_parts(&self) -> PostingParts {
+        self.postings.parts_to_check()
+    }
+
     /// Reads all postings on disk, and reports each damage to `each`.
     pub(super) fn check_postings(&self, each: &mut dyn FnMut(onecopy_store::Error)) -> Result<()> {
         Ok(self.postings.check(each)?)
@@ -241,34 +259,55 @@ impl ContentIndex {
                 self.generations.save(folder)?;
             }
         }
-        self.merge()?;
-        if self.generations.renew(folder, method)? {
+        self.merge(USUAL_WASTE)?;
+        if self.generations.renew(folder, method, self.live())? {
             self.rekeyed = 0;
         }
         Ok(())
     }
 
-    /// Merges parts of postings on a background thread, one merge at a time.
-    fn merge(&mut self) -> Result<()> {
+    /// The same while there is nothing else to do. Says whether a merge is under way.
+    pub(super) fn tend_idle(&mut self) -> Result<bool> {
+        self.merge(IDLE_WASTE)?;
+        Ok(self.merging.is_some())
+    }
+
+    /// Merges parts of postings on a thread of its own, one merge at a time: all of them, if they have the postings of
+    /// so many contents for each that is there.
+    fn merge(&mut self, waste: f64) -> Result<()> {
         if let Some(merging) = self.merging.take_if(|merging| merging.is_finished()) {
             let merged = merging.join().map_err(|_| stopped())?;
             self.postings.install(merged?)?;
         }
-        let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
-        if let Some(plan) = plan {
-            // A dead entry stays dead: a new content with the same number is added in a later part.
-            let generation = |(slot, entry): (usize, &ContentEntry)| {
-                self.graph.get(slot as Slot).map(|_| entry.generation)
-            };
-            let alive: Vec<Option<u32>> = self.entries.iter().enumerate().map(generation).collect();
-            let is_alive = move |posting: Posting| {
-                let generation = alive.get(posting.content as usize).copied().flatten();
-                generation.is_some_and(|generation| may_be_of(posting.key, generation))
-            };
-            let merge = move || plan.run(&is_alive);
-            self.merging = std::thread::Builder::new().name("merge".into()).spawn(merge).ok();
+        if self.merging.is_some() {
+            return Ok(());
+        }
+        let most = (self.live() as f64 * waste) as u64 + LEAST_WASTE;
+        let cleaning = self.postings.plan_cleaning(most);
+        if let Some(plan) = cleaning.or_else(|| self.postings.plan_merge()) {
+            let is_alive = self.is_alive();
+            let run = move || plan.run(&is_alive);
+            self.merging = std::thread::Builder::new().name("merge".into()).spawn(run).ok();
         }
         Ok(())
+    }
+
+    /// Tells postings of contents that are there now from others. What is dead now stays dead: who comes under the same
+    /// number is born later, and entered in a later part.
+    fn is_alive(&self) -> impl Fn(Posting, u64) -> bool + Send + 'static {
+        let live = |(slot, entry): (usize, &ContentEntry)| {
+            self.graph.get(slot as Slot).map_or((0, u64::MAX), |_| (entry.generation, entry.born))
+        };
+        let live: Vec<(u32, u64)> = self.entries.iter().enumerate().map(live).collect();
+        move |posting, covered| {
+            let found = live.get(posting.content as usize);
+            found.is_some_and(|(generation, born)| *born <= covered && may_be_of(posting.key, *generation))
+        }
+    }
+
+    /// How many contents there are.
+    fn live(&self) -> u64 {
+        (self.entries.len() - self.free.len()) as u64
     }
 
     /// Waits until no thread writes postings.

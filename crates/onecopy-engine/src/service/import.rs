@@ -6,6 +6,7 @@
 mod hand_over;
 mod plan;
 mod prepare;
+mod tally;
 
 use std::path::PathBuf;
 use std::sync::Mutex;

@@ -48,6 +48,8 @@ struct Inside {
     settling: u64,
     stopping: bool,
     broken: Option<String>,
+    /// The damage of the tables, which no retry mends.
+    damaged: Option<String>,
     numbers: Numbers,
 }
 
@@ -90,11 +92,29 @@ pub(super) struct Gauge {
     pub numbers: Numbers,
 }
 
+impl Inside {
+    fn has_work(&self) -> bool {
+        !self.waiting.is_empty() || !self.repairs.is_empty() || !self.checks.is_empty()
+    }
+}
+
 impl Queue {
     pub(super) fn new(limit_bytes: u64, batch_changes: usize, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
         let (arrived, changed) = (Condvar::new(), Condvar::new());
         Queue { inside: Mutex::new(inside), arrived, changed, limit_bytes, batch_changes }
+    }
+
+    /// Stops accepting for good: the tables are damaged.
+    pub(super) fn damage(&self, why: String) {
+        let mut inside = self.lock();
+        inside.damaged.get_or_insert(why);
+        self.changed.notify_all();
+    }
+
+    /// Waits so long. Returns true at once when the collection is being closed.
+    pub(super) fn stops_within(&self, pause: Duration) -> bool {
+        self.wait(pause, |inside| inside.stopping)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -104,7 +124,7 @@ impl Queue {
     /// Why changes are refused now; `None` if they are accepted.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let inside = self.lock();
-        match &inside.broken {
+        match inside.damaged.as_ref().or(inside.broken.as_ref()) {
             Some(why) => Some(Refusal::Broken(why.clone())),
             None if inside.stopping => Some(Refusal::Broken("the collection is being closed".into())),
             None => (inside.bytes >= self.limit_bytes).then_some(Refusal::Full(RETRY_SECONDS)),
@@ -142,7 +162,7 @@ impl Queue {
             if inside.stopping {
                 return None;
             }
-            if !inside.waiting.is_empty() || !inside.repairs.is_empty() || !inside.checks.is_empty() {
+            if inside.has_work() {
                 break;
             }
             inside = self.arrived.wait(inside).expect("no thread panics with this lock");
@@ -166,6 +186,22 @@ impl Queue {
             repairs: inside.repairs.drain(..).collect(),
             checks: std::mem::take(&mut inside.checks),
         })
+    }
+
+    /// Waits so long for work. Says whether there is none, and the collection stays open.
+    pub(super) fn is_idle_for(&self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        let mut inside = self.lock();
+        loop {
+            if inside.stopping || inside.has_work() {
+                return false;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+        }
     }
 
     /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: no other

@@ -3,6 +3,8 @@
 //! Postings are stored in order of arrival. A hash table maps each key to its newest posting, and each posting links to
 //! the previous one.
 
+use std::collections::HashMap;
+
 use super::Posting;
 
 /// Postings in memory.
@@ -13,6 +15,8 @@ pub(super) struct Memory {
     before: Vec<u32>,
     /// A power of two in number, at most half of them used.
     slots: Vec<HashSlot>,
+    /// For each content that was superseded, the index of the first posting that came since.
+    since: HashMap<u32, u32>,
 }
 
 /// `newest` is zero for an empty slot. Half of the key is stored here, so that other keys are rarely compared.
@@ -27,8 +31,22 @@ impl Memory {
         self.postings.len()
     }
 
-    pub(super) fn postings(&self) -> &[Posting] {
-        &self.postings
+    /// The postings that are of use: those of a content since it was last superseded.
+    pub(super) fn current(&self) -> impl Iterator<Item = Posting> + '_ {
+        let is_current = |(at, posting): &(u32, &Posting)| {
+            self.since.get(&posting.content).is_none_or(|since| at >= since)
+        };
+        (0..).zip(&self.postings).filter(is_current).map(|(_, posting)| *posting)
+    }
+
+    /// Postings of the content that came before are of no use any more, here or in earlier memories.
+    pub(super) fn supersede(&mut self, content: u32) {
+        self.since.insert(content, self.postings.len() as u32);
+    }
+
+    /// Whether earlier postings of the content are of no use.
+    pub(super) fn supersedes(&self, content: u32) -> bool {
+        self.since.contains_key(&content)
     }
 
     pub(super) fn add(&mut self, postings: &[Posting]) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use onecopy_engine::{DEFAULT_MEMORY_BYTES, Job, Payloads, RECALL_PAGES, RemovedRecords};
+use onecopy_engine::{DEFAULT_MEMORY_BYTES, Job, KeptPages, Outputs, Payloads, RECALL_PAGES, RemovedRecords};
 
 use super::choice::ChoiceArgs;
 use super::environment;
@@ -19,14 +19,17 @@ Examples:
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
+  zcat pages.jsonl.gz | onecopy dedup - --out - | zstd > kept.jsonl.zst
+  onecopy dedup 'crawl/*.warc.gz' --out clean --lists-only --lists names,parquet
 
 Results, complete once report.json exists:
   clean/kept/           the kept pages, with the file names and formats of the input
   clean/removed.jsonl   page, winner, similarity, kind: why each page was removed
   clean/groups.jsonl    group, winner, kept, members
-  clean/pages.jsonl     page, url, language, group of each page
+  clean/pages.jsonl     page, status, url, language, group of each page
   clean/rejected.jsonl  source, line or record, reason: records that could not be judged
   clean/report.json     the numbers;  clean/run.json  the configuration
+Every list has the place of each page, too: source, and line, record or row.
 
 Environment variables for addresses, as in the stores' own tools:
   s3://     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL
@@ -51,9 +54,16 @@ pub struct DedupArgs {
     /// Lines, WARC, WET, ARC, each also .gz or .zst; Parquet; .html; .txt
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
-    /// The folder for the results; created if needed
+    /// The folder for the results; created if needed. With - the kept lines of JSON Lines go to standard output, and no
+    /// list is kept
     #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
+    /// Write the lists, but no kept pages
+    #[arg(long)]
+    pub lists_only: bool,
+    /// More forms of the lists, beside JSON Lines
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORM,...")]
+    pub lists: Vec<ListArg>,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// How removed pages appear in WARC and ARC files
@@ -105,6 +115,14 @@ pub enum RemovedArg {
     LeaveOut,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListArg {
+    /// kept.txt and removed.txt: the names of pages, one on each line
+    Names,
+    /// Each list as Parquet, too
+    Parquet,
+}
+
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum PayloadsArg {
     /// Those of removed pages
@@ -115,6 +133,18 @@ pub enum PayloadsArg {
 }
 
 impl DedupArgs {
+    /// Whether the kept pages go to standard output.
+    pub fn to_stdout(&self) -> bool {
+        self.out.as_os_str() == "-"
+    }
+
+    /// The results beside the lists.
+    fn outputs(&self) -> Outputs {
+        let kept = if self.lists_only { KeptPages::Nowhere } else { KeptPages::Folder };
+        let has = |form| self.lists.contains(&form);
+        Outputs { kept, names: has(ListArg::Names), parquet: has(ListArg::Parquet) }
+    }
+
     /// The job from the command line.
     pub fn job(&self) -> anyhow::Result<Job> {
         let mut job = Job::new(self.inputs.iter().cloned(), &self.out);
@@ -126,6 +156,7 @@ impl DedupArgs {
             RemovedArg::RevisitOrLeaveOut => RemovedRecords::RevisitOrLeaveOut,
             RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
         };
+        job.outputs = self.outputs();
         job.payloads = match self.payloads {
             PayloadsArg::Pages => Payloads::Pages,
             PayloadsArg::All => Payloads::All,

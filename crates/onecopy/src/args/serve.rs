@@ -116,6 +116,7 @@ impl ServeArgs {
         options.config = (typed != Config::default()).then_some(typed);
         options.fields = self.fields.fields();
         options.limits.page_bytes = self.limits.max_page.0 as usize;
+        options.check_tables = true;
         options.keep_pages = !self.no_keep_pages;
         options.queue_bytes = self.queue.0;
         options.repair_rate = self.repair_rate;
@@ -131,6 +132,7 @@ impl ServeArgs {
         }
         Ok(HttpOptions {
             token: self.token()?,
+            folder: self.data.clone(),
             page_bytes: self.limits.max_page.0 as usize,
             idle: Duration::from_secs(idle.min(86_400)),
             grace: Duration::from_secs(self.limits.grace.min(86_400)),

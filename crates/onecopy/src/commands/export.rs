@@ -26,7 +26,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     let service = collection::open(&args.collection.data)?;
     // Waiting changes are on disk, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
-    if service.stats().waiting > 0 {
+    if service.stats().waiting > 0 && !service.is_read_only() {
         settle(&service, &terminal)?;
     }
     terminal.end();

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -14,7 +15,7 @@ use onecopy_engine::Service;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
-use super::body::Taking;
+use super::body::{Media, Taking, media};
 use super::failure::{Failure, Reason};
 use super::gather::Gather;
 use super::guard::Guard;
@@ -30,8 +31,6 @@ const REQUEST_TIME: Duration = Duration::from_secs(75);
 pub const CALLS: usize = 16;
 /// How many groups may be repaired at a time.
 pub const REPAIRS: usize = 2;
-/// The most open streams of lines.
-pub const STREAMS: usize = 32;
 
 /// The state that all requests share.
 pub struct Server {
@@ -45,11 +44,12 @@ pub struct Server {
     pub metrics: Metrics,
     pub guard: Guard,
     pub taking: Taking,
+    /// The collection's folder.
+    pub folder: PathBuf,
     /// The longest record.
     pub page_bytes: usize,
     pub calls: Arc<Semaphore>,
     pub repairs: Arc<Semaphore>,
-    pub streams: Arc<Semaphore>,
 }
 
 impl Server {
@@ -83,8 +83,14 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
         RouteMatch::Route(at, _) => Some(at),
         _ => None,
     };
+    let is_stream = route.is_some_and(|at| ROUTES[at].endpoint == Endpoint::PutPages)
+        && media(request.headers()) == Media::Lines;
     let answering = unpanicked(handle(&server, found, request));
-    let outcome = timeout(REQUEST_TIME, answering).await.unwrap_or_else(|_| Err(too_long()));
+    let outcome = match is_stream {
+        // It may have any length. Each of its waits has a limit.
+        true => answering.await,
+        false => timeout(REQUEST_TIME, answering).await.unwrap_or_else(|_| Err(too_long())),
+    };
     let response = outcome.unwrap_or_else(Failure::into_response);
     let (code, took) = (response.status().as_u16(), begun.elapsed());
     server.metrics.count(route, code, took);

@@ -77,6 +77,8 @@ impl Call {
         }
         command
             .args(&self.args)
+            // The tests' own terminal must not matter.
+            .env_remove("COLUMNS")
             .envs(self.variables.drain(..))
             .stdin(Stdio::piped())
             .stdout(self.stdout.take().unwrap_or_else(Stdio::piped))

@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::{RESULTS, delete};
+use super::delete;
+use super::names::Published;
 use crate::error::{At, Result};
 
 /// The result that is published last.
@@ -48,6 +49,7 @@ impl PublishStep {
 pub(super) fn publish(
     results: &Path,
     out: &Path,
+    published: &Published,
     step: &mut dyn FnMut(PublishStep) -> Result<()>,
 ) -> Result<()> {
     sync_results(results, step)?;
@@ -58,7 +60,7 @@ pub(super) fn publish(
         .chain(above)
         .try_for_each(|folder| step(PublishStep::SyncFolder(folder.to_owned())))?;
     let there = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
-    let old: Vec<&str> = RESULTS.into_iter().filter(|name| there(out, name)).collect();
+    let old: Vec<&str> = published.old.iter().copied().filter(|name| there(out, name)).collect();
     if old.contains(&LAST) {
         step(PublishStep::Delete(out.join(LAST)))?;
         step(PublishStep::SyncFolder(out.to_owned()))?;
@@ -66,9 +68,7 @@ pub(super) fn publish(
     for name in old.iter().filter(|name| **name != LAST) {
         step(PublishStep::Delete(out.join(name)))?;
     }
-    // `markets` exists only if the job has some.
-    let new = RESULTS.iter().filter(|name| **name != LAST && (**name != "markets" || there(results, name)));
-    for name in new {
+    for name in published.new.iter().filter(|name| **name != LAST) {
         step(PublishStep::Rename(results.join(name), out.join(name)))?;
     }
     step(PublishStep::SyncFolder(out.to_owned()))?;
@@ -131,6 +131,8 @@ fn sync_below(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::work::names::wanted;
+    use crate::job::Outputs;
 
     fn write(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
@@ -141,15 +143,18 @@ mod tests {
     /// Publishes results with `documents` kept files over old ones. Returns the steps.
     fn published(folder: &Path, documents: usize) -> Vec<PublishStep> {
         let (results, out) = (folder.join("out/.onecopy/results"), folder.join("out"));
-        for name in RESULTS.iter().filter(|name| name.contains('.')) {
+        let new = wanted(Outputs { names: true, ..Outputs::default() }, &Default::default());
+        let old = [&new[..], &["markets"]].concat();
+        for name in new.iter().filter(|name| name.contains('.')) {
             write(&results, name, "new");
             write(&out, name, "old");
         }
         (0..documents).for_each(|n| write(&results, &format!("kept/site/{n}.txt"), "new"));
         write(&out, "kept/old.txt", "old");
         write(&out, "markets/uk/removed.jsonl", "old");
+        write(&out, "removed.parquet", "somebody's");
         let mut steps = Vec::new();
-        publish(&results, &out, &mut |step| {
+        publish(&results, &out, &Published { old, new }, &mut |step| {
             steps.push(step.clone());
             step.take()?;
             // If a report is visible, its results are complete.
@@ -162,6 +167,7 @@ mod tests {
         .unwrap();
         assert_eq!(fs::read_to_string(out.join(LAST)).unwrap(), "new");
         assert!(!out.join("kept/old.txt").exists() && !out.join("markets").exists());
+        assert_eq!(fs::read_to_string(out.join("removed.parquet")).unwrap(), "somebody's");
         steps
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex};
 use onecopy_store::Version;
 
 use super::prepare::{Made, PreparedPiece, broken, with_name};
+use super::tally::Tallies;
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::ingest::Inputs;
@@ -33,6 +34,7 @@ struct Clerk<'a> {
     turn: u64,
     /// The records before this piece, by source. The line number of a record is known only at its turn.
     before: HashMap<u32, u64>,
+    tallies: Tallies,
     imported: Imported,
 }
 
@@ -42,8 +44,8 @@ impl<'a> Turns<'a> {
         progress: &'a dyn Progress,
         rejected: &'a mut OnRejection<'a>,
     ) -> Turns<'a> {
-        let (before, imported) = (HashMap::new(), Imported::default());
-        let clerk = Clerk { service, progress, rejected, turn: 0, before, imported };
+        let (before, tallies, imported) = (HashMap::new(), Tallies::default(), Imported::default());
+        let clerk = Clerk { service, progress, rejected, turn: 0, before, tallies, imported };
         Turns { next: AtomicU64::new(0), clerk: Mutex::new(clerk), moved: Condvar::new() }
     }
 
@@ -51,6 +53,7 @@ impl<'a> Turns<'a> {
     pub(super) fn begin(&self, inputs: &Inputs) -> Result<()> {
         let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
         clerk.before.clear();
+        clerk.end_sources();
         let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
         clerk.imported.unreadable.extend(lost);
         for (source, reason) in inputs.unread() {
@@ -83,14 +86,20 @@ impl<'a> Turns<'a> {
 
     /// The counts of the import.
     pub(super) fn finish(self) -> Imported {
-        self.clerk.into_inner().expect("no thread panics with this lock").imported
+        let mut clerk = self.clerk.into_inner().expect("no thread panics with this lock");
+        clerk.end_sources();
+        clerk.imported
     }
 }
 
 impl Clerk<'_> {
+    fn end_sources(&mut self) {
+        self.imported.unreadable.extend(self.tallies.end());
+    }
+
     fn hand_over(&mut self, prepared: PreparedPiece) -> Result<()> {
-        let PreparedPiece { source, name, records, items, unreadable } = prepared;
-        self.imported.unreadable.extend(unreadable);
+        self.tallies.count(&prepared);
+        let PreparedPiece { source, name, records, items, .. } = prepared;
         let before = self.before.entry(source).or_default();
         let first = *before + 1;
         *before += u64::from(records);
