@@ -78,7 +78,9 @@ fn check(name: &str) {
     write_samples(folder.path());
     let program = Path::new(env!("CARGO_BIN_EXE_onecopy")).parent().expect("a folder");
     let path = std::env::join_paths(
-        [program.to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").expect("PATH"))),
+        [program.to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").expect("PATH"))),
     );
     let mut code = with_free_port(&blocks(&guide, "sh"));
     assert!(code.lines().count() > 2, "{name} shows no commands");
