@@ -72,7 +72,7 @@ fn line(record: &WarcRecord, place: Place, sha1: Option<String>, archive: &str) 
     let digest = digest.trim_start_matches("sha1:").to_owned();
     let fields = [
         ("metadata", record.text("warc-json-metadata").unwrap_or_default().into_owned()),
-        ("url", uri.to_string()),
+        ("url", uri.replace(' ', "%20")),
         ("mime", reply.media_type),
         ("mime-detected", reply.detected),
         ("status", reply.status),

@@ -123,6 +123,11 @@ impl<W: Write> RecordWriter<W> {
         write_member(&mut self.out, self.packing, |out| copied(out, copy))
     }
 
+    /// How records are packed.
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
+    }
+
     /// The inner writer, to undo writes.
     pub(crate) fn get_mut(&mut self) -> &mut W {
         &mut self.out

@@ -7,7 +7,9 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Result};
-use crate::ingest::{Chunk, Chunks, Copied, Overlong, Purpose, capture, records, start_of_capture, started};
+use crate::ingest::{
+    Chunk, Chunks, Copied, Overlong, Packing, Purpose, capture, records, start_of_capture, started,
+};
 use crate::output::cdxj::{Cdxj, Place};
 use crate::output::treatment::{LotTreatments, Original, Treatment};
 use crate::output::warc::{RecordWriter, payload_digest, revisit, stated};
@@ -54,10 +56,15 @@ impl Records<'_> {
 
     /// Adds the record that was written last to the index. `sha1` is the digest of a payload that is not in memory.
     fn noted(&mut self, record: &[u8], length: u64, sha1: Option<String>) -> Result<()> {
-        let place = Place { offset: self.at, length };
+        let offset = self.at;
         self.at += length;
-        let Some(index) = &mut self.index else { return Ok(()) };
-        started(record).map_or(Ok(()), |record| index.add(&record, place, sha1))
+        let (Some(index), Some(record)) = (&mut self.index, started(record)) else { return Ok(()) };
+        // In an archive that is not packed, the line ends after a record do not count.
+        let length = match self.out.packing() {
+            Packing::Plain => record.block_end() as u64 + record.missing,
+            _ => length,
+        };
+        index.add(&record, Place { offset, length }, sha1)
     }
 
     /// Writes the record that was too long for the last chunk.
