@@ -39,7 +39,7 @@ pub(crate) use warc::{
     Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
     names_of_original, start_of_capture,
 };
-pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
+pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, http_parts, is_warc, meaning, records, started};
 
 /// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,6 +31,8 @@ pub(crate) struct Run {
     /// Absent before 0.3.0, which wrote other archives.
     #[serde(default)]
     pub payloads: Option<Payloads>,
+    #[serde(default)]
+    pub cdxj: bool,
     pub inputs: Inputs,
     /// The size of chunks. It affects no result, and a continued run keeps it.
     pub chunk_bytes: usize,

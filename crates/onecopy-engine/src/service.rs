@@ -242,7 +242,14 @@ impl Service {
 
     /// Whether changes are accepted now; if not, why.
     pub fn ready(&self) -> std::result::Result<(), Refusal> {
-        self.collection.queue.refusal().map_or(Ok(()), Err)
+        let refusal = self.collection.queue.refusal().or_else(|| accept::log_failure(&self.collection));
+        refusal.map_or(Ok(()), Err)
+    }
+
+    /// Tries to write the log again if that failed. Waits for the disk. Without it, only the next change would show
+    /// that the disk works again.
+    pub fn retry_log(&self) {
+        accept::retry_log(&self.collection);
     }
 
     /// Every page with its status and record, by name, as of one moment.

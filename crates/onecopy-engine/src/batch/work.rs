@@ -145,6 +145,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         limits: job.limits.clone(),
         removed_records: job.removed_records,
         payloads: Some(job.payloads),
+        cdxj: job.cdxj,
         inputs,
         chunk_bytes,
         results: BTreeMap::new(),

@@ -32,7 +32,11 @@ pub(crate) fn check_fields(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let missing = Mutex::new(named(&opener.fields));
+    let missing = named(&opener.fields);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = Mutex::new(missing);
     let records: Vec<&Source> = sources.iter().filter(|source| has_fields(source.format)).collect();
     let state = || ();
     for_each(threads, records.len(), state, |(), at| look(records[at], opener, &missing, progress))?;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use onecopy_core::Decision;
 
 use self::records::Records;
+use super::cdxj::Cdxj;
 use super::parquet::write_kept;
 use super::treatment::Treatments;
 use super::warc::RecordWriter;
@@ -54,7 +55,10 @@ impl KeptWriter<'_> {
                     let stream = Stream { source: &sources[*number as usize], name: &name, lot };
                     self.file(&stream, ranges[lot].clone(), &treatments)
                 }
-                None => Ok(self.progress.advance(sources[*number as usize].bytes)),
+                None => {
+                    self.progress.advance(sources[*number as usize].bytes);
+                    Ok(())
+                }
             },
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
@@ -102,7 +106,14 @@ impl KeptWriter<'_> {
             Format::Records(packing) => {
                 let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing);
                 let treatments = treatments.of_lot(lot)?;
-                self.records(source, segments, Records { treatments, aside: &aside, out, number: 0 })?
+                let index =
+                    self.work.run.cdxj.then(|| Cdxj::new(&target, &aside, 4 * self.work.budget.chunk));
+                let records = Records { treatments, aside: &aside, out, number: 0, at: 0, index };
+                if let Some(index) = self.records(source, segments, records)? {
+                    let beside = self.kept().join(format!("{name}.cdxj"));
+                    make_parent(&beside)?;
+                    fs::rename(&index, &beside).at("create", &beside)?;
+                }
             }
             Format::Lines(Packing::Plain) if source.version.is_none() && source.member.is_none() => {
                 self.plain(source, segments, &aside)?
@@ -148,7 +159,13 @@ impl KeptWriter<'_> {
         })
     }
 
-    fn records(&self, source: &Source, segments: Range<usize>, mut records: Records) -> Result<()> {
+    /// Writes the records of an archive. Returns the path of their index.
+    fn records(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        mut records: Records,
+    ) -> Result<Option<PathBuf>> {
         self.chunks(source, segments, |_, _, chunk, rest| {
             records.write(chunk)?;
             match chunk.trouble {

@@ -3,9 +3,11 @@
 //! All of this is settled before the first archive is written, because an original may be in another file, and a request
 //! may precede its response. The steps:
 //!
+//! ```text
 //! scan        records → entries     reads the archives again; hashes payloads that may be stored once
 //! originals   entries → rows        of the records with one payload, one stays whole and the others refer to it
-//! companions  entries → dropped     what belongs to a record that is left out is left out too
+//! companions  entries → dropped     requests and metadata of a record that is left out are left out too
+//! ```
 //!
 //! Entries and rows are in files of the working folder, so memory does not limit the number of records.
 

@@ -2,7 +2,7 @@
 //!
 //! The same removal gives the same bytes in every run: no id is made up, and no write date is stored.
 
-mod digest;
+pub(super) mod digest;
 
 pub(crate) use digest::stated;
 
@@ -95,20 +95,24 @@ impl<W: Write> RecordWriter<W> {
         RecordWriter { out, packing, packed: Vec::new() }
     }
 
-    /// Writes a record unchanged, and adds missing line ends.
-    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
+    /// Writes a record unchanged, and adds missing line ends. Returns the number of bytes.
+    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<u64> {
         let ends = missing_ends(record);
         if self.packing == Packing::Plain {
-            return self.out.write_all(record).and_then(|()| self.out.write_all(ends));
+            self.out.write_all(record)?;
+            self.out.write_all(ends)?;
+            return Ok((record.len() + ends.len()) as u64);
         }
         self.packed.clear();
         write_member(&mut self.packed, self.packing, |out| {
             out.write_all(record).and_then(|()| out.write_all(ends))
         })?;
+        let length = self.packed.len() as u64;
+        self.out.write_all(&self.packed)?;
         if self.packed.capacity() > PACKED_BYTES {
-            return self.out.write_all(&std::mem::take(&mut self.packed));
+            self.packed = Vec::new();
         }
-        self.out.write_all(&self.packed)
+        Ok(length)
     }
 
     /// Writes a record that is not in memory: `copy` writes it piece by piece.
@@ -117,6 +121,11 @@ impl<W: Write> RecordWriter<W> {
         copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
     ) -> io::Result<Copied> {
         write_member(&mut self.out, self.packing, |out| copied(out, copy))
+    }
+
+    /// How records are packed.
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
     }
 
     /// The inner writer, to undo writes.

@@ -3,7 +3,7 @@
 //! While one thread waits for the disk, other threads queue their changes. The next thread that gets the log writes all
 //! of them with one sync.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use onecopy_store::{Deed, Log, Look, Snapshot, Version};
 
@@ -20,6 +20,8 @@ type Answered = std::result::Result<(Version, Status), Refusal>;
 #[derive(Debug, Default)]
 pub(super) struct Doorway {
     submissions: Mutex<Vec<Submission>>,
+    /// Why the log could not be written the last time.
+    failure: Mutex<Option<String>>,
 }
 
 /// The changes of one call, and the place for their outcomes.
@@ -52,6 +54,19 @@ pub(super) fn accept_versions(
     let answered: Vec<Answered> =
         versions.into_iter().map(|version| answer(collection, &snapshot, version?)).collect();
     log(collection, answered)
+}
+
+/// Why no change can be accepted at the moment: the log could not be written.
+pub(super) fn log_failure(collection: &Collection) -> Option<Refusal> {
+    collection.doorway.failure().clone().map(Refusal::Broken)
+}
+
+/// Tries to write a log that failed.
+pub(super) fn retry_log(collection: &Collection) {
+    if collection.doorway.failure().is_some() {
+        let tried = collection.log.lock().expect("no thread panics with this lock").probe();
+        *collection.doorway.failure() = tried.err().map(|error| error.to_string());
+    }
 }
 
 /// The answer of Tier 1 to a change.
@@ -113,8 +128,12 @@ fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
 }
 
 impl Doorway {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Submission>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Submission>> {
         self.submissions.lock().expect("no thread panics with this lock")
+    }
+
+    fn failure(&self) -> MutexGuard<'_, Option<String>> {
+        self.failure.lock().expect("no thread panics with this lock")
     }
 }
 
@@ -131,6 +150,7 @@ fn write(collection: &Collection, log: &mut Log, submissions: Vec<Submission>) {
         placed.push((changes.collect::<Vec<_>>(), outcomes));
     }
     let synced = log.sync().map_err(|error| Refusal::Broken(error.to_string()));
+    *collection.doorway.failure() = synced.as_ref().err().map(Refusal::to_string);
     let mut waiting = Vec::new();
     for (changes, outcomes) in placed {
         let outcome = |change: Result<Placed, Refusal>| {

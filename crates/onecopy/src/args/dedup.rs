@@ -15,7 +15,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean
   onecopy dedup 'crawl/*.warc.gz' --out clean --memory 512M
-  onecopy dedup 'crawl/*.warc.gz' --out clean --payloads all
+  onecopy dedup 'crawl/*.warc.gz' --out clean --payloads all --cdxj
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
   onecopy dedup crawl.wacz mirror.tar.gz --out clean
@@ -76,6 +76,9 @@ pub struct DedupArgs {
     /// Which identical payloads a WARC file stores once; revisit records replace the others
     #[arg(long, value_enum, default_value_t)]
     pub payloads: PayloadsArg,
+    /// Write an index beside each kept WARC or ARC file, as NAME.cdxj, for replay with pywb
+    #[arg(long)]
+    pub cdxj: bool,
     /// Use at most this much memory, such as 512M or 4G, and the disk for the rest. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
@@ -162,6 +165,7 @@ impl DedupArgs {
             PayloadsArg::Pages => Payloads::Pages,
             PayloadsArg::All => Payloads::All,
         };
+        job.cdxj = self.cdxj;
         job.environment = environment();
         job.recall_pages = self.recall_pages;
         job.memory_bytes = self.memory.0;

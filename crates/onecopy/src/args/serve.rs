@@ -10,9 +10,9 @@ use onecopy_engine::{Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
-use super::text::{TextArgs, read_text};
+use super::text::TextArgs;
 use crate::commands::WrongCall;
-use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
+use crate::http::{HttpOptions, Style, TokenFiles};
 use crate::size::Size;
 
 pub const EXAMPLES: &str = "\
@@ -35,7 +35,8 @@ when a collection is created.
 
 Without a token the service answers only programs on this machine, and no web pages. It has no TLS:
 put a proxy in front, and let only the proxy reach the service. Ctrl-C or SIGTERM ends it: running
-requests finish, and accepted changes that are not compared yet are compared after the next start.";
+requests finish, and accepted changes that are not compared yet are compared after the next start.
+SIGHUP reads the token files again.";
 
 #[derive(ClapArgs)]
 pub struct ServeArgs {
@@ -45,9 +46,13 @@ pub struct ServeArgs {
     /// The address to listen on. A non-loopback address requires --token-file
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171")]
     pub listen: String,
-    /// Require the token in this file, of 16 or more characters, for everything except /health
+    /// Require the token in this file, of 16 or more characters, for everything except /health.
+    /// Other users must not be able to read the file. SIGHUP reads it again
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Let clients with the token in this file read, but not change anything
+    #[arg(long, value_name = "FILE", requires = "token_file")]
+    pub read_token_file: Option<PathBuf>,
     /// The size of the queue of changes to compare. If it is full, changes are refused with 429
     #[arg(long, value_name = "SIZE", default_value_t = Size(usual().queue_bytes))]
     pub queue: Size,
@@ -88,7 +93,7 @@ pub struct ServeLimitArgs {
     /// Disconnect a client that sends or receives nothing for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub idle: u64,
-    /// At the end, wait this long for running requests
+    /// At the end, wait this long for running requests and the current batch
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,
 }
@@ -131,7 +136,7 @@ impl ServeArgs {
             return wrong("--connections and --idle must be 1 or more".into());
         }
         Ok(HttpOptions {
-            token: self.token()?,
+            tokens: self.token_files()?,
             folder: self.data.clone(),
             page_bytes: self.limits.max_page.0 as usize,
             idle: Duration::from_secs(idle.min(86_400)),
@@ -156,25 +161,18 @@ impl ServeArgs {
         }
     }
 
+    /// The files with the tokens, which must be valid.
+    fn token_files(&self) -> anyhow::Result<TokenFiles> {
+        let files = TokenFiles { write: self.token_file.clone(), read: self.read_token_file.clone() };
+        files.read().map(|_| files)
+    }
+
     /// The format of the log.
     pub fn style(&self) -> Style {
         match self.log {
             LogArg::Plain => Style::Plain,
             LogArg::Json => Style::Json,
         }
-    }
-
-    fn token(&self) -> anyhow::Result<Option<String>> {
-        let Some(path) = &self.token_file else { return Ok(None) };
-        let text = read_text(path, "the token")?;
-        let token = text.trim();
-        if token.len() < TOKEN_LENGTH || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return wrong(format!(
-                "the token in {} is too short or has spaces: write {TOKEN_LENGTH} or more visible ASCII characters, for example from `openssl rand -hex 32`",
-                path.display()
-            ));
-        }
-        Ok(Some(token.to_owned()))
     }
 }
 

@@ -18,7 +18,8 @@ use tokio::time::timeout;
 use super::body::{Media, Taking, media};
 use super::failure::{Failure, Reason};
 use super::gather::Gather;
-use super::guard::Guard;
+use super::guard::{Access, Guard};
+use super::idle::IdleConnections;
 use super::log::{Asked, Log};
 use super::metrics::Metrics;
 use super::reply::{Outcome, Response};
@@ -43,6 +44,7 @@ pub struct Server {
     pub log: Arc<Log>,
     pub metrics: Metrics,
     pub guard: Guard,
+    pub idle: Arc<IdleConnections>,
     pub taking: Taking,
     /// The collection's folder.
     pub folder: PathBuf,
@@ -100,13 +102,14 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
 }
 
 async fn handle(server: &Arc<Server>, found: RouteMatch<'_>, request: Request<Incoming>) -> Outcome {
-    let route = match &found {
-        RouteMatch::Route(at, _) => Some(ROUTES[*at].endpoint),
-        _ => None,
+    let access = match &found {
+        // Monitoring may check the health without a token.
+        RouteMatch::Route(at, _) if ROUTES[*at].endpoint == Endpoint::Health => None,
+        RouteMatch::Route(at, _) => Some(ROUTES[*at].access()),
+        _ => Some(Access::Read),
     };
-    // Monitoring may check the health without a token.
-    if route != Some(Endpoint::Health) {
-        server.guard.check(&request)?;
+    if let Some(access) = access {
+        server.guard.check(&request, access)?;
     }
     match found {
         RouteMatch::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,

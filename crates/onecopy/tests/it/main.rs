@@ -32,6 +32,7 @@ mod memory; //    memory, threads and input order change no answer, and the memo
 mod methods; //   every method through the program: its results, its reported recall, its errors
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod openapi; //   random requests from the served openapi.json: every answer conforms to it
+mod operate; //   signals, tokens and full disks: what operators do, and what the log says about it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
@@ -43,6 +44,7 @@ mod replay; //    pywb replays kept archives as it replays the given ones
 mod revisits; //  payloads of any type are stored once, and records refer to no record that is left out
 mod serve; //     `serve`: every route, its errors, and how it stops
 mod simd; //      every SIMD level gives the same answer
+mod starvation; // idle, slow and greedy clients do not keep the service from others
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error
 mod terminal; //  output fits the terminal; words for methods; pictures; which text was equal
 mod tidy; //      the rules of style that a machine can check

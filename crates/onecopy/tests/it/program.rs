@@ -20,6 +20,7 @@ pub struct Call {
     variables: Vec<(String, String)>,
     alone: bool,
     stdout: Option<Stdio>,
+    file_kilobytes: Option<u32>,
 }
 
 /// The program with arguments.
@@ -69,9 +70,25 @@ impl Call {
         self
     }
 
+    /// Limits the size of files that the program writes.
+    pub fn with_file_limit(mut self, kilobytes: u32) -> Call {
+        self.file_kilobytes = Some(kilobytes);
+        self
+    }
+
     /// Starts the program, with standard input open until [`Running::close_stdin`].
     pub fn start(mut self) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_onecopy"));
+        let path = env!("CARGO_BIN_EXE_onecopy");
+        let mut command = match self.file_kilobytes {
+            None => Command::new(path),
+            Some(kilobytes) => {
+                // A shell counts blocks of 512 bytes.
+                let limit = format!("ulimit -S -f {}; exec \"$0\" \"$@\"", 2 * kilobytes);
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &limit, path]);
+                shell
+            }
+        };
         if self.alone {
             command.env_clear();
         }
@@ -188,6 +205,11 @@ impl Running {
     /// Kills the program at once, like a power cut.
     pub fn kill(&mut self) {
         self.child.kill().expect("the program is ours to kill");
+    }
+
+    /// The number of the process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal by its name, such as `INT`.

@@ -415,22 +415,6 @@ fn a_client_that_takes_nothing_is_cut_off() {
 }
 
 #[test]
-fn connections_are_bounded() {
-    let server = serve("--connections 2");
-    let mut held = [server.connect(), server.connect()];
-    for connection in &mut held {
-        connection.send_request("GET", "/health", &[], b"");
-        connection.answer().with(200);
-    }
-    server.get("/health").fails(503, "connections");
-    drop(held);
-    let begun = Instant::now();
-    while server.get("/health").code != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "places are not given back");
-    }
-}
-
-#[test]
 fn an_end_lets_requests_finish_and_closes_streams() {
     let server = with_pages();
     let mut events = server.connect();
