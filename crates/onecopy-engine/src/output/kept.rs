@@ -20,7 +20,7 @@ use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
 use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, copy_kept, write};
 use crate::parallel::for_each;
-use crate::progress::Progress;
+use crate::progress::{Leg, Progress};
 use crate::report::Archives;
 
 /// Writes the kept pages below `kept/` in the results folder. It skips files that an earlier run finished.
@@ -31,6 +31,9 @@ pub(crate) struct KeptWriter<'a> {
     pub losses: &'a Losses,
     pub progress: &'a dyn Progress,
 }
+
+/// Scanning an archive takes about one in so many parts of the time for writing it.
+const SCAN_SHARE: u64 = 4;
 
 /// A file of many pages.
 struct Stream<'a> {
@@ -43,17 +46,28 @@ struct Stream<'a> {
 impl KeptWriter<'_> {
     /// Writes all files. Returns how archives hold removed pages, if there are archives.
     pub(crate) fn write(&self, threads: usize) -> Result<Option<Archives>> {
-        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         let kept = self.kept();
         fs::create_dir_all(&kept).at("create", &kept)?;
-        let ranges = self.segments.ranges(lots.len());
-        let treatments = Treatments::settle(self, &ranges, threads)?;
+        let ranges = self.segments.ranges(self.work.lots.len());
+        let bytes: u64 = self.work.run.inputs.sources.iter().map(|source| source.bytes).sum();
+        let (archives, scanned) = Treatments::archives(self);
+        let treatments = {
+            let leg = Leg::new(self.progress, scanned / SCAN_SHARE, scanned);
+            Treatments::settle(&KeptWriter { progress: &leg, ..*self }, &archives, &ranges, threads)?
+        };
+        let leg = Leg::new(self.progress, bytes - scanned / SCAN_SHARE, bytes);
+        KeptWriter { progress: &leg, ..*self }.lots(&ranges, &treatments, threads)?;
+        Ok(treatments.counts)
+    }
+
+    fn lots(&self, ranges: &[Range<usize>], treatments: &Treatments, threads: usize) -> Result<()> {
+        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         let no_state = || ();
         for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
             Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
                 Some(name) => {
                     let stream = Stream { source: &sources[*number as usize], name: &name, lot };
-                    self.file(&stream, ranges[lot].clone(), &treatments)
+                    self.file(&stream, ranges[lot].clone(), treatments)
                 }
                 None => {
                     self.progress.advance(sources[*number as usize].bytes);
@@ -63,8 +77,7 @@ impl KeptWriter<'_> {
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
-        })?;
-        Ok(treatments.counts)
+        })
     }
 
     /// Writes the kept lines of all sources to one stream, in input order. All sources are JSON Lines.
