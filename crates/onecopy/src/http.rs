@@ -63,11 +63,11 @@ pub struct HttpOptions {
     pub connections: usize,
 }
 
-/// Runs the server until `stop` is true, then closes it. Calls `ready` with the address once it listens.
+/// Runs the server until a signal ends it, then closes it. The second listener is for monitoring. Calls `ready` with the address once it listens.
 pub fn serve(
     service: Service,
     options: &HttpOptions,
-    listener: std::net::TcpListener,
+    (listener, monitor): (std::net::TcpListener, Option<std::net::TcpListener>),
     log: &Arc<Log>,
     signals: Signals,
     ready: impl FnOnce(SocketAddr),
@@ -80,6 +80,12 @@ pub fn serve(
         TcpListener::from_std(listener)
     })?;
     let server = server(&service, options, address, log, signals.stop.clone())?;
+    if let Some(monitor) = monitor {
+        log.event("monitoring", &format!("http://{}", monitor.local_addr()?));
+        monitor.set_nonblocking(true)?;
+        let monitor = runtime.block_on(async { TcpListener::from_std(monitor) })?;
+        runtime.spawn(listen::monitor(server.clone(), monitor));
+    }
     runtime.spawn(follow_tokens(server.clone(), options.tokens.clone(), signals.hangups));
     ready(address);
     log.event("listening", &format!("http://{address}"));

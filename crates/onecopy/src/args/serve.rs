@@ -46,6 +46,9 @@ pub struct ServeArgs {
     /// The address to listen on. A non-loopback address requires --token-file
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171")]
     pub listen: String,
+    /// Serve /health, /ready and /metrics at this address too, without a token. Only your monitoring should reach it
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub monitor_listen: Option<String>,
     /// Require the token in this file, of 16 or more characters, for everything except /health.
     /// Other users must not be able to read the file. SIGHUP reads it again
     #[arg(long, value_name = "FILE")]
@@ -147,18 +150,17 @@ impl ServeArgs {
 
     /// The address to listen on: any with a token, else a loopback address.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
-        let found = self.listen.to_socket_addrs().ok().and_then(|mut all| all.next());
-        match found {
-            Some(address) if address.ip().to_canonical().is_loopback() => Ok(address),
-            Some(address) if self.token_file.is_some() => Ok(address),
-            Some(address) => wrong(format!(
+        match found(&self.listen)? {
+            address if address.ip().to_canonical().is_loopback() || self.token_file.is_some() => Ok(address),
+            address => wrong(format!(
                 "{address} can be reached from other machines: add --token-file, or listen on 127.0.0.1"
             )),
-            None => wrong(format!(
-                "`{}` is not an address to listen on: write one such as 127.0.0.1:7171",
-                self.listen
-            )),
         }
+    }
+
+    /// The address for monitoring.
+    pub fn monitor(&self) -> anyhow::Result<Option<SocketAddr>> {
+        self.monitor_listen.as_deref().map(found).transpose()
     }
 
     /// The files with the tokens, which must be valid.
@@ -172,6 +174,15 @@ impl ServeArgs {
         match self.log {
             LogArg::Plain => Style::Plain,
             LogArg::Json => Style::Json,
+        }
+    }
+}
+
+fn found(address: &str) -> anyhow::Result<SocketAddr> {
+    match address.to_socket_addrs().ok().and_then(|mut all| all.next()) {
+        Some(found) => Ok(found),
+        None => {
+            wrong(format!("`{address}` is not an address to listen on: write one such as 127.0.0.1:7171"))
         }
     }
 }

@@ -18,8 +18,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let signals = signals::follow().context("cannot wait for signals")?;
     let (http, options, address) = (args.http()?, args.options()?, args.address()?);
     // Bind first: an address in use should fail before a large collection is opened.
-    let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"));
-    let listener = listener.map_err(with_cause)?;
+    let listener = bind(address, "--listen")?;
+    let monitor = args.monitor()?.map(|address| bind(address, "--monitor-listen")).transpose()?;
     let log = Arc::new(Log::start(args.style(), args.quiet)?);
     if args.style() == Style::Json && !args.quiet {
         log_panics(&log);
@@ -31,15 +31,19 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
             let _ = print(&greeting(args, address));
         }
     };
-    let served = serve(service, &http, listener, &log, signals, greet);
+    let served = serve(service, &http, (listener, monitor), &log, signals, greet);
     log.end();
     served?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The program prints one line of an error, so the cause must be in it.
-fn with_cause(error: anyhow::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error:#}: if the address is in use, choose another with --listen")
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).map_err(|error| {
+        anyhow::anyhow!(
+            "cannot listen on {address}: {error}: if the address is in use, choose another with {flag}"
+        )
+    })
 }
 
 /// Writes panics to the log as JSON, where programs read them.

@@ -21,7 +21,7 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 use super::failure::Failure;
 use super::idle::{BusyBody, Presence};
 use super::metrics::GaugeGuard;
-use super::server::{Server, answer};
+use super::server::{Entrance, Server, answer};
 
 /// The read buffer of a connection.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -74,6 +74,32 @@ pub async fn listen(
     (timeout(grace, open.acquire_many(most as u32)).await.is_ok(), until.into_std())
 }
 
+/// Answers monitoring on a listener of its own until the shutdown.
+pub async fn monitor(server: Arc<Server>, listener: TcpListener) {
+    let open = Arc::new(Semaphore::new(TOLD));
+    loop {
+        // The semaphore is never closed.
+        let place = open.clone().acquire_owned().await.ok();
+        let Ok((socket, peer)) = listener.accept().await else {
+            sleep(NO_ROOM).await;
+            continue;
+        };
+        let (answering, idle) = (server.clone(), server.taking.idle);
+        let service = service_fn(move |request| {
+            let server = answering.clone();
+            async move {
+                Ok::<_, std::convert::Infallible>(answer(server, request, peer, Entrance::Monitoring).await)
+            }
+        });
+        tokio::spawn(async move {
+            let _place = place;
+            let connection =
+                http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(socket), service);
+            let _ = timeout(idle, connection).await;
+        });
+    }
+}
+
 /// Serves a connection once another has made room.
 async fn serve_soon(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, open: Arc<Semaphore>) {
     if let Ok(Ok(place)) = timeout(MAKING_ROOM, open.acquire_owned()).await {
@@ -93,7 +119,7 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
     let service = service_fn(move |request| {
         let (server, busy) = (answering.clone(), present.busy());
         async move {
-            let response = answer(server, request, peer).await;
+            let response = answer(server, request, peer, Entrance::All).await;
             Ok::<_, std::convert::Infallible>(response.map(|body| BusyBody::new(body, busy)))
         }
     });
@@ -128,7 +154,7 @@ fn turn_away(server: &Arc<Server>, socket: TcpStream, peer: SocketAddr, told: &A
         let server = server.clone();
         async move {
             let response = match request.uri().path() {
-                "/health" | "/ready" => answer(server, request, peer).await,
+                "/health" | "/ready" => answer(server, request, peer, Entrance::All).await,
                 _ => {
                     let remedy = "close some connections, or try again later";
                     Failure::unavailable("too many connections are open", remedy).into_response()

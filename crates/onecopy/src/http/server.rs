@@ -76,8 +76,22 @@ impl Server {
     }
 }
 
+/// The listener that a request came through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Entrance {
+    /// All routes, for those who may call.
+    All,
+    /// Health, readiness and numbers, for everybody who reaches it.
+    Monitoring,
+}
+
 /// Answers a request.
-pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Response {
+pub async fn answer(
+    server: Arc<Server>,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+    entrance: Entrance,
+) -> Response {
     let begun = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let found = find(&method, &path);
@@ -87,7 +101,7 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
     };
     let is_stream = route.is_some_and(|at| ROUTES[at].endpoint == Endpoint::PutPages)
         && media(request.headers()) == Media::Lines;
-    let answering = unpanicked(handle(&server, found, request));
+    let answering = unpanicked(handle(&server, found, request, entrance));
     let outcome = match is_stream {
         // It may have any length. Each of its waits has a limit.
         true => answering.await,
@@ -101,8 +115,20 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
     response
 }
 
-async fn handle(server: &Arc<Server>, found: RouteMatch<'_>, request: Request<Incoming>) -> Outcome {
+async fn handle(
+    server: &Arc<Server>,
+    found: RouteMatch<'_>,
+    request: Request<Incoming>,
+    entrance: Entrance,
+) -> Outcome {
+    let found = match found {
+        RouteMatch::Route(at, _) if entrance == Entrance::Monitoring && !is_monitoring(at) => {
+            RouteMatch::Nothing
+        }
+        found => found,
+    };
     let access = match &found {
+        _ if entrance == Entrance::Monitoring => None,
         // Monitoring may check the health without a token.
         RouteMatch::Route(at, _) if ROUTES[*at].endpoint == Endpoint::Health => None,
         RouteMatch::Route(at, _) => Some(ROUTES[*at].access()),
@@ -115,10 +141,18 @@ async fn handle(server: &Arc<Server>, found: RouteMatch<'_>, request: Request<In
         RouteMatch::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
         RouteMatch::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
         RouteMatch::Nothing => {
-            let remedy = "GET / lists all paths, GET /openapi.json describes them";
+            let remedy = match entrance {
+                Entrance::All => "GET / lists all paths, GET /openapi.json describes them",
+                Entrance::Monitoring => "only /health, /ready and /metrics are served here",
+            };
             Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
         }
     }
+}
+
+/// Whether a route of the table is about monitoring.
+fn is_monitoring(at: usize) -> bool {
+    matches!(ROUTES[at].endpoint, Endpoint::Health | Endpoint::Ready | Endpoint::Metrics)
 }
 
 async fn dispatch(

@@ -92,6 +92,11 @@ impl Server {
         self.running.hear_of(words)
     }
 
+    /// A line of the log so far that contains these words.
+    pub fn heard(&self, words: &str) -> String {
+        self.running.heard(words)
+    }
+
     /// Asks it to stop, as an operating system does, and waits.
     pub fn end(self) -> (Finished, TempDir) {
         self.signal();

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::tempdir;
 
-use crate::client::{Server, folder_with_token, serve, serve_in, serve_with_file_limit, write_token};
+use crate::client::{
+    Connection, Server, folder_with_token, serve, serve_in, serve_with_file_limit, write_token,
+};
 use crate::pages::topic;
 use crate::program::onecopy;
 
@@ -125,9 +127,14 @@ fn token_files_that_others_can_read_are_refused() {
 
 #[test]
 fn the_grace_also_limits_a_batch() {
-    let server = serve_in(tempdir().expect("a folder"), "--grace 1 --queue 1G");
-    // Nearly the same long text, so that every page is compared with every other.
-    let text = |number: usize| format!("{} {} unique{number}", topic("long"), "some more words ".repeat(400));
+    let server = serve_in(tempdir().expect("a folder"), "--grace 1 --queue 1G --threads 1");
+    // Every page differs a little from most others, so they are compared for a long time.
+    let text = |number: usize| {
+        let mixed = |part: usize| (number * 64 + part + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let variant = |part: usize| usize::from(mixed(part) % 10 == 0);
+        let words = |part: usize| (0..8).map(move |word| format!("w{part}x{}x{word} ", variant(part)));
+        (0..60).flat_map(words).collect::<String>()
+    };
     let lines: String = (0..4_000).map(|id| json!({"id": id, "text": text(id)}).to_string() + "\n").collect();
     let answer = server.ask("POST", "/pages", &[("Content-Type", "application/x-ndjson")], &lines);
     assert_eq!(answer.code, 200);
@@ -139,4 +146,27 @@ fn the_grace_also_limits_a_batch() {
     assert!(begun.elapsed() < Duration::from_secs(6), "it took {:?}", begun.elapsed());
     let again = serve_in(folder, "");
     assert_eq!(again.get("/stats").with(200)["accepted"], 4_000);
+}
+
+#[test]
+fn monitoring_has_its_own_address() {
+    let folder = folder_with_token(TOKEN);
+    let server = serve_in(folder, "--token-file token --monitor-listen 127.0.0.1:0 --connections 1");
+    let address = server.heard("monitoring").split("http://").nth(1).expect("an address").trim().to_owned();
+    let ask = |method: &str, path: &str| {
+        let mut connection = Connection::open(&address).expect("the address is there");
+        connection.send_request(method, path, &[("Host", "node.example")], b"");
+        connection.answer()
+    };
+    let mut held = server.connect();
+    held.begin_chunks("/pages", "application/json");
+    ask("GET", "/health").with(200);
+    ask("GET", "/ready").with(200);
+    assert!(ask("GET", "/metrics").text().contains("onecopy_ready 1"));
+    for path in ["/stats", "/pages?page=a", "/", "/feed"] {
+        ask("GET", path).fails(404, "path");
+    }
+    ask("DELETE", "/pages?page=a").fails(404, "path");
+    drop(held);
+    waits_for(&server, "/metrics", 401);
 }

@@ -184,6 +184,12 @@ impl Running {
         self.hear_line(words, |line| line.contains(words))
     }
 
+    /// A line on standard error so far that contains these words.
+    pub fn heard(&self, words: &str) -> String {
+        let found = self.heard.iter().find(|line| line.contains(words));
+        found.unwrap_or_else(|| panic!("no `{words}` in {:?}", self.heard)).clone()
+    }
+
     fn hear_line(&mut self, wanted: &str, is_wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
