@@ -21,6 +21,7 @@ mod fuzzed;
 mod ingest;
 mod io;
 mod job;
+mod lock;
 mod mirrors;
 mod output;
 mod parallel;

@@ -3,7 +3,7 @@
 //! While one thread waits for the disk, other threads queue their changes. The next thread that gets the log writes all
 //! of them with one sync.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use onecopy_store::{Deed, Log, Look, Snapshot, Version};
 
@@ -12,6 +12,7 @@ use super::collection::Collection;
 use super::status::{Accepted, Refusal, Status, StatusKind, name_of};
 use super::tier2::Logged;
 use crate::error::{Error, Result};
+use crate::lock::Lock;
 
 type Acceptance = std::result::Result<Accepted, Refusal>;
 type Answered = std::result::Result<(Version, Status), Refusal>;
@@ -19,7 +20,7 @@ type Answered = std::result::Result<(Version, Status), Refusal>;
 /// Changes of all threads that are ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Doorway {
-    submissions: Mutex<Vec<Submission>>,
+    submissions: Lock<Vec<Submission>>,
 }
 
 /// The changes of one call, and the place for their outcomes.
@@ -95,7 +96,7 @@ pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
 fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
     let outcomes = Arc::new(OnceLock::new());
     collection.doorway.lock().push(Submission { changes, outcomes: outcomes.clone() });
-    let mut log = collection.log.lock().expect("no thread panics with this lock");
+    let mut log = collection.log.lock();
     // The previous holder of the log may have written these too.
     if outcomes.get().is_none() {
         let submissions = std::mem::take(&mut *collection.doorway.lock());
@@ -109,7 +110,7 @@ fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
 
 impl Doorway {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Submission>> {
-        self.submissions.lock().expect("no thread panics with this lock")
+        self.submissions.lock()
     }
 }
 

@@ -8,7 +8,6 @@ mod plan;
 mod prepare;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -25,6 +24,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ingest::{Feed, FieldNames, Opener, Stores, Windows, lots};
 use crate::job::{Fields, Limits};
+use crate::lock::Lock;
 use crate::parallel::{Gate, on_each};
 use crate::progress::{Progress, Stage};
 use onecopy_core::Needs;
@@ -141,9 +141,9 @@ fn read(
     };
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };
-    let feed = Mutex::new(Feed::new(sources, &lots, &opener));
+    let feed = Lock::new(Feed::new(sources, &lots, &opener));
     let next = || {
-        let feed = feed.lock().expect("no thread panics with this lock");
+        let feed = feed.lock();
         // Sources are read one after the other, so that a later one cannot overtake.
         let piece = feed.next(1, &mut Vec::new())?;
         Ok::<_, Error>(piece.map(|(piece, bytes)| (turns.take(), piece, bytes)))

@@ -1,7 +1,7 @@
 //! The queue of accepted changes before Tier 2, and the threads that wait for it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use onecopy_store::{Deed, Heads, Place, Version};
@@ -9,6 +9,7 @@ use onecopy_store::{Deed, Heads, Place, Version};
 use super::contents::Query;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
+use crate::lock::{Lock, Signal};
 
 /// The number of changes to copy per lock of the queue.
 const LOCKED: usize = 64;
@@ -20,11 +21,11 @@ const RETRY_SECONDS: u64 = 1;
 /// The queue of a collection.
 #[derive(Debug)]
 pub(super) struct Queue {
-    inside: Mutex<Inside>,
+    inside: Lock<Inside>,
     /// Signals work for Tier 2.
-    arrived: Condvar,
+    arrived: Signal,
     /// Signals that Tier 2 has finished a batch.
-    changed: Condvar,
+    changed: Signal,
     limit_bytes: u64,
     /// The most changes per batch.
     batch_changes: usize,
@@ -93,12 +94,12 @@ pub(super) struct Gauge {
 impl Queue {
     pub(super) fn new(limit_bytes: u64, batch_changes: usize, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
-        let (arrived, changed) = (Condvar::new(), Condvar::new());
-        Queue { inside: Mutex::new(inside), arrived, changed, limit_bytes, batch_changes }
+        let (arrived, changed) = (Signal::default(), Signal::default());
+        Queue { inside: Lock::new(inside), arrived, changed, limit_bytes, batch_changes }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().expect("no thread panics with this lock")
+        self.inside.lock()
     }
 
     /// Why changes are refused now; `None` if they are accepted.
@@ -145,7 +146,7 @@ impl Queue {
             if !inside.waiting.is_empty() || !inside.repairs.is_empty() || !inside.checks.is_empty() {
                 break;
             }
-            inside = self.arrived.wait(inside).expect("no thread panics with this lock");
+            inside = self.arrived.wait(inside);
         }
         let until = Instant::now() + linger;
         while inside.waiting.len() < ENOUGH && !inside.stopping && inside.repairs.is_empty() {
@@ -153,7 +154,7 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_for(inside, left);
         }
         if inside.stopping {
             return None;
@@ -170,7 +171,7 @@ impl Queue {
 
     /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: only it
     /// removes them, so they stay in the log meanwhile.
-    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<'static, Place>> {
+    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
         let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);
         let texts: Vec<Option<u128>> =
@@ -181,11 +182,9 @@ impl Queue {
         for some in places.chunks(LOCKED) {
             let inside = self.lock();
             let waiting = some.iter().filter_map(|at| inside.waiting.get(*at));
-            upcoming.extend(waiting.map(|logged| Query {
-                name: logged.place,
-                sketch: logged.version.sketch[..].into(),
-                ahead: None,
-            }));
+            upcoming.extend(
+                waiting.map(|logged| Query { name: logged.place, sketch: logged.version.sketch[..].into() }),
+            );
         }
         upcoming
     }
@@ -229,7 +228,7 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_for(inside, left);
         }
     }
 
@@ -260,7 +259,7 @@ impl Queue {
             if inside.stopping {
                 return None;
             }
-            inside = self.changed.wait(inside).expect("no thread panics with this lock");
+            inside = self.changed.wait(inside);
         }
     }
 
@@ -273,7 +272,7 @@ impl Queue {
             if done(&inside) || left.is_zero() || inside.stopping {
                 return done(&inside);
             }
-            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.changed.wait_for(inside, left);
         }
     }
 

@@ -42,6 +42,14 @@ impl Memory {
         }
     }
 
+    /// These postings and later ones.
+    pub(super) fn with(&self, later: &Memory) -> Memory {
+        let mut both = Memory::default();
+        both.add(&self.postings);
+        both.add(&later.postings);
+        both
+    }
+
     /// Calls `found` with the content and rest of each posting of the key.
     pub(super) fn find(&self, key: u64, found: &mut dyn FnMut(u32, u32)) {
         if self.slots.is_empty() {

@@ -48,7 +48,15 @@ impl ContentIndex {
         graph.restored(heads.last_group);
         let generations = Generations::open(&**folder, method, heads.generations.max(1), count, tuning)?;
         let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
-        let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
+        let newest = generations.orders().newest();
+        let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(newest);
+        for slot in graph.slots() {
+            let (winner, generation) =
+                (graph.get(slot).map(|node| node.winner), entries[slot as usize].generation);
+            if let Some(entry) = winner.and_then(|winner| entries.get_mut(winner as usize)) {
+                entry.since = entry.since.min(generation);
+            }
+        }
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         let sketches = Sketches::new(reader);
         let mut contents = ContentIndex {
@@ -64,7 +72,8 @@ impl ContentIndex {
             merging: None,
             seals: 0,
             compared: 0,
-            visits: Visits::default(),
+            is_torn: false,
+            visits: Arc::new(Visits::default()),
             tuning,
         };
         contents.enter_late(late, method)?;
@@ -75,13 +84,18 @@ impl ContentIndex {
     fn enter_late(&mut self, mut late: Vec<(u64, Slot)>, method: &dyn Method) -> Result<()> {
         late.sort_unstable();
         for (born, slot) in late {
-            if let Some(sketch) = self.sketches.get(slot, self.entries[slot as usize].at)? {
-                self.enter(slot, &sketch, method);
+            let ContentEntry { at, since, generation, .. } = self.entries[slot as usize];
+            let winner = self.graph.get(slot).map_or(slot, |node| node.winner);
+            if let Some(sketch) = self.sketches.get(slot, at)? {
+                for generation in since..=generation {
+                    self.entering(method).post(slot, &sketch, generation, winner)?;
+                }
             }
             if self.postings.memory_postings() >= self.tuning.postings_in_memory {
                 self.postings.seal(born)?;
             }
         }
+        self.postings.freeze();
         Ok(())
     }
 }

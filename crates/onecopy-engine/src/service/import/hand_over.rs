@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
 
 use onecopy_store::Version;
 
 use super::prepare::{Made, PreparedPiece, broken, with_name};
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
+use crate::lock::{Lock, Signal};
 use crate::progress::Progress;
 use crate::service::accept::accept_versions;
 use crate::service::{Accepted, Refusal, Service, StatusKind};
@@ -19,8 +19,8 @@ const GROUP: usize = 256;
 /// Hands out turns. Each turn that is taken must be handed over, or the import fails.
 pub(super) struct Turns<'a> {
     next: AtomicU64,
-    clerk: Mutex<Clerk<'a>>,
-    moved: Condvar,
+    clerk: Lock<Clerk<'a>>,
+    moved: Signal,
 }
 
 /// Accepts pages and counts the outcomes.
@@ -42,12 +42,12 @@ impl<'a> Turns<'a> {
     ) -> Turns<'a> {
         let (before, imported) = (HashMap::new(), Imported::default());
         let clerk = Clerk { service, progress, rejected, turn: 0, before, imported };
-        Turns { next: AtomicU64::new(0), clerk: Mutex::new(clerk), moved: Condvar::new() }
+        Turns { next: AtomicU64::new(0), clerk: Lock::new(clerk), moved: Signal::default() }
     }
 
     /// Begins new sources. `refused` are files that are not read, with the reasons.
     pub(super) fn begin(&self, refused: &[(String, String)]) -> Result<()> {
-        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.lock();
         clerk.before.clear();
         clerk.imported.read += refused.len() as u64;
         for (source, reason) in refused {
@@ -63,13 +63,13 @@ impl<'a> Turns<'a> {
 
     /// Waits for a turn, passes its pages on, and ends the turn.
     pub(super) fn hand_over(&self, turn: u64, prepared: PreparedPiece, failed: &AtomicBool) -> Result<()> {
-        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.lock();
         while clerk.turn != turn {
             // A thread that fails never ends its turn, so the threads after it would wait forever.
             if failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
-            clerk = self.moved.wait_timeout(clerk, PATIENCE).expect("no thread panics with this lock").0;
+            clerk = self.moved.wait_for(clerk, PATIENCE);
         }
         clerk.hand_over(prepared)?;
         clerk.turn += 1;
@@ -79,7 +79,7 @@ impl<'a> Turns<'a> {
 
     /// The counts of the import.
     pub(super) fn finish(self) -> Imported {
-        self.clerk.into_inner().expect("no thread panics with this lock").imported
+        self.clerk.into_inner().imported
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) struct Committed {
 /// Settles a batch in one transaction.
 pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Committed> {
     let mut contents = collection.write_contents()?;
+    contents.is_torn = true;
     let (config, method) = (&collection.preparation.config, collection.method());
     let writing = collection.begin()?;
     let mut batch = writing.batch()?;
@@ -43,12 +44,14 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     }
     batch.set_heads(&outcome.heads)?;
     drop(batch);
+    let search = contents.view();
     let ahead = commit(collection, writing, &contents)?;
     contents.take_ahead(ahead);
     let compared_pairs = contents.compared;
     contents.tend(&*collection.folder, method, outcome.heads.born)?;
+    contents.is_torn = false;
+    collection.renew_snapshot(Some(search))?;
     drop(contents);
-    collection.renew_snapshot()?;
     Ok(Committed { outcome, repaired, compared_pairs })
 }
 
