@@ -110,7 +110,8 @@ pub use similarity::measure::{
     containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown,
 };
 pub use similarity::method::{
-    Held, LooksAt, METHODS, Method, MethodEntry, Parts, Scratch, Search, Subject, method, usual_parameters,
+    Held, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search, Subject,
+    method, method_hint, parameter_entries, usual_parameters,
 };
 pub use similarity::sketch::{Sketch, sketch};
 pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};

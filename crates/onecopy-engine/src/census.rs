@@ -63,8 +63,8 @@ fn count(reader: impl Read, chunk_bytes: usize, limits: &Limits) -> io::Result<C
             }
         }
         match &chunk.trouble {
-            Some(Trouble::Overlong) => census.lose("longer than the limit"),
-            Some(Trouble::Corrupt(what) | Trouble::Refused(what)) => census.lose(what),
+            Some(Trouble::Overlong | Trouble::Endless) => census.lose("longer than the limit"),
+            Some(Trouble::Corrupt(what) | Trouble::Bomb(what) | Trouble::Refused(what)) => census.lose(what),
             None => {}
         }
         spare = chunk.bytes;
@@ -82,7 +82,7 @@ impl Census {
             Meaning::Redirect { .. } => self.redirects += 1,
             Meaning::Revisit { .. } => self.revisits += 1,
             Meaning::Skip(_) => {}
-            Meaning::Reject(reason) => *self.rejected.entry(reason).or_default() += 1,
+            Meaning::Reject(reason) => *self.rejected.entry(reason.text).or_default() += 1,
         }
     }
 

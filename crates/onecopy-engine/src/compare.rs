@@ -18,6 +18,7 @@ use onecopy_core::{
 };
 use serde::Serialize;
 
+use crate::compared_text::{ComparedText, TextFacts};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::job::Limits;
@@ -62,8 +63,10 @@ pub struct Comparison {
     pub a: Compared,
     /// The second page.
     pub b: Compared,
-    /// Whether their canonical texts are equal. Every method then counts them as duplicates.
+    /// Whether their compared texts are equal. Every method then counts them as duplicates.
     pub exact: bool,
+    /// Whether all their text is equal too: menus and footers of HTML pages need not be compared.
+    pub whole_equal: bool,
     /// The number of shared shingles.
     pub shared: usize,
     /// Tokens per shingle.
@@ -81,6 +84,8 @@ pub struct Comparison {
 pub struct Compared {
     /// Its name as it was given.
     pub name: String,
+    /// Which of its text was compared.
+    pub text: ComparedText,
     /// Its language as an ISO 639-1 code, if detected.
     pub language: Option<&'static str>,
     /// Its number of words, as the passages count them.
@@ -114,7 +119,7 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
     let methods = methods(job, config, run.is_some())?;
     let content = job.content.unwrap_or(config.content);
     let (parts, links) = (content == Content::Auto, Some(config.addresses.clone()));
-    let wanted = Needs { content, parts, links, whole: false };
+    let wanted = Needs { content, parts, links, whole: true };
     let [a, b] = read(job, run.as_ref(), &wanted)?;
     let (a, b) = (Prepared::new(a, config), Prepared::new(b, config));
     let exact = a.canonical.as_bytes() == b.canonical.as_bytes();
@@ -123,6 +128,7 @@ pub fn compare(job: &Comparing) -> Result<Comparison> {
         (Words::new(&a.reading.text, &config.canonical), Words::new(&b.reading.text, &config.canonical));
     Ok(Comparison {
         exact,
+        whole_equal: exact && a.facts.all == b.facts.all,
         shared: pair.shared,
         shingle: config.shingles.length,
         methods: methods.into_iter().map(|chosen| chosen.verdict(&pair, exact)).collect(),
@@ -179,6 +185,7 @@ pub(crate) struct Prepared {
     reading: Reading,
     canonical: Canonical,
     shingles: Sketch,
+    facts: TextFacts,
 }
 
 impl Prepared {
@@ -186,7 +193,8 @@ impl Prepared {
         let (mut canonical, mut shingles) = (Canonical::default(), Sketch::default());
         canonicalise(&reading.text, &config.canonical, &mut canonical);
         sketch(&canonical, &config.shingles, &mut shingles);
-        Prepared { reading, canonical, shingles }
+        let facts = TextFacts::of(reading.whole.as_ref(), &canonical, &config.canonical);
+        Prepared { reading, canonical, shingles, facts }
     }
 
     /// How many shingles it has.
@@ -217,6 +225,7 @@ impl Prepared {
     fn compared(&self, name: &str, words: &Words) -> Compared {
         Compared {
             name: name.to_owned(),
+            text: self.facts.compared,
             language: language(&self.canonical).map(|language| language.code()),
             words: words.len(),
             tokens: self.canonical.token_count(),

@@ -3,14 +3,17 @@
 //! `batch` has the stages and `output` writes the results; neither knows the order of the other. A killed run can
 //! continue: each stage writes its result to disk before the next long stage begins.
 
+use std::fs;
+use std::io::{self, Write};
+
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
-use crate::batch::{Decisions, Segments, recall};
-use crate::error::Result;
-use crate::job::Job;
-use crate::output::{KeptWriter, Lists};
-use crate::progress::{Note, Progress};
-use crate::report::{Begun, Report};
+use crate::batch::{Decisions, Losses, Segments, recall};
+use crate::error::{At, Error, Result};
+use crate::job::{Job, KeptPages};
+use crate::output::{KeptWriter, LIST_PASSES, Lists};
+use crate::progress::{Leg, Progress, Silent, Stage};
+use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,29 +35,73 @@ impl Outcome {
 
 /// Removes exact and near-duplicates from the job's inputs, and writes the results to its output folder.
 pub fn dedup(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
+    start(job, progress, &mut io::sink())
+}
+
+/// As [`dedup`], but writes the kept pages of JSON Lines to `kept`, in input order. The output folder gets the lists.
+pub fn dedup_into(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Outcome> {
+    let mut job = job.clone();
+    job.outputs.kept = KeptPages::Stream;
+    start(&job, progress, kept)
+}
+
+fn start(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Outcome> {
     let begun = Begun::now();
     job.check()?;
-    match work::open(job, progress)? {
-        work::Found::Work(work) => Ok(Outcome::Finished(run(job, *work, begun, progress)?)),
-        work::Found::Finished(report) => Ok(Outcome::AlreadyDone(*report)),
+    let outcome = match work::open(job, progress) {
+        Ok(work::Found::Work(work)) => {
+            run(*work, Attempt { job, begun, progress, kept }).map(Outcome::Finished)
+        }
+        Ok(work::Found::Finished(report)) => {
+            if job.strict {
+                refuse(&report.unreadable)?;
+            }
+            Ok(Outcome::AlreadyDone(*report))
+        }
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Err(Error::Stopped) if !job.continues() => Err(Error::StoppedStream),
+        outcome => outcome,
     }
 }
 
+/// Returns an error if an input could not be read.
+fn refuse(unreadable: &[Unreadable]) -> Result<()> {
+    let Some(Unreadable { source, reason, .. }) = unreadable.first() else { return Ok(()) };
+    Err(Error::Unreadable { input: source.clone(), reason: reason.clone() })
+}
+
+/// One attempt to finish a job.
+struct Attempt<'a> {
+    job: &'a Job,
+    begun: Begun,
+    progress: &'a dyn Progress,
+    /// Receives the kept pages, if they go to a stream.
+    kept: &'a mut dyn Write,
+}
+
 /// Runs all stages and publishes the results.
-fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<Report> {
-    if work.continued {
-        progress.note(&Note::Continued);
-    }
-    let inputs = &work.run.inputs;
+fn run(work: Work, attempt: Attempt) -> Result<Report> {
+    let Attempt { job, begun, progress, kept } = attempt;
     let mut recall = recall::expect(&work);
     if let Some(recall) = &recall {
         progress.note(&recall::note(recall));
     }
-    let (segments, decisions) = decide(job, &work, progress, &mut |market, segments, decisions| {
-        lists(&work, segments, decisions).write_market(&work.results().join("markets").join(market))
+    let decided = decide(job, &work, progress, &mut |market, segments, decisions| {
+        lists(&work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
     })?;
-    KeptWriter { work: &work, segments: &segments, decisions: &decisions, progress }.write(job.threads)?;
-    let counts = lists(&work, &segments, &decisions).write(&work.results())?;
+    let losses = Losses::find(&work.run.inputs, &work.lots, &decided.0)?;
+    if job.strict {
+        refuse(&losses.unreadable)?;
+    }
+    let (segments, decisions) = decided;
+    let writer =
+        KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
+    let (counts, archives) = match write(job, &writer, kept) {
+        Ok(written) => written,
+        Err(error) => return Err(segments.reopen().save_after(job, error, progress)),
+    };
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
     }
@@ -62,10 +109,12 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     let report = Report {
         read: counts.kept + counts.removed + counts.rejected,
         counts,
+        unreadable: losses.unreadable,
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
-        input_bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
+        input_bytes: input_bytes(&work),
+        archives,
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -79,10 +128,39 @@ fn run(job: &Job, work: Work, begun: Begun, progress: &dyn Progress) -> Result<R
     Ok(report)
 }
 
+/// Writes the kept pages and the lists into the results folder.
+fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<(Counts, Option<Archives>)> {
+    let &KeptWriter { work, segments, decisions, progress, .. } = writer;
+    let (bytes, results) = (input_bytes(work), work.results());
+    fs::create_dir_all(&results).at("create", &results)?;
+    progress.begin(Stage::Write, bytes);
+    let leg = Leg::new(progress, bytes / 2, bytes);
+    let writer = KeptWriter { progress: &leg, ..*writer };
+    let archives = match job.outputs.kept {
+        KeptPages::Folder => writer.write(job.threads)?,
+        KeptPages::Nowhere => None,
+        KeptPages::Stream => writer.stream(kept).map(|()| None)?,
+    };
+    drop(leg);
+    let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
+    Ok((lists(work, segments, decisions, &listed).write(&results)?, archives))
+}
+
+/// Bytes of all inputs, as stored on disk.
+fn input_bytes(work: &Work) -> u64 {
+    work.run.inputs.sources.iter().map(|source| source.bytes).sum()
+}
+
 /// The writer of a run's lists.
-fn lists<'a>(work: &'a Work, segments: &'a Segments, decisions: &'a Decisions) -> Lists<'a> {
+fn lists<'a>(
+    work: &'a Work,
+    segments: &'a Segments,
+    decisions: &'a Decisions,
+    progress: &'a dyn Progress,
+) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
-    Lists { segments, inputs: &work.run.inputs, decisions, threshold, memory }
+    let (inputs, outputs) = (&work.run.inputs, work.outputs);
+    Lists { segments, inputs, decisions, threshold, memory, outputs, progress }
 }
 
 #[cfg(test)]

@@ -61,8 +61,32 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// An input cannot be read, or breaks off, and the job is strict.
+    #[error("input `{input}`: it cannot be read: {reason}")]
+    Unreadable {
+        /// The input, as results name it.
+        input: String,
+        /// Why.
+        reason: String,
+    },
+    /// No record has the field that the job names.
+    #[error("{}", no_field(.name, .known))]
+    NoField {
+        /// The part of a record that the field would hold: `text`, `id`, `url`.
+        part: &'static str,
+        /// The name of the field.
+        name: String,
+        /// Names of fields that records have.
+        known: Vec<String>,
+    },
+    /// No page is in a market.
+    #[error("no page of the input is on a host that ends in `{market}`")]
+    NoPageInMarket {
+        /// The market.
+        market: String,
+    },
     /// An input of an earlier run no longer exists.
-    #[error("{input}: the input is no longer there, and has to be read again (standard input is not kept)")]
+    #[error("{input}: the input no longer exists, and must be read again (standard input is not kept)")]
     InputGone {
         /// The input.
         input: String,
@@ -206,6 +230,21 @@ pub enum Error {
         /// The collection's folder.
         folder: PathBuf,
     },
+    /// The folder has no collection, and none is to be begun.
+    #[error("{folder} has no collection")]
+    NoCollection {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder has parts of a collection, but not its tables.
+    #[error(
+        "collection {folder}: tables.redb is missing or empty, and the other files are of no use without it: restore \
+         the folder from a backup"
+    )]
+    CollectionLost {
+        /// The collection's folder.
+        folder: PathBuf,
+    },
     /// The collection has the format of another version.
     #[error(
         "collection {folder}: it has format {found}, and this version reads format {expected}: use the version of \
@@ -281,10 +320,54 @@ pub enum Error {
     /// The run was asked to stop. All finished work is on disk.
     #[error("stopped")]
     Stopped,
+    /// The run was asked to stop, and cannot be continued: its input or its output was a stream.
+    #[error("stopped; a run over standard input, or to standard output, starts over")]
+    StoppedStream,
+    /// An input is in the output folder, or is that folder.
+    #[error("input `{input}` is in the output folder {folder}, and results never replace their input")]
+    InputInOutput {
+        /// The input.
+        input: String,
+        /// The output folder.
+        folder: PathBuf,
+    },
+    /// Kept pages should be written to a stream, and a source is not JSON Lines.
+    #[error(
+        "input `{input}`: only the kept pages of JSON Lines can be written to a stream, and it has another format"
+    )]
+    NotLines {
+        /// The source.
+        input: String,
+    },
+    /// Several pages of a finished run fit a description.
+    #[error("page `{page}` may be any of {count} pages: {}", .places.join(", "))]
+    AmbiguousPage {
+        /// The description.
+        page: String,
+        /// How many pages fit.
+        count: usize,
+        /// The places of some of them.
+        places: Vec<String>,
+    },
+    /// An input of a finished run changed, so its pages cannot be read again.
+    #[error("{input} changed since the run, so its pages cannot be read again")]
+    InputChanged {
+        /// The input.
+        input: String,
+    },
 }
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn no_field(name: &str, known: &[String]) -> String {
+    if known.is_empty() {
+        return format!("no field `{name}`: the input has no records with fields");
+    }
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    let meant = crate::ingest::nearest(name, known).map(|near| format!(": did you mean `{near}`?"));
+    format!("no field `{name}`; records have {}{}", names.join(", "), meant.unwrap_or_default())
+}
 
 fn out_of_range(setting: Setting, value: u64) -> String {
     match setting {

@@ -1,21 +1,27 @@
-//! Explains why two pages of a finished run were or were not joined.
+//! Explains why a page of a finished run stayed or went, and why two pages were or were not joined.
 //!
 //! It uses no index. It reads the pages again from the inputs and compares them again, so the explanation independently
 //! checks the run.
+
+mod page;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 
 use onecopy_core::{
-    Canonical, Config, Method, Scratch, Sketch, Subject, containment, overlap, sketch, unshared,
+    Canonical, Config, Method, Needs, Record, Scratch, Sketch, Subject, TextParts, containment, overlap,
+    sketch, unshared,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::compared_text::TextFacts;
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::reread::{check_judged, each_line, plain, reread, unknown};
+use crate::listed::{GroupMember, ListedPage, PageKey, each_removed, group, judged, unknown};
+use crate::reread::reread;
 use crate::run::Run;
-use onecopy_core::{Needs, Record, TextParts};
+
+pub use page::{GroupFacts, PageExplanation, RelatedPage, explain_page};
 
 /// Larger groups are not searched for a chain.
 const CHAIN_PAGES: usize = 2_000;
@@ -36,8 +42,10 @@ pub struct Explanation {
     pub threshold: f64,
     /// Whether they are duplicates of each other.
     pub alike: bool,
-    /// Whether their canonical texts are equal.
+    /// Whether their compared texts are equal.
     pub exact: bool,
+    /// Whether all their text is equal too: menus and footers of HTML pages need not be compared.
+    pub whole_equal: bool,
     /// The number of shared shingles.
     pub shared: usize,
     /// Tokens per shingle.
@@ -53,6 +61,8 @@ pub struct Explanation {
 pub struct PageFacts {
     /// Its name in the outputs.
     pub name: String,
+    /// Its place in the input, such as `a.jsonl:12`.
+    pub place: String,
     /// The decision on it.
     pub fate: Fate,
     /// Its number of shingles.
@@ -73,45 +83,78 @@ pub enum Fate {
     Removed {
         /// The kept page.
         winner: String,
+        /// The place of the kept page in the input.
+        winner_place: String,
         /// Their similarity.
         similarity: f64,
-        /// `exact` or `near`.
+        /// `exact`, `near`, `url` or `redirect`.
         kind: String,
+    },
+    /// It could not be judged.
+    Rejected {
+        /// Why.
+        reason: String,
     },
 }
 
-/// Explains why the pages named `a` and `b` of the finished run in `out` were or were not joined. See
-/// [`Job::environment`](crate::Job::environment) for `environment`.
+/// A page in an explanation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PageRef {
+    /// Its name in the outputs.
+    pub name: String,
+    /// Its place in the input.
+    pub place: String,
+}
+
+/// Explains why two pages of the finished run in `out` were or were not joined. `a` and `b` are names, addresses or
+/// places. See [`Job::environment`](crate::Job::environment) for `environment`.
 pub fn explain(out: &Path, a: &str, b: &str, environment: &Environment) -> Result<Explanation> {
     let run = Run::current(out)?;
-    check_judged(out, &[a, b])?;
-    let fates = [fate(out, a)?, fate(out, b)?];
-    let members = shared_group(out, a, b)?;
-    let mut wanted = vec![a.to_owned(), b.to_owned()];
-    wanted.extend(members.iter().filter(|_| members.len() <= CHAIN_PAGES).cloned());
+    let pages = judged(out, &[a, b])?;
+    pair(&run, out, [&pages[0], &pages[1]], environment)
+}
+
+/// Explains two pages.
+fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environment) -> Result<Explanation> {
+    let members = match a.group.filter(|_| a.group == b.group) {
+        Some(number) => group(out, number)?,
+        None => Vec::new(),
+    };
+    let mut wanted = vec![a.key.clone(), b.key.clone()];
+    let group = members.iter().filter(|_| members.len() <= CHAIN_PAGES);
+    wanted.extend(group.map(|member| member.key.clone()));
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
-    let found = reread(&run, &wanted, &Needs::of(&run.config, &*method), environment, again)?;
-    let get = |name: &str| found.get(name).ok_or_else(|| unknown(name));
+    let needs = Needs { whole: true, ..Needs::of(&run.config, &*method) };
+    let found = reread(run, &wanted, &needs, environment, again)?;
+    let get = |page: &ListedPage| found.get(&page.key).ok_or_else(|| unknown(&page.name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
-    let exact = first.canonical.as_bytes() == second.canonical.as_bytes();
-    let similarity = if exact { 1.0 } else { first.similarity(second, &*method) };
+    let (exact, similarity) = (first.equals(second), first.similarity(second, &*method));
     let alike = similarity >= method.threshold();
-    let [fate_a, fate_b] = fates;
+    let chain =
+        if alike || members.is_empty() { Vec::new() } else { chain(&found, &a.key, &b.key, &*method) };
     Ok(Explanation {
-        a: facts(a, fate_a, first, second, shared, &run.config),
-        b: facts(b, fate_b, second, first, shared, &run.config),
+        a: facts(a, fate(out, &a.key)?, [first, second], &run.config),
+        b: facts(b, fate(out, &b.key)?, [second, first], &run.config),
         similarity,
         method: run.config.method.clone(),
         threshold: method.threshold(),
         alike,
         exact,
+        whole_equal: exact && first.facts.all == second.facts.all,
         shared,
         shingle: run.config.shingles.length,
-        chain: if alike || members.is_empty() { Vec::new() } else { chain(&found, a, b, &*method) },
-        group_winner: members.into_iter().next(),
+        chain: chain.iter().map(|key| label(key, &members)).collect(),
+        group_winner: members.into_iter().next().map(|member| member.name),
     })
+}
+
+/// The name of a page of a group, with its place if others have the same name.
+fn label(key: &PageKey, members: &[GroupMember]) -> String {
+    let Some(own) = members.iter().find(|member| member.key == *key) else { return key.to_string() };
+    let same = members.iter().filter(|member| member.name == own.name).count();
+    if same > 1 { format!("{} at {key}", own.name) } else { own.name.clone() }
 }
 
 /// A page that was read again.
@@ -121,6 +164,7 @@ struct Again {
     shingles: Sketch,
     /// The sketch of the run's method.
     sketch: Vec<u64>,
+    facts: TextFacts,
 }
 
 impl Again {
@@ -133,23 +177,34 @@ impl Again {
         let subject =
             Subject { canonical: &canonical, text: &page.text.plain(), links: &page.out_links, parts };
         method.sketch(&subject, &mut Scratch::default(), &mut own);
-        Again { canonical, shingles, sketch: own }
+        let facts = TextFacts::of(page.whole.as_ref(), &canonical, &config.canonical);
+        Again { canonical, shingles, sketch: own, facts }
     }
 
     fn shingles(&self) -> &[u64] {
         self.shingles.shingles()
     }
 
+    /// Whether their canonical texts are equal.
+    fn equals(&self, other: &Again) -> bool {
+        self.canonical.as_bytes() == other.canonical.as_bytes()
+    }
+
     fn similarity(&self, other: &Again, method: &dyn Method) -> f64 {
+        if self.equals(other) {
+            return 1.0;
+        }
         let score = method.score(&self.sketch, &other.sketch);
         method.similarity(score, (self.sketch.len(), other.sketch.len()))
     }
 }
 
-fn facts(name: &str, fate: Fate, own: &Again, other: &Again, shared: usize, config: &Config) -> PageFacts {
+fn facts(page: &ListedPage, fate: Fate, [own, other]: [&Again; 2], config: &Config) -> PageFacts {
     let passages = unshared(&own.canonical, &config.shingles, other.shingles());
+    let shared = overlap(own.shingles(), other.shingles());
     PageFacts {
-        name: name.to_owned(),
+        name: page.name.clone(),
+        place: page.key.to_string(),
         fate,
         shingles: own.shingles().len(),
         contained: containment(shared, own.shingles().len()),
@@ -158,62 +213,39 @@ fn facts(name: &str, fate: Fate, own: &Again, other: &Again, shared: usize, conf
 }
 
 /// The shortest chain of pages from `a` to `b`, each similar to the next.
-fn chain(pages: &HashMap<String, Again>, a: &str, b: &str, method: &dyn Method) -> Vec<String> {
-    let pages: BTreeMap<&str, &Again> = pages.iter().map(|(name, page)| (name.as_str(), page)).collect();
-    let mut before: HashMap<&str, &str> = HashMap::from([(a, a)]);
+fn chain(pages: &HashMap<PageKey, Again>, a: &PageKey, b: &PageKey, method: &dyn Method) -> Vec<PageKey> {
+    let pages: BTreeMap<&PageKey, &Again> = pages.iter().collect();
+    let mut before: HashMap<&PageKey, &PageKey> = HashMap::from([(a, a)]);
     let mut queue = VecDeque::from([a]);
     while let Some(at) = queue.pop_front() {
-        for (&name, page) in &pages {
-            if !before.contains_key(name) && method.verify(&pages[at].sketch, &page.sketch).is_some() {
-                before.insert(name, at);
-                queue.push_back(name);
+        for (&key, page) in &pages {
+            if !before.contains_key(key) && method.verify(&pages[at].sketch, &page.sketch).is_some() {
+                before.insert(key, at);
+                queue.push_back(key);
             }
         }
     }
-    let mut chain = vec![b.to_owned()];
+    let mut chain = vec![b.clone()];
     let mut at = b;
     while let Some(&previous) = before.get(at).filter(|_| at != a) {
-        chain.push(previous.to_owned());
+        chain.push(previous.clone());
         at = previous;
     }
     chain.reverse();
     if at == a { chain } else { Vec::new() }
 }
 
-fn fate(out: &Path, page: &str) -> Result<Fate> {
-    #[derive(Deserialize)]
-    struct Removed {
-        page: serde_json::Value,
-        winner: serde_json::Value,
-        similarity: f64,
-        kind: String,
-    }
+/// The decision on a page that was judged.
+fn fate(out: &Path, page: &PageKey) -> Result<Fate> {
     let mut fate = Fate::Kept;
-    each_line(&out.join("removed.jsonl"), |removed: Removed| {
-        let met = plain(&removed.page) == page;
+    each_removed(out, |removed| {
+        let met = removed.page.1 == *page;
         if met {
-            let Removed { winner, similarity, kind, .. } = removed;
-            fate = Fate::Removed { winner: plain(&winner), similarity, kind };
+            let (winner, place) = removed.winner;
+            let (similarity, kind) = (removed.similarity, removed.kind);
+            fate = Fate::Removed { winner, winner_place: place.to_string(), similarity, kind };
         }
         !met
     })?;
     Ok(fate)
-}
-
-/// The members of the group that contains both pages, winner first; empty if there is none.
-fn shared_group(out: &Path, a: &str, b: &str) -> Result<Vec<String>> {
-    #[derive(Deserialize)]
-    struct Group {
-        members: Vec<serde_json::Value>,
-    }
-    let mut found = Vec::new();
-    each_line(&out.join("groups.jsonl"), |group: Group| {
-        let has = |name: &str| group.members.iter().any(|member| plain(member) == name);
-        let met = has(a) && has(b);
-        if met {
-            found = group.members.iter().map(plain).collect();
-        }
-        !met
-    })?;
-    Ok(found)
 }

@@ -28,7 +28,7 @@ pub fn reread_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Li
     let found = all_lines(chunks, usize::MAX).expect("memory is read without an error");
     let page = |line: Vec<u8>| match line.len() > limits.page_bytes {
         true => Err(overlong()),
-        false => read_line(&line, names, needs).map(|record| to_line(&record)),
+        false => read_line(&line, names, needs).map(|record| to_line(&record)).map_err(|reason| reason.text),
     };
     found.into_iter().map(|line| line.and_then(page)).collect()
 }
@@ -55,8 +55,8 @@ fn all_lines(mut chunks: impl Chunks, most_bytes: usize) -> io::Result<Vec<Line<
         let full = written.filter(|line| !line.iter().all(u8::is_ascii_whitespace));
         found.extend(full.map(|line| Ok(line.to_vec())));
         found.extend(chunk.trouble.map(|trouble| match trouble {
-            Trouble::Overlong => Err(overlong()),
-            Trouble::Corrupt(reason) | Trouble::Refused(reason) => Err(reason),
+            Trouble::Overlong | Trouble::Endless => Err(overlong()),
+            Trouble::Corrupt(reason) | Trouble::Bomb(reason) | Trouble::Refused(reason) => Err(reason),
         }));
     }
     Ok(found)

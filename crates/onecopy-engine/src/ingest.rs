@@ -13,6 +13,8 @@ mod names;
 mod opener;
 mod packing;
 mod parquet;
+mod probe;
+mod reason;
 mod record;
 mod remote;
 mod scan;
@@ -29,13 +31,17 @@ pub(crate) use line::to_line;
 pub(crate) use opener::Opener;
 pub(crate) use packing::{Packing, open, sniff, unpack, write};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
-pub(crate) use record::{document, plain_name, read_document, read_line};
+pub(crate) use probe::{check_fields, nearest};
+pub(crate) use reason::{Class, DAMAGED, Reason};
+pub(crate) use record::{document, read_document, read_line};
 pub(crate) use remote::Stores;
-pub(crate) use walk::{RecordReader, walk};
+pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
+pub(crate) use warc::{
+    Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
+    names_of_original, start_of_capture,
+};
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
 pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
-
-use serde::Serialize;
 
 /// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,20 +51,7 @@ pub(crate) struct Rejection {
     /// The line in its chunk, from zero.
     pub line: u32,
     /// Why.
-    pub reason: String,
-}
-
-/// A rejection as it is written to `rejected.jsonl`.
-#[derive(Serialize)]
-pub(crate) struct RejectedLine<'a> {
-    /// The input file.
-    pub source: &'a str,
-    /// Its line, from one; `None` for a file that is one page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// Zero for a file that is one page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub record: Option<u64>,
-    /// Why.
-    pub reason: &'a str,
+    pub reason: Reason,
+    /// How many records are lost with it, if the format tells.
+    pub lost: Option<u64>,
 }

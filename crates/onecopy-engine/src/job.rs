@@ -24,6 +24,10 @@ pub struct Job {
     pub limits: Limits,
     /// How to treat removed records in WARC files.
     pub removed_records: RemovedRecords,
+    /// Which identical payloads a WARC file stores once.
+    pub payloads: Payloads,
+    /// Which results to write beside the lists.
+    pub outputs: Outputs,
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
@@ -35,6 +39,8 @@ pub struct Job {
     pub threads: usize,
     /// Whether to replace the results of another run in `out`.
     pub overwrite: bool,
+    /// Whether to stop at the first input that cannot be read, instead of going on without it.
+    pub strict: bool,
 }
 
 impl Job {
@@ -47,12 +53,21 @@ impl Job {
             fields: Fields::default(),
             limits: Limits::default(),
             removed_records: RemovedRecords::default(),
+            payloads: Payloads::default(),
+            outputs: Outputs::default(),
             environment: Environment::default(),
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             overwrite: false,
+            strict: false,
         }
+    }
+
+    /// Whether the same job continues a run that was stopped. Standard input cannot be read twice, and what was written
+    /// to a stream cannot be taken back.
+    pub(crate) fn continues(&self) -> bool {
+        self.outputs.kept != KeptPages::Stream && self.inputs.iter().all(|input| input != "-")
     }
 
     /// Checks the job before anything is read.
@@ -125,15 +140,52 @@ pub struct Fields {
     pub canonical: Option<String>,
 }
 
+/// Which results to write beside `removed.jsonl`, `groups.jsonl`, `pages.jsonl` and `rejected.jsonl`. Changes no answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Where kept pages go.
+    pub kept: KeptPages,
+    /// Whether to write the names of kept and removed pages as text, one on each line.
+    pub names: bool,
+    /// Whether to write every list as Parquet, too.
+    pub parquet: bool,
+}
+
+/// Where kept pages go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeptPages {
+    /// Into the folder `kept`, in files like those of the input.
+    #[default]
+    Folder,
+    /// Nowhere: only the lists are written.
+    Nowhere,
+    /// To one stream, as JSON Lines. See [`dedup_into`](crate::dedup_into).
+    Stream,
+}
+
 /// How to treat the records of removed pages in archives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RemovedRecords {
-    /// Replace them by `revisit` records that name the kept page.
+    /// Replace those whose payload another record has by `revisit` records. The others stay whole.
     #[default]
     Revisit,
+    /// Replace those whose payload another record has by `revisit` records. Leave the others out.
+    RevisitOrLeaveOut,
     /// Leave them out.
     LeaveOut,
+}
+
+/// Which identical payloads a WARC file stores once. `revisit` records replace the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payloads {
+    /// Those of removed pages.
+    #[default]
+    Pages,
+    /// Those of all records, whatever their media type.
+    All,
 }
 
 /// Limits on input, so that no input can exhaust the machine.

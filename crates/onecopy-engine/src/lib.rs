@@ -12,6 +12,7 @@
 mod batch;
 mod census;
 mod compare;
+mod compared_text;
 mod dedup;
 mod environment;
 mod error;
@@ -21,6 +22,7 @@ mod fuzzed;
 mod ingest;
 mod io;
 mod job;
+mod listed;
 mod lock;
 mod mirrors;
 mod output;
@@ -37,26 +39,33 @@ pub use census::{Census, census};
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
-pub use dedup::{Outcome, dedup};
+pub use compared_text::ComparedText;
+pub use dedup::{Outcome, dedup, dedup_into};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
     Band, DEFAULT_MISTAKES, EvalJob, Evaluation, Mistake, MistakeKind, Point, Reached, Score, eval,
 };
-pub use explain::{Explanation, Fate, PageFacts, explain};
+pub use explain::{
+    Explanation, Fate, GroupFacts, PageExplanation, PageFacts, PageRef, RelatedPage, explain, explain_page,
+};
 #[doc(hidden)]
 pub use fuzzed::{parquet_lines, reread_lines};
 pub use job::{
-    DEFAULT_MEMORY_BYTES, Fields, Job, LEAST_MEMORY_BYTES, Limits, RECALL_PAGES, RemovedRecords, Setting,
+    DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
+    RECALL_PAGES, RemovedRecords, Setting,
 };
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
 pub use progress::{Note, Progress, Silent, Stage};
-pub use report::{Counts, Expected, Kinds, Measured, Recall, Report, SIMILARITY_BINS};
+pub use report::{
+    Archives, Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,
+    Unreadable,
+};
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
-    ImportRejection, Imported, Likeness, OnRejection, PageView, Refusal, Service, ServiceOptions, Stats,
-    Status, StatusKind, import, plan_import, settle,
+    ImportRejection, Imported, Likeness, OnRejection, Opening, PageView, Refusal, Service, ServiceOptions,
+    Stats, Status, StatusKind, import, plan_import, settle,
 };
 
 /// Runs the example of the README as a test.

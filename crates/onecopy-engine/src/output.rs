@@ -4,7 +4,10 @@ mod kept;
 mod lists;
 mod names;
 mod parquet;
+mod place;
+mod reasons;
+mod treatment;
 mod warc;
 
 pub(crate) use kept::KeptWriter;
-pub(crate) use lists::Lists;
+pub(crate) use lists::{LIST_PASSES, Lists};

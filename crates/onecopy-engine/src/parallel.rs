@@ -10,7 +10,7 @@ use crate::error::Result;
 pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> + Sync) -> Result<()> {
     let failed = AtomicBool::new(false);
     let first = Mutex::new(Ok(()));
-    let run = || {
+    let attempt = || {
         if let Err(error) = work(&failed)
             && !failed.swap(true, Ordering::Relaxed)
         {
@@ -18,11 +18,11 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
         }
     };
     if threads == 1 {
-        run();
+        attempt();
     } else {
         std::thread::scope(|scope| {
             for _ in 0..threads {
-                scope.spawn(run);
+                scope.spawn(attempt);
             }
         });
     }

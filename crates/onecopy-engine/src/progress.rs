@@ -1,5 +1,9 @@
 //! Lets a run report its progress and be stopped. The engine itself never uses a terminal.
 
+mod leg;
+
+pub(crate) use leg::Leg;
+
 /// The stages of a run, in order, followed by the extra stages of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -7,37 +11,46 @@ pub enum Stage {
     /// Reads and sketches pages. Progress counts input bytes.
     Read,
     /// Sorts pages by the winner rules. Progress counts pages.
-    Rank,
-    /// Finds the keys that pages share. Progress counts pages.
-    Keys,
-    /// Decides which pages to keep. Progress counts pages.
-    Settle,
-    /// Connects the groups. Progress counts shared keys.
-    Connect,
+    Order,
+    /// Finds equal pages, and the keys that other pages share. Progress counts pages.
+    Index,
+    /// Decides which pages to keep, by comparing pages that share a key. Progress counts pages.
+    Compare,
+    /// Joins pages into groups. Progress counts shared keys.
+    Group,
     /// Writes the results. Progress counts input bytes.
     Write,
     /// Sketches the pages of a labelled set. Progress counts pages.
     Sketch,
     /// Compares all pairs of a labelled set. Progress counts pairs.
-    Compare,
+    Pairs,
 }
 
 impl Stage {
     /// The stages of a run, in order.
     pub const ALL: [Stage; 6] =
-        [Stage::Read, Stage::Rank, Stage::Keys, Stage::Settle, Stage::Connect, Stage::Write];
+        [Stage::Read, Stage::Order, Stage::Index, Stage::Compare, Stage::Group, Stage::Write];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Read => "read",
-            Stage::Rank => "rank",
-            Stage::Keys => "keys",
-            Stage::Settle => "settle",
-            Stage::Connect => "connect",
+            Stage::Order => "order",
+            Stage::Index => "index",
+            Stage::Compare | Stage::Pairs => "compare",
+            Stage::Group => "group",
             Stage::Write => "write",
             Stage::Sketch => "sketch",
-            Stage::Compare => "compare",
+        }
+    }
+
+    /// What its progress counts.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Stage::Read | Stage::Write => "bytes",
+            Stage::Group => "shared keys",
+            Stage::Pairs => "pairs",
+            Stage::Order | Stage::Index | Stage::Compare | Stage::Sketch => "pages",
         }
     }
 
@@ -52,10 +65,19 @@ impl Stage {
 #[non_exhaustive]
 pub enum Note {
     /// The output folder holds a part of this run, which is not repeated.
-    #[error("continuing the run that was stopped here")]
-    Continued,
+    #[error("continuing the run that was stopped here; pages already read: {pages}")]
+    Continued {
+        /// The pages that need not be read again.
+        pages: u64,
+    },
+    /// The run is about to end early, and writes the pages in memory to disk.
+    #[error("saving the pages that were read")]
+    Saving,
+    /// This run was ended before it could save any page.
+    #[error("the run that was stopped here saved no pages: they are read again")]
+    NothingSaved,
     /// Some results of the same run are gone, so it is repeated.
-    #[error("{names} of this run can no longer be found: the run is repeated")]
+    #[error("{names} of this run cannot be found: the run is repeated")]
     Repeated {
         /// The results.
         names: String,
@@ -67,7 +89,7 @@ pub enum Note {
         version: String,
     },
     /// The method is approximate.
-    #[error("an approximate method: of pairs by {of}, it is expected to find {share}")]
+    #[error("an approximate method: it is expected to find {share} (of pairs by {of})")]
     Approximate {
         /// The measure of an exact method.
         of: String,

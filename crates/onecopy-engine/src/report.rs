@@ -3,6 +3,8 @@
 use onecopy_core::Kind;
 use serde::{Deserialize, Serialize};
 
+use crate::ingest::DAMAGED;
+
 /// The numbers of a run. `kept + removed + rejected = read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -12,6 +14,9 @@ pub struct Report {
     /// The outcomes of those records.
     #[serde(flatten)]
     pub counts: Counts,
+    /// The inputs that could not be read, wholly or from some point on. Their pages are missing.
+    #[serde(default)]
+    pub unreadable: Vec<Unreadable>,
     /// The method.
     pub method: String,
     /// Pages at least this similar are duplicates.
@@ -19,6 +24,9 @@ pub struct Report {
     /// The recall of an approximate method; `None` for an exact one, which finds all pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<Recall>,
+    /// The removed pages of archives; `None` if the input has no archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archives: Option<Archives>,
     /// Bytes of input, as stored on disk.
     pub input_bytes: u64,
     /// The elapsed time.
@@ -35,6 +43,46 @@ pub struct Report {
     pub out_of_core: bool,
     /// The version of onecopy.
     pub version: String,
+}
+
+/// An input that could not be read, wholly or from some point on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreadable {
+    /// The input, named as in `rejected.jsonl`.
+    pub source: String,
+    /// Why.
+    pub reason: String,
+    /// The number of pages that were read.
+    pub pages: u64,
+    /// The number of records that were not, if known.
+    #[serde(default)]
+    pub lost: Option<u64>,
+    /// The file in `kept/` with the pages that were read and kept. `None` if nothing was read.
+    #[serde(default)]
+    pub kept: Option<String>,
+}
+
+impl Unreadable {
+    /// An input of which nothing was read.
+    pub(crate) fn of(source: &str, reason: &str) -> Unreadable {
+        let reason = reason.strip_prefix(DAMAGED).unwrap_or(reason);
+        Unreadable { source: source.into(), reason: reason.into(), ..Unreadable::default() }
+    }
+}
+
+/// How the kept archives hold what was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archives {
+    /// Removed pages that are `revisit` records now.
+    pub revisits: u64,
+    /// Removed pages whose records are unchanged.
+    pub whole: u64,
+    /// Removed pages that were left out.
+    pub left_out: u64,
+    /// Other records, such as images, that are `revisit` records now.
+    pub payloads: u64,
+    /// Requests, metadata and revisits that were left out with the record that they belong to.
+    pub companions: u64,
 }
 
 /// The recall of an approximate method.
@@ -103,6 +151,9 @@ pub struct Counts {
     pub removed: u64,
     /// The number of rejected records.
     pub rejected: u64,
+    /// Rejected records by reason, the most frequent first.
+    #[serde(default)]
+    pub reasons: Vec<ReasonCount>,
     /// The number of groups of two or more pages.
     pub groups: u64,
     /// Removed pages by kind.
@@ -113,6 +164,34 @@ pub struct Counts {
     pub similarities: [u64; SIMILARITY_BINS],
     /// Groups by size: of 2 pages, 3 to 4, 5 to 8, and so on, doubling.
     pub group_sizes: Vec<u64>,
+}
+
+/// How many records were rejected for a reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReasonCount {
+    /// The reason in a few words, such as `HTTP 404`.
+    pub reason: String,
+    /// The kind of the reason.
+    pub kind: RejectionKind,
+    /// Whether `kept/` has the records, unchanged.
+    pub copied: bool,
+    /// The number of records.
+    pub records: u64,
+}
+
+/// Kinds of reasons for rejecting a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RejectionKind {
+    /// It is no page to compare: a failure, an image, a redirect to nowhere, a page without words.
+    NotAPage,
+    /// It cannot be read.
+    Unreadable,
+    /// It exceeds a limit.
+    Limit,
+    /// It is a file that no run reads: of unknown kind, or a link in a folder.
+    NotRead,
 }
 
 /// Removed pages by kind.

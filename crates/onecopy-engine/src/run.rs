@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{At, Error, Result};
 use crate::ingest::{Inputs, Opener, Stores, Windows};
-use crate::job::{Fields, Limits, RemovedRecords};
+use crate::job::{Fields, Limits, Payloads, RemovedRecords};
 use crate::parallel::Gate;
 use onecopy_core::Needs;
 
@@ -27,6 +27,9 @@ pub(crate) struct Run {
     pub fields: Fields,
     pub limits: Limits,
     pub removed_records: RemovedRecords,
+    /// Absent before 0.3.0, which wrote other archives.
+    #[serde(default)]
+    pub payloads: Option<Payloads>,
     pub inputs: Inputs,
     /// The size of chunks. It affects no result, and a continued run keeps it.
     pub chunk_bytes: usize,

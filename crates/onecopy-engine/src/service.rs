@@ -43,12 +43,27 @@ use crate::error::{Error, Result};
 use crate::job::{Fields, Limits};
 use collection::Collection;
 
+/// How a collection is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opening {
+    /// A folder without a collection gets one.
+    #[default]
+    Begin,
+    /// The collection must be there.
+    Existing,
+    /// The collection must be there, and another process may serve it. It is seen as of one moment, nothing is settled,
+    /// and nothing is written.
+    Read,
+}
+
 /// The location of a collection, and how it is served.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServiceOptions {
     /// The collection's folder.
     pub data: PathBuf,
+    /// Whether the collection may be begun, or is only read.
+    pub opening: Opening,
     /// The rules for duplicates and for the kept copy. They are fixed when a collection is created. `None` means the
     /// collection's own rules, or the defaults for a new collection.
     pub config: Option<Config>,
@@ -91,6 +106,7 @@ impl ServiceOptions {
     pub fn new(data: impl Into<PathBuf>) -> ServiceOptions {
         ServiceOptions {
             data: data.into(),
+            opening: Opening::default(),
             config: None,
             fields: Fields::default(),
             limits: Limits::default(),
@@ -127,6 +143,9 @@ impl Service {
 
     fn start(collection: Collection) -> Service {
         let collection = Arc::new(collection);
+        if collection.is_read_only() {
+            return Service { collection, tier2: None };
+        }
         let worker = collection.clone();
         let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || tier2::work(&worker));
         Service { collection, tier2: tier2.ok() }
@@ -174,6 +193,7 @@ impl Service {
     /// Compares the pages of a group again, and waits until they are settled. Returns how many changed; `None` if the
     /// group does not exist.
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
+        self.collection.check_writable()?;
         let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
         Ok(if is_there { self.collection.queue.repair(group) } else { None })
     }
@@ -197,6 +217,11 @@ impl Service {
     /// Waits until no change waits for Tier 2, at most this long. Returns whether that happened.
     pub fn drain(&self, most: Duration) -> bool {
         self.collection.queue.drain(most)
+    }
+
+    /// Whether the collection is only read, as of one moment. Nothing that waits is settled then.
+    pub fn is_read_only(&self) -> bool {
+        self.collection.is_read_only()
     }
 
     /// Statistics of the collection and the service.

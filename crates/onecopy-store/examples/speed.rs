@@ -79,7 +79,7 @@ fn build(postings: &mut Postings, millions: u64) -> Outcome {
         while let Some(plan) = postings.plan_merge() {
             let watch = Watch::start();
             let count = plan.postings();
-            let merged = plan.run(&|posting| posting.content != 7)?;
+            let merged = plan.run(&|posting, _| posting.content != 7)?;
             postings.install(merged)?;
             merging.add(count, watch);
         }

@@ -4,6 +4,7 @@
 //! [`Volatile`], which forgets everything that was not synced. Tests use it to check crash safety.
 
 mod backend;
+mod overlay;
 #[cfg(test)]
 mod tests;
 mod volatile;
@@ -16,12 +17,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use backend::Backend;
+pub use overlay::Overlay;
 pub use volatile::Volatile;
 
 use crate::Error;
 
 /// The lock file of the folder.
 pub(crate) const LOCK_NAME: &str = "lock";
+/// The lock file of processes that only read. The owner creates it.
+pub(crate) const READERS_NAME: &str = "readers";
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +50,10 @@ pub trait Folder: Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// Locks the folder for one owner until the lock is dropped; `WouldBlock` if it is already locked.
     fn lock(&self) -> io::Result<Box<dyn Lock>>;
+    /// Registers a reader beside the owner until the lock is dropped; `NotFound` if the owner knows no readers.
+    fn lock_to_read(&self) -> io::Result<Box<dyn Lock>>;
+    /// Whether somebody reads beside the owner. Only the owner may ask.
+    fn has_readers(&self) -> bool;
 }
 
 /// A file with positional reads and writes from any thread.
@@ -154,6 +162,20 @@ impl Folder for Disk {
             Err(TryLockError::WouldBlock) => Err(taken()),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    fn lock_to_read(&self) -> io::Result<Box<dyn Lock>> {
+        let file = OpenOptions::new().read(true).open(self.inside(READERS_NAME)?)?;
+        // The owner holds it only for the moment of a question.
+        file.lock_shared()?;
+        Ok(Box::new(file))
+    }
+
+    fn has_readers(&self) -> bool {
+        let path = self.inside(READERS_NAME);
+        let open = |path| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        // If nobody can be asked, somebody may be there.
+        path.and_then(open).map_or(true, |file| file.try_lock().is_err())
     }
 }
 

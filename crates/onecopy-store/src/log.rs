@@ -85,6 +85,9 @@ impl Log {
         // Files that an earlier process created or removed may not be durable yet, and new records depend on them.
         folder.sync().map_err(cannot("sync", "the folder"))?;
         let mut segments = list(&*folder)?;
+        if segments.is_empty() && durable > Position::default() {
+            return Err(damaged(&segment_name(durable.segment), 0, "the file is missing"));
+        }
         let last_segment = segments.last_key_value().map_or(1, |(segment, _)| *segment);
         let last = match segments.get(&last_segment) {
             Some(&length) if !is_unborn(&*folder, last_segment, length)? => {
@@ -182,6 +185,21 @@ impl Log {
     /// The segments with their length in bytes, in order.
     pub fn segments(&self) -> Vec<(u32, u64)> {
         self.segments.iter().map(|(&segment, &length)| (segment, u64::from(length))).collect()
+    }
+
+    /// Begins a segment, so that the one before can be removed. Nothing may be appended and not synced. Returns where the
+    /// next record comes.
+    pub fn roll(&mut self) -> Result<Position> {
+        if !self.buffer.is_empty() {
+            return Err(Error::Refused("records are appended and not synced".to_owned()));
+        }
+        self.cut_back()?;
+        let next = Position { segment: self.durable.segment + 1, offset: SEGMENT_HEAD_BYTES };
+        // A file that an error leaves half made is made again by the next write.
+        self.last = create(&*self.files.folder, next.segment)?;
+        self.segments.insert(next.segment, next.offset);
+        (self.durable, self.end) = (next, next);
+        Ok(next)
     }
 
     /// Removes a segment whose records are no longer needed. The last segment cannot be removed.

@@ -3,6 +3,10 @@
 //! New postings are only in memory until a seal writes them as a part. [`Postings::covered`] tells the caller which
 //! ones to add again after a restart. Parts of similar size are merged. A search may return a posting twice, or after
 //! its content was removed, but never misses one.
+//!
+//! Contents are numbered by slots that are used again, so a posting does not say of which content it is. But each part
+//! knows what it covers: a content that was born later has no postings in it. Seals and merges leave out what that rules
+//! out. All parts are merged as soon as half of their contents are gone.
 
 mod block;
 mod cursor;
@@ -62,6 +66,9 @@ pub struct Postings {
     /// Parts of a manifest that may or may not be in place.
     unsure: Vec<u32>,
 }
+
+/// Whether a posting of a part that covers contents up to a number is still of use. What is not must never be again.
+pub type Alive<'a> = dyn Fn(Posting, u64) -> bool + 'a;
 
 /// Postings to write as a part.
 #[derive(Debug)]
@@ -128,6 +135,11 @@ impl Postings {
         self.memory.add(postings);
     }
 
+    /// Notes that the postings of a content that are in memory so far are of no use: its slot is empty, or gets others.
+    pub fn supersede(&mut self, content: u32) {
+        self.memory.supersede(content);
+    }
+
     /// Freezes the postings added so far, so that views from now on have them. A few layers of frozen postings become
     /// one, so that their number stays small.
     pub fn freeze(&mut self) {
@@ -178,19 +190,29 @@ impl Postings {
     }
 
     /// Runs one merge step. Returns whether there was one to run.
-    pub fn merge(&mut self, alive: &dyn Fn(Posting) -> bool) -> Result<bool> {
+    #[cfg(test)]
+    fn merge(&mut self, alive: &Alive) -> Result<bool> {
         let Some(plan) = self.plan_merge() else { return Ok(false) };
         let merged = plan.run(alive)?;
         self.install(merged)?;
         Ok(true)
     }
 
-    /// Plans a merge. `merge` has three steps, and the second is the expensive one, which may run on another thread.
-    /// Only one merge may run at a time: a second plan could select the same parts.
+    /// Plans a merge of parts of similar size. The second of three steps, `run`, is the expensive one, and may run on
+    /// another thread. `install` is the third. Only one merge may run at a time: a second plan could select the same parts.
     pub fn plan_merge(&self) -> Option<MergePlan> {
         let sizes: Vec<u64> = self.parts.iter().map(|part| part.postings).collect();
-        let inputs = merge::choose(&sizes)?.into_iter().map(|at| self.parts[at].clone()).collect();
-        Some(MergePlan { folder: self.folder.clone(), number: self.number(), inputs })
+        Some(self.plan(merge::choose(&sizes)?.into_iter().map(|at| self.parts[at].clone()).collect()))
+    }
+
+    /// Plans a merge of all parts, if they have the postings of more than `most` contents: some must be gone.
+    pub fn plan_cleaning(&self, most: u64) -> Option<MergePlan> {
+        let entered: u64 = self.parts.iter().map(|part| part.contents).sum();
+        (entered > most).then(|| self.plan(self.parts.clone()))
+    }
+
+    fn plan(&self, inputs: Vec<Arc<Part>>) -> MergePlan {
+        MergePlan { folder: self.folder.clone(), number: self.number(), inputs }
     }
 
     /// Durably replaces parts by the part merged from them.
@@ -268,13 +290,16 @@ impl Postings {
 impl SealPlan {
     /// Writes the part.
     pub fn run(self) -> Result<Sealed> {
-        let mut postings: Vec<Posting> =
-            self.frozen.iter().flat_map(|memory| memory.postings()).copied().collect();
+        let mut postings = Vec::new();
+        for (at, memory) in self.frozen.iter().enumerate() {
+            let is_replaced = |content| self.frozen[at + 1..].iter().any(|later| later.supersedes(content));
+            postings.extend(memory.current().filter(|posting| !is_replaced(posting.content)));
+        }
         postings.sort_unstable();
         postings.dedup();
         let mut output = None;
         if !postings.is_empty() {
-            let mut writer = PartWriter::new(self.folder, self.number, postings.len() as u64)?;
+            let mut writer = PartWriter::new(self.folder, self.number, postings.len() as u64, self.covered)?;
             postings.into_iter().try_for_each(|posting| writer.push(posting))?;
             output = writer.finish()?;
         }
@@ -283,7 +308,8 @@ impl SealPlan {
 }
 
 fn open_part(folder: &dyn Folder, entry: &Entry) -> Result<Arc<Part>> {
-    let part = Part::open(folder, entry.number)?;
+    let mut part = Part::open(folder, entry.number)?;
+    (part.covered, part.contents) = (entry.covered, entry.contents);
     if Entry::of(&part) != *entry {
         return Err(damaged(&part_name(entry.number), 0, "it is not the part that the manifest names"));
     }

@@ -141,7 +141,7 @@ fn closed() -> Error {
 /// file.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err(damaged(FILE, 0, "it is not what was written")))
+    done.unwrap_or_else(|_| Err(damaged(FILE, 0, "its bytes changed after they were written")))
 }
 
 /// Converts an error of redb.

@@ -44,7 +44,7 @@ pub enum Command {
     /// Remove exact and near-duplicate pages from files
     #[command(after_help = dedup::EXAMPLES)]
     Dedup(Box<DedupArgs>),
-    /// Explain why two pages of a finished run were or were not joined
+    /// Explain why a page of a finished run stayed or went, or why two pages were or were not joined
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
     /// Compare two pages by every method, and show what matches
@@ -77,9 +77,9 @@ pub enum Command {
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
-    /// List the methods that compare pages, and their parameters
+    /// List the methods that compare pages, or explain one and its parameters
     #[command(after_help = METHODS_EXAMPLES)]
-    Methods,
+    Methods(MethodsArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -91,7 +91,7 @@ pub enum Command {
 const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean     remove duplicates
-  onecopy explain clean page-1 page-2       explain why two pages were joined, or not
+  onecopy explain clean page-1              explain why a page was removed, or kept
   onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure methods on your labelled pages
@@ -101,6 +101,8 @@ Examples:
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
+  onecopy explain clean http://a.example/x
+  onecopy explain clean crawl.warc.gz:12
   onecopy explain clean http://a.example/x http://b.example/x
   onecopy explain clean doc-17 doc-23 --json";
 
@@ -126,6 +128,8 @@ most general prefixes that qualify, each with a few paths of each kind.";
 const METHODS_EXAMPLES: &str = "\
 Examples:
   onecopy methods
+  onecopy methods simhash
+  onecopy methods minhash                   what onecopy has for a word from elsewhere
   onecopy dedup pages.jsonl --out clean --method lcs:m=9";
 
 const COMPLETION_EXAMPLES: &str = "\
@@ -138,10 +142,10 @@ Examples:
 pub struct ExplainArgs {
     /// The output folder of a finished run
     pub dir: PathBuf,
-    /// A page, named as in removed.jsonl and groups.jsonl
+    /// A page: its name in the lists, its address, or its place, such as pages.jsonl:12
     pub a: String,
-    /// Another page
-    pub b: String,
+    /// Another page, to explain both together
+    pub b: Option<String>,
     /// Print the explanation as JSON
     #[arg(long)]
     pub json: bool,
@@ -170,6 +174,12 @@ impl MirrorsArgs {
     pub fn rules(&self) -> MirrorRules {
         MirrorRules { least_paths: self.least_paths, score: self.score, ..MirrorRules::default() }
     }
+}
+
+#[derive(ClapArgs)]
+pub struct MethodsArgs {
+    /// Explain this method and its parameters. Words such as minhash, lsh or fuzzy name what onecopy has for them
+    pub name: Option<String>,
 }
 
 #[derive(ClapArgs)]

@@ -18,15 +18,41 @@ pub mod serve;
 pub mod status;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use onecopy_engine::Error;
+use onecopy_engine::{Error, Unreadable};
 
-/// Prints a result. A missing reader is no error, because the results are on disk.
-pub fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+use crate::columns::shown;
+use crate::remedy::explained;
+use crate::size::count;
+use crate::summary;
+
+/// Prints a result. Text that a full disk or a closed pipe does not take is an error.
+pub fn print(text: &str) -> Result<(), NotPrinted> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(NotPrinted)
+}
+
+/// Prints what the parser of the command line has to say. Help must arrive like any other result.
+pub fn print_parsed(said: clap::Error) -> ExitCode {
+    if said.use_stderr() {
+        said.exit();
+    }
+    match said.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure(&NotPrinted(error).into()),
+    }
+}
+
+/// Says why a command failed. Nobody reads about a pipe that its reader closed, so only the exit code tells.
+pub fn failure(error: &anyhow::Error) -> ExitCode {
+    let is_closed = |NotPrinted(error): &NotPrinted| error.kind() == ErrorKind::BrokenPipe;
+    if !error.downcast_ref().is_some_and(is_closed) {
+        eprintln!("onecopy: {}", explained(error));
+    }
+    exit_code(error)
 }
 
 /// Turns an I/O error on a file into an error of the engine.
@@ -35,15 +61,39 @@ pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { verb, path, source }
 }
 
-/// The exit code: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
-pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+/// The exit code of an error: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
-        Some(Error::Stopped) => ExitCode::from(130),
+        Some(Error::Stopped | Error::StoppedStream) => ExitCode::from(130),
         Some(error) if is_wrong_call(error) => ExitCode::from(2),
         None if error.is::<WrongCall>() => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     }
 }
+
+/// The exit code of a command that did its work without some of the input.
+const UNREADABLE_INPUT: u8 = 3;
+/// The most inputs that are named.
+const NAMED: usize = 20;
+
+/// Names the inputs that could not be read, on standard error. Returns the exit code.
+pub fn report_unreadable(inputs: &[Unreadable], all: &str) -> ExitCode {
+    if inputs.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    for input in inputs.iter().take(NAMED) {
+        let (source, reason) = (shown(&input.source, NAME), shown(&input.reason, REASON));
+        eprintln!("onecopy: input `{source}` {}: {reason}", summary::loss(input));
+    }
+    if inputs.len() > NAMED {
+        eprintln!("onecopy: and {} more inputs; {all} has all", count((inputs.len() - NAMED) as u64));
+    }
+    ExitCode::from(UNREADABLE_INPUT)
+}
+
+/// The most characters shown of a name and of a reason.
+const NAME: usize = 200;
+const REASON: usize = 400;
 
 /// Whether another call would succeed on the same files.
 fn is_wrong_call(error: &Error) -> bool {
@@ -54,12 +104,17 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::PageMemory { .. }
             | Error::TooManyPages { .. }
             | Error::StandardInputTwice
+            | Error::NoField { .. }
+            | Error::NoPageInMarket { .. }
             | Error::OutputHoldsAnotherRun { .. }
             | Error::OutputNotOurs { .. }
             | Error::OutputForeign { .. }
             | Error::OutputAnswers { .. }
             | Error::OutputChanged { .. }
             | Error::OutputInUse { .. }
+            | Error::InputInOutput { .. }
+            | Error::NotLines { .. }
+            | Error::AmbiguousPage { .. }
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }
             | Error::CollectionFormat { .. }
@@ -70,6 +125,18 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::CollectionMarkets { .. }
     )
 }
+
+/// Standard output did not take a result.
+#[derive(Debug)]
+pub struct NotPrinted(pub io::Error);
+
+impl fmt::Display for NotPrinted {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "cannot write to standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotPrinted {}
 
 /// Arguments that the program itself refuses, with the remedy.
 #[derive(Debug)]

@@ -6,12 +6,14 @@ mod columns;
 mod commands;
 mod http;
 mod paint;
+mod picture;
 mod plot;
 mod remedy;
 mod simd;
 mod size;
 mod summary;
 mod terminal;
+mod width;
 
 use std::process::ExitCode;
 
@@ -25,11 +27,14 @@ fn main() -> ExitCode {
         eprintln!("onecopy: {why}");
         return ExitCode::from(2);
     }
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(said) => return commands::print_parsed(said),
+    };
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
-        Command::Methods => commands::methods::run(),
+        Command::Methods(args) => commands::methods::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
@@ -43,11 +48,5 @@ fn main() -> ExitCode {
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("onecopy: {}", remedy::explained(&error));
-            commands::exit_code(&error)
-        }
-    }
+    result.unwrap_or_else(|error| commands::failure(&error))
 }

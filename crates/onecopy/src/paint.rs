@@ -2,8 +2,7 @@
 
 use std::io::IsTerminal;
 
-/// Columns of a line. Few terminals have fewer, and longer lines are hard to read.
-pub const COLUMNS: usize = 80;
+use crate::width;
 
 /// The role of a text, which decides its colour.
 #[derive(Clone, Copy)]
@@ -15,10 +14,12 @@ pub enum Tone {
     Moved,
 }
 
-/// Colours text if enabled.
+/// Colours text if enabled, and knows how long lines may be.
 #[derive(Clone, Copy)]
 pub struct Paint {
     is_on: bool,
+    /// Columns of a line.
+    pub columns: usize,
 }
 
 impl Paint {
@@ -26,7 +27,8 @@ impl Paint {
     pub fn for_stdout() -> Paint {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Paint { is_on: std::io::stdout().is_terminal() && !set("NO_COLOR") && !is_dumb }
+        let is_on = std::io::stdout().is_terminal() && !set("NO_COLOR") && !is_dumb;
+        Paint { is_on, columns: width::of_stdout() }
     }
 
     pub fn paint(self, tone: Tone, text: &str) -> String {

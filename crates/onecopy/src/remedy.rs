@@ -36,11 +36,20 @@ fn of_error(error: &Error) -> Option<String> {
         Error::ManyPages { .. } => {
             "run `onecopy dedup` on it, then compare its pages with --run and the output folder"
         }
+        Error::Unreadable { .. } => "mend it, leave it out, or go on without it by leaving --strict out",
+        Error::NoField { part, .. } => {
+            return Some(format!("name a field with --{part}-field, or leave that out"));
+        }
+        Error::NoPageInMarket { .. } => "set it with --market",
         Error::Io { source, .. } => return of_system(source.kind()),
         Error::OutputHoldsAnotherRun { .. } | Error::OutputAnswers { .. } | Error::OutputChanged { .. } => {
             "give another folder, or --overwrite to replace them"
         }
         Error::OutputInUse { .. } => "wait for it, or give another folder with --out",
+        Error::InputInOutput { .. } => "give another folder with --out",
+        Error::NotLines { .. } => "give --out and a folder",
+        Error::AmbiguousPage { .. } => "give one of these places",
+        Error::InputChanged { .. } => "run `onecopy dedup` on it again",
         Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
         Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
             "run the same `onecopy dedup` with --overwrite again"
@@ -48,6 +57,9 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",
         Error::NoListedPairs { .. } => "leave --listed-only out",
         Error::CollectionInUse { .. } => "ask its service over HTTP, or stop that first",
+        Error::NoCollection { folder } => {
+            return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
+        }
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }
@@ -87,8 +99,14 @@ fn of_config(error: &ConfigError) -> Option<String> {
             return Some(format!("replace --shingle by --method {method}:k={length}"));
         }
         ConfigError::UnusedShingleLength { .. } => return Some("leave --shingle out".into()),
-        ConfigError::UnknownMethod { .. } | ConfigError::UnknownParameter { .. } => {
+        ConfigError::UnknownMethod { name, hint: Some(_), .. } => {
+            return Some(format!("`onecopy methods {name}` says more"));
+        }
+        ConfigError::UnknownMethod { .. } => {
             return Some("`onecopy methods` lists all methods and their parameters".into());
+        }
+        ConfigError::UnknownParameter { method, .. } => {
+            return Some(format!("`onecopy methods {method}` explains its parameters"));
         }
         ConfigError::ShingleLength { .. } => "--shingle",
         ConfigError::Market { .. } | ConfigError::Markets { .. } => "--market",

@@ -72,6 +72,18 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// Writes a count in a few characters: `9,999`, `81k`, `3.7M`.
+pub fn short(number: u64) -> String {
+    let (scale, unit) = match number {
+        0..10_000 => return count(number),
+        10_000..999_500 => (1e3, "k"),
+        999_500..999_500_000 => (1e6, "M"),
+        _ => (1e9, "G"),
+    };
+    let value = number as f64 / scale;
+    if value < 99.5 && unit != "k" { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +106,7 @@ mod tests {
         assert_eq!(human(1_500), "1.5 kB");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(12), "12");
+        let shorter = [9_999, 10_000, 999_499, 3_700_000, 99_600_000, 12_300_000_000].map(short);
+        assert_eq!(shorter, ["9,999", "10k", "999k", "3.7M", "100M", "12.3G"]);
     }
 }

@@ -3,14 +3,17 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use onecopy_engine::{Kinds, Recall, Report, SIMILARITY_BINS};
+use onecopy_engine::{
+    Archives, Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable,
+};
 
+use crate::columns::shown;
 use crate::plot::plot;
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
 
-/// The report, ready to print.
-pub fn of(report: &Report, out: &Path) -> String {
+/// The report, ready to print. `out` is the folder with the lists, if they were kept.
+pub fn of(report: &Report, out: Option<&Path>) -> String {
     let counts = &report.counts;
     let mut text = String::new();
     let share = |part: u64| 100.0 * part as f64 / report.read.max(1) as f64;
@@ -25,7 +28,12 @@ pub fn of(report: &Report, out: &Path) -> String {
         counts.removed,
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
+    if let Some(archives) = report.archives.filter(|archives| *archives != Archives::default()) {
+        let _ = writeln!(text, "{:>26}{}", "", archived(&archives));
+    }
     row(&mut text, "rejected", counts.rejected, format!("{:.1} %", share(counts.rejected)));
+    reasons(&counts.reasons, &mut text);
+    unreadable(&report.unreadable, &mut text);
     row(&mut text, "groups", counts.groups, format!("largest: {} pages", count(counts.largest_group)));
     if let Some(recall) = &report.recall {
         recalled(recall, &mut text);
@@ -40,6 +48,7 @@ pub fn of(report: &Report, out: &Path) -> String {
         human(report.peak_memory_bytes),
         if report.out_of_core { ", sketches on disk" } else { "" }
     );
+    let Some(out) = out else { return text };
     let _ = writeln!(
         text,
         "{} names the winner and similarity of every removed page",
@@ -47,9 +56,83 @@ pub fn of(report: &Report, out: &Path) -> String {
     );
     if counts.rejected > 0 {
         let list = out.join("rejected.jsonl");
-        let _ = writeln!(text, "{} has the reason for every rejected record; {LIMITS}", list.display());
+        let limited = counts.reasons.iter().any(|count| count.kind == RejectionKind::Limit);
+        let remedy = if limited { format!("; {LIMITS}") } else { String::new() };
+        let _ = writeln!(text, "{} has the reason for every rejected record{remedy}", list.display());
     }
     text
+}
+
+/// The most reasons named on a line, and the most inputs.
+const NAMED: usize = 5;
+/// The most characters shown of a name.
+const NAME: usize = 100;
+
+/// Rejected records by reason: a line for each kind, split by whether `kept/` has the records.
+fn reasons(counts: &[ReasonCount], text: &mut String) {
+    for (kind, what) in [
+        (RejectionKind::NotAPage, "not pages"),
+        (RejectionKind::Unreadable, "unreadable"),
+        (RejectionKind::Limit, "over a limit"),
+        (RejectionKind::NotRead, "not read"),
+    ] {
+        for (copied, place) in [(true, "copied unchanged"), (false, "not in kept/")] {
+            let these = counts.iter().filter(|it| it.kind == kind && it.copied == copied).collect::<Vec<_>>();
+            if these.is_empty() {
+                continue;
+            }
+            let all = these.iter().map(|it| it.records).sum();
+            let mut named: Vec<String> = these.iter().take(NAMED).map(|it| counted(it)).collect();
+            if these.len() > NAMED {
+                let rest = these[NAMED..].iter().map(|it| it.records).sum();
+                named.push(format!("{} for {} other reasons", count(rest), these.len() - NAMED));
+            }
+            let named = named.join(", ");
+            let _ = match kind {
+                RejectionKind::NotRead => writeln!(text, "{:>10}  {what}: {named}", ""),
+                _ => writeln!(text, "{:>10}  {what}: {}, {place}: {named}", "", count(all)),
+            };
+        }
+    }
+}
+
+/// A number and its reason, such as `14 images`.
+fn counted(of: &ReasonCount) -> String {
+    match of.reason.strip_prefix("files").map(|rest| format!("file{rest}")) {
+        Some(one) if of.records == 1 => format!("1 {one}"),
+        None if of.records == 1 => format!("1 {}", of.reason.strip_suffix('s').unwrap_or(&of.reason)),
+        _ => format!("{} {}", count(of.records), of.reason),
+    }
+}
+
+/// The inputs that could not be read.
+fn unreadable(inputs: &[Unreadable], text: &mut String) {
+    if inputs.is_empty() {
+        return;
+    }
+    let _ =
+        writeln!(text, "{:>10}  {:>12}  inputs, wholly or in part", "unreadable", count(inputs.len() as u64));
+    for input in inputs.iter().take(NAMED) {
+        let kept = input.kept.iter().map(|kept| format!(", see kept/{}", shown(kept, NAME)));
+        let (source, kept) = (shown(&input.source, NAME), kept.collect::<String>());
+        let _ = writeln!(text, "{:>10}  {source} {}{kept}", "", loss(input));
+    }
+    if inputs.len() > NAMED {
+        let _ = writeln!(text, "{:>10}  and {} more", "", count((inputs.len() - NAMED) as u64));
+    }
+}
+
+/// How much of an input is lost.
+pub fn loss(input: &Unreadable) -> String {
+    let several = |number: u64, what: &str| {
+        let ending = if number == 1 { "" } else { "s" };
+        format!("{} {what}{ending}", count(number))
+    };
+    let lost = input.lost.map(|lost| format!(", {} lost", several(lost, "record"))).unwrap_or_default();
+    match input.kept.is_some() || input.pages > 0 {
+        true => format!("breaks off after {}{lost}", several(input.pages, "page")),
+        false => format!("could not be read{lost}"),
+    }
 }
 
 /// How many pages of each kind were removed. Rare kinds are named only if they occur.
@@ -61,6 +144,21 @@ fn kinds(kinds: &Kinds) -> String {
         }
     }
     text
+}
+
+/// How archives hold what was removed.
+fn archived(archives: &Archives) -> String {
+    let Archives { revisits, whole, left_out, payloads, companions } = *archives;
+    let parts = [
+        (revisits, "as revisits"),
+        (whole, "whole"),
+        (left_out, "left out"),
+        (companions, "requests and metadata left out with them"),
+        (payloads, "other records as revisits"),
+    ];
+    let some = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = some.map(|(number, what)| format!("{} {what}", count(*number))).collect();
+    format!("in archives: {}", parts.join(", "))
 }
 
 /// The expected and the measured recall of an approximate method.

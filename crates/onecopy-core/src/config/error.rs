@@ -48,10 +48,12 @@ pub enum ConfigError {
         usual: f64,
     },
     /// No method has this name.
-    #[error("there is no method {name:?}: choose one of {}", .known.join(", "))]
+    #[error("there is no method {name:?}: {}choose one of {}", .hint.map(|hint| format!("{hint}; ")).unwrap_or_default(), .known.join(", "))]
     UnknownMethod {
         /// The name.
         name: String,
+        /// What there is for this word, if it is known.
+        hint: Option<&'static str>,
         /// The names that there are.
         known: Vec<&'static str>,
     },

@@ -23,14 +23,14 @@ const ROUNDING: f64 = 1e-9;
 
 /// A pair that could join two stars: the stars' centres, and the pair. It is one number, because many are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Open(u128);
+struct OpenPair(u128);
 
-impl Open {
+impl OpenPair {
     /// The pair of two contents and their stars. The order of `a` and `b` does not matter.
-    fn between(a: u32, b: u32, settled: &Settled) -> Open {
+    fn between(a: u32, b: u32, settled: &Settled) -> OpenPair {
         let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
         let parts = if star_a < star_b { [star_a, star_b, a, b] } else { [star_b, star_a, b, a] };
-        Open(parts.iter().fold(0, |number, &part| number << 32 | u128::from(part)))
+        OpenPair(parts.iter().fold(0, |number, &part| number << 32 | u128::from(part)))
     }
 
     /// The centres of the two stars.
@@ -56,16 +56,20 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
     }
     let mut connector =
         Connector { comparer, settled, groups, members: Vec::new(), open: Vec::new(), met: Met::new() };
+    comparer.check()?;
     let mut done = 0;
     lists.for_each(|list| {
+        connector.list(list)?;
+        done += 1;
         if done % REPORTED == 0 {
-            comparer.connected(done.min(REPORTED));
+            comparer.connected(REPORTED);
             comparer.check()?;
         }
-        done += 1;
-        connector.list(list)
+        Ok(())
     })?;
-    connector.join_stars()
+    connector.join_stars()?;
+    comparer.connected(done % REPORTED);
+    Ok(())
 }
 
 /// Groups that are being connected, and pairs that may connect more of them.
@@ -75,12 +79,12 @@ struct Connector<'a, C> {
     groups: &'a mut Groups,
     /// The key list that is searched.
     members: Vec<Member>,
-    open: Vec<Open>,
+    open: Vec<OpenPair>,
     met: Met,
 }
 
 /// A cache of pairs that were taken before: most pairs recur, once for each key that both hold.
-struct Met(Vec<Open>);
+struct Met(Vec<OpenPair>);
 
 impl Met {
     /// The logarithm of the number of cached pairs.
@@ -88,11 +92,11 @@ impl Met {
 
     fn new() -> Met {
         // No pair is all ones.
-        Met(vec![Open(u128::MAX); 1 << Met::BITS])
+        Met(vec![OpenPair(u128::MAX); 1 << Met::BITS])
     }
 
     /// Whether a pair is cached; adds it.
-    fn has(&mut self, open: Open) -> bool {
+    fn has(&mut self, open: OpenPair) -> bool {
         let (a, b) = open.pair();
         let mixed = (u64::from(a) << 32 | u64::from(b)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         std::mem::replace(&mut self.0[(mixed >> (64 - Met::BITS)) as usize], open) == open
@@ -137,7 +141,7 @@ impl<C: Comparer> Connector<'_, C> {
             let met_from_there = place < gone && !other.stays;
             if other.group != one.group && !met_from_there && self.comparer.method().may(one.held, other.held)
             {
-                let open = Open::between(one.content, other.content, self.settled);
+                let open = OpenPair::between(one.content, other.content, self.settled);
                 if !self.met.has(open) && !self.comparer.deny(one.content, other.content) {
                     self.open.push(open);
                 }
@@ -150,7 +154,7 @@ impl<C: Comparer> Connector<'_, C> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_unstable();
         open.dedup();
-        let stars: Vec<&[Open]> = open.chunk_by(|a, b| a.stars() == b.stars()).collect();
+        let stars: Vec<&[OpenPair]> = open.chunk_by(|a, b| a.stars() == b.stars()).collect();
         for batch in stars.chunks(BATCH) {
             let mut apart = batch.to_vec();
             apart.retain(|pairs| {
@@ -177,7 +181,7 @@ impl<C: Comparer> Connector<'_, C> {
 fn any_alike<C: Comparer>(
     comparer: &C,
     settled: &Settled,
-    pairs: &[Open],
+    pairs: &[OpenPair],
     buffers: &mut Buffers,
 ) -> Result<bool, C::Error> {
     let (method, sizes) = (comparer.method(), comparer.sizes());
@@ -207,9 +211,9 @@ mod tests {
         let settled = Settled::new(70_000);
         let mut met = Met::new();
         for n in 0..60_000 {
-            let open = Open::between(n + 7, n, &settled);
+            let open = OpenPair::between(n + 7, n, &settled);
             assert!(!met.has(open), "{n} is new, whatever had its place");
-            assert!(met.has(open) && met.has(Open::between(n, n + 7, &settled)), "either way round");
+            assert!(met.has(open) && met.has(OpenPair::between(n, n + 7, &settled)), "either way round");
         }
     }
 }

@@ -14,7 +14,7 @@ mod lists;
 use std::ops::Range;
 
 use crate::similarity::method::{Held, Method};
-use index::Index;
+use index::ListIndex;
 pub use lists::MemoryLists;
 
 /// A content that holds a key, and the number beside its key: see [`Method::keys`].
@@ -175,10 +175,11 @@ pub fn settle<C: Comparer, K: KeyLists<Error = C::Error>>(
 ) -> Result<(), C::Error> {
     let contents = comparer.sizes().len();
     for block in blocks(lists, contents, entries)? {
-        let index = Index::new(lists, block.clone(), settled)?;
+        let index = ListIndex::new(lists, block.clone(), settled)?;
         let within = members.iter().copied().filter(|content| block.contains(content));
-        let all: Vec<u32> = within.filter(|&content| settled.stays(content)).collect();
-        Block { comparer, index }.settle(&all, settled)?;
+        let (all, gone): (Vec<u32>, Vec<u32>) = within.partition(|&content| settled.stays(content));
+        comparer.settled(gone.len() as u64);
+        BlockSettler { comparer, index }.settle(&all, settled)?;
         if (block.end as usize) < contents {
             sweep(comparer, lists, block, settled)?;
         }
@@ -215,12 +216,12 @@ fn blocks<K: KeyLists>(lists: &K, contents: usize, entries: usize) -> Result<Vec
 const BATCH: usize = 8_192;
 
 /// A block of contents that is being settled.
-struct Block<'a, C> {
+struct BlockSettler<'a, C> {
     comparer: &'a C,
-    index: Index,
+    index: ListIndex,
 }
 
-impl<C: Comparer> Block<'_, C> {
+impl<C: Comparer> BlockSettler<'_, C> {
     /// Settles `contents` among themselves. Contents that a better one removed before must not be among them.
     fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<(), C::Error> {
         let mut buffers = Buffers::default();

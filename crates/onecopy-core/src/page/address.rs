@@ -11,7 +11,7 @@ use url::Url;
 
 use parts::{AddressParts, has_http_scheme, is_plain_host, split};
 pub use rules::AddressRules;
-use rules::{Compiled, Written};
+use rules::{Compiled, WrittenRules};
 
 /// Writes the identity of `url` into `out`, replacing its contents. `false`: it is not an http or https address, and
 /// its identity is the string itself.
@@ -82,7 +82,7 @@ fn write(parts: &AddressParts, rules: &AddressRules, out: &mut Vec<u8>) -> bool 
 }
 
 /// Writes the host that `host` is an alias of. `false`: no host is left.
-fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) -> bool {
+fn write_host(host: &str, written: &WrittenRules, compiled: &Compiled, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     // A host with an empty label is not a name, and trimming could make it another host: `0x7f..` is not 127.
     let is_name = !host.contains("..");
@@ -106,7 +106,7 @@ fn write_host(host: &str, written: &Written, compiled: &Compiled, out: &mut Vec<
 
 /// If schemes are ignored, all share one set of default ports, or the identity of `https://host:80` would change
 /// twice.
-fn write_port(parts: &AddressParts, written: &Written, out: &mut Vec<u8>) {
+fn write_port(parts: &AddressParts, written: &WrittenRules, out: &mut Vec<u8>) {
     let Some(port) = parts.port else { return };
     let is_default = match port {
         80 => written.ignore_scheme || !parts.secure,
@@ -119,7 +119,7 @@ fn write_port(parts: &AddressParts, written: &Written, out: &mut Vec<u8>) {
     }
 }
 
-fn write_path(path: &str, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) {
+fn write_path(path: &str, written: &WrittenRules, compiled: &Compiled, out: &mut Vec<u8>) {
     let (start, table) = (out.len(), table(written, &PATH));
     let mut segments = path.strip_prefix('/').unwrap_or(path).split('/').peekable();
     let (mut ends_in_slash, mut has_empty) = (false, false);
@@ -160,7 +160,13 @@ fn merge_slashes(start: usize, out: &mut Vec<u8>) {
 }
 
 /// Removes index files and slashes from the end, repeatedly, because one can hide behind the other.
-fn end_path(start: usize, ends_in_slash: bool, written: &Written, compiled: &Compiled, out: &mut Vec<u8>) {
+fn end_path(
+    start: usize,
+    ends_in_slash: bool,
+    written: &WrittenRules,
+    compiled: &Compiled,
+    out: &mut Vec<u8>,
+) {
     if ends_in_slash {
         out.push(b'/');
     }
@@ -201,7 +207,7 @@ fn drop_path_parameters(at: usize, compiled: &Compiled, out: &mut Vec<u8>) {
 fn write_query(
     query: &str,
     own: Option<&rules::CompiledHost>,
-    written: &Written,
+    written: &WrittenRules,
     compiled: &Compiled,
     out: &mut Vec<u8>,
 ) {
@@ -291,7 +297,7 @@ const fn table_of(marks: &[u8]) -> ByteTable {
     table
 }
 
-fn table(written: &Written, normal: &'static ByteTable) -> &'static ByteTable {
+fn table(written: &WrittenRules, normal: &'static ByteTable) -> &'static ByteTable {
     if written.normalise_percent_encoding { normal } else { &RAW }
 }
 

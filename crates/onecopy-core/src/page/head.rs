@@ -8,7 +8,7 @@ mod tags;
 use std::borrow::Cow;
 
 use crate::page::address::resolve;
-use tags::{Tag, Tags};
+use tags::{StartTag, Tags};
 
 /// How many bytes of a page are read. Scripts and styles make heads long. Among 755 canonical links on real pages,
 /// every seventh came after the first 64 KiB, and none after this limit.
@@ -67,14 +67,14 @@ struct HeadFields {
 }
 
 impl HeadFields {
-    fn html(&mut self, tag: &Tag) {
+    fn html(&mut self, tag: &StartTag) {
         let language = tag.value(b"lang").or_else(|| tag.value(b"xml:lang"));
         let language = language.map(|language| language.trim().to_owned());
         let valid = |language: &String| (1..=LANGUAGE_BYTES).contains(&language.len());
         self.language = self.language.take().or(language.filter(valid));
     }
 
-    fn link(&mut self, tag: &Tag) {
+    fn link(&mut self, tag: &StartTag) {
         let canonical =
             |rel: String| rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("canonical"));
         if self.canonical.is_none() && tag.value(b"rel").is_some_and(canonical) {
@@ -82,7 +82,7 @@ impl HeadFields {
         }
     }
 
-    fn meta(&mut self, tag: &Tag) {
+    fn meta(&mut self, tag: &StartTag) {
         let refresh = |kind: String| kind.trim().eq_ignore_ascii_case("refresh");
         if self.refresh.is_none() && tag.value(b"http-equiv").is_some_and(refresh) {
             self.refresh =
@@ -90,7 +90,7 @@ impl HeadFields {
         }
     }
 
-    fn base(&mut self, tag: &Tag) {
+    fn base(&mut self, tag: &StartTag) {
         self.base = self.base.take().or_else(|| tag.value(b"href"));
     }
 

@@ -88,27 +88,37 @@ pub fn target(claim: &Claim, at: &dyn Standing) -> Target {
 /// Only the claims that [`reachable`] finds from a page decide where it ends.
 pub fn ends(claims: &[Claim], at: &dyn Standing) -> Vec<PageEnd> {
     let pointing: Vec<&Claim> = claims.iter().filter(|claim| claim.kind != LinkKind::Canonical).collect();
-    let redirects: Vec<Redirect> =
-        pointing.iter().map(|claim| Redirect { page: claim.page, target: target(claim, at) }).collect();
-    let stays: HashSet<PageId> = (pointing.iter().zip(follow(&redirects)))
-        .filter(|(claim, end)| !claim.silent && !matches!(end, End::Page(_)))
-        .map(|(claim, _)| claim.page)
+    let silent: HashMap<PageId, bool> = pointing.iter().map(|claim| (claim.page, claim.silent)).collect();
+    let redirects = chosen(&pointing, at);
+    let stays: HashSet<PageId> = (redirects.iter().zip(follow(&redirects)))
+        .filter(|(redirect, end)| !silent[&redirect.page] && !matches!(end, End::Page(_)))
+        .map(|(redirect, _)| redirect.page)
         .collect();
     let mut kinds: HashMap<PageId, LinkKind> = HashMap::new();
     for claim in pointing {
         kinds.entry(claim.page).and_modify(|kind| *kind = claim.kind.min(*kind)).or_insert(claim.kind);
     }
     let redirects = without(redirects, &stays);
-    let mut ends: Vec<PageEnd> = (redirects.iter().zip(follow(&redirects)))
-        .map(|(&Redirect { page, .. }, end)| PageEnd {
-            page,
-            end,
-            revisit: kinds.get(&page) == Some(&LinkKind::Revisit),
-        })
-        .collect();
-    ends.sort_unstable_by_key(|end| end.page);
-    ends.dedup_by_key(|end| end.page);
-    ends
+    let revisit = |page| kinds.get(&page) == Some(&LinkKind::Revisit);
+    (redirects.iter().zip(follow(&redirects)))
+        .map(|(&Redirect { page, .. }, end)| PageEnd { page, end, revisit: revisit(page) })
+        .collect()
+}
+
+/// The one redirect of each page that counts, ascending by page. A page with content comes before one that points
+/// on. Between two of a kind the addresses decide, because the numbers of pages depend on the order of the input.
+fn chosen(pointing: &[&Claim], at: &dyn Standing) -> Vec<Redirect> {
+    let mut found: Vec<(&Claim, Target)> = pointing.iter().map(|claim| (*claim, target(claim, at))).collect();
+    let class = |target: &Target| match target {
+        Target::Content(_) => 0,
+        Target::Redirect(_) => 1,
+        Target::Nothing => 2,
+    };
+    found.sort_unstable_by_key(|(claim, target)| {
+        (claim.page, class(target), claim.kind, claim.identity, claim.address)
+    });
+    found.dedup_by_key(|(claim, _)| claim.page);
+    found.into_iter().map(|(claim, target)| Redirect { page: claim.page, target }).collect()
 }
 
 /// The redirects of pages that do not stay. A redirect to a page that stays now ends there.

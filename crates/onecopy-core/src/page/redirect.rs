@@ -12,7 +12,7 @@ pub const HOPS_LIMIT: usize = 100;
 /// A page that redirects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The page that redirects. Only one redirect per page counts: the one with the smallest target.
+    /// The page that redirects. If it has several redirects, the one with the smallest target counts.
     pub page: PageId,
     /// The target at the address that it names.
     pub target: Target,

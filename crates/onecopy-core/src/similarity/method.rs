@@ -14,6 +14,8 @@ mod containment;
 #[cfg(test)]
 mod contract;
 mod cosine;
+mod glossary;
+mod hint;
 mod jaccard;
 mod lcs;
 mod links;
@@ -34,6 +36,8 @@ use crate::decide::partition::Lengths;
 use crate::similarity::sketch::{Sketch, Split};
 use crate::text::canonical::Canonical;
 
+pub use glossary::{ParameterEntry, parameter_entries};
+pub use hint::{MethodHint, method_hint};
 use parameters::Parameters;
 use tally::Tally;
 
@@ -88,7 +92,7 @@ pub trait Method: Debug + Send + Sync {
     }
 
     /// Writes the outline of a sketch, a summary for [`Method::deny`], into the given words.
-    fn outline(&self, _sketch: &[u64], _desk: &mut Scratch, _out: &mut [u64]) {}
+    fn outline(&self, _sketch: &[u64], _scratch: &mut Scratch, _out: &mut [u64]) {}
 
     /// Whether two outlines of the same length prove that their pages are not alike.
     fn deny(&self, _a: &[u64], _b: &[u64]) -> bool {
@@ -255,7 +259,8 @@ fn made(config: &Config) -> Result<Made, ConfigError> {
     let mut parameters = Parameters::parse(&config.method)?;
     let Some(entry) = METHODS.iter().find(|entry| entry.name == parameters.name()) else {
         let known = METHODS.iter().map(|entry| entry.name).collect();
-        return Err(ConfigError::UnknownMethod { name: parameters.name().into(), known });
+        let hint = method_hint(parameters.name()).map(|hint| hint.says);
+        return Err(ConfigError::UnknownMethod { name: parameters.name().into(), known, hint });
     };
     let method = (entry.make)(&mut parameters, config)?;
     Ok((method, parameters.finish()?))

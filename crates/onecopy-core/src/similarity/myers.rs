@@ -7,7 +7,7 @@
 /// The gapless runs of a longest common subsequence of `a` and `b`, in order, with their places in both. `None` if
 /// the two are more than `most` edits apart. The choice among several longest ones depends only on `a` and `b`.
 pub(crate) fn common(a: &[u32], b: &[u32], most: usize) -> Option<Vec<CommonRun>> {
-    let mut reach = Reach::default();
+    let mut reach = ReachedDiagonals::default();
     let mut runs = Vec::new();
     reach.common(a, b, (0, 0), most, &mut runs).then_some(runs)
 }
@@ -31,7 +31,7 @@ struct Middle {
 
 /// How far each diagonal is reached from the front and from the back.
 #[derive(Default)]
-struct Reach {
+struct ReachedDiagonals {
     front: Diagonals,
     back: Diagonals,
 }
@@ -78,7 +78,7 @@ impl Diagonals {
     }
 }
 
-impl Reach {
+impl ReachedDiagonals {
     /// Appends the runs of `a` and `b`, which begin at `offset` of the whole. `false` if they are more than `most`
     /// edits apart. The recursion halves the number of edits, which bounds its depth.
     fn common(

@@ -96,6 +96,15 @@ impl Budget {
         Ok(())
     }
 
+    /// Refuses archives whose records refer to each other more often than `names` can hold.
+    pub(crate) fn check_references(&self, bytes: u64) -> Result<()> {
+        if bytes <= self.names {
+            return Ok(());
+        }
+        let purpose = "for the references between records of archives".to_owned();
+        Err(Error::Memory { needed: self.memory_for(4 * bytes), limit: self.memory, purpose })
+    }
+
     /// The memory limit that leaves `needed` bytes after unpacking took its share.
     fn memory_for(&self, needed: u64) -> u64 {
         let grown = |least: u64| (needed + least).div_ceil(UNPACKING_SHARE - 1) * UNPACKING_SHARE;

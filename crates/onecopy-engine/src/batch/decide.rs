@@ -2,23 +2,24 @@
 
 use std::sync::Mutex;
 
-use onecopy_core::settle::{Comparer, Settled, settle};
+use onecopy_core::settle::{Comparer, KeyLists, Settled, settle};
 use onecopy_core::{Groups, Links, Method, Rarity, Search, connect, near_by_rotation, ranks};
 
 use crate::batch::budget::Budget;
-use crate::batch::candidates::contents::{Contents, contents};
+use crate::batch::candidates::contents::{ContentFinder, Contents, contents};
 use crate::batch::candidates::key_lists::StoredLists;
 use crate::batch::candidates::keys::KeyFinder;
 use crate::batch::candidates::neighbours::neighbours;
 use crate::batch::candidates::outlines::Outlines;
 use crate::batch::candidates::sets::sets;
 use crate::batch::order::links::links;
-use crate::batch::order::preferences::Preferences;
+use crate::batch::order::preferences::{Preferences, check_markets};
 use crate::batch::order::rank;
 use crate::batch::read;
+use crate::batch::read::counters::Counters;
 use crate::batch::read::segments::{Collector, Segments};
 use crate::batch::settle::comparer::SketchComparer;
-use crate::batch::settle::components::{Room, Section, Sections, divide};
+use crate::batch::settle::components::{PASSES, Room, Section, Sections, divide};
 use crate::batch::settle::decisions::Decisions;
 use crate::batch::settle::gather::{Gathered, Gatherer};
 use crate::batch::work::Work;
@@ -26,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::ingest::Format;
 use crate::io::Aligned;
 use crate::job::Job;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Leg, Note, Progress, Silent, Stage};
 
 /// Receives the decisions of each market as they are made.
 pub(crate) type OnMarket<'a> = dyn FnMut(&str, &Segments, &Decisions) -> Result<()> + 'a;
@@ -38,26 +39,52 @@ pub(crate) fn decide(
     progress: &dyn Progress,
     on_market: &mut OnMarket,
 ) -> Result<(Segments, Decisions)> {
-    let (folder, budget) = (work.folder(), &work.budget);
-    let collector = Collector::open(folder, budget.segments)?;
+    let collector = Collector::open(work.folder(), work.budget.segments)?;
+    if work.continued {
+        let pages = collector.pages();
+        progress.note(&if pages > 0 { Note::Continued { pages } } else { Note::NothingSaved });
+    }
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
-    let nothing = segments.pages() == 0 && work.run.inputs.refused.is_empty() && no_rejections(&segments)?;
-    if nothing {
-        return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, &segments) });
+    let deciding = Deciding { job, work, segments: &segments, progress };
+    match deciding.decisions(counters, on_market) {
+        Ok(decisions) => Ok((segments, decisions)),
+        Err(error) => Err(segments.reopen().save_after(job, error, progress)),
     }
-    budget.check_pages(segments.pages())?;
-    let saved = folder.join("decisions");
-    if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
-        return Ok((segments, decisions));
+}
+
+/// Decides about pages that have been read.
+struct Deciding<'a> {
+    job: &'a Job,
+    work: &'a Work,
+    segments: &'a Segments,
+    progress: &'a dyn Progress,
+}
+
+impl Deciding<'_> {
+    /// Decides which pages stay, or loads what an earlier run decided.
+    fn decisions(&self, counters: Counters, on_market: &mut OnMarket) -> Result<Decisions> {
+        let &Deciding { job, work, segments, progress } = self;
+        let budget = &work.budget;
+        let all_read = work.run.inputs.unread().next().is_none();
+        let nothing = segments.pages() == 0 && all_read && no_rejections(segments)?;
+        if nothing {
+            return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, segments) });
+        }
+        budget.check_pages(segments.pages())?;
+        check_markets(segments, &job.config.markets)?;
+        let saved = work.folder().join("decisions");
+        if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
+            return Ok(decisions);
+        }
+        let by_rules = rank::rank(segments, budget.sort, progress)?;
+        let links = links(segments, &ranks(&by_rules, segments.pages()))?;
+        let (rarity, method) = (&counters.finish(), &*work.method);
+        let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
+        let settling = Settling { job, work, budget, method, segments, rarity, links: &links };
+        let decisions = settling.markets(by_rules, progress, on_market)?;
+        decisions.save(&saved)?;
+        Ok(decisions)
     }
-    let by_rules = rank::rank(&segments, budget.sort, progress)?;
-    let links = links(&segments, &ranks(&by_rules, segments.pages()))?;
-    let (rarity, method) = (&counters.finish(), &*work.method);
-    let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
-    let settling = Settling { job, work, budget, method, segments: &segments, rarity, links: &links };
-    let decisions = settling.markets(by_rules, progress, on_market)?;
-    decisions.save(&saved)?;
-    Ok((segments, decisions))
 }
 
 /// Why there is no page to judge. An archive may have thousands of records and no page.
@@ -122,7 +149,7 @@ impl Settling<'_> {
             return Ok(Vec::new());
         }
         let preferences = Preferences { segments: self.segments, links: self.links, lesser: &[] };
-        let contents = self.contents(preferences.order(by_rules, None)?)?;
+        let contents = self.contents(preferences.order(by_rules, None)?, &Silent)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
         let outlines = Outlines::default();
@@ -134,8 +161,9 @@ impl Settling<'_> {
         Ok(pages)
     }
 
-    fn contents(&self, order: Vec<u32>) -> Result<Contents> {
-        contents(self.segments, order, self.budget.sort, self.work.folder())
+    fn contents(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Contents> {
+        let (segments, memory, folder) = (self.segments, self.budget.sort, self.work.folder());
+        contents(&ContentFinder { segments, memory, folder, progress }, order)
     }
 
     fn threads(&self) -> usize {
@@ -168,8 +196,11 @@ impl Settling<'_> {
 
     /// Decides about pages, which are given best first.
     fn settle(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Decisions> {
-        let (folder, budget) = (self.work.folder(), &self.budget);
-        let contents = self.contents(order)?;
+        let (folder, budget, pages) = (self.work.folder(), &self.budget, self.segments.pages() as u64);
+        progress.begin(Stage::Index, pages);
+        let equal = pages / 8;
+        let contents = self.contents(order, &Leg::new(progress, equal, 2 * self.segments.len() as u64))?;
+        let finding = Leg::new(progress, pages - equal, pages);
         let finder = KeyFinder {
             outlines: Mutex::new(self.outlines(contents.len())),
             segments: self.segments,
@@ -181,15 +212,16 @@ impl Settling<'_> {
             folder,
         };
         let lists = match self.method.search() {
-            Search::Keys => finder.lists(budget, progress)?,
-            Search::Sets { limit } => sets(finder.lists(budget, progress)?, contents.len(), limit)?,
+            Search::Keys => finder.lists(budget, &finding)?,
+            Search::Sets { limit } => sets(finder.lists(budget, &finding)?, contents.len(), limit)?,
             Search::Neighbours { most, step, window } => neighbours(
                 &finder,
                 |words| near_by_rotation(words, most, step, window as usize),
                 budget,
-                progress,
+                &finding,
             )?,
         };
+        drop(finding);
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
         let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), lists)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
@@ -198,17 +230,20 @@ impl Settling<'_> {
     /// Settles contents that share a key of `lists`, and groups them.
     fn in_sections(&self, comparer: &SketchComparer, lists: StoredLists) -> Result<(Settled, Groups)> {
         let (contents, entries, progress) = (comparer.contents.len(), self.budget.entries, comparer.progress);
-        // If sketches are on disk, the gatherer reads all of them once before.
-        let again = if self.segments.on_disk() { self.segments.pages() } else { 0 };
-        progress.begin(Stage::Settle, (again + contents) as u64);
-        let (Sections { apart, in_place }, gathered) = self.sections(comparer, lists)?;
-        let settling: usize = apart.iter().chain(&in_place).map(|section| section.members.len()).sum();
-        progress.advance((contents - settling) as u64);
+        let pages = self.segments.pages() as u64;
+        progress.begin(Stage::Compare, pages);
+        // Most of the time goes to sketches on disk.
+        let gathering = if self.segments.on_disk() { pages * 3 / 4 } else { 0 };
+        let (Sections { apart, in_place }, gathered) = self.sections(comparer, lists, gathering)?;
+        let members = apart.iter().chain(&in_place).map(|section| section.members.len());
+        let steps = members.chain(apart.iter().map(|section| section.lists.len())).sum::<usize>();
+        let settling = Leg::new(progress, pages - gathering, steps as u64);
+        let comparing = SketchComparer { progress: &settling, ..*comparer };
         let (mut settled, mut groups) = (Settled::new(contents), Groups::new(contents));
         let mut buffer = Aligned::default();
         for (number, section) in apart.into_iter().enumerate() {
             let comparer =
-                SketchComparer { sketches: Some(gathered.section(number, &mut buffer)?), ..*comparer };
+                SketchComparer { sketches: Some(gathered.section(number, &mut buffer)?), ..comparing };
             // Sketches take half of the memory.
             settle(&comparer, &section.members, &section.lists, entries / 2, &mut settled)?;
             connect(&comparer, &section.members, &section.lists, &settled, &mut groups)?;
@@ -216,26 +251,37 @@ impl Settling<'_> {
         gathered.delete()?;
         drop(buffer);
         if let Some(Section { members, lists, .. }) = &in_place {
-            settle(comparer, members, lists, entries, &mut settled)?;
+            settle(&comparing, members, lists, entries, &mut settled)?;
         }
-        progress.begin(Stage::Connect, in_place.as_ref().map_or(0, |section| section.lists.len()) as u64);
+        drop(settling);
+        progress.begin(Stage::Group, in_place.as_ref().map_or(0, |section| section.lists.len()) as u64);
         if let Some(Section { members, lists, .. }) = &in_place {
             connect(comparer, members, lists, &settled, &mut groups)?;
         }
         if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
     }
 
-    /// Divides contents into sections and gathers the sketches of all sections that are not in place.
-    fn sections(&self, comparer: &SketchComparer, lists: StoredLists) -> Result<(Sections, Gathered)> {
+    /// Divides contents into sections and gathers the sketches of all sections that are not in place. This is `steps` of
+    /// the stage.
+    fn sections(
+        &self,
+        comparer: &SketchComparer,
+        lists: StoredLists,
+        steps: u64,
+    ) -> Result<(Sections, Gathered)> {
         let (segments, contents) = (self.segments, comparer.contents);
         if !segments.on_disk() {
             return Ok((Sections::whole(contents, lists), Gathered::default()));
         }
         let (memory, holders, folder) = (self.budget.sketches, self.budget.holders, self.work.folder());
         let words = u32::try_from(memory / 8).unwrap_or(u32::MAX - 1);
-        let sections = divide(comparer, lists, &Room { words, holders, folder })?;
+        let dividing = Leg::new(comparer.progress, steps / 2, PASSES * lists.entries() as u64);
+        let dealer = SketchComparer { progress: &dividing, ..*comparer };
+        let sections = divide(&dealer, &lists, &Room { words, holders, folder })?;
+        drop((dividing, lists));
+        let gathering = Leg::new(comparer.progress, steps - steps / 2, segments.pages() as u64);
         let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };
-        let gathered = gatherer.gather(&sections, comparer.progress)?;
+        let gathered = gatherer.gather(&sections, &gathering)?;
         Ok((sections, gathered))
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod counters;
 pub(crate) mod facts;
+pub(crate) mod losses;
 pub(crate) mod seen;
 pub(crate) mod segment;
 pub(crate) mod segments;
@@ -17,15 +18,18 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Rejection, Source, read_document, walk,
+    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, ends_in_a_record,
+    read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
 use crate::parallel::{for_each, on_each};
 use crate::progress::{Progress, Stage};
+use crate::report::Unreadable;
 use onecopy_core::Appraiser;
 use onecopy_core::Record;
 
+pub(crate) use losses::Losses;
 pub(crate) use segment::{Row, Segment};
 pub(crate) use segments::{Collector, Segments};
 
@@ -48,10 +52,13 @@ pub(crate) fn read(
     let collector =
         recount(collector, &shared, &counters, |found| found.threads(job.threads, budget.limit / 4))?;
     let feed = Feed::new(sources, &work.lots, &work.opener);
+    for lot in (0..work.lots.len()).filter(|&lot| collector.has_all(lot as u32)) {
+        progress.advance(feed.skip(lot));
+    }
     let collector = Mutex::new(collector);
     let turn = AtomicUsize::new(0);
-    on_each(job.threads, |failed| {
-        let mut reader = PageReader::new(&shared);
+    let read = on_each(job.threads, |failed| {
+        let mut reader = SegmentReader::new(&shared);
         let mut spare = Vec::new();
         while let Some((piece, bytes)) = feed.next(job.threads, &mut spare)? {
             if progress.stopped() || failed.load(Ordering::Relaxed) {
@@ -66,10 +73,13 @@ pub(crate) fn read(
                     collector.make_room(bytes * BYTES_A_BYTE)?;
                 }
                 let segment = reader.read(&piece)?;
+                if job.strict {
+                    refuse_losses(&segment, sources)?;
+                }
                 let mut sketches = std::mem::take(&mut reader.sketches);
                 if large.is_some() {
                     // Buffers take several times the size of a page. Those of a large page are freed at once.
-                    reader = PageReader::new(&shared);
+                    reader = SegmentReader::new(&shared);
                 }
                 if method.asks_rarity() {
                     counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
@@ -86,9 +96,23 @@ pub(crate) fn read(
             progress.advance(bytes);
         }
         Ok(())
-    })?;
-    let collector = collector.into_inner().expect("no thread panics with this lock");
-    Ok((collector.finish()?, counters))
+    });
+    let mut collector = collector.into_inner().expect("no thread panics with this lock");
+    collector.end(feed.ends())?;
+    match read {
+        Ok(()) => Ok((collector.finish()?, counters)),
+        Err(error) => Err(collector.save_after(job, error, progress)),
+    }
+}
+
+/// Returns an error if the source of a segment breaks off in it, or cannot be read at all.
+fn refuse_losses(segment: &Segment, sources: &[Source]) -> Result<()> {
+    let Some(last) = segment.rejected.last().filter(|last| last.reason.class.ends_file()) else {
+        return Ok(());
+    };
+    let Unreadable { source: input, reason, .. } =
+        Unreadable::of(&sources[last.source as usize].name, &last.reason.text);
+    Err(Error::Unreadable { input, reason })
 }
 
 /// Counts the shingles and fingerprints of segments that an earlier run left.
@@ -132,7 +156,7 @@ impl<'a> Shared<'a> {
 }
 
 /// Turns pieces of input into segments. Each thread has one and reuses its buffers.
-struct PageReader<'a> {
+struct SegmentReader<'a> {
     shared: &'a Shared<'a>,
     appraiser: Appraiser<'a>,
     /// The sketches of the last segment. The caller takes them and returns the buffer empty.
@@ -140,10 +164,10 @@ struct PageReader<'a> {
     ranks: Vec<(u32, Vec<u8>)>,
 }
 
-impl<'a> PageReader<'a> {
-    fn new(shared: &'a Shared<'a>) -> PageReader<'a> {
+impl<'a> SegmentReader<'a> {
+    fn new(shared: &'a Shared<'a>) -> SegmentReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        PageReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
+        SegmentReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
@@ -166,7 +190,8 @@ impl<'a> PageReader<'a> {
         // One shingle per word, and few words under three bytes. Unwritten memory takes no room; growth would copy.
         self.sketches.reserve(chunk.bytes.len() / 3);
         let reader = self.shared.reader();
-        for raw in walk(chunk, self.shared.sources[source as usize].format) {
+        let format = self.shared.sources[source as usize].format;
+        for raw in walk(chunk, format) {
             segment.lines = raw.number + 1;
             let (start, length) = (raw.range.start as u32, raw.range.len() as u32);
             let place = Row { source, line: raw.number, start, length, ..Row::default() };
@@ -177,12 +202,16 @@ impl<'a> PageReader<'a> {
                 Err(reason) => Err(reason),
             };
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source, line: raw.number, reason });
+                segment.rejected.push(Rejection { source, line: raw.number, reason, lost: None });
             }
+        }
+        if let Some(last) = segment.rejected.last_mut().filter(|_| ends_in_a_record(chunk, format)) {
+            let text = format!("the file ends within this record: {}", last.reason.text);
+            last.reason = Reason::new(Class::Damaged, text);
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);
-            segment.rejected.push(Rejection { source, line: segment.lines, reason });
+            segment.rejected.push(Rejection { source, line: segment.lines, reason, lost: chunk.lost });
             segment.lines += 1;
         }
         segment
@@ -198,7 +227,7 @@ impl<'a> PageReader<'a> {
             segment.lines += 1;
             let judged = record.and_then(|record| self.page(place, &record, &[], &mut segment));
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source: number, line: 0, reason });
+                segment.rejected.push(Rejection { source: number, line: 0, reason, lost: None });
             }
         }
         Ok(segment)
@@ -211,13 +240,13 @@ impl<'a> PageReader<'a> {
         record: &Record,
         bytes: &[u8],
         segment: &mut Segment,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         let (row, start) = (segment.rows.len() as u32, self.sketches.len());
         let seen = &self.shared.seen;
         let page =
             self.appraiser.appraise(record, bytes, |fingerprint| !seen.has(fingerprint), &mut self.sketches);
         if let Some(objection) = page.objection() {
-            return Err(objection.into());
+            return Err(Reason::new(Class::NoWords, objection));
         }
         let own = page.address;
         segment.links.extend(page.links.into_iter().map(|link| Link {

@@ -61,7 +61,7 @@ pub(crate) fn measure(
     let collector = Collector::open(&folder, work.budget.segments / 2)?;
     let (again, _) = read(job, work, &*truth, collector, progress)?;
     let picked = pick(segments, decisions, job.recall_pages)?;
-    let pairs = Pairs { truth: &*truth, again: &again, decisions };
+    let pairs = RealPairs { truth: &*truth, again: &again, decisions };
     let found = pairs.of(&picked, job.threads)?;
     drop(again);
     std::fs::remove_dir_all(&folder).at("delete", &folder)?;
@@ -90,14 +90,14 @@ fn pick(segments: &Segments, decisions: &Decisions, count: usize) -> Result<Vec<
 }
 
 /// Finds the pairs that are really alike.
-struct Pairs<'a> {
+struct RealPairs<'a> {
     truth: &'a dyn Method,
     /// All pages again, sketched by `truth`.
     again: &'a Segments,
     decisions: &'a Decisions,
 }
 
-impl Pairs<'_> {
+impl RealPairs<'_> {
     /// All pairs of which one content is `picked`, each once.
     fn of(&self, picked: &[u32], threads: usize) -> Result<BTreeSet<(u32, u32)>> {
         let samples = Mutex::new(Vec::new());

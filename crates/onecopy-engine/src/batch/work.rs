@@ -5,6 +5,8 @@
 
 mod finished;
 mod folder;
+mod names;
+mod overlap;
 mod publish;
 
 use std::collections::BTreeMap;
@@ -16,17 +18,18 @@ use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Lot, Opener, Stores, lots, plan};
+use crate::ingest::{Format, Inputs, Lot, Opener, Stores, check_fields, lots, plan};
 use crate::io::spool;
-use crate::job::Job;
+use crate::job::{Job, KeptPages, Outputs};
 use crate::parallel::Gate;
 use crate::progress::{Note, Progress};
 use crate::report::Report;
 use crate::run::{self, Run};
 use finished::Finished;
-use folder::{Holds, PUBLISHING, WORKING};
+use folder::{Holds, WORKING};
+use names::Published;
 use onecopy_core::Needs;
-use publish::{Step, publish};
+use publish::{PublishStep, publish};
 
 /// The locked working folder of a run.
 pub(crate) struct Work {
@@ -39,6 +42,7 @@ pub(crate) struct Work {
     pub method: Box<dyn Method>,
     /// Whether the run continues an earlier one.
     pub continued: bool,
+    pub outputs: Outputs,
     folder: PathBuf,
     out: PathBuf,
     _lock: File,
@@ -52,22 +56,11 @@ pub(crate) enum Found {
     Finished(Box<Report>),
 }
 
-/// The names of results, in the order in which they appear.
-pub(crate) const RESULTS: [&str; 8] = [
-    "kept",
-    "markets",
-    "pages.jsonl",
-    "removed.jsonl",
-    "groups.jsonl",
-    "rejected.jsonl",
-    "run.json",
-    "report.json",
-];
-
 /// Opens the output folder of a job, to begin, to continue, or to find a finished run.
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
     let (working, is_new) = (job.out.join(WORKING), !job.out.exists());
-    let holds = folder::look(&job.out)?;
+    overlap::check_paths(&job.inputs, &job.out)?;
+    let holds = folder::look(&job.out, &names::wanted(job.outputs, &job.config))?;
     fs::create_dir_all(&working).at("create", &working)?;
     let lock = lock(&working, &job.out)?;
     let found = find(job, &working, holds, lock, progress);
@@ -86,14 +79,20 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
         if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
     let stores = Stores::new(job.environment.iter().cloned());
     let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
-    if inputs.sources.is_empty() && inputs.refused.is_empty() {
+    if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
+    overlap::check_sources(&inputs, spool.as_deref(), out)?;
+    check_streamed(job, &inputs)?;
+    if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
+        return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
+    }
     let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
     let run = described(job, inputs, budget.chunk)?;
+    let mut outputs = job.outputs;
     if holds == Holds::Results && !job.overwrite {
-        match finished::check(&run, out)? {
+        match finished::check(&run, out, job.outputs)? {
             Finished::Whole(report) => {
                 // The finished run may have been killed just before it removed this folder.
                 if run::read::<Run>(&working.join("run.json")).is_none_or(|left| run.equals(&left)) {
@@ -101,11 +100,15 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
                 }
                 return Ok(Found::Finished(report));
             }
-            Finished::Lacks(names) => {
+            Finished::Lacks { names, recorded } => {
                 progress.note(&Note::Repeated { names });
+                outputs = names::also(outputs, &recorded);
             }
         }
     }
+    let probing = Stores::new(job.environment.iter().cloned());
+    let opener = run.opener(probing, Gate::new(budget.large_pages), Needs::default(), windows.clone());
+    check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
@@ -113,7 +116,19 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     let needs = Needs::of(&run.config, &*method);
     let opener = run.opener(stores, Gate::new(budget.large_pages), needs, windows);
     let (folder, out) = (working.to_owned(), out.clone());
-    Ok(Found::Work(Box::new(Work { run, lots, budget, opener, method, continued, folder, out, _lock: lock })))
+    let work = Work { run, lots, budget, opener, method, continued, outputs, folder, out, _lock: lock };
+    Ok(Found::Work(Box::new(work)))
+}
+
+/// Refuses sources whose kept pages cannot be written to a stream of JSON Lines.
+fn check_streamed(job: &Job, inputs: &Inputs) -> Result<()> {
+    let mut others = inputs.sources.iter().filter(|source| !matches!(source.format, Format::Lines(_)));
+    match others.next() {
+        Some(source) if job.outputs.kept == KeptPages::Stream => {
+            Err(Error::NotLines { input: source.name.clone() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The description of the run that a job asks for.
@@ -126,6 +141,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         fields: job.fields.clone(),
         limits: job.limits.clone(),
         removed_records: job.removed_records,
+        payloads: Some(job.payloads),
         inputs,
         chunk_bytes,
         results: BTreeMap::new(),
@@ -145,7 +161,8 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
 fn continue_or_begin(run: Run, working: &Path, progress: &dyn Progress) -> Result<(Run, bool)> {
     let path = working.join("run.json");
     if let Some(begun) = run::read::<Run>(&path) {
-        if run.equals(&begun) {
+        // The files of a run are read by the version that wrote them.
+        if run.equals(&begun) && run.version == begun.version {
             return Ok((Run { chunk_bytes: begun.chunk_bytes, ..run }, true));
         }
         if begun.answer_version != ANSWER_VERSION {
@@ -181,14 +198,15 @@ impl Work {
     /// Moves the results to the output folder, the report last, and cleans up.
     pub(crate) fn publish(self, report: &Report) -> Result<()> {
         let results = self.results();
-        let run = Run { results: finished::extents(&results)?, ..self.run };
+        let new = names::wanted(self.outputs, &self.run.config);
+        let run = Run { results: finished::extents(&results, &new)?, ..self.run };
         run::write(&results.join("run.json"), &run)?;
         run::write(&results.join("report.json"), report)?;
         // The user may have added files during the run.
-        folder::refuse_results(&self.out)?;
-        let mark = self.folder.join(PUBLISHING);
-        File::create(&mark).at("create", &mark)?;
-        publish(&results, &self.out, &mut Step::take)?;
+        folder::refuse_others(&self.out, &new)?;
+        let published = Published { old: names::owned(&self.out), new };
+        names::mark(&self.folder, &published)?;
+        publish(&results, &self.out, &published, &mut PublishStep::take)?;
         folder::remove(&self.folder)
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn anchors(a: &[(u64, usize)], b: &[(u64, usize)]) -> Vec<(usize, usi
     let once = |windows: &[(u64, usize)]| {
         let mut sorted = windows.to_vec();
         sorted.sort_unstable();
-        let alone = sorted.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() == 1).map(|run| run[0]);
+        let alone = sorted.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1).map(|same| same[0]);
         alone.collect::<Vec<_>>()
     };
     let (a, b) = (once(a), once(b));

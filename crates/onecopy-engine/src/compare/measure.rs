@@ -90,7 +90,7 @@ const MEASURES: &[Entry] = &[
     Entry {
         name: "edit",
         kind: MeasureKind::Distance,
-        about: "words to put in, take out or replace",
+        about: "words to insert, delete or replace",
         of: |pair| {
             let (a, b) = (pair.a.words(), pair.b.words());
             let most = EDIT_STEPS / a.len().max(b.len()).max(1);

@@ -135,13 +135,13 @@ fn moves(a: &[u64], b: &[u64], blocks: &[Block]) -> Vec<Block> {
 
 /// The windows that contain no taken word.
 fn free(words: &[u64], taken: &[bool]) -> Vec<(u64, usize)> {
-    let mut run = 0;
+    let mut in_a_row = 0;
     let mut all = windows(words, MOVED);
-    // A window is marked at its last word, if the run of free words is long enough.
+    // A window is marked at its last word, once enough free words are in a row.
     let mut is_free = vec![false; all.len()];
     for (i, taken) in taken.iter().enumerate() {
-        run = if *taken { 0 } else { run + 1 };
-        if run >= MOVED {
+        in_a_row = if *taken { 0 } else { in_a_row + 1 };
+        if in_a_row >= MOVED {
             is_free[i + 1 - MOVED] = true;
         }
     }

@@ -8,9 +8,10 @@ use super::Comparing;
 use crate::error::{At, Error, Result};
 use crate::ingest::{NotOnePage, document, of_page};
 use crate::job::Limits;
-use crate::reread::{not_judged, reread, unknown};
+use crate::listed::{PageKey, find, unknown};
+use crate::reread::reread;
 use crate::run::Run;
-use onecopy_core::{Needs, Record, TextParts};
+use onecopy_core::{Needs, Record, TextParts, Whole};
 
 /// A page that was read.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +22,14 @@ pub(super) struct Reading {
     pub links: Vec<u64>,
     /// All of its text, split into parts, if it is HTML.
     pub parts: Option<TextParts>,
+    /// The page as it was found.
+    pub whole: Option<Whole>,
 }
 
 impl Reading {
     fn of(record: &Record) -> Reading {
         Reading {
+            whole: record.whole.clone(),
             text: record.text.plain().into_owned(),
             links: record.out_links.clone(),
             parts: record.parts.clone(),
@@ -39,26 +43,28 @@ pub(super) fn read(job: &Comparing, run: Option<&Run>, needs: &Needs) -> Result<
     if names == ["-", "-"] {
         return Err(Error::StandardInputTwice);
     }
-    let mut of_run = of_run(job, run, names, needs)?;
-    let mut one = |name: &str| match (of_run.get_mut(name), &job.run) {
-        (Some(reading), _) => Ok(reading.clone()),
+    let [a, b] = of_run(job, run, names, needs)?;
+    let one = |name: &str, of_run: Option<Reading>| match (of_run, &job.run) {
+        (Some(reading), _) => Ok(reading),
         (None, Some(_)) if name != "-" && !Path::new(name).exists() => Err(unknown(name)),
         (None, _) => file(name, &job.limits, needs),
     };
-    Ok([one(names[0])?, one(names[1])?])
+    Ok([one(names[0], a)?, one(names[1], b)?])
 }
 
-type Readings = std::collections::HashMap<String, Reading>;
-
-fn of_run(job: &Comparing, run: Option<&Run>, names: [&str; 2], needs: &Needs) -> Result<Readings> {
-    let (Some(run), Some(out)) = (run, &job.run) else { return Ok(Readings::new()) };
-    let elsewhere = not_judged(out, &names)?;
-    let here: Vec<String> =
-        names.iter().filter(|name| !elsewhere.contains(name)).map(|name| (*name).to_owned()).collect();
-    if here.is_empty() {
-        return Ok(Readings::new());
-    }
-    reread(run, &here, needs, &job.environment, Reading::of)
+/// Reads those of the pages that are pages of the run.
+fn of_run(
+    job: &Comparing,
+    run: Option<&Run>,
+    names: [&str; 2],
+    needs: &Needs,
+) -> Result<[Option<Reading>; 2]> {
+    let (Some(run), Some(out)) = (run, &job.run) else { return Ok([None, None]) };
+    let listed = find(out, &names)?;
+    let keys: Vec<PageKey> = listed.iter().flatten().map(|page| page.key.clone()).collect();
+    let read = reread(run, &keys, needs, &job.environment, Reading::of)?;
+    let reading = |page: usize| read.get(&listed[page].as_ref()?.key).cloned();
+    Ok([reading(0), reading(1)])
 }
 
 /// Reads a file that is one page.

@@ -12,7 +12,7 @@ use super::*;
 use crate::error::Error;
 use crate::ingest::{FieldNames, read_line};
 use crate::job::Fields;
-use crate::progress::{Silent, Stage};
+use crate::progress::{Note, Silent, Stage};
 
 /// A page of a generated corpus.
 #[derive(Clone, Debug)]
@@ -173,7 +173,7 @@ fn answer(pages: &[Made], config: &Config, squeeze: Squeeze) -> BTreeMap<String,
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
     let job = job(folder.path(), config, squeeze);
-    let report = run(&job, squeezed(&job, squeeze), Begun::now(), &Silent).unwrap();
+    let report = run(squeezed(&job, squeeze), attempt(&job, &Silent, &mut io::sink())).unwrap();
     assert_eq!(report.read, pages.len() as u64);
     assert_eq!(report.counts.kept + report.counts.removed + report.counts.rejected, report.read);
     assert!(squeeze.tight.is_some() || !report.out_of_core);
@@ -350,13 +350,18 @@ fn what_is_in_memory_changes_no_name() {
         let job = job(folder.path(), &Config::default(), squeeze);
         let mut work = squeezed(&job, squeeze);
         (work.budget.segments, work.budget.names) = (memory, names);
-        let report = run(&job, work, Begun::now(), &Silent).unwrap();
+        let report = run(work, attempt(&job, &Silent, &mut io::sink())).unwrap();
         assert_eq!((report.counts.removed, report.out_of_core), (200, memory < 1 << 20));
         let lists = ["removed.jsonl", "groups.jsonl", "pages.jsonl", "kept/pages.jsonl"];
         found.push(lists.map(|list| fs::read_to_string(job.out.join(list)).unwrap()));
     }
-    assert!(found[0][0].contains(r#""page":"pages.jsonl:3","winner":"pages.jsonl:2""#), "{}", found[0][0]);
+    let line = r#"{"page":"pages.jsonl:3","source":"pages.jsonl","line":3,"winner":"pages.jsonl:2","winner_source":"pages.jsonl","winner_line":2,"#;
+    assert!(found[0][0].contains(line), "{}", found[0][0]);
     assert!(found.iter().all(|lists| *lists == found[0]));
+}
+
+fn attempt<'a>(job: &'a Job, progress: &'a dyn Progress, kept: &'a mut dyn Write) -> Attempt<'a> {
+    Attempt { job, begun: Begun::now(), progress, kept }
 }
 
 /// Stops a run in a stage, after a number of requests.
@@ -364,11 +369,15 @@ struct StopIn {
     stage: Stage,
     steps: std::sync::atomic::AtomicI64,
     within: std::sync::atomic::AtomicBool,
+    notes: std::sync::Mutex<Vec<Note>>,
 }
 
 impl Progress for StopIn {
     fn begin(&self, stage: Stage, _: u64) {
         self.within.store(stage == self.stage, std::sync::atomic::Ordering::Relaxed);
+    }
+    fn note(&self, note: &Note) {
+        self.notes.lock().unwrap().push(note.clone());
     }
     fn stopped(&self) -> bool {
         self.within.load(std::sync::atomic::Ordering::Relaxed)
@@ -397,16 +406,89 @@ fn a_run_that_was_stopped_anywhere_continues_to_the_same_answer() {
         let mut stops = 0;
         for stage in Stage::ALL {
             let steps = if stage == Stage::Read { 5 } else { 0 };
-            let stop = StopIn { stage, steps: steps.into(), within: false.into() };
+            let stop = StopIn { stage, steps: steps.into(), within: false.into(), notes: Default::default() };
             let work = squeezed(&job, squeeze);
             assert_eq!(work.continued, stops > 0, "{stage:?}");
-            match run(&job, work, Begun::now(), &stop) {
+            match run(work, attempt(&job, &stop, &mut io::sink())) {
                 Err(Error::Stopped) => stops += 1,
                 Ok(_) => panic!("the run was not stopped in {stage:?}"),
                 Err(error) => panic!("{error}"),
             }
+            // No page is read twice, wherever the segments were.
+            let notes = stop.notes.into_inner().unwrap();
+            let notes: Vec<Note> = notes.into_iter().filter(|note| *note != Note::Saving).collect();
+            match &notes[..] {
+                [] => assert_eq!(stage, Stage::Read),
+                [Note::Continued { pages }] if stage == Stage::Order => {
+                    assert!((1..4_200).contains(pages), "{pages} pages were saved")
+                }
+                notes => assert_eq!(notes, [Note::Continued { pages: 4_200 }], "{stage:?}"),
+            }
         }
-        run(&job, squeezed(&job, squeeze), Begun::now(), &Silent).unwrap();
+        run(squeezed(&job, squeeze), attempt(&job, &Silent, &mut io::sink())).unwrap();
         assert_eq!(found(&job.out), whole);
     }
+}
+
+/// The stages that were begun: their totals, and all steps that were reported.
+#[derive(Default)]
+struct Steps(std::sync::Mutex<Vec<(Stage, u64, u64)>>);
+
+impl Progress for Steps {
+    fn begin(&self, stage: Stage, total: u64) {
+        self.0.lock().unwrap().push((stage, total, 0));
+    }
+    fn advance(&self, steps: u64) {
+        self.0.lock().unwrap().last_mut().expect("a stage has begun").2 += steps;
+    }
+}
+
+#[test]
+fn every_stage_counts_up_to_its_total() {
+    let words: Vec<String> = (0..30).map(|i| format!("w{i}")).collect();
+    let pages: Vec<Made> = (0..900)
+        .map(|n| {
+            let mut words = words.clone();
+            words[n % 30] = format!("x{}", n % 97);
+            words[(n + 11) % 30] = format!("y{}", n % 13);
+            Made { name: format!("p{n:04}"), text: words.join(" "), menu: None, popularity: None }
+        })
+        .collect();
+    for tight in [None, Some(20_000), Some(20_001)] {
+        let squeeze = Squeeze { threads: 2, chunk: 20_000, tight };
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("pages.jsonl"), pages.iter().map(line).collect::<String>()).unwrap();
+        let job = job(folder.path(), &Config::default(), squeeze);
+        let steps = Steps::default();
+        run(squeezed(&job, squeeze), attempt(&job, &steps, &mut io::sink())).unwrap();
+        let stages = steps.0.into_inner().unwrap();
+        assert_eq!(stages.iter().map(|stage| stage.0).collect::<Vec<_>>(), Stage::ALL);
+        for (stage, total, done) in stages {
+            assert_eq!(done, total, "{stage:?}, {tight:?}");
+        }
+    }
+}
+
+/// The second half of the input disappears after it was read, and nobody notices.
+#[test]
+fn a_run_that_continues_does_not_open_what_was_read() {
+    let words = |n: usize| (0..40).map(|i| format!("w{}", i + n / 2 * 40)).collect::<Vec<_>>().join(" ");
+    let pages: String = (0..400).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", words(n))).collect();
+    let squeeze = Squeeze { threads: 2, chunk: 4_096, tight: None };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pages.jsonl");
+    fs::write(&path, &pages).unwrap();
+    let mut job = job(folder.path(), &Config::default(), squeeze);
+    job.outputs.kept = KeptPages::Nowhere;
+    let (stage, within) = (Stage::Order, false.into());
+    let stop = StopIn { stage, steps: 0.into(), within, notes: Default::default() };
+    assert!(matches!(
+        run(squeezed(&job, squeeze), attempt(&job, &stop, &mut io::sink())),
+        Err(Error::Stopped)
+    ));
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, pages[..pages.len() / 2].to_owned() + &" ".repeat(pages.len().div_ceil(2))).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    let report = run(squeezed(&job, squeeze), attempt(&job, &Silent, &mut io::sink())).unwrap();
+    assert_eq!((report.read, report.counts.removed), (400, 200));
 }

@@ -53,7 +53,7 @@ impl Trial<'_> {
         let few = self.job.listed_only || candidates.is_some();
         let shared = if few || !self.method.asks_rarity() { None } else { SharedShingles::new(sketches) };
         let pairs = Pairs { set: self.set, method: self.method, sketches, candidates };
-        self.progress.begin(Stage::Compare, self.pairs());
+        self.progress.begin(Stage::Pairs, self.pairs());
         let next = AtomicUsize::new(0);
         let total = Mutex::new(Tally::new(pages, mistakes));
         on_each(self.job.threads, |failed: &AtomicBool| {

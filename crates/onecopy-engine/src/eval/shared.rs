@@ -29,13 +29,13 @@ impl SharedShingles {
         holders.sort_unstable();
         holders.dedup();
         let mut shared = SharedShingles { pages: Vec::new(), later: vec![Vec::new(); sketches.len()] };
-        for run in holders.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
-            let end = (shared.pages.len() + run.len()) as u32;
-            for &holder in &run[..run.len() - 1] {
+        for same in holders.chunk_by(|a, b| a >> 32 == b >> 32).filter(|same| same.len() > 1) {
+            let end = (shared.pages.len() + same.len()) as u32;
+            for &holder in &same[..same.len() - 1] {
                 shared.pages.push(holder as u32);
                 shared.later[holder as u32 as usize].push((shared.pages.len() as u32, end));
             }
-            shared.pages.push(run[run.len() - 1] as u32);
+            shared.pages.push(same[same.len() - 1] as u32);
         }
         Some(shared)
     }

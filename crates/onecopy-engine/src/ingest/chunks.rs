@@ -21,6 +21,8 @@ pub(crate) struct Chunk {
     pub bytes: Vec<u8>,
     /// The problem with the next line, if any.
     pub trouble: Option<Trouble>,
+    /// How many records are lost with that line, if the format tells.
+    pub lost: Option<u64>,
     /// Held while a line longer than a usual chunk is in memory.
     pub permit: Option<Permit>,
 }
@@ -30,10 +32,29 @@ pub(crate) struct Chunk {
 pub(crate) enum Trouble {
     /// The line is over the page limit.
     Overlong,
+    /// The record is over the page limit, and where it ends is unknown.
+    Endless,
     /// The compressed file is damaged from this point.
     Corrupt(String),
+    /// The compressed file grows too much from this point.
+    Bomb(String),
     /// The file cannot be read at all.
     Refused(String),
+}
+
+impl Trouble {
+    /// The damage that a reader met. A decompression bomb is a file that is too large.
+    pub(crate) fn of(error: &io::Error) -> Trouble {
+        match error.kind() {
+            ErrorKind::FileTooLarge => Trouble::Bomb(error.to_string()),
+            _ => Trouble::Corrupt(error.to_string()),
+        }
+    }
+
+    /// Whether nothing of the file follows.
+    pub(crate) fn ends_file(&self) -> bool {
+        matches!(self, Trouble::Corrupt(_) | Trouble::Bomb(_) | Trouble::Refused(_))
+    }
 }
 
 /// A source that yields chunks.
@@ -129,7 +150,7 @@ impl<R: Read> LineChunks<R> {
             }
             let whole = memrchr(b'\n', &chunk.bytes).map_or(0, |end| end + 1);
             chunk.bytes.truncate(whole);
-            chunk.trouble = Some(Trouble::Corrupt(error.to_string()));
+            chunk.trouble = Some(Trouble::of(&error));
         }
         Ok((!chunk.bytes.is_empty() || chunk.trouble.is_some()).then_some(chunk))
     }

@@ -48,13 +48,23 @@ pub(crate) struct Feed<'a> {
     opener: &'a Opener,
     readers: Vec<Mutex<Reader>>,
     ended: Vec<AtomicBool>,
+    /// The lots of many pages that were read to their end, and how many chunks each had.
+    ends: Mutex<Vec<(u32, u32)>>,
 }
 
 enum Reader {
     Unopened,
-    /// The chunks, the bytes read from the file, and how many of those were already reported.
-    Open(Box<dyn Chunks>, Arc<AtomicU64>, u64),
+    Open(OpenSource),
     Ended,
+}
+
+struct OpenSource {
+    chunks: Box<dyn Chunks>,
+    /// The number of chunks so far.
+    count: u32,
+    /// The bytes read from the file, and how many of those were already reported.
+    taken: Arc<AtomicU64>,
+    reported: u64,
 }
 
 impl<'a> Feed<'a> {
@@ -65,7 +75,23 @@ impl<'a> Feed<'a> {
             opener,
             readers: lots.iter().map(|_| Mutex::new(Reader::Unopened)).collect(),
             ended: lots.iter().map(|_| AtomicBool::new(false)).collect(),
+            ends: Mutex::default(),
         }
+    }
+
+    /// The lots of many pages that were read to their end, and how many chunks each had.
+    pub(crate) fn ends(self) -> Vec<(u32, u32)> {
+        self.ends.into_inner().expect("no thread panics with this lock")
+    }
+
+    /// Leaves a lot out. Returns its bytes.
+    pub(crate) fn skip(&self, lot: usize) -> u64 {
+        self.ended[lot].store(true, Ordering::Relaxed);
+        let sources = match &self.lots[lot] {
+            &Lot::Stream(source) => source..source + 1,
+            Lot::Documents(sources) => sources.clone(),
+        };
+        self.sources[sources.start as usize..sources.end as usize].iter().map(|source| source.bytes).sum()
     }
 
     /// The next piece and the input bytes it took, or `None` when nothing is left. `threads` limits how many sources
@@ -102,16 +128,24 @@ impl<'a> Feed<'a> {
         if let (Reader::Unopened, Lot::Stream(source)) = (&*reader, &self.lots[lot]) {
             let source = &self.sources[*source as usize];
             let (chunks, taken) = self.opener.chunks(source).at("read", &source.path)?;
-            *reader = Reader::Open(chunks, taken, 0);
+            *reader = Reader::Open(OpenSource { chunks, count: 0, taken, reported: 0 });
         }
         let lot_number = lot as u32;
-        let piece = match (&mut *reader, &self.lots[lot]) {
-            (Reader::Open(chunks, taken, reported), &Lot::Stream(source)) => {
-                let chunk =
-                    chunks.next(std::mem::take(spare)).at("read", &self.sources[source as usize].path)?;
-                let taken = taken.load(Ordering::Relaxed);
-                let bytes = taken - std::mem::replace(reported, taken);
-                chunk.map(|chunk| (Piece::Chunk { lot: lot_number, source, chunk }, bytes))
+        match (&mut *reader, &self.lots[lot]) {
+            (Reader::Open(open), &Lot::Stream(source)) => {
+                let path = &self.sources[source as usize].path;
+                let chunk = open.chunks.next(std::mem::take(spare)).at("read", path)?;
+                let taken = open.taken.load(Ordering::Relaxed);
+                let bytes = taken - std::mem::replace(&mut open.reported, taken);
+                let Some(chunk) = chunk else {
+                    let end = (lot_number, open.count);
+                    self.ends.lock().expect("no thread panics with this lock").push(end);
+                    *reader = Reader::Ended;
+                    self.ended[lot].store(true, Ordering::Relaxed);
+                    return Ok(None);
+                };
+                open.count = chunk.index + 1;
+                Ok(Some((Piece::Chunk { lot: lot_number, source, chunk }, bytes)))
             }
             (Reader::Unopened, Lot::Documents(sources)) => {
                 *reader = Reader::Ended;
@@ -121,14 +155,9 @@ impl<'a> Feed<'a> {
                     self.sources[sources.start as usize..sources.end as usize].iter().map(|s| s.bytes).sum();
                 let permit = (bytes > self.opener.chunk_bytes as u64).then(|| self.opener.large.enter());
                 let sources = sources.clone();
-                return Ok(Some((Piece::Documents { lot: lot_number, sources, permit }, bytes)));
+                Ok(Some((Piece::Documents { lot: lot_number, sources, permit }, bytes)))
             }
-            _ => None,
-        };
-        if piece.is_none() {
-            *reader = Reader::Ended;
-            self.ended[lot].store(true, Ordering::Relaxed);
+            _ => Ok(None),
         }
-        Ok(piece)
     }
 }

@@ -31,6 +31,11 @@ impl Format {
         matches!(self, Format::Html | Format::Text)
     }
 
+    /// Whether the file is an archive, of which `kept/` has all records.
+    pub(crate) fn is_archive(self) -> bool {
+        matches!(self, Format::Records(_))
+    }
+
     /// The compression of the file, if onecopy undoes it itself.
     pub(crate) fn packing(self) -> Packing {
         match self {

@@ -3,6 +3,7 @@
 //! Links inside a folder are not followed, so that reading never leaves it. Hidden files are skipped.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::format::{Format, by_content, by_name};
 use super::names::{NO_TEXT, passed_over};
+use super::reason::{Class, Reason};
 use super::remote::{RemoteFile, Stores, is_remote, is_web};
 use crate::error::{At, Error, Result};
 
@@ -38,6 +40,15 @@ impl Source {
         Some(RemoteFile { address: self.path.display().to_string(), bytes: self.bytes, version })
     }
 
+    /// Whether a local file has the size and the time that it had. A store refuses to read an object that changed.
+    pub(crate) fn is_unchanged(&self) -> io::Result<bool> {
+        if self.version.is_some() {
+            return Ok(true);
+        }
+        let facts = fs::metadata(&self.path)?;
+        Ok(facts.len() == self.bytes && modified_ns(&facts) == self.modified_ns)
+    }
+
     /// Opens its bytes, still compressed.
     pub(crate) fn open(&self, stores: &Stores) -> io::Result<Box<dyn Read + Send>> {
         match self.remote() {
@@ -47,13 +58,42 @@ impl Source {
     }
 }
 
-/// The sources of a job, and the files that cannot be read.
+/// The sources of a job, and the files that are not read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Inputs {
     pub sources: Vec<Source>,
-    /// Name and reason.
+    /// Files that no run would read: name and reason.
     pub refused: Vec<(String, String)>,
+    /// Files and folders that the system does not let us read: name and reason. Their pages are lost.
+    #[serde(default)]
+    pub unreadable: Vec<(String, String)>,
 }
+
+impl Inputs {
+    /// Whether nothing was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.refused.is_empty() && self.unreadable.is_empty()
+    }
+
+    /// Files that are not read, with the reason. Unreadable ones come first.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = (&str, Reason)> {
+        let lost = self.unreadable.iter().map(|(name, text)| (name.as_str(), Class::Refused, text));
+        let skipped = self.refused.iter().map(|(name, text)| (name.as_str(), class_of(text), text));
+        lost.chain(skipped).map(|(name, class, text)| (name, Reason::new(class, text.as_str())))
+    }
+}
+
+/// The class of a refused file.
+fn class_of(reason: &str) -> Class {
+    match reason {
+        LINK => Class::Link,
+        SPECIAL => Class::Special,
+        _ => Class::UnknownKind,
+    }
+}
+
+const LINK: &str = "a link, which is not followed";
+const SPECIAL: &str = "not a regular file";
 
 /// Finds the sources of `inputs`, in order; those of a folder are sorted by name. `spool` holds what came from standard
 /// input. `out` is never read.
@@ -102,12 +142,12 @@ impl Finder {
             match path {
                 Ok(path) if path.is_dir() => self.folder(&path, "")?,
                 Ok(path) => self.file(&path, file_name(&path), Asked::ByName)?,
-                Err(error) => self.refuse(&file_name(error.path()), &error.error().to_string()),
+                Err(error) => self.lose(&file_name(error.path()), error.error()),
             }
         }
         for path in passed_over(input) {
             matched = true;
-            self.refuse(&file_name(&path), NO_TEXT);
+            self.lose(&file_name(&path), NO_TEXT);
         }
         let reason = if input.contains(['*', '?', '[']) {
             "nothing matches this pattern"
@@ -121,9 +161,14 @@ impl Finder {
         if self.out.is_some() && fs::canonicalize(folder).ok() == self.out {
             return Ok(());
         }
-        let mut entries = fs::read_dir(folder)
-            .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
-            .at("read", folder)?;
+        let found = fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let mut entries = match found {
+            Err(error) if is_denied(&error) && !prefix.is_empty() => {
+                self.lose(prefix, error);
+                return Ok(());
+            }
+            found => found.at("read", folder)?,
+        };
         entries.sort_by_key(|entry| entry.file_name());
         for entry in entries {
             let file_name = entry.file_name();
@@ -133,18 +178,18 @@ impl Finder {
             }
             let below = if prefix.is_empty() { name.into_owned() } else { format!("{prefix}/{name}") };
             if file_name.to_str().is_none() {
-                self.refuse(&below, NO_TEXT);
+                self.lose(&below, NO_TEXT);
                 continue;
             }
             let kind = entry.file_type().at("read", &entry.path())?;
             if kind.is_symlink() {
-                self.refuse(&below, "a link, which is not followed");
+                self.refuse(&below, LINK);
             } else if kind.is_dir() {
                 self.folder(&entry.path(), &below)?;
             } else if kind.is_file() {
                 self.file(&entry.path(), below, Asked::ByFolder)?;
             } else {
-                self.refuse(&below, "not a regular file");
+                self.refuse(&below, SPECIAL);
             }
         }
         Ok(())
@@ -152,6 +197,10 @@ impl Finder {
 
     fn refuse(&mut self, name: &str, reason: &str) {
         self.found.refused.push((name.to_owned(), reason.to_owned()));
+    }
+
+    fn lose(&mut self, name: &str, reason: impl Display) {
+        self.found.unreadable.push((name.to_owned(), reason.to_string()));
     }
 
     fn file(&mut self, path: &Path, name: String, asked: Asked) -> Result<()> {
@@ -178,14 +227,20 @@ impl Finder {
                 return Ok(());
             }
         };
+        match File::open(path) {
+            Err(error) if is_denied(&error) && asked == Asked::ByFolder => {
+                self.lose(&name, error);
+                return Ok(());
+            }
+            opened => opened.at("read", path)?,
+        };
         let facts = fs::metadata(path).at("read", path)?;
-        let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         self.found.sources.push(Source {
             path: full,
             name,
             format,
             bytes: facts.len(),
-            modified_ns: modified.map_or(0, |age| age.as_nanos() as u64),
+            modified_ns: modified_ns(&facts),
             version: None,
         });
         Ok(())
@@ -236,6 +291,16 @@ fn remote_name(input: &str, address: &str) -> String {
 
 /// The error for a file of an unknown format.
 const UNKNOWN: &str = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, .warc, .wet, .arc, each also .gz or .zst; .parquet; .html, .htm, .txt)";
+
+fn modified_ns(facts: &fs::Metadata) -> u64 {
+    let age = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    age.map_or(0, |age| age.as_nanos() as u64)
+}
+
+/// Whether the owner of a file does not let us read it. Any other failure may pass, and stops the run.
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
 
 fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| "input".into(), |name| name.to_string_lossy().into_owned())

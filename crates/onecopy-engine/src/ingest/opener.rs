@@ -11,12 +11,14 @@ use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
 use super::format::Format;
 use super::inputs::Source;
 use super::packing::unpack_within;
-use super::parquet::ParquetChunks;
+use super::parquet::{ParquetChunks, open_parquet, row_count};
 use super::remote::Stores;
 use super::warc::WarcChunks;
 use super::windows::Windows;
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::FileReader;
 
 /// Opens the sources of a run.
 pub(crate) struct Opener {
@@ -64,7 +66,8 @@ impl Opener {
         };
         let chunks = match opened {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                Box::new(Refused(Some(error.to_string())))
+                let rows = self.parquet_metadata(source)?.as_ref().map(row_count);
+                Box::new(Refused(Some((error.to_string(), rows))))
             }
             opened => opened?,
         };
@@ -74,16 +77,32 @@ impl Opener {
     }
 }
 
+impl Opener {
+    /// The footer of a Parquet file; `None` if it is damaged.
+    pub(super) fn parquet_metadata(&self, source: &Source) -> io::Result<Option<ParquetMetaData>> {
+        let opened = match source.remote() {
+            Some(file) => open_parquet(self.stores.blocks(&file)?).map(|file| file.metadata().clone()),
+            None => open_parquet(File::open(&source.path)?).map(|file| file.metadata().clone()),
+        };
+        match opened {
+            Err(error) if error.kind() == ErrorKind::InvalidData => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+}
+
 fn boxed(chunks: impl Chunks + 'static) -> Box<dyn Chunks> {
     Box::new(chunks)
 }
 
-/// A file that is not of its claimed format: one chunk that carries the reason.
-struct Refused(Option<String>);
+/// A file that cannot be read: one chunk that carries the reason, and the number of rows if the file states it.
+struct Refused(Option<(String, Option<u64>)>);
 
 impl Chunks for Refused {
     fn next(&mut self, _: Vec<u8>) -> io::Result<Option<Chunk>> {
-        Ok(self.0.take().map(|reason| Chunk { trouble: Some(Trouble::Refused(reason)), ..Chunk::default() }))
+        let refused =
+            |(reason, lost)| Chunk { trouble: Some(Trouble::Refused(reason)), lost, ..Chunk::default() };
+        Ok(self.0.take().map(refused))
     }
 }
 

@@ -249,10 +249,11 @@ impl<R> Guarded<R> {
     fn check(&self) -> io::Result<()> {
         let allowed = self.packed.load(Ordering::Relaxed).saturating_mul(self.expansion);
         if self.unpacked > HARMLESS_BYTES && self.unpacked > allowed {
-            return Err(io::Error::other(format!(
+            let text = format!(
                 "it grows more than {} times when unpacked: refused as a decompression bomb",
                 self.expansion
-            )));
+            );
+            return Err(io::Error::new(ErrorKind::FileTooLarge, text));
         }
         Ok(())
     }

@@ -12,9 +12,10 @@ mod pages;
 mod tests;
 mod thrift;
 
-use std::io;
+use std::io::{self, ErrorKind};
 
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, FileReader};
 
 use self::cells::Cells;
@@ -41,6 +42,9 @@ pub(crate) struct ParquetChunks<R: ChunkReader + 'static> {
     /// The readers of the open row group, and its remaining rows.
     cells: Vec<Cells>,
     rows: u64,
+    /// The rows of the file, and how many of them are in chunks.
+    total: u64,
+    delivered: u64,
     next: u32,
     ended: bool,
 }
@@ -70,6 +74,7 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         let bytes = source.len();
         let file = open_parquet(source)?;
         let columns = guarded(|| choose(file.metadata(), fields))?;
+        let total = row_count(file.metadata());
         Ok(ParquetChunks {
             file,
             columns,
@@ -79,6 +84,8 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
             group: 0,
             cells: Vec::new(),
             rows: 0,
+            total,
+            delivered: 0,
             next: 0,
             ended: false,
         })
@@ -96,8 +103,9 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
         while chunk.bytes.len() < self.chunk_bytes && chunk.trouble.is_none() && !self.ended {
             let start = chunk.bytes.len();
             match guarded(|| self.row(&mut chunk.bytes)) {
-                Ok(RowOutcome::Written) => {}
+                Ok(RowOutcome::Written) => self.delivered += 1,
                 Ok(RowOutcome::Overlong) => {
+                    self.delivered += 1;
                     chunk.bytes.truncate(start);
                     chunk.trouble = Some(Trouble::Overlong);
                 }
@@ -108,7 +116,8 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
                         return Err(error);
                     }
                     chunk.bytes.truncate(start);
-                    chunk.trouble = Some(Trouble::Corrupt(error.to_string()));
+                    chunk.trouble = Some(Trouble::of(&error));
+                    chunk.lost = Some(self.total.saturating_sub(self.delivered));
                 }
             }
         }
@@ -169,8 +178,15 @@ impl<R: ChunkReader + 'static> ParquetChunks<R> {
     /// Limits the total output: repeated rows take almost no space in a file, so a small file could expand without end.
     fn spend(&mut self, bytes: u64) -> Result<(), ParquetError> {
         self.allowed = self.allowed.checked_sub(bytes).ok_or_else(|| {
-            ParquetError::General("it grows too much when unpacked: refused as a decompression bomb".into())
+            let text = "it grows too much when unpacked: refused as a decompression bomb";
+            ParquetError::External(io::Error::new(ErrorKind::FileTooLarge, text).into())
         })?;
         Ok(())
     }
+}
+
+/// The number of rows that the footer states.
+pub(super) fn row_count(file: &ParquetMetaData) -> u64 {
+    let groups = file.row_groups().iter();
+    groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).fold(0, u64::saturating_add)
 }

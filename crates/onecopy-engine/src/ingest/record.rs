@@ -14,15 +14,16 @@ use super::fields::{FIELDS, Field, FieldNames};
 use super::format::Format;
 use super::inputs::Source;
 use super::opener::Opener;
+use super::reason::{Class, Reason};
 use super::scan;
 
 /// Reads a line of JSON Lines. Returns the reason if the line has no usable page.
-pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -> Result<Record<'a>, String> {
+pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -> Result<Record<'a>, Reason> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     // The fast check does not tell where the error is.
-    let text = simdutf8::basic::from_utf8(line)
-        .or_else(|_| std::str::from_utf8(line))
-        .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
+    let text = simdutf8::basic::from_utf8(line).or_else(|_| std::str::from_utf8(line)).map_err(|error| {
+        Reason::new(Class::NotUtf8, format!("invalid UTF-8 at byte {}", error.valid_up_to()))
+    })?;
     let mut found = FoundFields::default();
     if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
         return found.record(names, needs);
@@ -30,7 +31,9 @@ pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -
     let mut json = serde_json::Deserializer::from_str(text);
     found = FoundFields::default();
     let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-    parsed.map_err(|error| error.to_string().replace(" at line 1 column", " at column"))?;
+    parsed.map_err(|error| {
+        Reason::new(Class::NotJson, error.to_string().replace(" at line 1 column", " at column"))
+    })?;
     found.record(names, needs)
 }
 
@@ -39,14 +42,14 @@ pub(crate) fn read_document<'a>(
     source: &'a Source,
     opener: &Opener,
     bytes: &'a mut Vec<u8>,
-) -> std::io::Result<Result<Record<'a>, String>> {
+) -> std::io::Result<Result<Record<'a>, Reason>> {
     let page_bytes = opener.limits.page_bytes;
     bytes.clear();
     // Reserve the whole size at once: growing by doubling may take twice as much.
     bytes.reserve_exact((source.bytes as usize).min(page_bytes) + 1);
     opener.bytes(source)?.take(page_bytes as u64 + 1).read_to_end(bytes)?;
     if bytes.len() > page_bytes {
-        return Ok(Err(format!("longer than the limit of {page_bytes} bytes per page")));
+        return Ok(Err(Reason::overlong(page_bytes)));
     }
     // The path of a file in its folder serves as its address.
     Ok(Ok(document(bytes, source.format, Some(&source.name), &opener.needs)))
@@ -66,15 +69,6 @@ pub(crate) fn document<'a>(
         _ => record.plain(Text::Plain(text), needs),
     }
     record
-}
-
-/// The name of a page as a person would type it, if it has one.
-pub(crate) fn plain_name(record: &Record) -> Option<String> {
-    match inside(record.id) {
-        Some(id) => Some(unescape(id)),
-        None if record.id.is_empty() => record.url.as_deref().map(str::to_owned),
-        None => Some(record.id.to_owned()),
-    }
 }
 
 /// The inside of a JSON string; `None` for any other value.
@@ -105,7 +99,7 @@ impl<'a> FoundFields<'a> {
         self.values[field as usize].map(|(_, raw)| raw)
     }
 
-    fn record(&self, names: &FieldNames, needs: &Needs) -> Result<Record<'a>, String> {
+    fn record(&self, names: &FieldNames, needs: &Needs) -> Result<Record<'a>, Reason> {
         // A field of the wrong type counts as missing: it must not cost the page.
         let mut record = Record {
             id: self.get(Field::Id).map_or(Ok(""), id)?,
@@ -132,7 +126,8 @@ impl<'a> FoundFields<'a> {
             (None, Some(raw)) => record.html(&unescape(string_inside(raw, "HTML")?), needs),
             (None, None) if record.points_elsewhere() => {}
             (None, None) => {
-                return Err(format!("no text: none of the fields {} is there", names.text_names()));
+                let text = format!("no text: none of the fields {} is there", names.text_names());
+                return Err(Reason::new(Class::NoText, text));
             }
         }
         Ok(record)
@@ -143,10 +138,10 @@ fn unescaped(raw: &str) -> Cow<'_, str> {
     if raw.contains('\\') { unescape(raw).into() } else { raw.into() }
 }
 
-fn string_inside<'a>(raw: &'a str, what: &str) -> Result<&'a str, String> {
+fn string_inside<'a>(raw: &'a str, what: &str) -> Result<&'a str, Reason> {
     inside(raw).ok_or_else(|| {
         let shown: String = raw.chars().take(20).collect();
-        format!("the page's {what} is not a string but {shown}")
+        Reason::new(Class::WrongType, format!("the page's {what} is not a string but {shown}"))
     })
 }
 
@@ -162,14 +157,15 @@ pub(super) fn looks_like_html(raw: &str) -> bool {
 }
 
 /// A raw id: a string or a number.
-fn id(raw: &str) -> Result<&str, String> {
+fn id(raw: &str) -> Result<&str, Reason> {
+    let wrong = |text: &str| Err(Reason::new(Class::WrongType, text));
     match raw.as_bytes().first() {
         // The id is copied to the results unchanged, where half a surrogate pair would be invalid JSON.
         Some(b'"') if raw.contains("\\u") && serde_json::from_str::<String>(raw).is_err() => {
-            Err("the id is not valid text: it has an unpaired surrogate".into())
+            wrong("the id is not valid text: it has an unpaired surrogate")
         }
         Some(b'"' | b'-' | b'0'..=b'9') => Ok(raw),
-        _ => Err("the id is neither a string nor a number".into()),
+        _ => wrong("the id is neither a string nor a number"),
     }
 }
 
@@ -244,7 +240,7 @@ mod tests {
         Needs { content: Content::All, ..Needs::default() }
     }
 
-    fn read(line: &str) -> Result<Record<'_>, String> {
+    fn read(line: &str) -> Result<Record<'_>, Reason> {
         read_line(line.as_bytes(), &FieldNames::new(&Fields::default()), &needs())
     }
 
@@ -278,14 +274,6 @@ mod tests {
     }
 
     #[test]
-    fn names_are_as_typed() {
-        assert_eq!(plain_name(&read(r#"{"id":"\u00e9","text":""}"#).unwrap()).unwrap(), "é");
-        assert_eq!(plain_name(&read(r#"{"id":7,"text":""}"#).unwrap()).unwrap(), "7");
-        assert_eq!(plain_name(&read(r#"{"url":"u","text":""}"#).unwrap()).unwrap(), "u");
-        assert_eq!(plain_name(&read(r#"{"text":""}"#).unwrap()), None);
-    }
-
-    #[test]
     fn reasons_name_what_is_wrong() {
         for (line, reason) in [
             (r#"{"id":"a","text":"cut in the mid"#, "EOF while parsing a string"),
@@ -297,10 +285,10 @@ mod tests {
             (r#"{"text":"\x"}"#, "invalid escape"),
         ] {
             let Err(found) = read(line) else { panic!("{line} was read") };
-            assert!(found.contains(reason), "{line}: {found}");
+            assert!(found.text.contains(reason), "{line}: {found:?}");
         }
         let invalid = read_line(b"{\"text\":\"\xff\"}", &FieldNames::new(&Fields::default()), &needs());
-        assert_eq!(invalid.err(), Some("invalid UTF-8 at byte 9".into()));
+        assert_eq!(invalid.err(), Some(Reason::new(Class::NotUtf8, "invalid UTF-8 at byte 9")));
     }
 
     #[test]

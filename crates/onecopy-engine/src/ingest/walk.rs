@@ -4,11 +4,14 @@
 
 use std::ops::Range;
 
+use memchr::memrchr;
 use onecopy_core::{Needs, Record};
+use serde::de::IgnoredAny;
 
 use super::chunks::{Chunk, Trouble, lines};
 use super::fields::FieldNames;
 use super::format::Format;
+use super::reason::{Class, DAMAGED, Reason};
 use super::record::read_line;
 use super::warc::{WarcRecord, read_record, records};
 use crate::job::Limits;
@@ -57,13 +60,13 @@ pub(crate) fn walk(chunk: &Chunk, format: Format) -> impl Iterator<Item = RawRec
 
 impl RecordReader<'_> {
     /// Reads a record; `None` if it holds no page. Returns the reason if it cannot be read.
-    pub(crate) fn read<'r>(&self, raw: &RawRecord<'r>) -> Result<Option<Record<'r>>, String> {
+    pub(crate) fn read<'r>(&self, raw: &RawRecord<'r>) -> Result<Option<Record<'r>>, Reason> {
         match &raw.body {
             RawBody::Line if is_blank(raw.bytes) => Ok(None),
             RawBody::Line if raw.bytes.len() > self.limits.page_bytes => Err(self.overlong()),
             RawBody::Line => read_line(raw.bytes, self.names, self.needs).map(Some),
             RawBody::Archived(Ok(record)) => read_record(record, self.limits, self.needs),
-            RawBody::Archived(Err(reason)) => Err(reason.clone()),
+            RawBody::Archived(Err(text)) => Err(Reason::new(Class::Stray, text.as_str())),
         }
     }
 
@@ -73,17 +76,28 @@ impl RecordReader<'_> {
     }
 
     /// Why a chunk ends early, for `rejected.jsonl`.
-    pub(crate) fn reason(&self, trouble: &Trouble) -> String {
+    pub(crate) fn reason(&self, trouble: &Trouble) -> Reason {
+        let broken = |class, what: &str| Reason::new(class, format!("{DAMAGED}{what}"));
         match trouble {
             Trouble::Overlong => self.overlong(),
-            Trouble::Corrupt(what) => format!("damaged from here on, the rest is not read: {what}"),
-            Trouble::Refused(what) => what.clone(),
+            Trouble::Endless => Reason { class: Class::Endless, ..self.overlong() },
+            Trouble::Corrupt(what) => broken(Class::Damaged, what),
+            Trouble::Bomb(what) => broken(Class::BombFile, what),
+            Trouble::Refused(what) => Reason::new(Class::Refused, what.as_str()),
         }
     }
 
-    fn overlong(&self) -> String {
-        format!("longer than the limit of {} bytes per page", self.limits.page_bytes)
+    fn overlong(&self) -> Reason {
+        Reason::overlong(self.limits.page_bytes)
     }
+}
+
+/// Whether a file of lines ends with this chunk, within a record.
+pub(crate) fn ends_in_a_record(chunk: &Chunk, format: Format) -> bool {
+    let is_open = matches!(format, Format::Lines(_)) && !chunk.bytes.ends_with(b"\n");
+    let last = || memrchr(b'\n', &chunk.bytes).map_or(&chunk.bytes[..], |end| &chunk.bytes[end + 1..]);
+    let ends_early = |error: serde_json::Error| error.is_eof();
+    is_open && !is_blank(last()) && serde_json::from_slice::<IgnoredAny>(last()).is_err_and(ends_early)
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -96,15 +110,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_can_end_in_a_record() {
+        let lines = Format::Lines(Packing::Plain);
+        for (text, expected) in [
+            ("{}\n{\"a\":", true),
+            ("{}\n{}", false),
+            ("{}\n", false),
+            ("x", false),
+            ("{}\n ", false),
+            ("[", true),
+        ] {
+            let chunk = Chunk { bytes: text.into(), ..Chunk::default() };
+            assert_eq!(ends_in_a_record(&chunk, lines), expected, "{text}");
+            assert!(!ends_in_a_record(&chunk, Format::Records(Packing::Plain)), "{text}");
+        }
+    }
+
+    #[test]
     fn blank_and_broken_lines_have_numbers_too() {
         let bytes = b"{\"id\":1,\"text\":\"a\"}\n\n \r\nx\n{\"id\":2,\"text\":\"a long line\"}".to_vec();
-        let chunk = Chunk { index: 0, at: 0, bytes, trouble: None, permit: None };
+        let chunk = Chunk { index: 0, at: 0, bytes, ..Chunk::default() };
         let limits = Limits { page_bytes: 24, ..Limits::default() };
         let (names, needs) = (FieldNames::new(&Default::default()), Needs::default());
         let reader = RecordReader { limits: &limits, names: &names, needs: &needs };
         let walked = walk(&chunk, Format::Lines(Packing::Plain)).map(|raw| {
             let read = reader.read(&raw).map(|record| record.map(|record| record.id.to_owned()));
-            (raw.number, raw.range, read.map_err(|reason| reason.starts_with("longer than")))
+            (raw.number, raw.range, read.map_err(|reason| reason.class == Class::Overlong))
         });
         let expected = [
             (0, 0..19, Ok(Some("1".to_owned()))),

@@ -8,11 +8,13 @@
 //! before the next chunk is requested.
 
 mod arc;
+mod capture;
 mod frame;
 mod header;
 mod http;
 mod marker;
 mod meaning;
+mod overlong;
 mod page;
 mod records;
 mod sniff;
@@ -20,9 +22,13 @@ mod sniff;
 mod tests;
 mod unpack;
 
+pub(crate) use capture::{
+    Capture, Names, PayloadKey, capture, id_hash, key_of, names, names_of_original, start_of_capture,
+};
 pub(crate) use meaning::{Meaning, meaning};
+pub(crate) use overlong::{Overlong, Purpose};
 pub(crate) use page::read_record;
-pub(crate) use records::{WarcRecord, records};
+pub(crate) use records::{RecordKind, WarcRecord, records};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -60,7 +66,7 @@ pub(crate) struct WarcChunks<R> {
     /// The stream has ended.
     whole: bool,
     /// The error, if the stream ended because of damage.
-    damage: Option<String>,
+    damage: Option<Trouble>,
     ended: bool,
     large: Arc<Gate>,
 }
@@ -179,7 +185,7 @@ impl<R: Read> WarcChunks<R> {
                 }
                 Step::Adrift => {
                     self.pending = Pending::Seek;
-                    return Ok((at + self.limit, Some(Trouble::Overlong)));
+                    return Ok((at + self.limit, Some(Trouble::Endless)));
                 }
                 Step::Lost(count) => at += count,
                 Step::Overlong(end) => {
@@ -188,7 +194,7 @@ impl<R: Read> WarcChunks<R> {
                 }
                 Step::Endless => {
                     self.pending = Pending::Seek;
-                    return Ok((at, Some(Trouble::Overlong)));
+                    return Ok((at, Some(Trouble::Endless)));
                 }
             }
         }
@@ -202,17 +208,16 @@ impl<R: Read> WarcChunks<R> {
 
     fn cut(&mut self, frame: &frame::Frame) -> Trouble {
         self.ended = true;
-        let what = match (self.damage.take(), frame.missing) {
-            (Some(damage), _) => damage,
+        Trouble::Corrupt(match (self.damage.take(), frame.missing) {
+            (Some(damage), _) => return damage,
             (None, 0) => "the file ends within the header of a record".into(),
             (None, missing) => format!("the file ends {missing} bytes before its last record does"),
-        };
-        Trouble::Corrupt(what)
+        })
     }
 
     fn finish(&mut self) -> Option<Trouble> {
         self.ended = true;
-        self.damage.take().map(Trouble::Corrupt)
+        self.damage.take()
     }
 
     /// Copies `count` bytes and the line ends after them to `out`. Any further bytes already read are carried over.
@@ -231,8 +236,8 @@ impl<R: Read> WarcChunks<R> {
             self.read_to(&mut piece, left.min(SEEK_BYTES as u64) as usize)?;
         }
         if left > 0 {
-            self.damage
-                .get_or_insert_with(|| format!("the file ends {left} bytes before its last record does"));
+            let what = || format!("the file ends {left} bytes before its last record does");
+            self.damage.get_or_insert_with(|| Trouble::Corrupt(what()));
             return Ok(Copied::Cut);
         }
         self.read_to(&mut piece, BLANK_BYTES)?;
@@ -284,7 +289,7 @@ impl<R: Read> WarcChunks<R> {
                 }
                 Err(error) => {
                     self.whole = true;
-                    self.damage = Some(error.to_string());
+                    self.damage = Some(Trouble::of(&error));
                 }
             }
         }

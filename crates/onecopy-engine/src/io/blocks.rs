@@ -60,7 +60,7 @@ pub(crate) fn checksum_of(words: &[u64]) -> u64 {
 
 /// The error for a file that no longer has the bytes that were written to it.
 pub(crate) fn damaged() -> io::Error {
-    let reason = "it is not what was written there: check the disk and the memory of this machine, then give the same command again";
+    let reason = "its bytes changed after they were written: check the disk and the memory of this machine, then give the same command again";
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 

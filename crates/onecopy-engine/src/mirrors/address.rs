@@ -23,7 +23,7 @@ pub(super) struct PageAddress<'a> {
 }
 
 /// One step from a host down to a page.
-pub(super) struct Step {
+pub(super) struct PathStep {
     /// The hash of the segment.
     pub segment: u64,
     /// The hash of the host and all segments up to this one.
@@ -50,7 +50,7 @@ impl<'a> PageAddress<'a> {
     }
 
     /// The steps from the host down to the page, at least one and at most [`SEGMENTS`].
-    pub(super) fn steps(&self) -> impl Iterator<Item = Step> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = PathStep> {
         let folders = self.path.find('?').unwrap_or(self.path.len());
         let (mut start, mut number, mut key, mut done) = (0, 0, self.host_key(), false);
         std::iter::from_fn(move || {
@@ -63,7 +63,7 @@ impl<'a> PageAddress<'a> {
             let segment = xxh3_64(&self.path.as_bytes()[start..end]);
             key = xxh3_64_with_seed(&segment.to_le_bytes(), key);
             (start, done) = (end + 1, slash.is_none());
-            Some(Step { segment, key, end })
+            Some(PathStep { segment, key, end })
         })
     }
 }

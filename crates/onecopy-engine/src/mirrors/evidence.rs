@@ -19,7 +19,7 @@ pub(super) fn named(
     rules: &MirrorRules,
 ) -> Result<Vec<Mirror>> {
     let examples: Vec<Examples> = found.iter().map(|found| Examples::of(tree, found, rules)).collect();
-    let mut names = Names::default();
+    let mut names = NodeNames::default();
     for (found, examples) in found.iter().zip(&examples) {
         let nodes = examples.picked.iter().map(|&(_, node)| node);
         for node in nodes.chain([found.left, found.right]) {
@@ -120,12 +120,12 @@ fn only(found: &MirrorPair) -> [u32; 2] {
 
 /// The texts of the wanted nodes by key: the name of a host, or the path down to the node.
 #[derive(Default)]
-struct Names {
+struct NodeNames {
     texts: HashMap<u64, String>,
     missing: usize,
 }
 
-impl Names {
+impl NodeNames {
     fn want(&mut self, tree: &Tree, node: Node) {
         for node in [node, tree.host(node)] {
             self.texts.entry(tree.keys[node as usize]).or_default();

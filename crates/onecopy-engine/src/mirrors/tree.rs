@@ -20,14 +20,14 @@ const FEW_HOSTS: f64 = 4.0;
 
 /// Lists of numbers, indexed from 0, stored contiguously.
 #[derive(Default)]
-pub(super) struct Lists {
+pub(super) struct NumberLists {
     ends: Vec<u32>,
     items: Vec<u32>,
 }
 
-impl Lists {
+impl NumberLists {
     /// Builds lists from pairs sorted by their first number, which is below `count`.
-    fn new(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+    fn new(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> NumberLists {
         let mut ends = vec![0; count];
         pairs.clone().for_each(|(list, _)| ends[list as usize] += 1);
         let mut end = 0;
@@ -35,7 +35,7 @@ impl Lists {
             end += *count;
             *count = end;
         }
-        Lists { ends, items: pairs.map(|(_, item)| item).collect() }
+        NumberLists { ends, items: pairs.map(|(_, item)| item).collect() }
     }
 
     /// The list of `number`.
@@ -98,9 +98,9 @@ impl Planter {
         drop(nodes);
         let group_count = number_groups(&mut pages);
         let members =
-            Lists::new(group_count, pages.iter().filter(|page| page.1 != NONE).map(|&(n, g)| (g, n)));
+            NumberLists::new(group_count, pages.iter().filter(|page| page.1 != NONE).map(|&(n, g)| (g, n)));
         pages.sort_unstable();
-        let groups = Lists::new(keys.len(), pages.iter().copied());
+        let groups = NumberLists::new(keys.len(), pages.iter().copied());
         drop(pages);
         let children = children(&segments, &parents);
         let mut tree = Tree { keys, segments, parents, children, groups, members, ..Tree::default() };
@@ -122,11 +122,11 @@ fn number_groups(pages: &mut Vec<(Node, u32)>) -> usize {
     count as usize
 }
 
-fn children(segments: &[u64], parents: &[Node]) -> Lists {
+fn children(segments: &[u64], parents: &[Node]) -> NumberLists {
     let mut order: Vec<Node> =
         (0..parents.len() as u32).filter(|&node| parents[node as usize] != NONE).collect();
     order.sort_unstable_by_key(|&node| (parents[node as usize], segments[node as usize]));
-    Lists::new(parents.len(), order.iter().map(|&node| (parents[node as usize], node)))
+    NumberLists::new(parents.len(), order.iter().map(|&node| (parents[node as usize], node)))
 }
 
 /// The tree of all pages.
@@ -139,11 +139,11 @@ pub(super) struct Tree {
     /// The parent node; [`NONE`] for a host.
     pub parents: Vec<Node>,
     /// The child nodes, in segment order.
-    pub children: Lists,
+    pub children: NumberLists,
     /// The groups of the pages at a node, with [`NONE`] for a page in no group. Empty if there is no page.
-    pub groups: Lists,
+    pub groups: NumberLists,
     /// The nodes of a group.
-    pub members: Lists,
+    pub members: NumberLists,
     /// How many nodes at or below a node have pages.
     pub pages: Vec<u32>,
     /// How many of those are below children with at least [`BULK`].

@@ -8,52 +8,78 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use onecopy_core::Decision;
 
 use self::records::Records;
 use super::parquet::write_kept;
+use super::treatment::Treatments;
 use super::warc::RecordWriter;
-use crate::batch::{Decisions, Segment, Segments, Work};
+use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
 use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write};
 use crate::parallel::for_each;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
+use crate::report::Archives;
 
 /// Writes the kept pages below `kept/` in the results folder. It skips files that an earlier run finished.
 pub(crate) struct KeptWriter<'a> {
     pub work: &'a Work,
     pub segments: &'a Segments,
     pub decisions: &'a Decisions,
+    pub losses: &'a Losses,
     pub progress: &'a dyn Progress,
 }
 
-/// The segments of each lot.
-fn ranges(lots: usize, segments: &Segments) -> Vec<Range<usize>> {
-    let mut ranges = vec![0..0; lots];
-    for segment in 0..segments.len() {
-        let range = &mut ranges[segments.place(segment).0 as usize];
-        *range = if *range == (0..0) { segment..segment + 1 } else { range.start..segment + 1 };
-    }
-    ranges
+/// A file of many pages.
+struct Stream<'a> {
+    source: &'a Source,
+    /// Its name in `kept/`.
+    name: &'a str,
+    lot: usize,
 }
 
 impl KeptWriter<'_> {
-    /// Writes all files.
-    pub(crate) fn write(&self, threads: usize) -> Result<()> {
+    /// Writes all files. Returns how archives hold removed pages, if there are archives.
+    pub(crate) fn write(&self, threads: usize) -> Result<Option<Archives>> {
         let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
-        self.progress.begin(Stage::Write, sources.iter().map(|source| source.bytes).sum());
         let kept = self.kept();
         fs::create_dir_all(&kept).at("create", &kept)?;
-        let ranges = ranges(lots.len(), self.segments);
+        let ranges = self.segments.ranges(lots.len());
+        let treatments = Treatments::settle(self, &ranges, threads)?;
         let no_state = || ();
         for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
-            Lot::Stream(source) => self.stream(&sources[*source as usize], ranges[lot].clone(), lot),
+            Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
+                Some(name) => {
+                    let stream = Stream { source: &sources[*number as usize], name: &name, lot };
+                    self.file(&stream, ranges[lot].clone(), &treatments)
+                }
+                None => Ok(self.progress.advance(sources[*number as usize].bytes)),
+            },
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
-        })
+        })?;
+        Ok(treatments.counts)
+    }
+
+    /// Writes the kept lines of all sources to one stream, in input order. All sources are JSON Lines.
+    pub(crate) fn stream(&self, out: &mut dyn Write) -> Result<()> {
+        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
+        let ranges = self.segments.ranges(lots.len());
+        for (source, segments) in sources.iter().zip(ranges) {
+            check_unchanged(source)?;
+            let mut last = None;
+            self.kept_lines(source, segments, |lines| {
+                last = lines.last().copied().or(last);
+                out.write_all(lines).at("write", Path::new("the kept pages"))
+            })?;
+            // The last line of a file may lack its line break.
+            if last.is_some_and(|byte| byte != b'\n') {
+                out.write_all(b"\n").at("write", Path::new("the kept pages"))?;
+            }
+        }
+        out.flush().at("write", Path::new("the kept pages"))
     }
 
     fn kept(&self) -> PathBuf {
@@ -61,8 +87,9 @@ impl KeptWriter<'_> {
     }
 
     /// Writes the kept pages of a file of many pages to a temporary file, then renames it.
-    fn stream(&self, source: &Source, segments: Range<usize>, lot: usize) -> Result<()> {
-        let target = self.kept().join(&source.name);
+    fn file(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
+        let &Stream { source, name, lot } = stream;
+        let target = self.kept().join(name);
         if target.exists() {
             self.progress.advance(source.bytes);
             return Ok(());
@@ -71,12 +98,12 @@ impl KeptWriter<'_> {
         let aside = self.work.folder().join(format!("kept-{lot}.part"));
         let create = || File::create(&aside).at("create", &aside);
         match source.format {
-            Format::Parquet => {
-                if !self.rows(source, segments, create()?, &aside)? {
-                    return fs::remove_file(&aside).at("delete", &aside);
-                }
+            Format::Parquet => self.rows(source, segments, create()?, &aside)?,
+            Format::Records(packing) => {
+                let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing);
+                let treatments = treatments.of_lot(lot)?;
+                self.records(source, segments, Records { treatments, aside: &aside, out, number: 0 })?
             }
-            Format::Records(packing) => self.records(source, segments, create()?, packing, &aside)?,
             Format::Lines(Packing::Plain) if source.version.is_none() => {
                 self.plain(source, segments, &aside)?
             }
@@ -95,6 +122,17 @@ impl KeptWriter<'_> {
         aside: &Path,
     ) -> Result<()> {
         let mut out = write(file, packing).at("write", aside)?;
+        self.kept_lines(source, segments, |lines| out.write_all(lines).at("write", aside))?;
+        out.finish().at("write", aside)
+    }
+
+    /// Calls `each` with the kept lines of each chunk.
+    fn kept_lines(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut gathered = Vec::new();
         self.chunks(source, segments, |segment, first, chunk, _| {
             // Lines are gathered first: one large write is much faster than many small ones.
@@ -103,23 +141,13 @@ impl KeptWriter<'_> {
                 let lines = chunk.bytes.get(range.start as usize..range.end as usize);
                 gathered.extend_from_slice(lines.ok_or_else(|| changed(source))?);
             }
-            out.write_all(&gathered).at("write", aside)
-        })?;
-        out.finish().at("write", aside)
+            each(&gathered)
+        })
     }
 
-    fn records(
-        &self,
-        source: &Source,
-        segments: Range<usize>,
-        file: File,
-        packing: Packing,
-        aside: &Path,
-    ) -> Result<()> {
-        let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, file), packing);
-        let mut records = Records { kept: self, aside, out };
-        self.chunks(source, segments, |segment, first, chunk, rest| {
-            records.write(segment, first, chunk)?;
+    fn records(&self, source: &Source, segments: Range<usize>, mut records: Records) -> Result<()> {
+        self.chunks(source, segments, |_, _, chunk, rest| {
+            records.write(chunk)?;
             match chunk.trouble {
                 Some(Trouble::Overlong) => records.overlong(rest),
                 _ => Ok(()),
@@ -130,7 +158,7 @@ impl KeptWriter<'_> {
 
     /// Reads a source again, chunk by chunk. Calls `each` with the segment of the chunk, its first page, the chunk and
     /// the remaining chunks.
-    fn chunks(
+    pub(super) fn chunks(
         &self,
         source: &Source,
         segments: Range<usize>,
@@ -151,8 +179,8 @@ impl KeptWriter<'_> {
         Ok(())
     }
 
-    /// Writes the kept rows of a Parquet file. Returns false for a file that was refused, which has no output.
-    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<bool> {
+    /// Writes the kept rows of a Parquet file.
+    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<()> {
         let mut kept = HashSet::new();
         let mut before = 0;
         for number in segments {
@@ -171,9 +199,12 @@ impl KeptWriter<'_> {
         };
         self.progress.advance(source.bytes);
         match written {
-            // A file that was refused when it was read has no page to keep.
-            Err(error) if error.kind() == ErrorKind::InvalidData && kept.is_empty() => Ok(false),
-            written => written.map(|_| true).at("write", aside),
+            // Reading it needed fewer columns. Its pages were compared, so the run cannot finish without it.
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                let reason = format!("a column that only kept/ needs cannot be copied: {error}");
+                Err(Error::Input { input: source.path.display().to_string(), reason })
+            }
+            written => written.map(drop).at("write", aside),
         }
     }
 
@@ -226,15 +257,7 @@ fn make_parent(target: &Path) -> Result<()> {
 
 /// Checks that a file has not changed: its records are found by position.
 fn check_unchanged(source: &Source) -> Result<()> {
-    if source.version.is_some() {
-        // Reading from a store fails by itself if the object has changed.
-        return Ok(());
-    }
-    let facts = fs::metadata(&source.path).at("read", &source.path)?;
-    let modified = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let same =
-        facts.len() == source.bytes && modified.map_or(0, |age| age.as_nanos() as u64) == source.modified_ns;
-    if same { Ok(()) } else { Err(changed(source)) }
+    if source.is_unchanged().at("read", &source.path)? { Ok(()) } else { Err(changed(source)) }
 }
 
 fn changed(source: &Source) -> Error {

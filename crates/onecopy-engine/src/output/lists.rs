@@ -1,17 +1,29 @@
-//! Writes `removed.jsonl`, `groups.jsonl`, `pages.jsonl` and `rejected.jsonl`, and counts their contents.
+//! Writes the lists of removed pages, groups, all pages and rejected records, and counts their contents.
 
-use std::fmt;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+mod cell;
+mod columns;
+mod forms;
+mod groups;
+mod table;
+
+use std::fs;
+use std::path::Path;
 
 use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
 
-use super::names::Names;
-use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
+use super::names::{Named, Names};
+use super::place::{Place, Position};
+use super::reasons::ReasonTally;
+use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
-use crate::ingest::{Format, Inputs, RejectedLine, Source};
+use crate::ingest::{Class, Format, Inputs, Reason};
+use crate::job::Outputs;
+use crate::progress::Progress;
 use crate::report::Counts;
+use columns::{PAGES, REJECTED, REMOVED};
+use forms::{List, NameList};
+
+pub(super) use cell::Cell;
 
 /// The input of the lists.
 pub(crate) struct Lists<'a> {
@@ -21,7 +33,13 @@ pub(crate) struct Lists<'a> {
     pub threshold: f64,
     /// The memory limit for names, in bytes.
     pub memory: u64,
+    pub outputs: Outputs,
+    /// Counts segments, each [`LIST_PASSES`] times.
+    pub progress: &'a dyn Progress,
 }
+
+/// How many times [`Lists::write`] goes through the segments.
+pub(crate) const LIST_PASSES: u64 = 4;
 
 impl Lists<'_> {
     /// Writes all lists into `folder` and returns their counts.
@@ -45,7 +63,8 @@ impl Lists<'_> {
     }
 
     fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
-        let mut out = List::create(folder.join("removed.jsonl"))?;
+        let mut out = List::create(folder, "removed", REMOVED, self.outputs)?;
+        let mut texts = NameList::create(folder, "removed", self.outputs)?;
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             for (i, row) in segment.rows.iter().enumerate() {
@@ -54,92 +73,109 @@ impl Lists<'_> {
                     counts.kept += u64::from(decision == Decision::Kept);
                     continue;
                 };
-                let (winner, identity) = names.and_identity(winner)?;
-                let kind = kind.between(row.identity, identity);
+                let winner = names.of(winner)?;
+                let kind = kind.between(row.identity, winner.identity);
                 counts.remove(kind, similarity);
-                let page = names.as_json(number, row, segment.name(i));
-                let (similarity, kind) = (shown(similarity, self.threshold), kind.as_str());
-                out.line(format_args!(
-                    r#"{{"page":{page},"winner":{winner},"similarity":{similarity:?},"kind":"{kind}"}}"#
-                ))?;
+                let page = names.named(number, row, segment.name(i));
+                texts.add(&page.name)?;
+                let [source, line, record, place_row] = page.place.cells();
+                let [winner_source, winner_line, winner_record, winner_row] = winner.place.cells();
+                out.row(&[
+                    Cell::Name(&page.name),
+                    source,
+                    line,
+                    record,
+                    place_row,
+                    Cell::Name(&winner.name),
+                    winner_source,
+                    winner_line,
+                    winner_record,
+                    winner_row,
+                    Cell::Real(shown(similarity, self.threshold)),
+                    Cell::Text(kind.as_str()),
+                ])?;
             }
+            self.progress.advance(1);
         }
+        texts.finish()?;
         out.finish()
     }
 
-    /// Writes the groups. Returns the group of each page, zero for none.
-    fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
-        let mut of_page = vec![0; self.segments.pages()];
-        let mut out = List::create(folder.join("groups.jsonl"))?;
-        for group in self.decisions.grouped().chunk_by(|a, b| a.group == b.group) {
-            counts.group(group.len() as u64);
-            let mut named = Vec::with_capacity(group.len());
-            for &Member { content, place, page, .. } in group {
-                of_page[page as usize] = counts.groups as u32;
-                named.push(((content, place), names.of(page)?, self.decisions.of(page)));
-            }
-            // Redirects to one content have the same rank. Their order must not depend on the input order.
-            named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-            let kept = named.iter().filter(|member| member.2 == Decision::Kept).map(|member| &*member.1);
-            let kept = kept.collect::<Vec<_>>().join(",");
-            let members: Vec<&str> = named.iter().map(|member| &*member.1).collect();
-            let (number, winner, members) = (counts.groups, members[0], members.join(","));
-            out.line(format_args!(
-                r#"{{"group":{number},"winner":{winner},"kept":[{kept}],"members":[{members}]}}"#
-            ))?;
-        }
-        out.finish()?;
-        Ok(of_page)
-    }
-
-    /// Writes all compared pages, with their properties and groups.
+    /// Writes all compared pages, with their places, properties and groups.
     fn pages(&self, names: &Names, folder: &Path, groups: &[u32]) -> Result<()> {
-        let mut out = List::create(folder.join("pages.jsonl"))?;
+        let mut out = List::create(folder, "pages", PAGES, self.outputs)?;
+        let mut texts = NameList::create(folder, "kept", self.outputs)?;
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             for (i, row) in segment.rows.iter().enumerate() {
                 let page = first + i as PageId;
-                if self.decisions.of(page) != Decision::Rejected {
-                    out.line(format_args!(
-                        "{}",
-                        PageLine { names, number, segment: &segment, i, row, group: groups[page as usize] }
-                    ))?;
+                let decision = self.decisions.of(page);
+                if decision == Decision::Rejected {
+                    continue;
                 }
+                let Named { name, place, .. } = names.named(number, row, segment.name(i));
+                if decision == Decision::Kept {
+                    texts.add(&name)?;
+                }
+                let [source, line, record, place_row] = place.cells();
+                let url = match facts::read(segment.facts(i)).url {
+                    "" if row.identity == 0 => Cell::Absent,
+                    // Its name is its URL.
+                    "" => Cell::Name(&name),
+                    url => Cell::Text(url),
+                };
+                let language = Language::from_u8(row.language).map(|language| language.code());
+                let group = u64::from(groups[page as usize]);
+                out.row(&[
+                    Cell::Name(&name),
+                    source,
+                    line,
+                    record,
+                    place_row,
+                    Cell::Text(status(&decision)),
+                    url,
+                    language.map_or(Cell::Absent, Cell::Text),
+                    if group > 0 { Cell::Number(group) } else { Cell::Absent },
+                ])?;
             }
+            self.progress.advance(1);
         }
+        texts.finish()?;
         out.finish()
     }
 
     fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
-        let mut out = List::create(folder.join("rejected.jsonl"))?;
-        let mut line = |rejected: &RejectedLine| {
-            counts.rejected += 1;
-            let text = serde_json::to_string(rejected).expect("our own types are JSON");
-            out.line(format_args!("{text}"))
+        let mut out = List::create(folder, "rejected", REJECTED, self.outputs)?;
+        let mut tally = ReasonTally::default();
+        let mut add = |place: Place, reason: &Reason, format: Option<Format>| {
+            tally.add(reason.class, format);
+            let [source, line, record, row] = place.cells();
+            out.row(&[source, line, record, row, Cell::Text(&reason.text)])
         };
-        for (source, reason) in &self.inputs.refused {
-            line(&RejectedLine { source, line: None, record: Some(0), reason })?;
+        for (source, reason) in self.inputs.unread() {
+            add(Place { source, at: Position::Whole }, &reason, None)?;
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             // In input order, independent of where chunks were cut.
-            let mut reasons: Vec<(u32, u32, &str)> =
-                segment.rejected.iter().map(|it| (it.line, it.source, it.reason.as_str())).collect();
+            let mut reasons: Vec<(u32, u32, &Reason)> =
+                segment.rejected.iter().map(|it| (it.source, it.line, &it.reason)).collect();
             let nowhere = self.nowhere(&segment, first);
-            reasons.extend(nowhere.iter().map(|(row, reason)| (row.line, row.source, reason.as_str())));
-            reasons.sort_by_key(|&(line, source, _)| (source, line));
-            for (number_in_chunk, source, reason) in reasons {
-                let source = &self.inputs.sources[source as usize];
-                let (line_number, record) = place(source, names.line(number, number_in_chunk));
-                line(&RejectedLine { source: &source.name, line: line_number, record, reason })?;
+            reasons.extend(nowhere.iter().map(|(row, reason)| (row.source, row.line, reason)));
+            reasons.sort_by_key(|&(source, line, _)| (source, line));
+            for (source, line, reason) in reasons {
+                let format = self.inputs.sources[source as usize].format;
+                add(names.place(number, source, line), reason, Some(format))?;
             }
+            self.progress.advance(1);
         }
+        (counts.rejected, counts.reasons) = tally.finish();
         out.finish()
     }
 
     /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has
     /// several links, one reason suffices.
-    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, String)> {
+    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, Reason)> {
         let links = segment.links.chunk_by(|a, b| a.row == b.row);
         let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
         let found = links.filter_map(|links| links.iter().find_map(reason));
@@ -147,7 +183,7 @@ impl Lists<'_> {
     }
 
     /// Why a page with this link could not be compared; `None` if it could.
-    fn reason(&self, page: PageId, link: &Link) -> Option<String> {
+    fn reason(&self, page: PageId, link: &Link) -> Option<Reason> {
         let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
         let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
         let what = match end.end {
@@ -156,68 +192,15 @@ impl Lists<'_> {
             End::Loop => "which leads back to it",
             End::TooLong => "which leads on for too many steps",
         };
-        Some(format!("it {does} {}, {what}", link.to))
+        Some(Reason::new(Class::Nowhere, format!("it {does} {}, {what}", link.to)))
     }
 }
 
-/// The line or record number of a page, as written to the lists.
-fn place(source: &Source, number: u64) -> (Option<u64>, Option<u64>) {
-    match source.format {
-        Format::Lines(_) => (Some(number), None),
-        Format::Records(_) | Format::Parquet => (None, Some(number)),
-        Format::Html | Format::Text => (None, Some(0)),
-    }
-}
-
-/// A line of `pages.jsonl`.
-struct PageLine<'a> {
-    names: &'a Names<'a>,
-    number: usize,
-    segment: &'a Segment,
-    i: usize,
-    row: &'a Row,
-    group: u32,
-}
-
-impl fmt::Display for PageLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let name = self.segment.name(self.i);
-        write!(f, r#"{{"page":{}"#, self.names.as_json(self.number, self.row, name))?;
-        let url = facts::read(self.segment.facts(self.i)).url;
-        if !url.is_empty() {
-            write!(f, r#","url":{}"#, serde_json::to_string(url).map_err(|_| fmt::Error)?)?;
-        } else if self.row.identity != 0 {
-            // Its name is its URL.
-            write!(f, r#","url":{}"#, String::from_utf8_lossy(name))?;
-        }
-        if let Some(language) = Language::from_u8(self.row.language) {
-            write!(f, r#","language":"{}""#, language.code())?;
-        }
-        if self.group > 0 {
-            write!(f, r#","group":{}"#, self.group)?;
-        }
-        f.write_str("}")
-    }
-}
-
-/// A file of lines.
-struct List {
-    out: BufWriter<File>,
-    path: PathBuf,
-}
-
-impl List {
-    fn create(path: PathBuf) -> Result<List> {
-        let file = File::create(&path).at("create", &path)?;
-        Ok(List { out: BufWriter::with_capacity(1 << 16, file), path })
-    }
-
-    fn line(&mut self, text: std::fmt::Arguments) -> Result<()> {
-        self.out.write_fmt(text).and_then(|()| self.out.write_all(b"\n")).at("write", &self.path)
-    }
-
-    fn finish(self) -> Result<()> {
-        let List { out, path } = self;
-        out.into_inner().map(drop).map_err(|error| error.into_error()).at("write", &path)
+/// The word for a decision in the lists.
+fn status(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Kept => "kept",
+        Decision::Removed { .. } => "removed",
+        Decision::Rejected => "rejected",
     }
 }

@@ -1,14 +1,15 @@
-//! The name of a page in every output: its id, else its URL, else its position in the input.
+//! The name of a page in every output: its id, else its URL, else its place in the input.
 
 use std::borrow::Cow;
 
 use onecopy_core::PageId;
 
+use super::place::Place;
 use crate::batch::{Row, Segments};
 use crate::error::Result;
 use crate::ingest::Source;
 
-/// Knows the name of every page.
+/// Knows the name and the place of every page.
 pub(crate) struct Names<'a> {
     segments: &'a Segments,
     sources: &'a [Source],
@@ -17,14 +18,30 @@ pub(crate) struct Names<'a> {
     at_hand: Option<AtHand>,
 }
 
+/// A page as lists identify it.
+pub(crate) struct Named<'a> {
+    /// Its name as JSON.
+    pub name: Cow<'a, str>,
+    pub place: Place<'a>,
+    /// A hash of its normalised URL.
+    pub identity: u64,
+}
+
 /// The names of all pages, cached if segments are on disk: each read would cost two system calls.
 #[derive(Default)]
 struct AtHand {
     /// All names as JSON, concatenated.
     text: String,
-    /// The end of each name.
-    ends: Vec<usize>,
-    identities: Vec<u64>,
+    pages: Vec<PageAtHand>,
+}
+
+struct PageAtHand {
+    /// The end of its name.
+    end: usize,
+    identity: u64,
+    source: u32,
+    /// The line in its chunk, from zero.
+    line: u32,
 }
 
 impl<'a> Names<'a> {
@@ -53,45 +70,48 @@ impl<'a> Names<'a> {
         for number in 0..self.segments.len() {
             let segment = self.segments.load(number)?;
             for (i, row) in segment.rows.iter().enumerate() {
-                all.text.push_str(&self.as_json(number, row, segment.name(i)));
-                all.ends.push(all.text.len());
-                all.identities.push(row.identity);
+                all.text.push_str(&self.named(number, row, segment.name(i)).name);
+                let &Row { source, line, identity, .. } = row;
+                all.pages.push(PageAtHand { end: all.text.len(), identity, source, line });
             }
             // A growing vector may have capacity for twice its length.
-            if 2 * (all.text.len() + 16 * all.ends.len()) as u64 > memory {
+            if 2 * (all.text.len() + size_of::<PageAtHand>() * all.pages.len()) as u64 > memory {
                 return Ok(None);
             }
         }
         Ok(Some(all))
     }
 
-    /// The name of a page, as JSON.
-    pub(crate) fn of(&self, page: PageId) -> Result<Cow<'_, str>> {
-        Ok(self.and_identity(page)?.0)
-    }
-
-    /// The name of a page, and a hash of its normalised URL.
-    pub(crate) fn and_identity(&self, page: PageId) -> Result<(Cow<'_, str>, u64)> {
-        if let Some(AtHand { text, ends, identities }) = &self.at_hand {
-            let start = page.checked_sub(1).map_or(0, |before| ends[before as usize]);
-            return Ok((text[start..ends[page as usize]].into(), identities[page as usize]));
+    /// The name and the place of a page.
+    pub(crate) fn of(&self, page: PageId) -> Result<Named<'_>> {
+        let segment = self.segments.segment_of(page);
+        if let Some(AtHand { text, pages }) = &self.at_hand {
+            let start = page.checked_sub(1).map_or(0, |before| pages[before as usize].end);
+            let &PageAtHand { end, identity, source, line } = &pages[page as usize];
+            let place = self.place(segment, source, line);
+            return Ok(Named { name: text[start..end].into(), place, identity });
         }
         let (row, name) = self.segments.page(page)?;
-        let name = self.as_json(self.segments.segment_of(page), &row, &name).into_owned();
-        Ok((name.into(), row.identity))
+        let place = self.place(segment, row.source, row.line);
+        Ok(Named { name: as_json(&place, &name).into_owned().into(), place, identity: row.identity })
     }
 
-    /// The name of a page, given its row and its stored name.
-    pub(crate) fn as_json<'n>(&self, segment: usize, row: &Row, name: &'n [u8]) -> Cow<'n, str> {
-        if !name.is_empty() {
-            return String::from_utf8_lossy(name);
-        }
-        let place = format!("{}:{}", self.sources[row.source as usize].name, self.line(segment, row.line));
-        serde_json::to_string(&place).expect("a string is JSON").into()
+    /// The name and the place of a page, given its row and its stored name.
+    pub(crate) fn named<'n>(&'n self, segment: usize, row: &Row, name: &'n [u8]) -> Named<'n> {
+        let place = self.place(segment, row.source, row.line);
+        Named { name: as_json(&place, name), place, identity: row.identity }
     }
 
-    /// The line number in its source, from one.
-    pub(crate) fn line(&self, segment: usize, line: u32) -> u64 {
-        self.first_lines[segment] + u64::from(line) + 1
+    /// The place of a line of a segment, which counts from zero.
+    pub(crate) fn place(&self, segment: usize, source: u32, line: u32) -> Place<'a> {
+        Place::new(&self.sources[source as usize], self.first_lines[segment] + u64::from(line) + 1)
+    }
+}
+
+/// The name of a page, given its place and its stored name.
+fn as_json<'n>(place: &Place, name: &'n [u8]) -> Cow<'n, str> {
+    match name {
+        [] => serde_json::to_string(&place.to_string()).expect("a string is JSON").into(),
+        _ => String::from_utf8_lossy(name),
     }
 }

@@ -42,12 +42,12 @@ pub(crate) fn write_kept<R: ChunkReader + 'static>(
         for number in 0..source.num_row_groups() {
             let group = source.get_row_group(number)?;
             let rows = u64::try_from(group.metadata().num_rows())?;
-            let kept = (first..first + rows).filter(|&row| keep(row)).count() as u64;
-            if kept > 0 {
-                copy_group(&*group, &mut writer, &|row| keep(first + row))?;
+            let kept = || (0..rows).filter(|&row| keep(first + row));
+            if let Some(last) = kept().last() {
+                copy_group(&*group, &mut writer, last + 1, &|row| keep(first + row))?;
             }
+            written += kept().count() as u64;
             first += rows;
-            written += kept;
         }
         Ok((writer.into_inner()?, written))
     });
@@ -73,9 +73,11 @@ fn properties(source: &ParquetMetaData) -> WriterProperties {
     properties.build()
 }
 
+/// Copies kept rows among the first `needed` of a row group. Those behind them may be damaged.
 fn copy_group(
     group: &dyn RowGroupReader,
     writer: &mut SerializedFileWriter<File>,
+    needed: u64,
     keep: &dyn Fn(u64) -> bool,
 ) -> Result<()> {
     let mut target = writer.next_row_group()?;
@@ -84,10 +86,7 @@ fn copy_group(
         let rows = group.metadata().num_rows();
         let row_bytes = group.metadata().column(leaf).uncompressed_size() / rows.max(1);
         let batch = (BATCH_BYTES / row_bytes.max(1)).clamp(1, BATCH_ROWS) as usize;
-        let copied = copy_column(column_reader(group, leaf)?, &mut column, batch, keep)?;
-        if i64::try_from(copied)? != rows {
-            return Err(too_few());
-        }
+        copy_column(column_reader(group, leaf)?, &mut column, Share { batch, needed, keep })?;
         column.close()?;
     }
     target.close()?;
@@ -98,49 +97,47 @@ fn too_few() -> ParquetError {
     ParquetError::General("a column has not as many values as there are rows".into())
 }
 
-fn copy_column(
-    reader: ColumnReader,
-    column: &mut SerializedColumnWriter,
+/// The rows of a column to copy: those among the first `needed` that `keep` accepts, `batch` at a time.
+#[derive(Clone, Copy)]
+struct Share<'a> {
     batch: usize,
-    keep: &dyn Fn(u64) -> bool,
-) -> Result<u64> {
+    needed: u64,
+    keep: &'a dyn Fn(u64) -> bool,
+}
+
+fn copy_column(reader: ColumnReader, column: &mut SerializedColumnWriter, share: Share) -> Result<()> {
     match reader {
-        ColumnReader::BoolColumnReader(_) => copy::<BoolType>(reader, column, batch, keep),
-        ColumnReader::Int32ColumnReader(_) => copy::<Int32Type>(reader, column, batch, keep),
-        ColumnReader::Int64ColumnReader(_) => copy::<Int64Type>(reader, column, batch, keep),
-        ColumnReader::Int96ColumnReader(_) => copy::<Int96Type>(reader, column, batch, keep),
-        ColumnReader::FloatColumnReader(_) => copy::<FloatType>(reader, column, batch, keep),
-        ColumnReader::DoubleColumnReader(_) => copy::<DoubleType>(reader, column, batch, keep),
-        ColumnReader::ByteArrayColumnReader(_) => copy::<ByteArrayType>(reader, column, batch, keep),
+        ColumnReader::BoolColumnReader(_) => copy::<BoolType>(reader, column, share),
+        ColumnReader::Int32ColumnReader(_) => copy::<Int32Type>(reader, column, share),
+        ColumnReader::Int64ColumnReader(_) => copy::<Int64Type>(reader, column, share),
+        ColumnReader::Int96ColumnReader(_) => copy::<Int96Type>(reader, column, share),
+        ColumnReader::FloatColumnReader(_) => copy::<FloatType>(reader, column, share),
+        ColumnReader::DoubleColumnReader(_) => copy::<DoubleType>(reader, column, share),
+        ColumnReader::ByteArrayColumnReader(_) => copy::<ByteArrayType>(reader, column, share),
         ColumnReader::FixedLenByteArrayColumnReader(_) => {
-            copy::<FixedLenByteArrayType>(reader, column, batch, keep)
+            copy::<FixedLenByteArrayType>(reader, column, share)
         }
     }
 }
 
-/// Copies a column, `batch` rows at a time. Returns its number of rows.
-fn copy<T: DataType>(
-    reader: ColumnReader,
-    column: &mut SerializedColumnWriter,
-    batch: usize,
-    keep: &dyn Fn(u64) -> bool,
-) -> Result<u64> {
+fn copy<T: DataType>(reader: ColumnReader, column: &mut SerializedColumnWriter, share: Share) -> Result<()> {
+    let Share { batch, needed, keep } = share;
     let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
     let writer: &mut ColumnWriterImpl<T> = column.typed::<T>();
     let most = writer.get_descriptor().max_def_level();
     let nested = writer.get_descriptor().max_rep_level() > 0;
     let mut rows = Rows::<T>::default();
     let mut row = 0;
-    loop {
+    while row < needed {
         rows.clear();
         let (read, ..) = reader.read_records(
-            batch,
+            batch.min((needed - row) as usize),
             Some(&mut rows.defined),
             Some(&mut rows.repeated),
             &mut rows.values,
         )?;
         if read == 0 {
-            return Ok(row);
+            return Err(too_few());
         }
         rows.retain(most, |nth| keep(row + nth));
         let defined = (most > 0).then_some(&rows.defined[..]);
@@ -150,6 +147,7 @@ fn copy<T: DataType>(
         }
         row += read as u64;
     }
+    Ok(())
 }
 
 /// Some rows of a column: its values, and the levels that mark nulls and row starts.

@@ -1,108 +1,86 @@
-//! Writes WARC records: kept ones unchanged, and removed ones as `revisit` records that name the kept page. So the
-//! history of the crawl is preserved.
+//! Writes WARC records: kept ones unchanged, and `revisit` records in place of others that have the same payload.
 //!
-//! The same removal gives the same bytes in every run: ids are derived from the content, and no write date is stored.
+//! The same removal gives the same bytes in every run: no id is made up, and no write date is stored.
+
+mod digest;
+
+pub(crate) use digest::stated;
 
 use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use memchr::memmem;
-use onecopy_core::Kind;
-use xxhash_rust::xxh3::xxh3_128;
 
-use crate::ingest::{Copied, Packing, WarcRecord, records};
+use super::treatment::Original;
+use crate::ingest::{Capture, Copied, Packing, WarcRecord, records};
 
-/// The profile of a revisit whose payload equals the winner's byte for byte (WARC 1.1, 6.7.2).
+/// The profile of a revisit whose payload equals the original's byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-/// The profile of a revisit whose text is similar to the winner's, or equal in other bytes (`docs/FORMAT.md`).
-pub(crate) const NEAR_PROFILE: &str = "urn:onecopy:revisit:near-duplicate";
 
-/// The kept page of a removed one. Unknown parts are `None`.
-#[derive(Clone, Debug)]
-pub(crate) struct Winner<'a> {
-    pub uri: Option<&'a str>,
-    /// As written in the winner's record.
-    pub date: Option<&'a str>,
-    /// With its angle brackets.
-    pub id: Option<&'a str>,
-    pub payload_digest: Option<&'a str>,
-    pub kind: Kind,
-    /// As written in the list of removed pages.
-    pub similarity: f64,
+/// Fields that the revisit does not take over from the record that it replaces.
+const REPLACED: [&str; 8] = [
+    "warc-type",
+    "warc-profile",
+    "warc-refers-to",
+    "warc-refers-to-target-uri",
+    "warc-refers-to-date",
+    "warc-payload-digest",
+    "warc-block-digest",
+    "content-length",
+];
+
+/// The payload digest of a revisit that replaces `capture`. It is that of the original, because indexes match the two by
+/// it, and computed only if the original has none.
+pub(crate) fn payload_digest(capture: &Capture, original: &Original) -> String {
+    match original.payload_digest.as_str() {
+        "" => digest::like("", capture.payload),
+        stated => stated.to_owned(),
+    }
 }
 
-/// Writes the revisit record that replaces `record` to `out`.
-pub(crate) fn revisit(record: &WarcRecord, winner: &Winner, out: &mut Vec<u8>) {
-    let block = http_header(record.block);
-    let digest = record.text("warc-payload-digest");
-    let identical = digest.as_deref().is_some_and(|digest| Some(digest) == winner.payload_digest);
-    let mut field = |name: &str, value: &str| {
-        // A line end inside a value would start another field.
-        let clean = |c: char| if c.is_control() { ' ' } else { c };
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(b": ");
-        out.extend(value.chars().map(clean).collect::<String>().bytes());
-        out.extend_from_slice(b"\r\n");
+/// The revisit record that replaces `record`, whose HTTP header is `head` and whose payload `original` has.
+///
+/// It keeps the id, so that every record that refers to the replaced one still does.
+pub(crate) fn revisit(
+    record: &WarcRecord,
+    head: &[u8],
+    payload_digest: &str,
+    original: &Original,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend_from_slice(b"WARC/1.1\r\nWARC-Type: revisit\r\n");
+    let is = |line: &[u8], name: &str| {
+        let name = name.as_bytes();
+        line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+            && line[name.len()..].trim_ascii_start().starts_with(b":")
     };
-    field("WARC/1.1\r\nWARC-Type", "revisit");
-    field("WARC-Record-ID", &revisit_id(record));
-    for (name, kept) in [
-        ("WARC-Target-URI", record.uri()),
-        ("WARC-Date", record.text("warc-date").map(|date| w3c_date(&date).into())),
-        ("WARC-Payload-Digest", digest),
-        ("WARC-IP-Address", record.text("warc-ip-address")),
-        ("WARC-Warcinfo-ID", record.text("warc-warcinfo-id")),
+    // A resource has no HTTP header, and so its revisit has no block.
+    let has_block = !head.is_empty();
+    let stays = |line: &&[u8]| {
+        !REPLACED.iter().any(|name| is(line, name)) && (has_block || !is(line, "content-type"))
+    };
+    for line in record.lines().filter(stays) {
+        out.extend_from_slice(line);
+        out.extend_from_slice(b"\r\n");
+    }
+    let block_digest = record.text("warc-block-digest").map(|style| digest::like(&style, head));
+    for (name, value) in [
+        ("WARC-Profile", IDENTICAL_PROFILE),
+        ("WARC-Refers-To", &original.id),
+        ("WARC-Refers-To-Target-URI", &original.uri),
+        ("WARC-Refers-To-Date", &original.date),
+        ("WARC-Payload-Digest", payload_digest),
+        ("WARC-Block-Digest", block_digest.as_deref().unwrap_or_default()),
+        ("Content-Length", &head.len().to_string()),
     ] {
-        kept.iter().for_each(|value| field(name, value));
-    }
-    field("WARC-Profile", if identical { IDENTICAL_PROFILE } else { NEAR_PROFILE });
-    for (name, of_winner) in [
-        ("WARC-Refers-To", winner.id.map(str::to_owned)),
-        ("WARC-Refers-To-Target-URI", winner.uri.map(str::to_owned)),
-        ("WARC-Refers-To-Date", winner.date.map(w3c_date)),
-    ] {
-        of_winner.iter().for_each(|value| field(name, value));
-    }
-    field("Onecopy-Kind", winner.kind.as_str());
-    field("Onecopy-Similarity", &format!("{:?}", winner.similarity));
-    if !block.is_empty() {
-        field("Content-Type", "application/http; msgtype=response");
-    }
-    field("Content-Length", &block.len().to_string());
-    out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(block);
-    out.extend_from_slice(b"\r\n\r\n");
-}
-
-/// The header of an HTTP response with its blank line; empty if the block is not a response.
-fn http_header(block: &[u8]) -> &[u8] {
-    if !block.starts_with(b"HTTP/") {
-        return b"";
-    }
-    let ends = [&b"\r\n\r\n"[..], b"\n\n"].map(|end| memmem::find(block, end).map(|at| at + end.len()));
-    &block[..ends.into_iter().flatten().min().unwrap_or(block.len())]
-}
-
-/// A version 8 UUID (RFC 9562, 5.8) from the removed record's id, or from its block if it has no id.
-fn revisit_id(record: &WarcRecord) -> String {
-    let seed = record.field("warc-record-id").unwrap_or(record.block);
-    let mut bytes = xxh3_128(&[b"onecopy revisit of ", seed].concat()).to_be_bytes();
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
-}
-
-/// The date in WARC format. ARC dates have fourteen digits.
-fn w3c_date(date: &str) -> String {
-    let date = date.trim();
-    match date.get(..14).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
-        Some(d) => {
-            format!("{}-{}-{}T{}:{}:{}Z", &d[..4], &d[4..6], &d[6..8], &d[8..10], &d[10..12], &d[12..])
+        if !value.is_empty() {
+            out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
-        None => date.to_owned(),
     }
+    for part in [b"\r\n", head, b"\r\n\r\n"] {
+        out.extend_from_slice(part);
+    }
+    out
 }
 
 /// Writes each record as its own gzip member or zstd frame, so that tools can read it by its offset.

@@ -31,6 +31,9 @@ struct Submission {
 }
 
 pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Acceptance> {
+    if let Err(error) = collection.check_writable() {
+        return actions.iter().map(|_| Err(Refusal::Broken(error.to_string()))).collect();
+    }
     if let Some(refusal) = collection.queue.refusal() {
         return actions.iter().map(|_| Err(refusal.clone())).collect();
     }

@@ -73,6 +73,8 @@ fn holds(collection: &Collection, snapshot: &Snapshot, row: &PageRow, status: &S
 pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Result<Answer, Refusal> {
     let version = collection.preparation.versions(&[Action::Put(record)]).swap_remove(0)?;
     let broken = |error: Error| Refusal::Broken(error.to_string());
+    // A collection that is only read has no keys to search by.
+    collection.check_writable().map_err(broken)?;
     let published = collection.published();
     let status = collection.tier1(&published.snapshot).answer(&version).map_err(broken)?.status;
     let alike = alike::find(collection, &published, &version).map_err(broken)?;
@@ -170,5 +172,6 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         failed: numbers.failed,
         repaired: numbers.repaired,
         disk_bytes: totals.disk_bytes,
+        replaced_orders: totals.replaced_orders,
     }
 }

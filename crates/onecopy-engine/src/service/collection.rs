@@ -10,9 +10,10 @@ use std::sync::{Arc, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use onecopy_core::{Method, method};
-use onecopy_store::{Disk, Folder, Log, LogReader, Look, Open, Position, Snapshot, Tables, Version, Writing};
+use onecopy_store::{
+    Disk, Folder, Log, LogReader, Look, Open, Overlay, Position, Snapshot, Tables, Version, Writing,
+};
 
-use super::ServiceOptions;
 use super::accept::Doorway;
 use super::contents::{ContentIndex, SearchView, Totals};
 use super::prepare::Preparation;
@@ -20,10 +21,14 @@ use super::queue::Queue;
 use super::tier1::Tier1;
 use super::tier2::Logged;
 use super::tuning::Tuning;
+use super::{Opening, ServiceOptions};
 use crate::error::{Error, Result};
 use crate::lock::{Lock, SharedLock};
-use open::{check_method, config, locked, open_tables, upgrade};
+use open::{check_files, check_method, config, locked, open_tables};
 use past::Past;
+
+/// How often a collection is opened that somebody else changes meanwhile.
+const ATTEMPTS: usize = 5;
 
 /// The greatest age of totals, per content: a hundred times the cost of counting it.
 const TOTALS_AGE: Duration = Duration::from_micros(5);
@@ -57,12 +62,15 @@ pub(super) struct Published {
 impl Collection {
     /// Opens the folder in the options.
     pub(super) fn open(options: ServiceOptions) -> Result<Collection> {
-        let disk = Disk::create(&options.data).map_err(|source| Error::Io {
-            verb: "create",
-            path: options.data.clone(),
-            source,
-        })?;
-        Collection::open_in(Arc::new(disk), options, Tuning::default())
+        let disk = match options.opening {
+            Opening::Begin => Disk::create(&options.data).map_err(|source| Error::Io {
+                verb: "create",
+                path: options.data.clone(),
+                source,
+            }),
+            _ => Disk::open(&options.data).map_err(|_| Error::NoCollection { folder: options.data.clone() }),
+        };
+        Collection::open_in(Arc::new(disk?), options, Tuning::default())
     }
 
     /// Opens a collection in any folder.
@@ -72,10 +80,27 @@ impl Collection {
         tuning: Tuning,
     ) -> Result<Collection> {
         options.limits.check()?;
+        if options.opening != Opening::Read {
+            return Collection::open_once(folder, options, tuning);
+        }
+        // The owner may replace a file that is about to be opened. What is open stays as it is.
+        for _ in 1..ATTEMPTS {
+            let overlay = Arc::new(Overlay::new(folder.clone()));
+            match Collection::open_once(overlay, options.clone(), tuning) {
+                Err(Error::Store(_)) => {}
+                opened => return opened,
+            }
+        }
+        Collection::open_once(Arc::new(Overlay::new(folder)), options, tuning)
+    }
+
+    fn open_once(folder: Arc<dyn Folder>, options: ServiceOptions, tuning: Tuning) -> Result<Collection> {
+        check_files(&*folder, &options)?;
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
+        // From now on others may read beside us.
+        folder.has_readers();
         let tables = open_tables(&*folder, &options)?;
-        upgrade(&*folder, &tables)?;
-        let config = config(&tables, &options)?;
+        let config = config(&*folder, &tables, &options)?;
         let method = method(&config)?;
         check_method(&config, &*method)?;
         let snapshot = tables.snapshot()?;
@@ -83,7 +108,10 @@ impl Collection {
         let from = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };
         let log = Log::open_after(folder.clone(), tuning.segment_bytes, from)?;
         let reader = log.reader();
-        let mut contents = ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?;
+        let mut contents = match options.opening {
+            Opening::Read => ContentIndex::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
+            _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
+        };
         let search = Arc::new(contents.view());
         let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
@@ -104,6 +132,19 @@ impl Collection {
         };
         collection.replay(from, heads.settled)?;
         Ok(collection)
+    }
+
+    /// Whether the collection is only read.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.options.opening == Opening::Read
+    }
+
+    /// Refuses what would change a collection that is only read.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.is_read_only() {
+            true => Err(Error::CollectionInUse { folder: self.options.data.clone() }),
+            false => Ok(()),
+        }
     }
 
     /// Queues the changes that were accepted but not settled.
@@ -161,7 +202,8 @@ impl Collection {
         let mut published = self.published.write();
         let search = search.map_or_else(|| published.search.clone(), Arc::new);
         let before = std::mem::replace(&mut *published, Published { snapshot, search });
-        self.past.replaced(&before.snapshot);
+        drop(published);
+        self.past.replaced(before.snapshot, || self.folder.has_readers());
         Ok(())
     }
 
@@ -179,6 +221,11 @@ impl Collection {
         let (snapshot, search) = (Arc::new(snapshot), Arc::new(contents.view()));
         *self.contents.write() = contents;
         *self.published.write() = Published { snapshot, search };
+    }
+
+    /// Lets go of what is kept for other processes, if none reads.
+    pub(super) fn release_past(&self) {
+        self.past.release(|| self.folder.has_readers());
     }
 
     /// Marks a log segment that only readers of earlier snapshots need.
@@ -230,6 +277,9 @@ impl Collection {
 
     /// Writes files that the next start would otherwise rebuild.
     pub(super) fn close(&self) -> Result<()> {
+        if self.is_read_only() {
+            return Ok(());
+        }
         let born = self.snapshot().heads()?.born;
         let mut contents = self.write_contents()?;
         contents.close(&*self.folder, born)

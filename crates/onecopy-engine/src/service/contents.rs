@@ -42,6 +42,8 @@ pub(super) struct ContentEntry {
     pub generation: u32,
     /// The earliest generation in which losers rely on its keys.
     pub since: u32,
+    /// When its keys were entered.
+    born: u64,
     pages: u32,
     pub partition: u16,
 }
@@ -53,6 +55,7 @@ impl ContentEntry {
             size: row.size,
             generation: row.generation,
             since: row.generation,
+            born: row.born,
             pages: row.pages,
             partition: row.partition,
         }
@@ -98,6 +101,13 @@ const AT_ONCE: usize = 1 << 12;
 const WORDS_AT_ONCE: usize = 1 << 20;
 /// Shingle counters are saved after this many parts.
 const SEALS_A_SAVE: u64 = 16;
+/// Postings on disk are cleaned when they are of this many contents for each that is there. Higher: more disk and slower
+/// searches, less to write.
+const USUAL_WASTE: f64 = 2.0;
+/// The same while there is nothing else to do.
+const IDLE_WASTE: f64 = 1.2;
+/// Fewer contents that are gone are not worth a merge.
+const LEAST_WASTE: u64 = 16;
 
 impl ContentIndex {
     /// The number for a new content.
@@ -111,6 +121,7 @@ impl ContentIndex {
     /// Returns the number of a removed content.
     pub(super) fn free_slot(&mut self, slot: Slot) {
         self.sketches.forget(slot);
+        self.postings.supersede(slot);
         self.free.push(slot);
     }
 
@@ -155,12 +166,20 @@ impl ContentIndex {
         let since = self.entries[slot as usize].since;
         self.entries[slot as usize] = ContentEntry { since, ..ContentEntry::of(row) };
         let winner = self.graph.get(slot).map_or(slot, |node| node.winner);
+        if self.graph.losers_of(slot).is_empty() {
+            self.postings.supersede(slot);
+        }
         self.entering(method).post(slot, sketch, row.generation, winner)
     }
 
     /// The number of generations.
     pub(super) fn generations(&self) -> u32 {
         self.generations.orders().len()
+    }
+
+    /// Notes that the keys of a content are entered.
+    pub(super) fn set_born(&mut self, slot: Slot, born: u64) {
+        self.entries[slot as usize].born = born;
     }
 
     /// The part of a content that stays in memory.
@@ -316,36 +335,56 @@ impl ContentIndex {
                 self.generations.save(folder)?;
             }
         }
-        self.merge()?;
-        if self.generations.renew(folder, method)? {
+        self.merge(USUAL_WASTE)?;
+        if self.generations.renew(folder, method, self.live())? {
             self.rekeyed = 0;
         }
         Ok(())
     }
 
-    /// Merges parts of postings on a background thread, one merge at a time.
-    fn merge(&mut self) -> Result<()> {
+    /// The same while there is nothing else to do. Says whether a merge is under way.
+    pub(super) fn tend_idle(&mut self) -> Result<bool> {
+        self.merge(IDLE_WASTE)?;
+        Ok(self.merging.is_some())
+    }
+
+    /// Merges parts of postings on a thread of its own, one merge at a time: all of them, if they have the postings of
+    /// so many contents for each that is there.
+    fn merge(&mut self, waste: f64) -> Result<()> {
         if let Some(merging) = self.merging.take_if(|merging| merging.is_finished()) {
             let merged = merging.join().map_err(|_| stopped())?;
             self.postings.install(merged?)?;
         }
-        let plan = if self.merging.is_none() { self.postings.plan_merge() } else { None };
-        if let Some(plan) = plan {
-            // A dead entry stays dead: a new content with the same number is added in a later part.
-            let generations = |(slot, entry): (usize, &ContentEntry)| {
-                self.graph.get(slot as Slot).map(|_| (entry.since, entry.generation))
-            };
-            let alive: Vec<Option<(u32, u32)>> = self.entries.iter().enumerate().map(generations).collect();
-            let is_alive = move |posting: Posting| {
-                let generations = alive.get(posting.content as usize).copied().flatten();
-                generations.is_some_and(|(since, last)| {
-                    (since..=last).any(|generation| may_be_of(posting.key, generation))
-                })
-            };
+        if self.merging.is_some() {
+            return Ok(());
+        }
+        let most = (self.live() as f64 * waste) as u64 + LEAST_WASTE;
+        let cleaning = self.postings.plan_cleaning(most);
+        if let Some(plan) = cleaning.or_else(|| self.postings.plan_merge()) {
+            let is_alive = self.is_alive();
             let run = move || plan.run(&is_alive);
             self.merging = std::thread::Builder::new().name("merge".into()).spawn(run).ok();
         }
         Ok(())
+    }
+
+    /// Tells postings of contents that are there now from others. What is dead now stays dead: who comes under the same
+    /// number is born later, and entered in a later part. A winner may have postings of earlier generations, on which
+    /// losers rely.
+    fn is_alive(&self) -> impl Fn(Posting, u64) -> bool + Send + 'static {
+        let live = |(slot, entry): (usize, &ContentEntry)| self.graph.get(slot as Slot).map(|_| *entry);
+        let live: Vec<Option<ContentEntry>> = self.entries.iter().enumerate().map(live).collect();
+        move |posting, covered| {
+            let Some(Some(entry)) = live.get(posting.content as usize) else { return false };
+            let is_earlier =
+                || (entry.since..entry.generation).any(|earlier| may_be_of(posting.key, earlier));
+            entry.born <= covered && may_be_of(posting.key, entry.generation) || is_earlier()
+        }
+    }
+
+    /// How many contents there are.
+    fn live(&self) -> u64 {
+        (self.entries.len() - self.free.len()) as u64
     }
 
     /// Waits until no thread writes postings.

@@ -22,11 +22,12 @@ use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Opener, Stores, Windows, lots};
+use crate::ingest::{Feed, FieldNames, Stores, lots};
 use crate::job::{Fields, Limits};
 use crate::lock::Lock;
-use crate::parallel::{Gate, on_each};
+use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
+use crate::report::Unreadable;
 use onecopy_core::Needs;
 
 /// The inputs of an import and how to read them.
@@ -60,6 +61,16 @@ pub struct Imported {
     pub unchanged: u64,
     /// Unreadable records, and pages that cannot be judged.
     pub rejected: u64,
+    /// Rejected records that exceed a limit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub over_limit: u64,
+    /// Inputs that could not be read, wholly or from some point on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// An unreadable record, or a page that cannot be judged, as a line of `rejected.jsonl`.
@@ -88,7 +99,7 @@ pub fn import(
     progress.begin(Stage::Read, plan.bytes());
     let turns = Turns::new(service, progress, rejected);
     for reading in &plan.readings {
-        turns.begin(&reading.inputs.refused)?;
+        turns.begin(&reading.inputs)?;
         read(&service.collection.preparation, reading, plan, &turns, progress)?;
     }
     Ok(turns.finish())
@@ -99,7 +110,7 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
     // The stats are too slow: they count groups, and may be outdated.
     let waiting = || service.collection.queue.gauge().waiting;
     let mut left = waiting();
-    progress.begin(Stage::Settle, left);
+    progress.begin(Stage::Compare, left);
     while !service.drain(PATIENCE) {
         if progress.stopped() {
             return Err(Error::Stopped);
@@ -117,8 +128,6 @@ pub fn settle(service: &Service, progress: &dyn Progress) -> Result<()> {
 
 /// The interval of checks for a request to stop.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// The number of pages larger than a chunk that threads may work on at once.
-const LARGE_PAGES: usize = 2;
 
 /// Reads sources in their order. A thread takes a piece and its turn together, so that pieces are accepted in order.
 fn read(
@@ -130,15 +139,8 @@ fn read(
 ) -> Result<()> {
     let sources = &reading.inputs.sources;
     let lots = lots(sources, reading.chunk_bytes as u64);
-    let opener = Opener {
-        stores: Stores::new(plan.environment.iter().cloned()),
-        fields: reading.fields.clone(),
-        limits: reading.limits.clone(),
-        needs: Needs { whole: true, ..preparation.needs.clone() },
-        chunk_bytes: reading.chunk_bytes,
-        large: Gate::new(LARGE_PAGES),
-        windows: Windows::default(),
-    };
+    let stores = Stores::new(plan.environment.iter().cloned());
+    let opener = reading.opener(stores, Needs { whole: true, ..preparation.needs.clone() });
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };
     let feed = Lock::new(Feed::new(sources, &lots, &opener));

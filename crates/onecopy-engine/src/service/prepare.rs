@@ -71,7 +71,7 @@ impl Preparation {
         if line.len() > self.limits.page_bytes {
             return Err(Refusal::TooLarge(self.limits.page_bytes));
         }
-        let record = read_line(line, &self.names, &self.needs).map_err(|why| objection(line, why))?;
+        let record = read_line(line, &self.names, &self.needs).map_err(|why| objection(line, why.text))?;
         self.page(&record, line, buffers)
     }
 

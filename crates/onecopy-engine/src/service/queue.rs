@@ -91,6 +91,12 @@ pub(super) struct Gauge {
     pub numbers: Numbers,
 }
 
+impl Inside {
+    fn has_work(&self) -> bool {
+        !self.waiting.is_empty() || !self.repairs.is_empty() || !self.checks.is_empty()
+    }
+}
+
 impl Queue {
     pub(super) fn new(limit_bytes: u64, batch_changes: usize, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
@@ -143,7 +149,7 @@ impl Queue {
             if inside.stopping {
                 return None;
             }
-            if !inside.waiting.is_empty() || !inside.repairs.is_empty() || !inside.checks.is_empty() {
+            if inside.has_work() {
                 break;
             }
             inside = self.arrived.wait(inside);
@@ -169,8 +175,24 @@ impl Queue {
         })
     }
 
-    /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: only it
-    /// removes them, so they stay in the log meanwhile.
+    /// Waits so long for work. Says whether there is none, and the collection stays open.
+    pub(super) fn is_idle_for(&self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        let mut inside = self.lock();
+        loop {
+            if inside.stopping || inside.has_work() {
+                return false;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            inside = self.arrived.wait_for(inside, left);
+        }
+    }
+
+    /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: no other
+    /// thread removes changes, so their positions in the queue stay valid.
     pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
         let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);

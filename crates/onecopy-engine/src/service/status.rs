@@ -170,7 +170,7 @@ pub struct GroupView {
     /// The group as in a list.
     #[serde(flatten)]
     pub line: GroupLine,
-    /// All pages of the group, kept ones first.
+    /// All pages of the group, best first.
     pub members: Vec<Status>,
 }
 
@@ -221,6 +221,8 @@ pub struct Stats {
     pub repaired: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
+    /// Orders of keys that were damaged or missing at the start, and were replaced.
+    pub replaced_orders: u64,
 }
 
 /// A page for export.
@@ -244,6 +246,8 @@ pub struct CheckReport {
     pub pages: u64,
     /// The number of recomputed groups.
     pub groups: u64,
+    /// Whether every decision was found anew. It is not while another process serves the collection.
+    pub compared: bool,
     /// At most a hundred problems, one line each. Empty if everything is right.
     pub wrong: Vec<String>,
     /// The number of problems.

@@ -2,9 +2,11 @@
 //! a batch run over the same pages.
 
 mod durability;
+mod opening;
+mod rewriting;
 mod templates;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,8 +143,8 @@ fn line(made: &Draft) -> String {
     record.to_string()
 }
 
-/// The fate of a page: how it is removed, if at all, and the pages of its group.
-type AnsweredPage = (Option<(String, String, String)>, BTreeSet<String>);
+/// The fate of a page: how it is removed, if at all, and the pages of its group, best first.
+type AnsweredPage = (Option<(String, String, String)>, Vec<String>);
 type Answers = BTreeMap<String, Option<AnsweredPage>>;
 
 fn text(value: &Value) -> String {
@@ -161,21 +163,25 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
     let mut job = Job::new([input.to_str().unwrap()], &out);
     job.config = config.clone();
     job.threads = 1;
-    crate::dedup(&job, &Silent).unwrap();
+    if let Err(Error::NoPageInMarket { .. }) = crate::dedup(&job, &Silent) {
+        // All pages are outside the market, so it prefers none of them.
+        job.config.markets.clear();
+        crate::dedup(&job, &Silent).unwrap();
+    }
     let records = |name: &str| -> Vec<Value> {
         let text = fs::read_to_string(out.join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     for kept in records("kept/pages.jsonl") {
         let name = text(&kept["id"]);
-        answer.insert(name.clone(), Some((None, BTreeSet::from([name]))));
+        answer.insert(name.clone(), Some((None, vec![name])));
     }
     for gone in records("removed.jsonl") {
         let fate = (text(&gone["winner"]), gone["similarity"].to_string(), text(&gone["kind"]));
-        answer.insert(text(&gone["page"]), Some((Some(fate), BTreeSet::new())));
+        answer.insert(text(&gone["page"]), Some((Some(fate), Vec::new())));
     }
     for group in records("groups.jsonl") {
-        let members: BTreeSet<String> = group["members"].as_array().unwrap().iter().map(text).collect();
+        let members: Vec<String> = group["members"].as_array().unwrap().iter().map(text).collect();
         for member in &members {
             answer.get_mut(member).unwrap().as_mut().unwrap().1 = members.clone();
         }
@@ -187,10 +193,10 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
 fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
     assert!(service.drain(WAIT), "{:?}", service.stats());
     let mut answer = Answers::new();
-    let mut groups: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    let mut groups: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for line in service.groups(0, usize::MAX, 2, None).unwrap() {
         let view = service.group(line.group).unwrap().unwrap();
-        let members: BTreeSet<String> =
+        let members: Vec<String> =
             view.members.iter().map(|status| serde_json::from_str(status.page.get()).unwrap()).collect();
         assert_eq!(members.len() as u64, line.pages, "pages are counted");
         groups.insert(line.group, members);
@@ -199,7 +205,7 @@ fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
         let name = format!("p{page}");
         let status = service.status(&[&name], true).unwrap().swap_remove(0).expect("a page that was put");
         assert!(status.settled);
-        let own = || BTreeSet::from([name.clone()]);
+        let own = || vec![name.clone()];
         let members = status.group.map_or_else(own, |group| groups.get(&group).cloned().unwrap_or_default());
         let fate = match status.status {
             StatusKind::Unique | StatusKind::Winner => Some((None, members)),

@@ -17,6 +17,7 @@ mod commit;
 mod compact;
 mod copies;
 mod feed;
+mod idle;
 mod links;
 mod pages;
 mod reload;
@@ -39,7 +40,7 @@ const LINGER: Duration = Duration::from_millis(200);
 /// Settles batches until the collection is closed.
 pub(super) fn work(collection: &Collection) {
     let (mut failed, mut linger) = (None, Duration::ZERO);
-    while let Some(work) = collection.queue.take(linger) {
+    while let Some(work) = idle::next_work(collection, linger) {
         let begun = Instant::now();
         let settle = || {
             // A failed batch may have left any state in memory.

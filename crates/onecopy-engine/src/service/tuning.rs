@@ -21,6 +21,8 @@ pub(super) struct Tuning {
     pub segment_bytes: u32,
     /// How long Tier 2 waits before it retries a batch that failed.
     pub retry_pause: Duration,
+    /// How long nothing must have happened before Tier 2 tidies up.
+    pub idle_pause: Duration,
 }
 
 impl Default for Tuning {
@@ -33,6 +35,7 @@ impl Default for Tuning {
             batch_changes: 4_096,
             segment_bytes: SEGMENT_BYTES,
             retry_pause: Duration::from_secs(1),
+            idle_pause: Duration::from_secs(2),
         }
     }
 }
@@ -49,6 +52,7 @@ impl Tuning {
             batch_changes: 8,
             segment_bytes: 4 << 10,
             retry_pause: Duration::from_millis(5),
+            idle_pause: Duration::from_millis(2),
         }
     }
 }

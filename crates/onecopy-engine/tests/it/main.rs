@@ -1,7 +1,9 @@
 //! Tests of the engine as its users see it, in one binary.
 //!
 //! - `corpora`: every case in `corpora/`, by the engine and by the reference, through one `check`.
+//! - `losses`: Parquet shards of every codec, and shards that cannot be read.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod corpora;
+mod losses;

@@ -27,6 +27,7 @@ struct State {
     name_changes: Vec<NameChange>,
     inodes: Vec<Inode>,
     locked: bool,
+    readers: usize,
     read_only: bool,
     writes: u64,
     full_from: Option<u64>,
@@ -157,6 +158,15 @@ impl Folder for Volatile {
             return Err(taken());
         }
         Ok(Box::new(VolatileLock(self.clone())))
+    }
+
+    fn lock_to_read(&self) -> io::Result<Box<dyn Lock>> {
+        self.state().readers += 1;
+        Ok(Box::new(VolatileReader(self.clone())))
+    }
+
+    fn has_readers(&self) -> bool {
+        self.state().readers > 0
     }
 }
 
@@ -339,6 +349,17 @@ impl Lock for VolatileLock {}
 impl Drop for VolatileLock {
     fn drop(&mut self) {
         self.0.state().locked = false;
+    }
+}
+
+#[derive(Debug)]
+struct VolatileReader(Volatile);
+
+impl Lock for VolatileReader {}
+
+impl Drop for VolatileReader {
+    fn drop(&mut self) {
+        self.0.state().readers -= 1;
     }
 }
 

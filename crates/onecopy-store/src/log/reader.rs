@@ -7,10 +7,13 @@ use super::layout::{HEAD_BYTES, Head, MAX_RECORD_BYTES, segment_name};
 use super::walk::{Step, Walk};
 use super::{Place, Position};
 use crate::Result;
-use crate::disk::{File, Folder, damaged, open_to_read, read_at};
+use crate::disk::{File, Folder, cannot, damaged, open_to_read, read_at};
 
 /// How many segments are open at a time. The usual limit of a process is 1,024 files.
 const HANDLES: usize = 256;
+
+/// A record up to this length is read without asking for the length of the file first.
+const SMALL_BYTES: u32 = 64 << 10;
 
 /// Reads a log by place. Clones share their open files.
 #[derive(Debug, Clone)]
@@ -27,6 +30,11 @@ impl LogReader {
             return wrong("no record is that long");
         }
         let file = self.files.get(place.segment)?;
+        // The length comes from a row, which may be wrong: no memory is taken for bytes that are not there.
+        let end = u64::from(place.offset) + u64::from(HEAD_BYTES) + u64::from(place.length);
+        if place.length > SMALL_BYTES && file.len().map_err(cannot("read", &name))? < end {
+            return wrong("the file ends too early");
+        }
         bytes.resize((HEAD_BYTES + place.length) as usize, 0);
         read_at(&*file, &name, bytes, u64::from(place.offset))?;
         match Head::from_bytes(bytes, place.position()) {

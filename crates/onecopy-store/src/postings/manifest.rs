@@ -13,10 +13,10 @@ use crate::{Error, Result};
 pub(super) const NAME: &str = "postings";
 pub(super) const ASIDE_NAME: &str = "postings-aside";
 const MAGIC: [u8; 8] = *b"1copypos";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// Magic, version and count, covered.
 const HEAD_BYTES: usize = 24;
-const ENTRY_BYTES: usize = 24;
+const ENTRY_BYTES: usize = 40;
 const CHECKSUM_BYTES: usize = 8;
 /// Far more parts than merging leaves.
 const MAX_PARTS: u64 = 1 << 16;
@@ -34,6 +34,8 @@ pub(super) struct Entry {
     pub(super) number: u32,
     pub(super) bytes: u64,
     pub(super) checksum: u64,
+    pub(super) covered: u64,
+    pub(super) contents: u64,
 }
 
 /// Why a manifest could not be written.
@@ -46,7 +48,8 @@ pub(super) struct Failure {
 
 impl Entry {
     pub(super) fn of(part: &Part) -> Entry {
-        Entry { number: part.number, bytes: part.bytes, checksum: part.checksum }
+        let Part { number, bytes, checksum, covered, contents, .. } = *part;
+        Entry { number, bytes, checksum, covered, contents }
     }
 }
 
@@ -83,7 +86,8 @@ impl Manifest {
         bytes.extend(((self.entries.len() as u64) << 32 | VERSION).to_le_bytes());
         bytes.extend(self.covered.to_le_bytes());
         for entry in &self.entries {
-            let numbers = [u64::from(entry.number), entry.bytes, entry.checksum];
+            let Entry { number, bytes: length, checksum, covered, contents } = *entry;
+            let numbers = [u64::from(number), length, checksum, covered, contents];
             bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         }
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
@@ -106,6 +110,8 @@ impl Manifest {
             number: u64_at(bytes, 0) as u32,
             bytes: u64_at(bytes, 8),
             checksum: u64_at(bytes, 16),
+            covered: u64_at(bytes, 24),
+            contents: u64_at(bytes, 32),
         };
         let entries: Vec<Entry> = bytes[HEAD_BYTES..end].chunks_exact(ENTRY_BYTES).map(entry).collect();
         if entries.len() as u64 != u64_at(bytes, 8) >> 32 {

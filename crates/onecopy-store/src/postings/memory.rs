@@ -3,6 +3,8 @@
 //! Postings are stored in order of arrival. A hash table maps each key to its newest posting, and each posting links to
 //! the previous one.
 
+use std::collections::HashMap;
+
 use super::Posting;
 
 /// Postings in memory.
@@ -12,12 +14,14 @@ pub(super) struct Memory {
     /// For each posting, the index of the previous one with the same key, plus one.
     before: Vec<u32>,
     /// A power of two in number, at most half of them used.
-    slots: Vec<Slot>,
+    slots: Vec<HashSlot>,
+    /// For each content that was superseded, the index of the first posting that came since.
+    since: HashMap<u32, u32>,
 }
 
 /// `newest` is zero for an empty slot. Half of the key is stored here, so that other keys are rarely compared.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+struct HashSlot {
     half: u32,
     newest: u32,
 }
@@ -27,8 +31,22 @@ impl Memory {
         self.postings.len()
     }
 
-    pub(super) fn postings(&self) -> &[Posting] {
-        &self.postings
+    /// The postings that are of use: those of a content since it was last superseded.
+    pub(super) fn current(&self) -> impl Iterator<Item = Posting> + '_ {
+        let is_current = |(at, posting): &(u32, &Posting)| {
+            self.since.get(&posting.content).is_none_or(|since| at >= since)
+        };
+        (0..).zip(&self.postings).filter(is_current).map(|(_, posting)| *posting)
+    }
+
+    /// Postings of the content that came before are of no use any more, here or in earlier memories.
+    pub(super) fn supersede(&mut self, content: u32) {
+        self.since.insert(content, self.postings.len() as u32);
+    }
+
+    /// Whether earlier postings of the content are of no use.
+    pub(super) fn supersedes(&self, content: u32) -> bool {
+        self.since.contains_key(&content)
     }
 
     pub(super) fn add(&mut self, postings: &[Posting]) {
@@ -42,11 +60,12 @@ impl Memory {
         }
     }
 
-    /// These postings and later ones.
+    /// These postings and later ones, as far as they are of use.
     pub(super) fn with(&self, later: &Memory) -> Memory {
         let mut both = Memory::default();
-        both.add(&self.postings);
-        both.add(&later.postings);
+        let earlier = self.current().filter(|posting| !later.supersedes(posting.content));
+        both.add(&earlier.chain(later.current()).collect::<Vec<_>>());
+        both.since = self.since.keys().chain(later.since.keys()).map(|&content| (content, 0)).collect();
         both
     }
 
@@ -66,7 +85,7 @@ impl Memory {
     fn grow(&mut self) {
         let count = (2 * self.slots.len()).max(1024);
         self.slots.clear();
-        self.slots.resize(count, Slot::default());
+        self.slots.resize(count, HashSlot::default());
         (0..self.postings.len()).for_each(|at| self.link(at));
     }
 
@@ -74,7 +93,7 @@ impl Memory {
         let key = self.postings[at].key;
         let slot = self.slot_of(key);
         self.before[at] = self.slots[slot].newest;
-        self.slots[slot] = Slot { half: key as u32, newest: at as u32 + 1 };
+        self.slots[slot] = HashSlot { half: key as u32, newest: at as u32 + 1 };
     }
 
     /// The slot of the key, or the free slot where it belongs.

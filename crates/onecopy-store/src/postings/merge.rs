@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::Posting;
 use super::cursor::Cursor;
 use super::part::Part;
 use super::writer::{Draft, PartWriter};
+use super::{Alive, Posting};
 use crate::Result;
 use crate::disk::Folder;
 
@@ -40,22 +40,24 @@ impl MergePlan {
     }
 
     /// Writes the new part without dead postings. A dead posting must stay dead.
-    pub fn run(self, alive: &dyn Fn(Posting) -> bool) -> Result<Merged> {
-        let mut writer = PartWriter::new(self.folder.clone(), self.number, self.postings())?;
+    pub fn run(self, alive: &Alive) -> Result<Merged> {
+        let covered = self.inputs.iter().map(|part| part.covered).max().unwrap_or(0);
+        let mut writer = PartWriter::new(self.folder.clone(), self.number, self.postings(), covered)?;
         let inputs = self.inputs.iter().map(|part| part.number).collect();
-        let mut cursors: Vec<Cursor> = self.inputs.into_iter().map(Cursor::new).collect();
+        let mut cursors: Vec<(Cursor, u64)> =
+            self.inputs.into_iter().map(|part| (Cursor::new(part.clone()), part.covered)).collect();
         let mut heads = Vec::new();
-        for cursor in &mut cursors {
+        for (cursor, _) in &mut cursors {
             heads.push(cursor.next()?.expect("a part has postings"));
         }
         let mut last = None;
         while let Some(at) = least(&heads) {
             let posting = heads[at];
-            if last != Some(posting) && alive(posting) {
+            if last != Some(posting) && alive(posting, cursors[at].1) {
                 writer.push(posting)?;
+                last = Some(posting);
             }
-            last = Some(posting);
-            match cursors[at].next()? {
+            match cursors[at].0.next()? {
                 Some(next) => heads[at] = next,
                 None => {
                     heads.swap_remove(at);

@@ -26,6 +26,9 @@ pub(super) struct Part {
     pub(super) bytes: u64,
     /// The checksum of the tail, which identifies the part in the manifest.
     pub(super) checksum: u64,
+    /// Contents that were born later have no postings here. The manifest says it, and how many contents have.
+    pub(super) covered: u64,
+    pub(super) contents: u64,
     pub(super) name: String,
     pub(super) file: Arc<dyn File>,
     /// The first key of each block.
@@ -57,7 +60,19 @@ impl Part {
         {
             return Err(damaged(&name, filter_offset, "the checksum of the filter does not match"));
         }
-        Ok(Part { number, postings: tail.postings, bytes, checksum, name, file, fence, filter })
+        let (covered, contents) = (0, 0);
+        Ok(Part {
+            number,
+            postings: tail.postings,
+            bytes,
+            checksum,
+            covered,
+            contents,
+            name,
+            file,
+            fence,
+            filter,
+        })
     }
 
     /// Calls `each` with the index of each key that may be present, and an upper bound of its postings.

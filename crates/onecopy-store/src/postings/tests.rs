@@ -166,7 +166,7 @@ impl Model {
         let parts = self.postings.parts();
         self.disk.fail_after(full);
         let dead = self.dead.clone();
-        match self.postings.merge(&|posting| !dead.contains(&posting.content)) {
+        match self.postings.merge(&|posting, _| !dead.contains(&posting.content)) {
             Ok(done) => {
                 assert_eq!(done, parts >= 4);
                 // The new manifest overrides any left by a failed seal.
@@ -262,8 +262,8 @@ fn what_a_content_is_known_to_hold_alone_is_not_read() {
 fn merging_drops_the_dead_and_nothing_else() {
     let disk = Volatile::new();
     let (mut merged, all) = five_parts(&disk);
-    assert!(merged.merge(&|posting| posting.content % 2 == 0).unwrap());
-    assert!(!merged.merge(&|_| true).unwrap());
+    assert!(merged.merge(&|posting, _| posting.content % 2 == 0).unwrap());
+    assert!(!merged.merge(&|_, _| true).unwrap());
     let alive: BTreeSet<Posting> = all.into_iter().filter(|posting| posting.content % 2 == 0).collect();
     assert_eq!((merged.parts(), merged.part_postings()), (1, alive.len() as u64));
     assert_eq!(find(&merged, &all_keys()).unwrap(), alive);
@@ -304,14 +304,14 @@ fn a_seal_that_fails_loses_nothing_whatever_comes_next() {
 
 #[test]
 fn a_merge_that_fails_loses_nothing_whatever_comes_next() {
-    check_full(|postings| postings.merge(&|_| true).map(drop));
+    check_full(|postings| postings.merge(&|_, _| true).map(drop));
 }
 
 #[test]
 fn where_all_are_dead_no_part_is_left() {
     let disk = Volatile::new();
     let (mut merged, _) = five_parts(&disk);
-    merged.merge(&|_| false).unwrap();
+    merged.merge(&|_, _| false).unwrap();
     assert_eq!((merged.parts(), merged.bytes()), (0, 0));
     assert_eq!(disk.names().unwrap(), [manifest::NAME]);
     assert_eq!(open(&disk).unwrap().covered(), 4);
@@ -324,7 +324,7 @@ fn postings_are_added_sealed_and_found_while_others_are_merged() {
     let plan = now.plan_merge().unwrap();
     let late = now.plan_merge().unwrap();
     assert_eq!(plan.postings(), now.part_postings());
-    let merging = std::thread::spawn(move || plan.run(&|_| true));
+    let merging = std::thread::spawn(move || plan.run(&|_, _| true));
     now.add(&postings(9, 500));
     now.seal(9).unwrap();
     all.extend(postings(9, 500));
@@ -332,7 +332,7 @@ fn postings_are_added_sealed_and_found_while_others_are_merged() {
     assert_eq!(find(&now, &all_keys()).unwrap(), all);
     now.install(merging.join().unwrap().unwrap()).unwrap();
     assert_eq!(now.parts(), 2);
-    assert!(matches!(now.install(late.run(&|_| true).unwrap()), Err(Error::Refused(_))));
+    assert!(matches!(now.install(late.run(&|_, _| true).unwrap()), Err(Error::Refused(_))));
     drop(now.plan_seal(10).run().unwrap());
     assert_eq!(disk.names().unwrap().len(), 3, "what was not installed is removed");
     assert_eq!(find(&now, &all_keys()).unwrap(), all);
@@ -421,4 +421,39 @@ fn first_keys_that_are_not_those_of_the_blocks_are_found() {
         let part = Arc::new(part);
         assert!(part.check().is_err(), "block {block}");
     }
+}
+
+/// Contents of which all postings are replaced again and again, under the same number.
+#[test]
+fn what_was_superseded_is_in_no_part_after_a_seal_and_a_cleaning() {
+    let disk = Volatile::new();
+    let mut postings = open(&disk).unwrap();
+    let version = |content: u32, born: u32| {
+        let key = |at: u32| xxh3_64(&(u64::from(born) << 8 | u64::from(at)).to_le_bytes());
+        (0..8).map(|at| Posting { key: key(at), content, rest: born }).collect::<Vec<_>>()
+    };
+    let mut born = vec![0; 10];
+    for round in 1..=30_u32 {
+        for content in 0..10 {
+            born[content as usize] = round * 10 + content;
+            postings.supersede(content);
+            postings.add(&version(content, round * 10 + content));
+        }
+        // Three rounds to a part.
+        if round % 3 == 0 {
+            postings.seal(u64::from(round * 10 + 9)).unwrap();
+        }
+        let now = born.clone();
+        let alive = |posting: Posting, covered: u64| u64::from(now[posting.content as usize]) <= covered;
+        if let Some(plan) = postings.plan_cleaning(20) {
+            let merged = plan.run(&alive).unwrap();
+            postings.install(merged).unwrap();
+        }
+        assert!(postings.part_postings() <= 2 * 80, "{} in round {round}", postings.part_postings());
+        let mut keys: Vec<u64> = version(3, born[3]).iter().map(|posting| posting.key).collect();
+        keys.sort_unstable();
+        assert_eq!(find(&postings, &keys).unwrap().len(), 8);
+    }
+    let reopened = open(&disk).unwrap();
+    assert!(reopened.plan_cleaning(30).is_none() && reopened.plan_cleaning(9).is_some());
 }

@@ -26,11 +26,36 @@ pub(super) struct PartWriter {
     postings: u64,
     fence: Vec<u64>,
     filter: Filter,
+    covered: u64,
+    contents: ContentSet,
+}
+
+/// A set of contents, a bit each.
+#[derive(Debug, Default)]
+struct ContentSet {
+    bits: Vec<u64>,
+    count: u64,
+}
+
+impl ContentSet {
+    fn insert(&mut self, content: u32) {
+        let (at, bit) = (content as usize / 64, 1 << (content % 64));
+        if self.bits.len() <= at {
+            self.bits.resize(at + 1, 0);
+        }
+        self.count += u64::from(self.bits[at] & bit == 0);
+        self.bits[at] |= bit;
+    }
 }
 
 impl PartWriter {
-    /// A new part with at most `postings` postings.
-    pub(super) fn new(folder: Arc<dyn Folder>, number: u32, postings: u64) -> Result<PartWriter> {
+    /// A new part with at most `postings` postings, of contents up to `covered`.
+    pub(super) fn new(
+        folder: Arc<dyn Folder>,
+        number: u32,
+        postings: u64,
+        covered: u64,
+    ) -> Result<PartWriter> {
         let name = part_name(number);
         let file = folder.open(&name, Open::Create).map_err(cannot("create", &name))?;
         let draft = Draft { folder, name, kept: false };
@@ -46,6 +71,8 @@ impl PartWriter {
             postings: 0,
             fence: Vec::new(),
             filter: Filter::new(postings),
+            covered,
+            contents: ContentSet::default(),
         })
     }
 
@@ -57,6 +84,7 @@ impl PartWriter {
         self.filter.insert(posting.key, number);
         self.last = (posting.key, number.saturating_add(1));
         self.block.push(posting);
+        self.contents.insert(posting.content);
         Ok(())
     }
 
@@ -99,11 +127,13 @@ impl PartWriter {
         };
         let (tail, checksum) = tail.to_bytes();
         self.write_pieces([tail].into_iter())?;
-        let PartWriter { draft, number, file, offset, postings, .. } = self;
+        let PartWriter { draft, number, file, offset: bytes, postings, covered, .. } = self;
+        let contents = self.contents.count;
         file.sync().map_err(cannot("sync", &draft.name))?;
         draft.folder.sync().map_err(cannot("sync", "the folder"))?;
         let name = draft.name.clone();
-        Ok(Some((Part { number, postings, bytes: offset, checksum, name, file, fence, filter }, draft)))
+        let part = Part { number, postings, bytes, checksum, covered, contents, name, file, fence, filter };
+        Ok(Some((part, draft)))
     }
 
     /// Writes the pieces. Returns their checksum.

@@ -10,7 +10,7 @@ Examples:
   onecopy check --data pages --json
 
 It verifies every checksum, compares the tables with each other, and recomputes every decision. It
-exits with 1 if something is wrong.";
+exits with 1 if something is wrong. If a server uses the collection, it does not recompute decisions.";
 
 #[derive(ClapArgs)]
 pub struct CheckArgs {

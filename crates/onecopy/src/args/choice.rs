@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::{AddressRules, Config, WinnerRule};
 
 use super::text::{ShingleArgs, TextArgs, read_text};
+use crate::commands::WrongCall;
 
 #[derive(ClapArgs)]
 pub struct ChoiceArgs {
@@ -32,6 +33,7 @@ pub struct ChoiceArgs {
 impl ChoiceArgs {
     /// The configuration from these arguments and those about text.
     pub fn config(&self, text: &TextArgs) -> anyhow::Result<Config> {
+        refuse_second_threshold(self.threshold, &self.method)?;
         let mut config =
             Config { method: self.method.clone(), threshold: self.threshold, ..Config::default() };
         config.winner = self.winner.iter().map(|&rule| rule.into()).collect();
@@ -43,6 +45,22 @@ impl ChoiceArgs {
         self.shingles.apply(&mut config);
         text.apply(&mut config)?;
         Ok(config)
+    }
+}
+
+/// Parameters of methods that set the threshold.
+const THRESHOLDS: [&str; 3] = ["threshold", "distance", "agree"];
+
+/// Refuses a second threshold for a method: only one can count.
+pub fn refuse_second_threshold(given: Option<f64>, method: &str) -> Result<(), WrongCall> {
+    let is_threshold = |part: &&str| THRESHOLDS.contains(&part.split('=').next().unwrap_or_default());
+    let own = method.split(':').skip(1).filter(is_threshold).map(|part| format!("`{part}` of --method"));
+    let all: Vec<String> = given.map(|given| format!("--threshold {given}")).into_iter().chain(own).collect();
+    match &all[..] {
+        [first, second, ..] => {
+            Err(WrongCall(format!("the threshold is given twice, by {first} and {second}: leave one out")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -23,7 +23,8 @@ Marks of the passages below the table:
 
 #[derive(ClapArgs)]
 pub struct CompareArgs {
-    /// A file (HTML or text), or - for standard input; with --run, the name or address of a page
+    /// A file (HTML or text), or - for standard input; with --run, the name, address or place of a page, such
+    /// as pages.jsonl:12
     pub a: String,
     /// Another page
     pub b: String,

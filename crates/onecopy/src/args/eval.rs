@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use onecopy_core::Config;
 use onecopy_engine::{DEFAULT_MISTAKES, EvalJob};
 
+use super::choice::refuse_second_threshold;
 use super::text::{ShingleArgs, TextArgs};
 
 pub const EXAMPLES: &str = "\
@@ -13,7 +14,7 @@ Examples:
   onecopy eval sets/news sets/terms
   onecopy eval sets/* --method jaccard,jaccard:threshold=0.6 --content main
   onecopy eval sets/hard --listed-only --mistakes 20
-  onecopy eval sets/news --plot news.svg --json > news.json
+  onecopy eval sets/news --plot news.png --json > news.json
 
 A set is a folder with
   docs.jsonl     one page per line: id; html or text; url or site, if known (also .zst or .gz)
@@ -43,8 +44,8 @@ pub struct EvalArgs {
     /// Show this many of the worst mistakes of each kind
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MISTAKES)]
     pub mistakes: usize,
-    /// Draw precision and recall curves into this file
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw precision and recall curves into this file; its ending, .svg or .png, decides the format
+    #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub shingles: ShingleArgs,
@@ -64,6 +65,7 @@ pub struct EvalArgs {
 impl EvalArgs {
     /// The job from the command line.
     pub fn job(&self) -> anyhow::Result<EvalJob> {
+        self.method.iter().try_for_each(|method| refuse_second_threshold(self.threshold, method))?;
         let mut job = EvalJob::new(self.sets.iter().cloned());
         let mut config = Config { threshold: self.threshold, ..Config::default() };
         self.shingles.apply(&mut config);

@@ -13,7 +13,8 @@ Examples:
   onecopy export --data pages --status all --statuses     one status per line, with winner and group
   onecopy export --data pages | onecopy dedup - --out check
 
-Lines are sorted by name. Changes that wait to be compared are settled first.";
+Lines are sorted by name. Changes that wait to be compared are settled first. If a server uses the
+collection, the export has the pages that are settled at this moment.";
 
 #[derive(ClapArgs)]
 pub struct ExportArgs {

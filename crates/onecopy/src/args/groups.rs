@@ -30,7 +30,7 @@ pub struct GroupsArgs {
     /// List only groups with a larger number; give the last one of the previous list
     #[arg(long, value_name = "GROUP", default_value_t = 0)]
     pub after: u64,
-    /// Compare the pages of the group again, and correct it
+    /// Compare the pages of the group again, and correct it. No server may be using the collection
     #[arg(long, requires = "group")]
     pub repair: bool,
     /// Print JSON

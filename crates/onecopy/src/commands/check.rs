@@ -21,9 +21,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let report = service.check()?;
     service.close()?;
     if args.json {
-        print(&(serde_json::to_string_pretty(&report)? + "\n"));
+        print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        print(&for_people(&report));
+        print(&for_people(&report))?;
     }
     Ok(if report.wrong_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -39,6 +39,11 @@ fn for_people(report: &CheckReport) -> String {
     }
     let (pages, groups) = (count(report.pages), count(report.groups));
     let _ = match report.wrong_count {
+        0 if !report.compared => writeln!(
+            text,
+            "No problems found. Checked: pages {pages}. The collection is being served, so its decisions were not \
+             recomputed."
+        ),
         0 => writeln!(text, "No problems found. Checked: pages {pages}, groups {groups}."),
         wrong => writeln!(
             text,
@@ -56,7 +61,9 @@ mod tests {
 
     #[test]
     fn findings_are_listed_and_counted() {
-        let right = CheckReport { pages: 1_234, groups: 7, ..CheckReport::default() };
+        let right = CheckReport { pages: 1_234, groups: 7, compared: true, ..CheckReport::default() };
+        let served = for_people(&CheckReport { compared: false, ..right.clone() });
+        assert!(served.ends_with("its decisions were not recomputed.\n"), "{served}");
         assert_eq!(for_people(&right), "No problems found. Checked: pages 1,234, groups 7.\n");
         let wrong = CheckReport { wrong: vec!["page \u{1b}a".into()], wrong_count: 1_001, ..right };
         let text = for_people(&wrong);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use onecopy_engine::{Service, ServiceOptions, Status, StatusKind};
+use onecopy_engine::{Error, Opening, Service, ServiceOptions, Status, StatusKind};
 use serde_json::value::RawValue;
 
 use crate::columns::shown;
@@ -11,19 +11,27 @@ use crate::columns::shown;
 /// The most characters shown of a name.
 const NAME: usize = 100;
 
-/// Opens an existing collection. A mistyped name must not create one.
+/// Opens an existing collection. If another process serves it, it is read as of this moment.
 pub fn open(data: &Path) -> Result<Service> {
     open_with(ServiceOptions::new(data))
 }
 
 /// The same, with options.
-pub fn open_with(options: ServiceOptions) -> Result<Service> {
-    let data = &options.data;
-    let is_empty = std::fs::read_dir(data).map_or(true, |mut entries| entries.next().is_none());
-    if is_empty {
-        let data = data.display();
-        anyhow::bail!("{data} has no collection: create one with `onecopy import --data {data} INPUT`");
+pub fn open_with(mut options: ServiceOptions) -> Result<Service> {
+    options.opening = Opening::Existing;
+    match Service::open(options.clone()) {
+        Err(Error::CollectionInUse { .. }) => {
+            options.opening = Opening::Read;
+            Ok(Service::open(options)?)
+        }
+        opened => Ok(opened?),
     }
+}
+
+/// Opens an existing collection that nobody else uses.
+pub fn open_alone(data: &Path) -> Result<Service> {
+    let mut options = ServiceOptions::new(data);
+    options.opening = Opening::Existing;
     Ok(Service::open(options)?)
 }
 

@@ -13,11 +13,9 @@ use onecopy_engine::{Comparison, Passage, PassageKind, Stretch, compare};
 
 use crate::args::CompareArgs;
 use crate::commands::{WrongCall, print};
-use crate::paint::{COLUMNS, Paint, Tone, columns, head_end, plain, tail_start, wrap};
+use crate::paint::{Paint, Tone, columns, head_end, plain, tail_start, wrap};
 use crate::size::count;
 
-/// Columns of shared text shown on either side of a difference.
-const CONTEXT: usize = 60;
 /// Lines shown of a differing passage.
 const LINES: usize = 8;
 /// The most differing passages shown.
@@ -33,7 +31,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
             .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     }
     if args.json {
-        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let paint = Paint::for_stdout();
@@ -44,7 +42,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
         }
         None => passages(&found, args.full, paint, &mut text),
     }
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -102,8 +100,8 @@ fn write_passage(passage: &Passage, ends: Ends, full: bool, paint: Paint, text: 
         (PassageKind::Moved, None) => (">", Tone::Moved),
     };
     let shown = match passage.kind {
-        PassageKind::Same => wrapped(&shortened(stretch, ends)),
-        _ => whole(stretch, passage.moved, if full { usize::MAX } else { LINES }),
+        PassageKind::Same => wrapped(&shortened(stretch, ends, paint.columns), paint.columns),
+        _ => whole(stretch, passage.moved, if full { usize::MAX } else { LINES }, paint.columns),
     };
     for line in shown {
         let _ = writeln!(text, "{}", paint.paint(tone, &format!("{mark} {line}")));
@@ -111,12 +109,12 @@ fn write_passage(passage: &Passage, ends: Ends, full: bool, paint: Paint, text: 
 }
 
 /// The lines of a differing passage, up to a limit.
-fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
+fn whole(stretch: &Stretch, moved: Option<usize>, most: usize, width: usize) -> Vec<String> {
     let number = moved.map_or(String::new(), |number| format!("[{number}] "));
     let text = number + stretch.text.trim_start();
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        lines.extend(wrapped(&plain(line)));
+        lines.extend(wrapped(&plain(line), width));
         if lines.len() > most {
             lines.truncate(most);
             lines.push(format!("… {} words in all", count(stretch.words as u64)));
@@ -127,11 +125,12 @@ fn whole(stretch: &Stretch, moved: Option<usize>, most: usize) -> Vec<String> {
 }
 
 /// Shared text on one line: the parts next to a difference, and the number of words.
-fn shortened(same: &Stretch, ends: Ends) -> String {
+fn shortened(same: &Stretch, ends: Ends, width: usize) -> String {
     let Ends { is_first, is_last } = ends;
     let line = plain(&same.text);
-    let [head, tail] = [is_first, is_last].map(|is_end| if is_end { 0 } else { CONTEXT });
-    if columns(&line) <= head + tail + COLUMNS {
+    // Three quarters of a line on either side of a difference.
+    let [head, tail] = [is_first, is_last].map(|is_end| if is_end { 0 } else { width * 3 / 4 });
+    if columns(&line) <= head + tail + width {
         return line;
     }
     let amount = format!("{} equal words", count(same.words as u64));
@@ -143,6 +142,6 @@ fn shortened(same: &Stretch, ends: Ends) -> String {
     }
 }
 
-fn wrapped(line: &str) -> Vec<String> {
-    wrap(line, COLUMNS - 2).into_iter().map(str::to_owned).collect()
+fn wrapped(line: &str, width: usize) -> Vec<String> {
+    wrap(line, width - 2).into_iter().map(str::to_owned).collect()
 }

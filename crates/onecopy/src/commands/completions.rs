@@ -11,6 +11,6 @@ use crate::commands::print;
 pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "onecopy", &mut script);
-    print(&String::from_utf8_lossy(&script));
+    print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

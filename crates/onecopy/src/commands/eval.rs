@@ -1,10 +1,11 @@
 //! `onecopy eval`: measures methods on labelled sets.
 
+mod figure;
 mod plot;
-mod svg;
 mod tables;
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,9 +15,12 @@ use onecopy_engine::{Evaluation, Mistake, MistakeKind, eval};
 
 use crate::args::EvalArgs;
 use crate::columns::shown;
-use crate::commands::print;
+use crate::commands::{WrongCall, print};
+use crate::paint::{columns, wrap};
+use crate::picture::{png, svg};
 use crate::size::count;
 use crate::terminal::Terminal;
+use crate::width;
 
 /// The most characters shown of an id and of an address.
 const ID: usize = 60;
@@ -24,45 +28,76 @@ const ADDRESS: usize = 100;
 
 pub fn run(args: &EvalArgs) -> Result<ExitCode> {
     let job = args.job()?;
+    let format = args.plot.as_deref().map(format_of).transpose()?;
     // Nothing on disk can be left half done, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     let found = eval(&job, &terminal)?;
     terminal.end();
     // The evaluations are ordered by set, each with all methods.
     let sets: Vec<&[Evaluation]> = found.chunks(job.methods.len().max(1)).collect();
-    if let Some(path) = &args.plot {
-        let picture = svg::svg(&sets);
-        std::fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    if let (Some(path), Some(format)) = (&args.plot, format) {
+        let figure = figure::figure(&sets);
+        let drawn = match format {
+            Format::Svg => svg(&figure).into_bytes(),
+            Format::Png => {
+                png(&figure).context("the figure is too large for PNG: give fewer sets, or .svg")?
+            }
+        };
+        std::fs::write(path, drawn).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.json {
-        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
     } else {
-        print(&for_people(&sets));
+        print(&for_people(&sets, width::of_stdout()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn for_people(sets: &[&[Evaluation]]) -> String {
+/// The format of a figure.
+enum Format {
+    Svg,
+    Png,
+}
+
+/// The format that the ending of a file asks for.
+fn format_of(path: &Path) -> Result<Format> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        None | Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        Some(other) => {
+            let reason = format!("--plot {} asks for a .{other} file", path.display());
+            Err(WrongCall(reason + ": give a name that ends in .svg or .png").into())
+        }
+    }
+}
+
+fn for_people(sets: &[&[Evaluation]], most: usize) -> String {
     let mut text = String::new();
     for set in sets {
-        let _ = writeln!(text, "{}\n\n{}", heading(&set[0]), tables::scores(set));
-        let _ = writeln!(text, "{}\n{}", tables::bands(set), tables::thresholds(set));
-        let _ = writeln!(text, "{}", plot::plots(set));
-        set.iter().for_each(|evaluation| mistakes(evaluation, &mut text));
+        let heading = wrap(&heading(&set[0]), most).join("\n");
+        let _ = writeln!(text, "{heading}\n\n{}", tables::scores(set, most));
+        let _ = writeln!(text, "{}\n{}", tables::bands(set, most), tables::thresholds(set, most));
+        let _ = writeln!(text, "{}", plot::plots(set, most));
+        set.iter().for_each(|evaluation| mistakes(evaluation, most, &mut text));
     }
     if sets.len() > 1 {
-        let _ = writeln!(text, "{}", tables::overview(sets));
+        let _ = writeln!(text, "{}", tables::overview(sets, most));
     }
-    text.push_str("± is half of the 95 % interval for independent pairs. Pairs of one cluster are not\n");
-    text.push_str("independent, so the true interval is wider.\n");
+    let mut notes = vec![INTERVALS, SIMILARITY];
     if sets.iter().copied().flatten().any(|evaluation| !evaluation.mistakes.is_empty()) {
-        text.push_str(
-            "To see what two pages share and where they differ: onecopy dedup SET/docs.jsonl --out RUN, then\n",
-        );
-        text.push_str("onecopy compare ID1 ID2 --run RUN\n");
+        notes.extend([TO_SEE, "onecopy dedup SET/docs.jsonl --out RUN", "onecopy compare ID1 ID2 --run RUN"]);
+    }
+    for note in notes {
+        let _ = writeln!(text, "{}", wrap(note, most).join("\n"));
     }
     text
 }
+
+const INTERVALS: &str = "[low, high] is the 95 % interval for independent pairs. Pairs of one cluster are not \
+                         independent, so the true interval is wider.";
+const SIMILARITY: &str = "Similarity is that of whole texts. P is precision, R recall.";
+const TO_SEE: &str = "To see what two pages share and where they differ:";
 
 /// The title of a set.
 fn heading(set: &Evaluation) -> String {
@@ -84,7 +119,7 @@ fn heading(set: &Evaluation) -> String {
 }
 
 /// The worst mistakes of a method.
-fn mistakes(evaluation: &Evaluation, text: &mut String) {
+fn mistakes(evaluation: &Evaluation, most: usize, text: &mut String) {
     for (kind, title) in [
         (MistakeKind::FalsePositive, "found, but not duplicates"),
         (MistakeKind::FalseNegative, "duplicates, but missed"),
@@ -98,24 +133,34 @@ fn mistakes(evaluation: &Evaluation, text: &mut String) {
             MistakeKind::FalseNegative => evaluation.score.duplicates - evaluation.score.right,
         };
         let _ = writeln!(text, "{}: {title}, the worst of {}", evaluation.method, count(number));
-        wrong.for_each(|mistake| one(mistake, text));
+        wrong.for_each(|mistake| one(mistake, most, text));
         text.push('\n');
     }
 }
 
-fn one(mistake: &Mistake, text: &mut String) {
-    let (a, b) = (shown(&mistake.id1, ID), shown(&mistake.id2, ID));
-    let width = a.chars().count().max(b.chars().count());
-    let address = |url: &Option<String>| url.as_ref().map(|url| shown(url, ADDRESS)).unwrap_or_default();
-    let searched =
-        if mistake.candidate { "" } else { "  (never compared: the search of the method misses it)" };
-    match (&mistake.url1, &mistake.url2) {
-        (None, None) => {
-            let _ = writeln!(text, "  {:.3}  {a}  {b}{searched}", mistake.similarity);
+/// A mistake: the two pages beside their similarity, with their addresses beside or below them.
+fn one(mistake: &Mistake, most: usize, text: &mut String) {
+    const INDENT: usize = 9;
+    let ids = [&mistake.id1, &mistake.id2].map(|id| shown(id, ID));
+    let urls = [&mistake.url1, &mistake.url2].map(|url| url.as_ref().map(|url| shown(url, ADDRESS)));
+    let id_width = ids.iter().map(|id| columns(id)).max().unwrap_or(0);
+    let url_width = urls.iter().flatten().map(|url| columns(url)).max().unwrap_or(0);
+    let is_beside = INDENT + id_width + 2 + url_width <= most;
+    let mut lines: Vec<String> = Vec::new();
+    for (id, url) in ids.into_iter().zip(urls) {
+        match url {
+            Some(url) if is_beside => {
+                lines.push(format!("{id}{}  {url}", " ".repeat(id_width - columns(&id))));
+            }
+            url => lines.extend([Some(id), url].into_iter().flatten()),
         }
-        (url1, url2) => {
-            let _ = writeln!(text, "  {:.3}  {a:<width$}  {}{searched}", mistake.similarity, address(url1));
-            let _ = writeln!(text, "         {b:<width$}  {}", address(url2));
-        }
+    }
+    if !mistake.candidate {
+        lines.push("never compared: the search of the method misses it".into());
+    }
+    let mut start = format!("  {:.3}  ", mistake.similarity);
+    for line in lines {
+        let _ = writeln!(text, "{start}{line}");
+        start = " ".repeat(INDENT);
     }
 }

@@ -1,10 +1,12 @@
-//! `onecopy explain`: why two pages of a finished run were or were not joined.
+//! `onecopy explain`: why a page of a finished run stayed or went, and why two were or were not joined.
+
+mod page;
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use onecopy_engine::{Explanation, Fate, PageFacts, explain};
+use onecopy_engine::{Explanation, Fate, PageFacts, explain, explain_page};
 
 use crate::args::{ExplainArgs, environment};
 use crate::commands::print;
@@ -15,20 +17,38 @@ const PASSAGES: usize = 5;
 const PASSAGE: usize = 160;
 
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
-    let explanation = explain(&args.dir, &args.a, &args.b, &environment())?;
-    if args.json {
-        print(&(serde_json::to_string_pretty(&explanation)? + "\n"));
-    } else {
-        print(&for_people(&explanation));
-    }
+    let (json, text) = match &args.b {
+        Some(b) => {
+            let found = explain(&args.dir, &args.a, b, &environment())?;
+            (serde_json::to_string_pretty(&found)?, for_people(&found))
+        }
+        None => {
+            let found = explain_page(&args.dir, &args.a, &environment())?;
+            (serde_json::to_string_pretty(&found)?, page::for_people(&found))
+        }
+    };
+    print(&if args.json { json + "\n" } else { text })?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn for_people(found: &Explanation) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "A  {}  {}", found.a.name, fate(&found.a));
-    let _ = writeln!(text, "B  {}  {}\n", found.b.name, fate(&found.b));
-    let _ = writeln!(text, "{}\n", verdict(found));
+    for (letter, page) in [("A", &found.a), ("B", &found.b)] {
+        let at = place(&page.name, &page.place);
+        let _ = writeln!(text, "{letter}  {}{at}  {}", page.name, fate(&page.fate));
+    }
+    let _ = writeln!(text, "\n{}\n", verdict(found));
+    numbers(found, &mut text);
+    text
+}
+
+/// Where a page is, unless its place is its name.
+fn place(name: &str, place: &str) -> String {
+    if name == place { String::new() } else { format!(" at {place}") }
+}
+
+/// The numbers of a comparison, and the passages of one page only.
+fn numbers(found: &Explanation, text: &mut String) {
     let _ = writeln!(text, "similarity  {:.5}  (threshold {})", found.similarity, found.threshold);
     let _ = writeln!(
         text,
@@ -44,17 +64,18 @@ fn for_people(found: &Explanation) -> String {
         100.0 * found.a.contained,
         100.0 * found.b.contained
     );
-    passages("only in A", &found.a, &mut text);
-    passages("only in B", &found.b, &mut text);
-    text
+    passages("only in A", &found.a, text);
+    passages("only in B", &found.b, text);
 }
 
-fn fate(page: &PageFacts) -> String {
-    match &page.fate {
+fn fate(fate: &Fate) -> String {
+    match fate {
         Fate::Kept => "kept".into(),
-        Fate::Removed { winner, similarity, kind } => {
-            format!("removed for {winner} ({kind}, {similarity:.5})")
+        Fate::Removed { winner, winner_place, similarity, kind } => {
+            let at = place(winner, winner_place);
+            format!("removed for {winner}{at} ({kind}, {similarity:.5})")
         }
+        Fate::Rejected { reason } => format!("rejected: {reason}"),
     }
 }
 
@@ -67,7 +88,11 @@ fn verdict(found: &Explanation) -> String {
         return format!("{} redirects and follows its target; {group}.", page.name);
     }
     match (found.exact, found.alike, &found.group_winner) {
-        (true, ..) => "They are exact duplicates: their canonical texts are equal.".into(),
+        (true, ..) if found.whole_equal => "They are exact duplicates: their texts are equal.".into(),
+        (true, ..) => {
+            "They are exact duplicates by main content, which is equal. Other text of the pages differs."
+                .into()
+        }
         (_, true, _) => "They are near-duplicates: their similarity reaches the threshold.".into(),
         (_, _, Some(_)) if !found.chain.is_empty() => {
             format!(

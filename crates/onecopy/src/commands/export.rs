@@ -1,7 +1,7 @@
 //! `onecopy export`: writes the pages of a collection, or their status, as JSON Lines.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use anyhow::Result;
 use onecopy_engine::{Error, PageView, Service, StatusKind, settle};
 
 use crate::args::{ExportArgs, ExportStatus};
-use crate::commands::{at, collection};
+use crate::commands::{NotPrinted, at, collection};
 use crate::size::count;
 use crate::terminal::Terminal;
 
@@ -26,7 +26,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     let service = collection::open(&args.collection.data)?;
     // Waiting changes are on disk, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
-    if service.stats().waiting > 0 {
+    if service.stats().waiting > 0 && !service.is_read_only() {
         settle(&service, &terminal)?;
     }
     terminal.end();
@@ -62,16 +62,18 @@ fn to_file(service: &Service, args: &ExportArgs, out: &Path) -> Result<Written> 
     Ok(written?)
 }
 
-/// A reader that stops early, such as head, is no error.
+/// A reader that stops early, such as head, has not read the export, and the exit code says so.
 fn to_stdout(service: &Service, args: &ExportArgs) -> Result<Written> {
     let mut writer = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let written = write(service, args, &mut writer)
-        .and_then(|done| writer.flush().map(|()| done).map_err(at("write", Path::new("standard output"))));
-    match written {
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(Written::default()),
+    let written = write(service, args, &mut writer);
+    match written.and_then(|done| writer.flush().map(|()| done).map_err(at("write", Path::new(EXPORT)))) {
+        Err(Error::Io { source, path, .. }) if path == Path::new(EXPORT) => Err(NotPrinted(source).into()),
         written => Ok(written?),
     }
 }
+
+/// Where lines are written, in errors.
+const EXPORT: &str = "the export";
 
 fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_engine::Result<Written> {
     let (mut written, mut damaged) = (0, 0);
@@ -89,7 +91,7 @@ fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_e
             false => page.record.get().to_owned(),
         };
         written += 1;
-        writeln!(out, "{line}").map_err(at("write", Path::new("the export")))
+        writeln!(out, "{line}").map_err(at("write", Path::new(EXPORT)))
     })?;
     Ok(Written { written, damaged })
 }

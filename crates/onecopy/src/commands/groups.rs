@@ -13,13 +13,14 @@ use crate::commands::{collection, print};
 use crate::size::count;
 
 pub fn run(args: &GroupsArgs) -> Result<ExitCode> {
-    let service = collection::open(&args.collection.data)?;
+    let data = &args.collection.data;
+    let service = if args.repair { collection::open_alone(data)? } else { collection::open(data)? };
     let text = match args.group {
         Some(group) => one(&service, group, args)?,
         None => list(&service, args)?,
     };
     service.close()?;
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::args::ImportArgs;
 use crate::columns::shown;
 use crate::commands::dedup::stop_on_signal;
-use crate::commands::{at, print};
+use crate::commands::{at, print, report_unreadable};
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
 use crate::terminal::Terminal;
@@ -38,15 +38,16 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     if args.json {
         let first: Vec<&ImportRejection> = rejected.first.iter().collect();
         let summary = json!({"imported": imported, "stats": stats, "first_rejected": first});
-        print(&(serde_json::to_string_pretty(&summary)? + "\n"));
+        print(&(serde_json::to_string_pretty(&summary)? + "\n"))?;
     } else if !args.quiet {
-        print(&for_people(&imported, &stats, &rejected, args));
+        print(&for_people(&imported, &stats, &rejected, args))?;
     }
+    let code = report_unreadable(&imported.unreadable, "--json");
     if imported.accepted == 0 && imported.rejected > 0 {
         eprintln!("onecopy: none of the {} records could be imported", count(imported.read));
         return Ok(ExitCode::FAILURE);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 fn fill(
@@ -143,7 +144,7 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
         };
         let _ = writeln!(text, "            and {} more; {all}", count(more));
     }
-    if imported.rejected > 0 {
+    if imported.over_limit > 0 {
         let _ = writeln!(text, "            {LIMITS}");
     }
     let _ = writeln!(

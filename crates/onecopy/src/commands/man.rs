@@ -21,6 +21,10 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "The command did its work."),
     ("1", "The command failed, or no record could be judged, or a page is unknown or damaged."),
     ("2", "The call cannot work: a flag, a setting or a folder is wrong."),
+    (
+        "3",
+        "The command did its work without some of the input, which it could not read. It names that input.",
+    ),
     ("130", "The command was stopped by Ctrl-C or SIGTERM."),
 ];
 
@@ -29,8 +33,8 @@ pub fn run(args: &ManArgs) -> Result<ExitCode> {
     program.build();
     match (&args.out, &args.command) {
         (Some(folder), _) => write_pages(&program, folder)?,
-        (None, Some(name)) => print(&String::from_utf8_lossy(&page(find(&program, name))?)),
-        (None, None) => print(&String::from_utf8_lossy(&page(&program)?)),
+        (None, Some(name)) => print(&String::from_utf8_lossy(&page(find(&program, name))?))?,
+        (None, None) => print(&String::from_utf8_lossy(&page(&program)?))?,
     }
     Ok(ExitCode::SUCCESS)
 }

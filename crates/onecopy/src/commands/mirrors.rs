@@ -19,9 +19,9 @@ pub fn run(args: &MirrorsArgs) -> Result<ExitCode> {
     let all = found.len();
     found.truncate(args.limit.unwrap_or(all));
     if args.json {
-        print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
     } else {
-        print(&for_people(&found, all));
+        print(&for_people(&found, all))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,6 @@ use onecopy_core::AddressRules;
 use crate::commands::print;
 
 pub fn run() -> Result<ExitCode> {
-    print(AddressRules::SHIPPED);
+    print(AddressRules::SHIPPED)?;
     Ok(ExitCode::SUCCESS)
 }

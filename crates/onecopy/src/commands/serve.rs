@@ -27,7 +27,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let service = Service::open(options)?;
     let greet = |address: SocketAddr| {
         if !args.quiet {
-            print(&greeting(args, address));
+            // The service works without a reader of its greeting.
+            let _ = print(&greeting(args, address));
         }
     };
     let served = serve(service, &http, listener, &log, stop, greet);

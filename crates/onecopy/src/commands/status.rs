@@ -28,7 +28,7 @@ fn all(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
         true => serde_json::to_string_pretty(&stats)? + "\n",
         false => numbers::of(&stats, &numbers::group_sizes(service)?),
     };
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -40,7 +40,7 @@ fn pages(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
         true => serde_json::to_string_pretty(&found)? + "\n",
         false => for_people(&names, &found),
     };
-    print(&text);
+    print(&text)?;
     let unknown: Vec<&str> =
         names.iter().zip(&found).filter(|(_, status)| status.is_none()).map(|(name, _)| *name).collect();
     for page in &unknown {

@@ -60,7 +60,7 @@ fn a_tie_goes_to_the_smaller_name() {
 fn fields_are_read_under_the_names_given() {
     let record = |id: &str, when: i64, worth: f64, text: &str| {
         json!({"key": id, "id": "wrong", "where": format!("http://{id}.example/"), "when": when, "worth": worth,
-               "prose": text, "text": format!("{} {id}", topic("wrong"))})
+               "none": null, "prose": text, "text": format!("{} {id}", topic("wrong"))})
     };
     let records =
         [record("x", 1, 1.0, &window(0)), record("y", 2, 3.0, &window(3)), record("z", 3, 2.0, &topic("z"))];

@@ -98,7 +98,7 @@ fn a_finished_run_is_imported_as_it_was_told() {
     import(folder.path(), &out).succeed();
     assert_as_batch(folder.path(), &out);
     std::fs::remove_file(&input).expect("it is there");
-    import(folder.path(), &out).fail(1).says(&["in.jsonl", "no longer there"]);
+    import(folder.path(), &out).fail(1).says(&["in.jsonl", "no longer exists"]);
 }
 
 #[test]
@@ -229,6 +229,13 @@ fn nobody_begins_a_collection_by_mistake() {
     for command in ["export", "status", "groups", "check"] {
         on(command, folder.path()).fail(1).says(&["has no collection", "onecopy import"]);
     }
+    let other = tempdir().expect("a folder");
+    std::fs::create_dir(other.path().join("pages")).expect("a folder");
+    std::fs::write(other.path().join("pages/letter.txt"), "mine").expect("a file");
+    for command in ["export", "status", "groups", "check"] {
+        on(command, other.path()).fail(1).says(&["has no collection", "onecopy import"]);
+    }
+    assert_eq!(std::fs::read_dir(other.path().join("pages")).expect("a folder").count(), 1);
     import(folder.path(), &input).args("--threshold 2").fail(2).says(&["threshold"]);
     import(folder.path(), &folder.path().join("nothing")).fail(1).says(&["no such file"]);
     import(folder.path(), &input).args("-j 0").fail(2).says(&["threads"]);

@@ -247,10 +247,15 @@ fn one_process_has_a_collection_at_a_time() {
     let data = server.data();
     let second = onecopy(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
     second.fail(2).says(&["in use", "stop that first"]);
-    for command in ["status", "check", "export"] {
-        onecopy([command, "--data"]).arg(&data).fail(2).says(&["in use", "over HTTP"]);
-    }
+    onecopy(["groups", "1", "--repair", "--data"]).arg(&data).fail(2).says(&["in use", "over HTTP"]);
     server.settle();
+    // Who only reads sees the collection as of this moment.
+    let read = |command: &str| onecopy([command, "--data"]).arg(&data).succeed().stdout;
+    assert!(read("export").contains(r#""id":"a""#));
+    assert!(read("check").contains("being served"));
+    for command in ["status", "groups"] {
+        read(command);
+    }
     let (_, folder) = server.end();
     on("check", folder.path()).succeed();
 }

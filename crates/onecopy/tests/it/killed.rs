@@ -19,11 +19,11 @@ const KILLS: [(&str, u64); 11] = [
     ("read", 0),
     ("read", 60),
     ("read", 250),
-    ("rank", 0),
-    ("keys", 0),
-    ("keys", 40),
-    ("settle", 0),
-    ("connect", 0),
+    ("order", 0),
+    ("index", 0),
+    ("index", 40),
+    ("compare", 0),
+    ("group", 0),
     ("write", 0),
     ("write", 30),
     ("write", 70),
@@ -104,13 +104,13 @@ impl Prepared {
             let finished = self.continues(&out, &what);
             // A kill between the last rename and the end leaves a complete run.
             if landed && !finished.stdout.contains("nothing was repeated") {
-                finished.says(&["continuing the run that was stopped here"]);
+                finished.says(&["the run that was stopped here"]);
             }
             if landed && stage == "write" && !finished.stderr.is_empty() {
                 let again = finished
                     .stderr
                     .lines()
-                    .find(|line| line.starts_with("rank") || line.starts_with("settle"));
+                    .find(|line| line.starts_with("order") || line.starts_with("compare"));
                 assert_eq!(again, None, "{what}: what was decided is not decided again");
             }
             fs::remove_dir_all(&out).expect("results can be deleted");
@@ -137,7 +137,7 @@ fn killed_in_each_stage_in_memory() {
 fn killed_in_every_stage_one_after_the_other() {
     let prepared = Prepared::new("--memory 64M");
     let out = prepared.out("out");
-    for stage in ["read", "rank", "keys", "settle", "connect", "write"] {
+    for stage in ["read", "order", "index", "compare", "group", "write"] {
         let delay_ms = if stage == "read" { 120 } else { 0 };
         assert!(prepared.kill_in(stage, delay_ms, &out), "{stage}: the run was over before it was killed");
     }
@@ -148,7 +148,7 @@ fn killed_in_every_stage_one_after_the_other() {
 fn a_killed_run_continues_with_other_memory_and_threads() {
     let prepared = Prepared::new("--memory 64M");
     let out = prepared.out("out");
-    assert!(prepared.kill_in("keys", 0, &out), "the run was over before it was killed");
+    assert!(prepared.kill_in("index", 0, &out), "the run was over before it was killed");
     let finished = dedup(&prepared.input, &out).args("--memory 512M --threads 1").succeed();
     finished.says(&["continuing"]);
     assert_same_answer(&out, &prepared.expected, "other memory");
@@ -165,7 +165,7 @@ fn a_killed_run_over_packed_files_and_documents_continues() {
     }
     let (out, expected) = (folder.path().join("out"), folder.path().join("expected"));
     dedup(&site, &expected).succeed();
-    for stage in ["read", "keys", "write"] {
+    for stage in ["read", "index", "write"] {
         let mut running = dedup(&site, &out).start();
         running.hear(&format!("{stage}:"));
         running.kill();
@@ -181,7 +181,7 @@ fn a_killed_run_over_packed_files_and_documents_continues() {
 fn a_signal_ends_the_run_and_the_same_command_continues_it() {
     let prepared = Prepared::new("--memory 64M");
     let out = prepared.out("out");
-    for (stage, signal) in [("read", "INT"), ("keys", "TERM"), ("write", "INT")] {
+    for (stage, signal) in [("read", "INT"), ("index", "TERM"), ("write", "INT")] {
         let mut running = prepared.call(&out).start();
         running.hear(&format!("{stage}:"));
         running.signal(signal);
@@ -197,6 +197,35 @@ fn a_signal_ends_the_run_and_the_same_command_continues_it() {
     prepared.continues(&out, "stopped by signals");
 }
 
+/// With enough memory nothing is on disk until the signal comes.
+#[test]
+fn a_signal_saves_the_pages_in_memory() {
+    let prepared = Prepared::new("");
+    assert_eq!(report(&prepared.expected)["out_of_core"], false);
+    let out = prepared.out("out");
+    let mut read_before = 0;
+    for (stage, signal) in [("read", "TERM"), ("compare", "INT"), ("write", "TERM")] {
+        let mut running = prepared.call(&out).start();
+        running.hear(&format!("{stage}:"));
+        if stage == "read" {
+            std::thread::sleep(Duration::from_millis(150));
+        }
+        running.signal(signal);
+        let finished = running.finish();
+        assert_eq!(finished.code(), Some(130), "{signal} in {stage}: {}", finished.stderr);
+        assert!(pages_already_read(&finished) >= read_before, "{stage}: {}", finished.stderr);
+        read_before = if stage == "read" { 1 } else { PAGES };
+    }
+    let finished = prepared.continues(&out, "stopped with pages in memory");
+    assert_eq!(pages_already_read(&finished), PAGES);
+}
+
+/// The number of pages that a run says it need not read. Zero if it does not continue another.
+fn pages_already_read(finished: &Finished) -> usize {
+    let line = finished.stderr.lines().find_map(|line| line.split("pages already read: ").nth(1));
+    line.map_or(0, |number| number.parse().expect("a number"))
+}
+
 #[test]
 fn a_signal_ends_a_run_that_waits_for_its_input() {
     let folder = tempdir().expect("a folder");
@@ -210,7 +239,9 @@ fn a_signal_ends_a_run_that_waits_for_its_input() {
     }
     running.signal("INT");
     assert!(running.ends_within(Duration::from_secs(3)), "Ctrl-C does nothing while standard input is read");
-    assert_eq!(running.finish().code(), Some(130));
+    let finished = running.finish();
+    assert_eq!(finished.code(), Some(130));
+    finished.says(&["a run over standard input", "starts over"]);
 }
 
 #[test]
@@ -221,7 +252,7 @@ fn a_run_that_overwrites_and_is_killed_leaves_the_old_results() {
     dedup(&small, &out).succeed();
     let old: Vec<Vec<u8>> =
         files_below(&out).iter().map(|name| fs::read(out.join(name)).expect("a result")).collect();
-    for stage in ["settle", "write"] {
+    for stage in ["compare", "write"] {
         let mut running = prepared.call(&out).arg("--overwrite").start();
         running.hear(&format!("{stage}:"));
         running.kill();
@@ -230,7 +261,7 @@ fn a_run_that_overwrites_and_is_killed_leaves_the_old_results() {
         let now: Vec<Vec<u8>> = names.map(|name| fs::read(out.join(name)).expect("a result")).collect();
         assert!(now == old, "{stage}: the old results were touched");
     }
-    prepared.call(&out).arg("--overwrite").succeed().says(&["continuing the run that was stopped here"]);
+    prepared.call(&out).arg("--overwrite").succeed().says(&["the run that was stopped here saved no pages"]);
     assert_same_answer(&out, &prepared.expected, "overwritten");
 }
 
@@ -273,7 +304,7 @@ fn a_killed_run_is_not_mixed_with_another() {
 fn a_killed_run_of_other_answers_is_begun_again() {
     let prepared = Prepared::new("--memory 64M");
     let out = prepared.out("out");
-    assert!(prepared.kill_in("keys", 0, &out), "the run was over before it was killed");
+    assert!(prepared.kill_in("index", 0, &out), "the run was over before it was killed");
     set_in_run(&out.join(".onecopy"), "answer_version", 0.into());
     let finished = prepared.continues(&out, "other answers");
     finished.says(&["its answers may differ from ours, so the run starts over"]);
@@ -285,7 +316,7 @@ fn a_killed_run_of_other_answers_is_begun_again() {
 fn a_folder_that_appears_while_a_run_works_is_left() {
     let prepared = Prepared::new("");
     let out = prepared.out("out");
-    assert!(prepared.kill_in("settle", 0, &out), "the run was over before it was killed");
+    assert!(prepared.kill_in("compare", 0, &out), "the run was over before it was killed");
     write_file(&out, "kept/mine.txt", "precious");
     prepared.call(&out).fail(2).says(&["it has kept, which onecopy did not make"]);
     assert_eq!(fs::read_to_string(out.join("kept/mine.txt")).expect("it is there"), "precious");

@@ -133,7 +133,7 @@ fn a_truncated_file_yields_what_came_before_the_cut() {
         write_file(&site, &name, packed);
         write_records(&site, "whole.jsonl", &[("whole", &topic("whole"))]);
         let out = folder.path().join(ending);
-        dedup(&site, &out).succeed();
+        dedup(&site, &out).fail(3).says(&[&name, "breaks off after"]);
         let report = report(&out);
         let judged = report["kept"].as_u64().expect("kept") + report["removed"].as_u64().expect("removed");
         assert!((100..1_000).contains(&judged), "{ending}: {judged} records were read");
@@ -154,8 +154,9 @@ fn a_file_that_is_not_what_its_name_says_is_rejected() {
     write_file(&site, "binary.jsonl", [0u8, 159, 146, 150, 10, 0, 1, 2]);
     write_records(&site, "good.jsonl", &[("good", &topic("good"))]);
     let out = folder.path().join("out");
-    dedup(&site, &out).succeed();
+    dedup(&site, &out).fail(3);
     assert_eq!(kept_ids(&out, "good.jsonl").len(), 1);
+    assert_eq!(files_below(&out.join("kept")), ["good.jsonl"], "no empty file pretends to be whole");
     for (name, count) in [("not.jsonl.gz", 1), ("not.jsonl.zst", 1), ("binary.jsonl", 2)] {
         let found = rejected(&out, name);
         assert_eq!(found.len(), count, "{name}: {found:?}");
@@ -309,14 +310,14 @@ fn file_names_that_are_no_text_are_rejected_and_cost_nothing_else() {
     fs::create_dir(site.join(strange(b"dir\xff"))).expect("any name is a name");
     // The folder, a pattern, and an output folder whose name is no text either.
     let out = folder.path().join(strange(b"out\xff"));
-    dedup(&site, &out).succeed();
-    dedup(&site, &out).succeed();
+    dedup(&site, &out).fail(3).says(&["bad\u{fffd}.txt", "dir\u{fffd}"]);
+    dedup(&site, &out).fail(3);
     let reason = |name: &str| rejected(&out, name).into_iter().map(|(_, reason)| reason).collect::<Vec<_>>();
     assert_eq!(reason("bad\u{fffd}.txt"), ["its name is not UTF-8: rename it to have it read"; 2]);
     assert_eq!(reason("dir\u{fffd}").len(), 1);
     assert_eq!(files_below(&out.join("kept")), ["good.txt"]);
     let by_pattern = folder.path().join("by-pattern");
-    dedup(&folder.path().join("s*/*.txt"), &by_pattern).succeed();
+    dedup(&folder.path().join("s*/*.txt"), &by_pattern).fail(3);
     assert_eq!(rejected(&by_pattern, "bad\u{fffd}.txt").len(), 2);
     assert_eq!(report(&by_pattern)["read"], 3);
     dedup(&folder.path().join("site/bad*"), &folder.path().join("bad-only")).fail(1).says(&["none of the 2"]);

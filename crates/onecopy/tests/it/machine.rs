@@ -111,7 +111,7 @@ fn decompression_bombs_are_refused_and_the_other_files_read() {
         let packed = fs::metadata(&bomb).expect("a file").len();
         assert!(packed < 4 << 20, "{name} is no bomb: {packed} bytes");
         let out = folder.path().join("out");
-        dedup(&site, &out).args("--memory 128M").args(flags).succeed();
+        dedup(&site, &out).args("--memory 128M").args(flags).fail(3).says(&[name, "decompression bomb"]);
         let found = rejected(&out, name);
         let reason = &found[found.len() - 1].1;
         assert!(reason.contains("decompression bomb"), "{name}: {reason}");

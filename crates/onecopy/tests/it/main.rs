@@ -24,14 +24,20 @@ mod help; //      help names every default, completions exist, wrong calls exit 
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
+mod losses; //    unreadable inputs, reasons for rejections, and options that match nothing
 mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
 mod memory; //    memory, threads and input order change no answer, and the memory limit holds
 mod methods; //   every method through the program: its results, its reported recall, its errors
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod openapi; //   random requests from the served openapi.json: every answer conforms to it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
+mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
+mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
+mod printing; //  a result that standard output does not take is an error
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
+mod replay; //    pywb replays kept archives as it replays the given ones
+mod revisits; //  payloads of any type are stored once, and records refer to no record that is left out
 mod serve; //     `serve`: every route, its errors, and how it stops
 mod simd; //      every SIMD level gives the same answer
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error

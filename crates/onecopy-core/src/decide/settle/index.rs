@@ -8,7 +8,7 @@ use super::{Comparer, Holder, KeyLists, Settled};
 const FEW: usize = 8;
 
 /// The key lists of a block, and from each content back to its lists.
-pub(super) struct Index {
+pub(super) struct ListIndex {
     first: u32,
     /// Where each list's holders begin, and at the end where the last list ends.
     starts: Vec<u32>,
@@ -23,14 +23,14 @@ pub(super) struct Index {
     lists_of: Vec<[u32; 2]>,
 }
 
-impl Index {
+impl ListIndex {
     /// The index of the contents of `block` that are not removed yet.
     pub(super) fn new<K: KeyLists>(
         lists: &K,
         block: Range<u32>,
         settled: &Settled,
-    ) -> Result<Index, K::Error> {
-        let mut index = Index {
+    ) -> Result<ListIndex, K::Error> {
+        let mut index = ListIndex {
             first: block.start,
             starts: vec![0],
             holders: Vec::new(),
@@ -148,7 +148,7 @@ mod tests {
         let settled = Settled::new(5);
         let config = crate::Config { method: "jaccard".into(), ..Default::default() };
         let sizes = Sizes(method(&config).unwrap());
-        let mut index = Index::new(&lists, 0..5, &settled).unwrap();
+        let mut index = ListIndex::new(&lists, 0..5, &settled).unwrap();
         let mut found = Vec::new();
         index.keep(0);
         index.keep(1);
@@ -159,7 +159,7 @@ mod tests {
         index.keep(3);
         index.kept_beside(4, 0, &sizes, &mut found);
         assert_eq!(found, [3], "what 0 and 4 share comes too late to be enough");
-        let later = Index::new(&lists, 2..5, &settled).unwrap();
+        let later = ListIndex::new(&lists, 2..5, &settled).unwrap();
         assert_eq!(later.holders.iter().map(|holder| holder[0]).collect::<Vec<_>>(), [2, 3, 2, 3, 4]);
     }
 }

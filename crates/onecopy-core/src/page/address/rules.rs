@@ -14,9 +14,9 @@ use crate::config::ConfigError;
 
 /// The rules for which addresses name the same page. They are read from a file; the shipped one is the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "WrittenRules", into = "WrittenRules")]
 pub struct AddressRules {
-    pub(super) written: Written,
+    pub(super) written: WrittenRules,
     pub(super) compiled: Compiled,
 }
 
@@ -29,7 +29,7 @@ impl AddressRules {
         let explain = |error: toml::de::Error| refused(error.to_string().trim_end());
         let mut all: toml::Table = AddressRules::SHIPPED.parse().map_err(explain)?;
         all.extend(text.parse::<toml::Table>().map_err(explain)?);
-        let written: Written = all.try_into().map_err(explain)?;
+        let written: WrittenRules = all.try_into().map_err(explain)?;
         AddressRules::try_from(written)
     }
 }
@@ -44,7 +44,7 @@ impl Default for AddressRules {
 /// The keys of the file, which explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct WrittenRules {
     pub ignore_scheme: bool,
     pub ignore_host_case: bool,
     pub international_hosts: bool,
@@ -78,16 +78,16 @@ pub(super) struct WrittenHost {
     drop_parameters: Vec<String>,
 }
 
-impl From<AddressRules> for Written {
-    fn from(rules: AddressRules) -> Written {
+impl From<AddressRules> for WrittenRules {
+    fn from(rules: AddressRules) -> WrittenRules {
         rules.written
     }
 }
 
-impl TryFrom<Written> for AddressRules {
+impl TryFrom<WrittenRules> for AddressRules {
     type Error = ConfigError;
 
-    fn try_from(written: Written) -> Result<AddressRules, ConfigError> {
+    fn try_from(written: WrittenRules) -> Result<AddressRules, ConfigError> {
         let compiled = Compiled::of(&written)?;
         Ok(AddressRules { written, compiled })
     }
@@ -116,7 +116,7 @@ pub(super) struct CompiledHost {
 }
 
 impl Compiled {
-    fn of(written: &Written) -> Result<Compiled, ConfigError> {
+    fn of(written: &WrittenRules) -> Result<Compiled, ConfigError> {
         let mut compiled = Compiled {
             prefixes: written.host_prefixes.iter().map(|prefix| lower(prefix)).collect(),
             aliases: Hosts::default(),
@@ -144,7 +144,7 @@ impl Compiled {
     }
 
     /// The host that `host` finally means; an alias can lead to another alias.
-    fn end_of_aliases(&self, host: &str, written: &Written) -> Result<Box<[u8]>, ConfigError> {
+    fn end_of_aliases(&self, host: &str, written: &WrittenRules) -> Result<Box<[u8]>, ConfigError> {
         let mut end = self.host(host)?;
         for _ in 0..=written.host_aliases.len() {
             let mut next = None;

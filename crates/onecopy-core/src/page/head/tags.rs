@@ -15,7 +15,7 @@ pub(super) struct Tags<'a> {
 }
 
 /// A start tag.
-pub(super) struct Tag<'a> {
+pub(super) struct StartTag<'a> {
     /// The name in lower case, up to the longest name that matters here.
     name: [u8; NAME_BYTES],
     name_length: usize,
@@ -31,7 +31,7 @@ impl<'a> Tags<'a> {
     }
 
     /// The next start tag.
-    pub(super) fn next(&mut self) -> Option<Tag<'a>> {
+    pub(super) fn next(&mut self) -> Option<StartTag<'a>> {
         loop {
             let rest = &self.bytes[self.at..];
             let text = rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -48,7 +48,7 @@ impl<'a> Tags<'a> {
         }
     }
 
-    fn tag(&mut self) -> Option<Tag<'a>> {
+    fn tag(&mut self) -> Option<StartTag<'a>> {
         let rest = &self.bytes[self.at + 1..];
         let name_length = rest.iter().position(|&byte| ends_name(byte))?;
         let mut name = [0; NAME_BYTES];
@@ -58,11 +58,11 @@ impl<'a> Tags<'a> {
         let attributes = &rest[name_length..];
         let end = tag_end(attributes)?;
         self.at += 1 + name_length + end + 1;
-        Some(Tag { name, name_length, attributes: &attributes[..end] })
+        Some(StartTag { name, name_length, attributes: &attributes[..end] })
     }
 
     /// Moves past the end tag of the element that `tag` began. Without one the scan ends.
-    pub(super) fn skip_element(&mut self, tag: &Tag) {
+    pub(super) fn skip_element(&mut self, tag: &StartTag) {
         while let Some(found) = find(&self.bytes[self.at..], b"</") {
             self.at += found + 2;
             if starts_with(&self.bytes[self.at..], tag.name()) {
@@ -75,7 +75,7 @@ impl<'a> Tags<'a> {
     }
 }
 
-impl Tag<'_> {
+impl StartTag<'_> {
     /// The name in lower case; empty if it is longer than any that matters.
     pub(super) fn name(&self) -> &[u8] {
         self.name.get(..self.name_length).unwrap_or_default()

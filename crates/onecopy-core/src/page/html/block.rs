@@ -38,7 +38,7 @@ pub struct Count {
 
 /// The class of a byte, for counting.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteClass {
     Space,
     Mark,
     Lower,
@@ -53,17 +53,17 @@ enum Class {
 /// Counts `text`; `linked` says whether it is inside a link.
 pub fn count(text: &str, linked: bool) -> Count {
     let mut count = Count::default();
-    let mut previous = Class::Space;
+    let mut previous = ByteClass::Space;
     let bytes = text.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
         let class = CLASSES[byte as usize];
         match class {
-            Class::Tail => {
-                count.letters += u32::from(previous != Class::Mark);
+            ByteClass::Tail => {
+                count.letters += u32::from(previous != ByteClass::Mark);
                 continue;
             }
-            Class::Space => {}
-            Class::Mark => count.mark(byte, bytes.get(at + 1)),
+            ByteClass::Space => {}
+            ByteClass::Mark => count.mark(byte, bytes.get(at + 1)),
             _ => count.letter(class, previous),
         }
         previous = class;
@@ -82,22 +82,22 @@ pub fn count(text: &str, linked: bool) -> Count {
 }
 
 impl Count {
-    fn letter(&mut self, class: Class, previous: Class) {
+    fn letter(&mut self, class: ByteClass, previous: ByteClass) {
         self.letters += 1;
-        let begins = matches!(previous, Class::Space | Class::Mark);
+        let begins = matches!(previous, ByteClass::Space | ByteClass::Mark);
         // Two ideographs count as one word, which is about right.
-        if class == Class::Ideograph {
+        if class == ByteClass::Ideograph {
             self.words += self.letters & 1;
         } else if begins {
             self.words += 1;
-            self.capitals += u32::from(class == Class::Capital);
-            self.numbers += u32::from(class == Class::Digit);
+            self.capitals += u32::from(class == ByteClass::Capital);
+            self.numbers += u32::from(class == ByteClass::Digit);
         }
     }
 
     fn mark(&mut self, byte: u8, next: Option<&u8>) {
         let before_space =
-            next.is_none_or(|next| matches!(CLASSES[*next as usize], Class::Space | Class::Mark));
+            next.is_none_or(|next| matches!(CLASSES[*next as usize], ByteClass::Space | ByteClass::Mark));
         match byte {
             b'.' | b'!' | b'?' if before_space => self.stops += 1,
             b',' | b';' => self.commas += 1,
@@ -121,23 +121,23 @@ impl Count {
     }
 }
 
-static CLASSES: [Class; 256] = classes();
+static CLASSES: [ByteClass; 256] = classes();
 
-const fn classes() -> [Class; 256] {
-    let mut classes = [Class::Mark; 256];
+const fn classes() -> [ByteClass; 256] {
+    let mut classes = [ByteClass::Mark; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            b' ' | b'\n' | b'\t' | b'\r' | 0x0c => Class::Space,
-            b'a'..=b'z' | b'_' => Class::Lower,
-            b'A'..=b'Z' => Class::Capital,
-            b'0'..=b'9' => Class::Digit,
-            0x80..=0xbf => Class::Tail,
+            b' ' | b'\n' | b'\t' | b'\r' | 0x0c => ByteClass::Space,
+            b'a'..=b'z' | b'_' => ByteClass::Lower,
+            b'A'..=b'Z' => ByteClass::Capital,
+            b'0'..=b'9' => ByteClass::Digit,
+            0x80..=0xbf => ByteClass::Tail,
             // Latin-1 signs and general punctuation.
-            0xc2 | 0xe2 => Class::Mark,
-            0xe3..=0xe9 | 0xf0.. => Class::Ideograph,
-            0xc3..=0xff => Class::Lower,
-            _ => Class::Mark,
+            0xc2 | 0xe2 => ByteClass::Mark,
+            0xe3..=0xe9 | 0xf0.. => ByteClass::Ideograph,
+            0xc3..=0xff => ByteClass::Lower,
+            _ => ByteClass::Mark,
         };
         byte += 1;
     }

@@ -24,7 +24,7 @@ pub const FAR: u8 = 15;
 
 /// A box.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct HtmlBox {
     pub tag: Tag,
     pub parent: u32,
     /// How many boxes are around it.
@@ -46,7 +46,7 @@ pub struct Tree {
     pub text: String,
     pub blocks: Vec<Block>,
     /// The boxes in the order in which they begin. The first is the page.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<HtmlBox>,
     /// The title of the page, if any: a block that is in no box of the body.
     pub title: Option<usize>,
 }
@@ -83,7 +83,7 @@ struct Builder {
 
 impl Builder {
     fn new() -> Builder {
-        let root = Node {
+        let root = HtmlBox {
             tag: Tag::Html,
             parent: 0,
             depth: 0,
@@ -223,7 +223,7 @@ impl Builder {
         }
         let depth = self.stack.len() as u16;
         let before = if before == 0 { index } else { before };
-        self.tree.nodes.push(Node { tag, parent, depth, name, before, blocks: start..start, distance });
+        self.tree.nodes.push(HtmlBox { tag, parent, depth, name, before, blocks: start..start, distance });
         self.stack.push(index);
         self.last.push(0);
         self.open[tag as usize] += 1;

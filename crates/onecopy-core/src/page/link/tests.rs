@@ -50,6 +50,19 @@ fn silent(page: PageId, to: PageId) -> Claim {
     claim(page, LinkKind::Redirect, 2 * u64::from(to), true)
 }
 
+/// A page redirects to two pages. Their numbers are their places in the input, so they must not decide.
+#[test]
+fn the_order_of_the_input_does_not_choose_among_redirects() {
+    let claims = [claim(1, LinkKind::Redirect, 20, true), claim(1, LinkKind::Redirect, 30, true)];
+    let mut at = Addresses::new(&claims, &[20, 30]);
+    let first = ends(&claims, &at);
+    assert_eq!(first[0].end, End::Page(1_000_020));
+    at.content = HashMap::from([(10, 8), (15, 7)]);
+    assert_eq!(ends(&claims, &at)[0].end, End::Page(8), "the page with the other number");
+    let turned = [claims[1], claims[0]];
+    assert_eq!(ends(&turned, &at)[0].end, End::Page(8), "the other order of claims");
+}
+
 #[test]
 fn a_page_is_meant_rather_than_one_that_points_on() {
     let claims = [silent(1, 2), silent(2, 3), silent(4, 9), silent(5, 5)];

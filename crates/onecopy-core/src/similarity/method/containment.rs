@@ -8,7 +8,7 @@ use crate::similarity::measure::containment;
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::{overlap, overlap_at_least, part_needed};
 
-pub(super) const ABOUT: &str = "shared shingles of the smaller page's, exact";
+pub(super) const ABOUT: &str = "shared shingles of the smaller page's";
 
 /// Sets of shingles, with the smaller searched for in the larger.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::decide::candidate::Rarity;
 use crate::similarity::measure::angle;
 use crate::text::shingle::token_hashes;
 
-pub(super) const ABOUT: &str = "angle between word frequencies, exact";
+pub(super) const ABOUT: &str = "angle between word frequencies";
 
 /// How many bits of a sketch's word hold the frequency of its token. Higher frequencies are cut to the maximum.
 const FREQUENCY_BITS: u32 = 16;
@@ -54,7 +54,7 @@ impl Method for Cosine {
     }
 
     /// The number beside a key is the norm from there on.
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], rarity: &Rarity, _scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         let mut before = [0; 256];
         for &word in sketch {
             before[rarity.of(word) as usize] += square(word);

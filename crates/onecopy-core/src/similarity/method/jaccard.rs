@@ -11,7 +11,7 @@ use crate::similarity::outline::{compared, draw, most_shared};
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
 
-pub(super) const ABOUT: &str = "shared shingles of all shingles, exact";
+pub(super) const ABOUT: &str = "shared shingles of all shingles";
 
 /// Whole sets of shingles.
 #[derive(Debug)]

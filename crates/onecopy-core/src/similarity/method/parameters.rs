@@ -55,6 +55,9 @@ impl Parameters {
     ) -> Result<Option<usize>, ConfigError> {
         let given = self.given.iter().any(|(given, _)| given == key);
         let value = self.number(key, such_as, range)?;
+        if let Some((_, usual)) = self.known.last_mut() {
+            *usual = "off".into();
+        }
         Ok(given.then_some(value))
     }
 

@@ -110,7 +110,7 @@ impl Method for Projection {
         project(page.canonical, self.bits, scratch, out);
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if !sketch.is_empty() {
             let hashes = (0..self.pieces.count()).map(|number| self.pieces.hash(sketch, number));
             out.extend(hashes.zip((0..self.pieces.count() as u32).rev()));

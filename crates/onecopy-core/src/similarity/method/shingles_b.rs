@@ -110,7 +110,7 @@ impl Method for ShinglesB {
         out.extend(groups.map(|group| fingerprint(&self.rabin, group.iter().map(|&value| u64::from(value)))));
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if sketch.is_empty() {
             return;
         }

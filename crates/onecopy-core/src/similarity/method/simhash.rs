@@ -96,7 +96,7 @@ impl Method for Simhash {
         }
     }
 
-    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _desk: &mut Scratch, out: &mut Vec<(u64, u32)>) {
+    fn keys(&self, sketch: &[u64], _rarity: &Rarity, _scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
         if self.search == Search::Keys && !sketch.is_empty() {
             let hashes = (0..self.choices.count()).map(|number| self.choices.hash(sketch, number));
             out.extend(hashes.zip((0..self.choices.count() as u32).rev()));

@@ -13,6 +13,7 @@ use crate::batch::read::segment::Segment;
 use crate::batch::read::segments::{Segments, SketchAt};
 use crate::error::Result;
 use crate::io::Aligned;
+use crate::progress::Progress;
 use onecopy_core::settle::Holder;
 
 /// The contents of a run.
@@ -80,10 +81,20 @@ impl Contents {
     }
 }
 
+/// What finding contents needs to know.
+pub(crate) struct ContentFinder<'a> {
+    pub segments: &'a Segments,
+    /// Bytes for sorting.
+    pub memory: u64,
+    pub folder: &'a Path,
+    /// Counts segments, each twice.
+    pub progress: &'a dyn Progress,
+}
+
 /// Finds the contents of pages, which are given best first. Pages that are not given are not compared.
-pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder: &Path) -> Result<Contents> {
-    let ranks = ranks(&order, segments.pages());
-    let leaders = leaders(segments, &ranks, order.len(), memory, folder)?;
+pub(crate) fn contents(finder: &ContentFinder, order: Vec<u32>) -> Result<Contents> {
+    let ranks = ranks(&order, finder.segments.pages());
+    let leaders = leaders(finder, &ranks, order.len())?;
     let (mut best_page, mut copies) = (Vec::new(), Vec::new());
     let mut of_rank = leaders;
     for rank in 0..of_rank.len() {
@@ -102,12 +113,13 @@ pub(crate) fn contents(segments: &Segments, order: Vec<u32>, memory: u64, folder
         *slot = of_rank[*slot as usize];
     }
     drop(of_rank);
-    let (sketch_at, sizes) = sketches(segments, &of_page, &best_page)?;
+    let (sketch_at, sizes) = sketches(finder, &of_page, &best_page)?;
     Ok(Contents { of_page, best_page, copies, sketch_at, sizes })
 }
 
 /// For each of `count` ranks, the best rank with the same fingerprint.
-fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder: &Path) -> Result<Vec<u32>> {
+fn leaders(finder: &ContentFinder, ranks: &[u32], count: usize) -> Result<Vec<u32>> {
+    let ContentFinder { segments, memory, folder, progress } = *finder;
     let mut sorter = Sorter::new(folder.join("fingerprints"), memory);
     let mut values = Vec::new();
     for i in 0..segments.len() {
@@ -122,6 +134,7 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
                 .map(|(row, &rank)| ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)),
         );
         sorter.extend(&values)?;
+        progress.advance(1);
     }
     let mut leaders = vec![0u32; count];
     let mut current = None;
@@ -140,7 +153,8 @@ fn leaders(segments: &Segments, ranks: &[u32], count: usize, memory: u64, folder
 /// The position and size of each content's sketch. It is the sketch of the best page if that has one. Otherwise it is
 /// the sketch of any page that covers the canonical text alone: all of those are equal, and the best page's sketch
 /// would be too.
-fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+fn sketches(finder: &ContentFinder, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+    let ContentFinder { segments, progress, .. } = *finder;
     let mut places = vec![SketchAt::default(); best_page.len()];
     let mut sizes = vec![0; best_page.len()];
     for i in 0..segments.len() {
@@ -154,6 +168,7 @@ fn sketches(segments: &Segments, of_page: &[u32], best_page: &[u32]) -> Result<(
                 sizes[content as usize] = row.sketch_size;
             }
         }
+        progress.advance(1);
     }
     Ok((places, sizes))
 }

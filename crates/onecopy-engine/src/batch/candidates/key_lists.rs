@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::batch::candidates::known::{KnownLists, Written};
 use crate::error::{At, Error, Result};
 use crate::io::{read_block, write_block};
+use crate::progress::Progress;
 
 /// Key lists in parts. The contents of each list are ascending.
 pub(crate) struct StoredLists {
@@ -97,6 +98,30 @@ impl KeyLists for StoredLists {
 
     fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
         (0..self.parts.len()).try_for_each(|number| self.part(number).for_each(&mut each))
+    }
+}
+
+/// Lists that report the holders of each list that was gone through.
+pub(crate) struct WatchedLists<'a> {
+    pub lists: &'a StoredLists,
+    pub progress: &'a dyn Progress,
+}
+
+impl KeyLists for WatchedLists<'_> {
+    type Error = Error;
+
+    fn entries(&self) -> usize {
+        self.lists.entries()
+    }
+
+    fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
+        self.lists.for_each(|list| {
+            if self.progress.stopped() {
+                return Err(Error::Stopped);
+            }
+            self.progress.advance(list.len() as u64);
+            each(list)
+        })
     }
 }
 

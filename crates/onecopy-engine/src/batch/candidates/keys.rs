@@ -19,7 +19,7 @@ use crate::batch::read::segments::Segments;
 use crate::error::{Error, Result};
 use crate::io::{Aligned, Pace};
 use crate::parallel::for_each;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Leg, Progress};
 use onecopy_core::settle::Holder;
 
 /// The number of leading bits that assign a key to a part. Each part is sorted separately.
@@ -46,9 +46,11 @@ pub(crate) struct KeyFinder<'a> {
 }
 
 impl KeyFinder<'_> {
-    /// The lists of all keys that two contents or more share.
+    /// The lists of all keys that two contents or more share. Progress counts pages, each once.
     pub(crate) fn lists(&self, budget: &Budget, progress: &dyn Progress) -> Result<StoredLists> {
-        progress.begin(Stage::Keys, self.segments.pages() as u64);
+        let pages = self.segments.pages() as u64;
+        // Sorting takes about as long as finding.
+        let (finding, sorting) = (Leg::new(progress, pages / 2, pages), pages - pages / 2);
         let bits = self.part_bits(budget);
         let (share, pace) = (budget.sort >> bits, Arc::new(Pace::default()));
         let pile = |part| Pile::new(self.folder.join(format!("keys-{part}")), share, pace.clone());
@@ -59,10 +61,12 @@ impl KeyFinder<'_> {
             if progress.stopped() {
                 return Err(Error::Stopped);
             }
-            progress.advance(self.segment(i, buffers, &piles)?);
+            finding.advance(self.segment(i, buffers, &piles)?);
             Ok(())
         })?;
-        self.sorted(piles, budget)
+        drop(finding);
+        let sorting = Leg::new(progress, sorting, piles.len() as u64);
+        self.sorted(piles, budget, &sorting)
     }
 
     /// The number of bits that select a part: enough for a thread to sort one part in its share of the memory.
@@ -75,7 +79,12 @@ impl KeyFinder<'_> {
     }
 
     /// Sorts the piles and turns them into key lists.
-    fn sorted(&self, piles: Vec<Mutex<Pile<Key>>>, budget: &Budget) -> Result<StoredLists> {
+    fn sorted(
+        &self,
+        piles: Vec<Mutex<Pile<Key>>>,
+        budget: &Budget,
+        progress: &dyn Progress,
+    ) -> Result<StoredLists> {
         let unlocked = |pile: Mutex<Pile<Key>>| pile.into_inner().expect("no thread panics with this lock");
         let mut piles: Vec<Pile<Key>> = piles.into_iter().map(unlocked).collect();
         if piles.iter().any(Pile::is_spilled) {
@@ -92,12 +101,16 @@ impl KeyFinder<'_> {
         };
         let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
         for_each(self.threads, piles.len(), SortBuffers::default, |scratch, part| {
+            if progress.stopped() {
+                return Err(Error::Stopped);
+            }
             let pile = piles[part].lock().expect("no thread panics with this lock").take();
             let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut scratch.used));
             let mut sorter = pile.into_sorter(room, used, &mut scratch.aligned)?;
             // Two pages with too little behind a key are not alike, so one holder of the key must be strong.
             sorter.drop_alone(&mut scratch.notes, is_strong);
             scratch.used = self.collect(sorter, &mut scratch.sorted, lists.writer(part))?;
+            progress.advance(1);
             Ok(())
         })?;
         lists.finish()

@@ -8,7 +8,7 @@ use crate::batch::candidates::key_lists::StoredLists;
 use crate::batch::candidates::keys::KeyFinder;
 use crate::error::{Error, Result};
 use crate::io::Aligned;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
 
 /// Returns the pairs that `near` finds among one-word sketches, best content first. Each pair is a list.
 pub(crate) fn neighbours(
@@ -17,7 +17,6 @@ pub(crate) fn neighbours(
     budget: &Budget,
     progress: &dyn Progress,
 ) -> Result<StoredLists> {
-    progress.begin(Stage::Keys, finder.segments.pages() as u64);
     let (mut words, mut buffer) = (vec![0; finder.contents.len()], Aligned::default());
     let again = !finder.segments.on_disk();
     for i in 0..finder.segments.len() {

@@ -3,7 +3,7 @@
 use onecopy_core::{Links, best_first};
 
 use crate::batch::read::segments::Segments;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Preferences that come before the winner rules.
 pub(crate) struct Preferences<'a> {
@@ -11,6 +11,22 @@ pub(crate) struct Preferences<'a> {
     pub links: &'a Links,
     /// Pages whose canonical link is believed, ascending.
     pub lesser: &'a [u32],
+}
+
+/// Returns an error if no page is in a market: its name is probably mistyped.
+pub(crate) fn check_markets(segments: &Segments, markets: &[String]) -> Result<()> {
+    let all = (1u32 << markets.len()) - 1;
+    let mut found = 0;
+    for number in 0..segments.len() {
+        if found == all {
+            return Ok(());
+        }
+        found |= segments.load(number)?.rows.iter().fold(0, |found, row| found | u32::from(row.markets));
+    }
+    match markets.iter().enumerate().find(|(number, _)| found >> number & 1 == 0) {
+        Some((_, market)) if segments.pages() > 0 => Err(Error::NoPageInMarket { market: market.clone() }),
+        _ => Ok(()),
+    }
 }
 
 impl Preferences<'_> {

@@ -8,7 +8,7 @@ use crate::progress::{Progress, Stage};
 
 /// The pages, best first.
 pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) -> Result<Vec<u32>> {
-    progress.begin(Stage::Rank, segments.pages() as u64);
+    progress.begin(Stage::Order, segments.pages() as u64);
     let buffer = (memory as usize / segments.len().max(1)).clamp(1 << 10, 1 << 13);
     let mut order = Vec::with_capacity(segments.pages());
     let mut cursors = Vec::with_capacity(segments.len());
@@ -29,6 +29,7 @@ pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) ->
             }
         }
     }
+    progress.advance(order.len() as u64 % 4_096);
     Ok(order)
 }
 

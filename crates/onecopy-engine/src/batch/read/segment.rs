@@ -6,7 +6,7 @@
 use onecopy_core::Fingerprint;
 
 use crate::batch::order::links::Link;
-use crate::ingest::Rejection;
+use crate::ingest::{Class, Reason, Rejection};
 
 /// One page of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(crate) struct Segment {
 impl Segment {
     /// Its approximate size in memory, without sketches.
     pub(crate) fn bytes(&self) -> u64 {
-        let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.len() + 40).sum();
+        let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.text.len() + 64).sum();
         let links: usize = self.links.iter().map(|link| link.to.len() + size_of::<Link>()).sum();
         let texts = self.names.len() + self.facts.len() + self.ranks.len();
         (self.rows.len() * size_of::<Row>() + texts + links + rejected) as u64
@@ -250,21 +250,29 @@ fn push_bytes(bytes: &[u8], words: &mut Vec<u64>) {
 fn encode_rejected(rejected: &[Rejection]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for rejection in rejected {
-        for number in [rejection.source, rejection.line, rejection.reason.len() as u32] {
+        let Rejection { source, line, reason, lost } = rejection;
+        for number in [*source, *line, reason.class.code(), reason.text.len() as u32] {
             bytes.extend_from_slice(&number.to_ne_bytes());
         }
-        bytes.extend_from_slice(rejection.reason.as_bytes());
+        bytes.extend_from_slice(&lost.unwrap_or(u64::MAX).to_ne_bytes());
+        bytes.extend_from_slice(reason.text.as_bytes());
     }
     bytes
 }
 
 fn decode_rejected(mut bytes: &[u8]) -> Vec<Rejection> {
     let mut rejected = Vec::new();
-    while let Some((head, rest)) = bytes.split_first_chunk::<12>() {
-        let number = |i: usize| u32::from_ne_bytes([head[i], head[i + 1], head[i + 2], head[i + 3]]);
-        let (reason, rest) = rest.split_at((number(8) as usize).min(rest.len()));
-        let reason = String::from_utf8_lossy(reason).into_owned();
-        rejected.push(Rejection { source: number(0), line: number(4), reason });
+    while let Some((head, rest)) = bytes.split_first_chunk::<24>() {
+        let (numbers, _) = head.as_chunks::<4>();
+        let number = |i: usize| u32::from_ne_bytes(numbers[i]);
+        let (text, rest) = rest.split_at((number(3) as usize).min(rest.len()));
+        // The checksum of the segment was right, so the code is one of ours.
+        let class = Class::from_code(number(2)).unwrap_or(Class::Refused);
+        let reason = Reason::new(class, String::from_utf8_lossy(text));
+        let lost =
+            u64::from_ne_bytes([&numbers[4][..], &numbers[5]].concat().try_into().expect("eight bytes"));
+        let lost = Some(lost).filter(|&lost| lost != u64::MAX);
+        rejected.push(Rejection { source: number(0), line: number(1), reason, lost });
         bytes = rest;
     }
     rejected
@@ -311,8 +319,13 @@ mod tests {
                 to: "ü".into(),
             }],
             rejected: vec![
-                Rejection { source: 1, line: 2, reason: "füll".into() },
-                Rejection { source: 0, line: 0, reason: String::new() },
+                Rejection {
+                    source: 1,
+                    line: 2,
+                    reason: Reason::new(Class::Http(404), "füll"),
+                    lost: Some(7),
+                },
+                Rejection { source: 0, line: 0, reason: Reason::new(Class::Damaged, ""), lost: None },
             ],
             ranks: vec![1, 2, 3],
         };

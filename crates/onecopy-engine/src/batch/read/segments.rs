@@ -1,16 +1,23 @@
 //! The segments of a run. They stay in memory while they fit, and the others go to disk. Once most are on disk, all
 //! are.
 //!
-//! A killed run loses the segments in memory: reading that input again is faster than writing all segments.
+//! A killed run loses the segments in memory: reading that input again is faster than always writing all segments. A
+//! run that is stopped, or fails, writes them before it ends.
 
 mod disk;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
 use crate::io::Aligned;
+use crate::job::Job;
+use crate::progress::{Note, Progress};
+use crate::run;
 use disk::{Disk, OnDisk};
 
 pub(crate) use disk::RankCursor;
@@ -23,8 +30,16 @@ pub(crate) struct Collector {
     memory: u64,
     memory_limit: u64,
     disk: Option<Disk>,
+    /// How many chunks the lots have that were read to their end.
+    ends: BTreeMap<u32, u32>,
     folder: PathBuf,
 }
+
+/// The file that keeps the ends of lots.
+const ENDS: &str = "ends.json";
+
+/// How long a run that is stopped may take to write its segments.
+const SAVING: Duration = Duration::from_secs(20);
 
 enum Stored {
     /// A segment and its sketches in sequence.
@@ -70,6 +85,7 @@ impl Collector {
             memory: 0,
             memory_limit,
             disk: None,
+            ends: run::read(&folder.join(ENDS)).unwrap_or_default(),
             folder: folder.to_owned(),
         };
         if folder.join("segments.log").exists() {
@@ -79,6 +95,50 @@ impl Collector {
             collector.disk = Some(disk);
         }
         Ok(collector)
+    }
+
+    /// The number of pages so far.
+    pub(crate) fn pages(&self) -> u64 {
+        self.segments.iter().map(|stored| stored.rows() as u64).sum()
+    }
+
+    /// Records lots that end after so many chunks.
+    pub(crate) fn end(&mut self, ends: Vec<(u32, u32)>) -> Result<()> {
+        self.ends.extend(ends);
+        run::write(&self.folder.join(ENDS), &self.ends)
+    }
+
+    /// Whether all chunks of a lot are here, so that its sources need not be opened.
+    pub(crate) fn has_all(&self, lot: u32) -> bool {
+        self.ends.get(&lot).is_some_and(|&chunks| (0..chunks).all(|chunk| self.has(lot, chunk)))
+    }
+
+    /// Writes the segments in memory to disk, so that a later run can continue from them. Gives up after a while.
+    fn save(mut self) -> Result<()> {
+        let begun = Instant::now();
+        for stored in std::mem::take(&mut self.segments) {
+            if begun.elapsed() > SAVING {
+                break;
+            }
+            if let Stored::Memory(segment, sketches) = stored {
+                Stored::on(self.disk()?, &segment, &sketches)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Saves the segments of a run that ends with this error, if a later run can use them. Returns the error to report.
+    pub(crate) fn save_after(self, job: &Job, error: Error, progress: &dyn Progress) -> Error {
+        let useful = match &error {
+            Error::Stopped | Error::Memory { .. } => true,
+            Error::Io { source, .. } => source.kind() != ErrorKind::StorageFull,
+            _ => false,
+        };
+        if !useful || !job.continues() || self.memory == 0 {
+            return error;
+        }
+        progress.note(&Note::Saving);
+        self.save().err().unwrap_or(error)
     }
 
     /// Whether it has the segment of a chunk.
@@ -144,8 +204,8 @@ impl Collector {
             return Err(Error::TooManyPages { pages });
         }
         firsts.push(pages as u32);
-        let Collector { segments, memory, memory_limit, disk, folder, .. } = self;
-        Ok(Segments { segments, firsts, memory, memory_limit, disk, folder })
+        let Collector { segments, memory, memory_limit, disk, ends, folder, .. } = self;
+        Ok(Segments { segments, firsts, memory, memory_limit, disk, ends, folder })
     }
 }
 
@@ -157,6 +217,7 @@ pub(crate) struct Segments {
     memory: u64,
     memory_limit: u64,
     disk: Option<Disk>,
+    ends: BTreeMap<u32, u32>,
     folder: PathBuf,
 }
 
@@ -192,6 +253,7 @@ impl Segments {
             segments: self.segments,
             memory_limit: self.memory_limit,
             disk: self.disk,
+            ends: self.ends,
             folder: self.folder,
         }
     }
@@ -239,6 +301,16 @@ impl Segments {
             Stored::Memory(segment, _) => (segment.lot, segment.chunk, segment.lines),
             Stored::Disk(OnDisk { layout, .. }) => (layout.lot, layout.chunk, layout.lines),
         }
+    }
+
+    /// The segments of each lot.
+    pub(crate) fn ranges(&self, lots: usize) -> Vec<Range<usize>> {
+        let mut ranges = vec![0..0; lots];
+        for segment in 0..self.len() {
+            let range = &mut ranges[self.place(segment).0 as usize];
+            *range = if *range == (0..0) { segment..segment + 1 } else { range.start..segment + 1 };
+        }
+        ranges
     }
 
     /// A segment without its ranks and sketches.
@@ -319,13 +391,6 @@ impl Segments {
         }
     }
 
-    /// The facts of a page.
-    pub(crate) fn facts(&self, page: u32) -> Result<Vec<u8>> {
-        let segment = self.segment_of(page);
-        let row = (page - self.firsts[segment]) as usize;
-        Ok(self.load(segment)?.facts(row).to_vec())
-    }
-
     /// The segment of a page.
     pub(crate) fn segment_of(&self, page: u32) -> usize {
         self.firsts.partition_point(|&first| first <= page) - 1
@@ -337,130 +402,4 @@ impl Segments {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::FileExt;
-
-    use super::*;
-
-    fn segment(lot: u32, chunk: u32) -> Segment {
-        let row = Row {
-            line: chunk,
-            fingerprint: u128::from(lot) << 70 | 1,
-            sketch_size: 2,
-            name_end: 3,
-            ..Default::default()
-        };
-        Segment {
-            lot,
-            chunk,
-            lines: 4,
-            rows: vec![row],
-            names: format!("\"{lot}\"").into_bytes(),
-            ranks: vec![lot as u8; 5],
-            ..Default::default()
-        }
-    }
-
-    /// More words than a block has.
-    fn sketches(lot: u32) -> Vec<u64> {
-        [&[u64::from(lot), 99][..], &[7; 600]].concat()
-    }
-
-    fn check(segments: &Segments) {
-        assert_eq!(segments.pages(), 3);
-        for (i, lot) in [0, 0, 2].into_iter().enumerate() {
-            let (row, name) = segments.page(i as u32).unwrap();
-            assert_eq!(name, format!("\"{lot}\"").into_bytes());
-            assert_eq!(segments.load(i).unwrap().rows, [row]);
-            for again in [false, true] {
-                let mut buffer = Aligned::default();
-                assert_eq!(segments.sketches(i, again, &mut buffer).unwrap(), sketches(lot as u32));
-            }
-            let at = SketchAt { segment: i as u32, start: 0 };
-            assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
-            let (mut ranks, mut cursor) = ([0; 8], RankCursor::default());
-            for (room, n) in [(2, 2), (6, 3), (8, 0)] {
-                assert_eq!(segments.ranks(i, &mut cursor, &mut ranks[..room]).unwrap(), n);
-                assert_eq!(ranks[..n], [lot as u8; 5][..n]);
-            }
-        }
-    }
-
-    #[test]
-    fn memory_and_disk_hold_the_same() {
-        let folder = tempfile::tempdir().unwrap();
-        let one = segment(2, 0).bytes() + 8 * sketches(2).len() as u64;
-        for (limit, held) in [(1 << 20, 3), (3 * one, 3), (2 * one, 2), (one, 0), (0, 0)] {
-            let mut collector = Collector::open(folder.path(), limit).unwrap();
-            for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
-                collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
-            }
-            let segments = collector.finish().unwrap();
-            assert_eq!(segments.memory, held * one, "{limit}");
-            assert_eq!((segments.in_memory(), segments.on_disk()), (held == 3, held == 0));
-            check(&segments);
-            let _ = std::fs::remove_file(folder.path().join("segments.log"));
-        }
-    }
-
-    #[test]
-    fn what_was_logged_is_found_again_and_a_torn_end_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut collector = Collector::open(folder.path(), 0).unwrap();
-        for (lot, chunk) in [(2, 0), (0, 1)] {
-            collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
-        }
-        drop(collector);
-        let log = folder.path().join("segments.log");
-        let mut bytes = std::fs::read(&log).unwrap();
-        bytes.truncate(bytes.len() - 1);
-        std::fs::write(&log, bytes).unwrap();
-        let mut collector = Collector::open(folder.path(), 0).unwrap();
-        assert!(collector.has(2, 0) && !collector.has(0, 1));
-        collector.add(segment(0, 1), &mut sketches(0)).unwrap();
-        collector.add(segment(0, 0), &mut sketches(0)).unwrap();
-        check(&collector.finish().unwrap());
-    }
-
-    /// Reads a segment in all ways. Returns which succeeded.
-    fn read_all(segments: &Segments) -> [bool; 6] {
-        let at = SketchAt::default();
-        let (mut cursor, mut aligned, mut buffer) = (RankCursor::default(), Aligned::default(), Vec::new());
-        [
-            segments.load(0).is_err(),
-            segments.page(0).is_err(),
-            segments.ranks(0, &mut cursor, &mut [0; 8]).is_err(),
-            segments.sketches(0, false, &mut aligned).is_err(),
-            segments.sketches(0, true, &mut aligned).is_err(),
-            segments.sketch(at, 1, &mut buffer).is_err(),
-        ]
-    }
-
-    #[test]
-    fn damage_on_disk_is_noticed_wherever_it_is() {
-        let layout = segment(0, 0).encode(&sketches(0), |_| Box::leak(Box::default()));
-        let (ranks, sketch) = (8 * layout.ranks_at() as u64, 8 * layout.sketches_at() as u64);
-        for (byte, expected) in [
-            (0, [true, true, false, false, false, false]),
-            (ranks - 1, [true, true, false, false, false, false]),
-            (ranks, [false, false, true, false, false, false]),
-            // If one sketch of a segment is damaged, no sketch of it is used.
-            (sketch + 4_000, [false, false, false, true, true, true]),
-            (8 * layout.words() as u64, [false; 6]),
-        ] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut collector = Collector::open(folder.path(), 0).unwrap();
-            collector.add(segment(0, 0), &mut sketches(0)).unwrap();
-            let segments = collector.finish().unwrap();
-            let path = folder.path().join("segments.bin");
-            let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
-            let mut found = [0];
-            file.read_exact_at(&mut found, byte).unwrap();
-            file.write_all_at(&[found[0] ^ 1], byte).unwrap();
-            file.sync_all().unwrap();
-            assert_eq!(read_all(&segments), expected, "{byte}");
-            let again = Collector::open(folder.path(), 0).unwrap();
-            assert_eq!(again.has(0, 0), expected == [false; 6], "what is damaged is not taken up");
-        }
-    }
-}
+mod tests;

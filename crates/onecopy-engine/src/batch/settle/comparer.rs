@@ -80,9 +80,6 @@ impl Comparer for SketchComparer<'_> {
     }
 
     fn connected(&self, lists: u64) {
-        // Gathered contents are connected right after they are settled. Progress counts that step instead.
-        if self.sketches.is_none() {
-            self.progress.advance(lists);
-        }
+        self.progress.advance(lists);
     }
 }

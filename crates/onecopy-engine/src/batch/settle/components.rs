@@ -8,7 +8,7 @@ use onecopy_core::Groups;
 use onecopy_core::settle::{Comparer, KeyLists};
 
 use crate::batch::candidates::contents::Contents;
-use crate::batch::candidates::key_lists::StoredLists;
+use crate::batch::candidates::key_lists::{StoredLists, WatchedLists};
 use crate::batch::settle::comparer::SketchComparer;
 use crate::error::{Error, Result};
 use onecopy_core::settle::Holder;
@@ -58,8 +58,12 @@ pub(crate) struct Room<'a> {
     pub folder: &'a std::path::Path,
 }
 
+/// How many times [`divide`] goes through the lists.
+pub(crate) const PASSES: u64 = 2;
+
 /// Divides contents into sections.
-pub(crate) fn divide(comparer: &SketchComparer, lists: StoredLists, room: &Room) -> Result<Sections> {
+pub(crate) fn divide(comparer: &SketchComparer, lists: &StoredLists, room: &Room) -> Result<Sections> {
+    let lists = WatchedLists { lists, progress: comparer.progress };
     let mut groups = may_be_alike(comparer, &lists)?;
     let (of, count) = numbered(&mut groups, &comparer.contents.sizes, room.words);
     let dealt = deal(&lists, &mut groups, &of, count, room)?;
@@ -80,12 +84,9 @@ fn slot(section: u32, count: usize) -> usize {
 }
 
 /// Groups contents that share a key and may be alike. No pair across two groups may be alike.
-fn may_be_alike(comparer: &SketchComparer, lists: &StoredLists) -> Result<Groups> {
+fn may_be_alike(comparer: &SketchComparer, lists: &WatchedLists) -> Result<Groups> {
     let (mut groups, mut own) = (Groups::new(comparer.contents.len()), Vec::new());
     lists.for_each(|list| {
-        if comparer.progress.stopped() {
-            return Err(Error::Stopped);
-        }
         own.clear();
         own.extend(list.iter().map(|holder| groups.find(holder[0])));
         // Near-duplicates share many keys, and another key has joined most of them already.
@@ -144,7 +145,7 @@ fn numbered(groups: &mut Groups, sizes: &[u32], room: u32) -> (Vec<u32>, usize) 
 
 /// Distributes the lists to `count` sections.
 fn deal(
-    lists: &StoredLists,
+    lists: &impl KeyLists<Error = Error>,
     groups: &mut Groups,
     of: &[u32],
     count: usize,

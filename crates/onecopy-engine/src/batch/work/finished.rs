@@ -7,26 +7,25 @@ use std::path::Path;
 
 use onecopy_core::ANSWER_VERSION;
 
-use super::RESULTS;
 use super::folder::maker;
+use super::names::{DESCRIPTIONS, wanted};
 use crate::error::{At, Error, Result};
+use crate::job::{KeptPages, Outputs};
 use crate::report::Report;
 use crate::run::{self, Extent, Run};
-
-/// The results whose sizes are not recorded.
-const DESCRIPTIONS: [&str; 2] = ["run.json", "report.json"];
 
 /// The state of the results of an identical run.
 #[derive(Debug)]
 pub(super) enum Finished {
     /// All results.
     Whole(Box<Report>),
-    /// All results except these.
-    Lacks(String),
+    /// All results except these; the sizes of all results when they were made.
+    Lacks { names: String, recorded: BTreeMap<String, Extent> },
 }
 
-/// Compares the finished run in `out` with `run`. Fails if they differ, or if somebody changed the results.
-pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
+/// Compares the finished run in `out` with `run`, which has these outputs. Fails if they differ, or if somebody changed
+/// the results.
+pub(super) fn check(run: &Run, out: &Path, outputs: Outputs) -> Result<Finished> {
     let folder = out.to_owned();
     let made = run::read::<Run>(&out.join("run.json")).filter(|made| made.answer_version == ANSWER_VERSION);
     let (Some(made), Some(report)) = (made, run::read(&out.join("report.json"))) else {
@@ -46,13 +45,25 @@ pub(super) fn check(run: &Run, out: &Path) -> Result<Finished> {
     if !changed.is_empty() {
         return Err(Error::OutputChanged { folder, names: changed.join(" and ") });
     }
-    Ok(if lacks.is_empty() { Finished::Whole(report) } else { Finished::Lacks(lacks.join(" and ")) })
+    if !made.results.is_empty() {
+        let is_new = |name: &&str| !DESCRIPTIONS.contains(name) && !made.results.contains_key(*name);
+        lacks.extend(wanted(outputs, &run.config).into_iter().filter(is_new));
+    }
+    if outputs.kept == KeptPages::Stream {
+        lacks.push("the stream of kept pages");
+    }
+    let names = lacks.join(" and ");
+    Ok(if names.is_empty() {
+        Finished::Whole(report)
+    } else {
+        Finished::Lacks { names, recorded: made.results }
+    })
 }
 
-/// The size of each result.
-pub(super) fn extents(results: &Path) -> Result<BTreeMap<String, Extent>> {
+/// The size of each of these results.
+pub(super) fn extents(results: &Path, names: &[&str]) -> Result<BTreeMap<String, Extent>> {
     let mut extents = BTreeMap::new();
-    for name in RESULTS.into_iter().filter(|name| !DESCRIPTIONS.contains(name)) {
+    for &name in names.iter().filter(|name| !DESCRIPTIONS.contains(name)) {
         let path = results.join(name);
         let extent = extent_of(&path).at("read", &path)?;
         extents.extend(extent.map(|extent| (name.to_owned(), extent)));

@@ -10,7 +10,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{RESULTS, delete};
+use super::delete;
+use super::names::owned;
 use crate::error::{At, Error, Result};
 use crate::run;
 
@@ -47,23 +48,24 @@ struct ReportMark {
     removed: u64,
 }
 
-/// Returns the contents of a folder. Fails if it has files that no run made.
-pub(super) fn look(out: &Path) -> Result<Holds> {
+/// Returns the contents of a folder. Fails if it has files that no run made where a run would write these results.
+pub(super) fn look(out: &Path, results: &[&str]) -> Result<Holds> {
     let names = match names(out) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Holds::NoResults),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(Error::OutputNotOurs { folder: out.to_owned() });
+        }
         names => names.at("read", out)?,
     };
     let working = out.join(WORKING);
     let begun = working.is_dir() && is_working(&working)?;
-    if is_finished(out) {
-        return Ok(Holds::Results);
-    }
+    let is_finished = is_finished(out);
     let others = names.iter().any(|name| name != WORKING);
-    if others && !begun {
+    if others && !begun && !is_finished {
         return Err(Error::OutputNotOurs { folder: out.to_owned() });
     }
-    refuse_results(out)?;
-    Ok(Holds::NoResults)
+    refuse_others(out, results)?;
+    Ok(if is_finished { Holds::Results } else { Holds::NoResults })
 }
 
 /// The version of onecopy that made the results in `out`.
@@ -71,18 +73,18 @@ pub(super) fn maker(out: &Path) -> Option<String> {
     run::read::<RunMark>(&out.join("run.json")).map(|mark| mark.version)
 }
 
-/// Fails if a folder has results that no run made.
-pub(super) fn refuse_results(out: &Path) -> Result<()> {
-    if is_finished(out) || out.join(WORKING).join(PUBLISHING).exists() {
-        return Ok(());
-    }
-    match RESULTS.iter().find(|name| out.join(name).symlink_metadata().is_ok()) {
+/// Fails if a folder has files with the names of these results that no run made.
+pub(super) fn refuse_others(out: &Path, results: &[&str]) -> Result<()> {
+    let owned = owned(out);
+    let is_other = |name: &&&str| !owned.contains(*name) && out.join(name).symlink_metadata().is_ok();
+    match results.iter().find(is_other) {
         Some(name) => Err(foreign(out, name)),
         None => Ok(()),
     }
 }
 
-fn is_finished(out: &Path) -> bool {
+/// Whether a folder has the results of a finished run.
+pub(super) fn is_finished(out: &Path) -> bool {
     maker(out).is_some() && run::read::<ReportMark>(&out.join("report.json")).is_some()
 }
 
@@ -104,7 +106,7 @@ fn is_working(working: &Path) -> Result<bool> {
 
 /// Whether a run makes files of this name in its working folder.
 fn is_ours(name: &OsStr) -> bool {
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 14] = [
         "lock",
         "stdin",
         "run.json",
@@ -113,9 +115,12 @@ fn is_ours(name: &OsStr) -> bool {
         "segments.log",
         "decisions",
         "decisions.part",
+        "ends.json",
+        "ends.part",
         "results",
         "recall",
         PUBLISHING,
+        "publishing.part",
     ];
     // Version 0.2 wrote `runs.` for `lists.`.
     const STARTS: [&str; 7] = ["fingerprints.", "keys-", "lists.", "runs.", "section-", "sketches-", "kept-"];
@@ -172,8 +177,10 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        look(folder.path())
+        look(folder.path(), &WANTED)
     }
+
+    const WANTED: [&str; 4] = ["kept", "removed.parquet", "run.json", "report.json"];
 
     #[test]
     fn a_folder_is_ours_by_what_it_holds() {
@@ -185,6 +192,7 @@ mod tests {
             &[(".onecopy/stdin", "text")],
             &[(".onecopy/run.json", RUN), ("notes.txt", "")],
             &[(".onecopy/run.json", RUN), (".onecopy/publishing", ""), ("kept/x", "")],
+            &[(".onecopy/run.json", RUN), (".onecopy/lists.3", ""), (".onecopy/runs.3", "")],
         ] {
             assert_eq!(holds(files).unwrap(), Holds::NoResults, "{files:?}");
         }
@@ -201,6 +209,8 @@ mod tests {
             &[(".onecopy/run.json", "{}")],
             &[(".onecopy/run.json", RUN), (".onecopy/mine", "x")],
             &[(".onecopy/mine", "x"), ("run.json", RUN), ("report.json", REPORT)],
+            &[("removed.parquet", "x"), ("run.json", RUN), ("report.json", REPORT)],
+            &[(".onecopy/run.json", RUN), (".onecopy/publishing", r#"["kept"]"#), ("removed.parquet", "x")],
             &[("notes.txt", "x")],
         ] {
             let refused =

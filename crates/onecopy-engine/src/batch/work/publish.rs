@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::{RESULTS, delete};
+use super::delete;
+use super::names::Published;
 use crate::error::{At, Result};
 
 /// The result that is published last.
@@ -17,7 +18,7 @@ const FEW: usize = 32;
 
 /// A step of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PublishStep {
     /// Syncs the bytes of a file.
     SyncFile(PathBuf),
     /// Syncs the names in a folder.
@@ -28,57 +29,65 @@ pub(super) enum Step {
     Rename(PathBuf, PathBuf),
 }
 
-impl Step {
+impl PublishStep {
     /// Takes the step.
     pub(super) fn take(self) -> Result<()> {
         match self {
-            Step::SyncFile(path) => File::open(&path).and_then(|file| file.sync_all()).at("sync", &path),
-            Step::SyncFolder(path) => sync_folder(&path),
-            Step::SyncBelow(path) => sync_below(&path),
-            Step::Delete(path) => delete(&path),
-            Step::Rename(from, to) => fs::rename(&from, &to).at("create", &to),
+            PublishStep::SyncFile(path) => {
+                File::open(&path).and_then(|file| file.sync_all()).at("sync", &path)
+            }
+            PublishStep::SyncFolder(path) => sync_folder(&path),
+            PublishStep::SyncBelow(path) => sync_below(&path),
+            PublishStep::Delete(path) => delete(&path),
+            PublishStep::Rename(from, to) => fs::rename(&from, &to).at("create", &to),
         }
     }
 }
 
 /// Moves the `results` of a run to `out`, step by step, and replaces old ones. `results` is a folder inside the working
 /// folder.
-pub(super) fn publish(results: &Path, out: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Result<()> {
+pub(super) fn publish(
+    results: &Path,
+    out: &Path,
+    published: &Published,
+    step: &mut dyn FnMut(PublishStep) -> Result<()>,
+) -> Result<()> {
     sync_results(results, step)?;
     let (working, above) = (results.parent(), out.parent());
     let above = above.map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
-    working.into_iter().chain(above).try_for_each(|folder| step(Step::SyncFolder(folder.to_owned())))?;
+    working
+        .into_iter()
+        .chain(above)
+        .try_for_each(|folder| step(PublishStep::SyncFolder(folder.to_owned())))?;
     let there = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
-    let old: Vec<&str> = RESULTS.into_iter().filter(|name| there(out, name)).collect();
+    let old: Vec<&str> = published.old.iter().copied().filter(|name| there(out, name)).collect();
     if old.contains(&LAST) {
-        step(Step::Delete(out.join(LAST)))?;
-        step(Step::SyncFolder(out.to_owned()))?;
+        step(PublishStep::Delete(out.join(LAST)))?;
+        step(PublishStep::SyncFolder(out.to_owned()))?;
     }
     for name in old.iter().filter(|name| **name != LAST) {
-        step(Step::Delete(out.join(name)))?;
+        step(PublishStep::Delete(out.join(name)))?;
     }
-    // `markets` exists only if the job has some.
-    let new = RESULTS.iter().filter(|name| **name != LAST && (**name != "markets" || there(results, name)));
-    for name in new {
-        step(Step::Rename(results.join(name), out.join(name)))?;
+    for name in published.new.iter().filter(|name| **name != LAST) {
+        step(PublishStep::Rename(results.join(name), out.join(name)))?;
     }
-    step(Step::SyncFolder(out.to_owned()))?;
-    step(Step::Rename(results.join(LAST), out.join(LAST)))?;
-    step(Step::SyncFolder(out.to_owned()))
+    step(PublishStep::SyncFolder(out.to_owned()))?;
+    step(PublishStep::Rename(results.join(LAST), out.join(LAST)))?;
+    step(PublishStep::SyncFolder(out.to_owned()))
 }
 
-fn sync_results(results: &Path, step: &mut dyn FnMut(Step) -> Result<()>) -> Result<()> {
+fn sync_results(results: &Path, step: &mut dyn FnMut(PublishStep) -> Result<()>) -> Result<()> {
     let mut found = Vec::new();
     let most = if cfg!(target_os = "linux") { FEW } else { usize::MAX };
     collect(results, most, &mut found)?;
     if found.len() > most {
-        return step(Step::SyncBelow(results.to_owned()));
+        return step(PublishStep::SyncBelow(results.to_owned()));
     }
     found.into_iter().try_for_each(step)
 }
 
 /// Collects the steps that sync a folder and everything below it. Stops soon after `most` steps.
-fn collect(folder: &Path, most: usize, found: &mut Vec<Step>) -> Result<()> {
+fn collect(folder: &Path, most: usize, found: &mut Vec<PublishStep>) -> Result<()> {
     for entry in fs::read_dir(folder).at("read", folder)? {
         let entry = entry.at("read", folder)?;
         if found.len() > most {
@@ -87,10 +96,10 @@ fn collect(folder: &Path, most: usize, found: &mut Vec<Step>) -> Result<()> {
         if entry.file_type().at("read", &entry.path())?.is_dir() {
             collect(&entry.path(), most, found)?;
         } else {
-            found.push(Step::SyncFile(entry.path()));
+            found.push(PublishStep::SyncFile(entry.path()));
         }
     }
-    found.push(Step::SyncFolder(folder.to_owned()));
+    found.push(PublishStep::SyncFolder(folder.to_owned()));
     Ok(())
 }
 
@@ -116,12 +125,14 @@ fn sync_below(path: &Path) -> Result<()> {
 fn sync_below(path: &Path) -> Result<()> {
     let mut found = Vec::new();
     collect(path, usize::MAX, &mut found)?;
-    found.into_iter().try_for_each(Step::take)
+    found.into_iter().try_for_each(PublishStep::take)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::work::names::wanted;
+    use crate::job::Outputs;
 
     fn write(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
@@ -130,17 +141,20 @@ mod tests {
     }
 
     /// Publishes results with `documents` kept files over old ones. Returns the steps.
-    fn published(folder: &Path, documents: usize) -> Vec<Step> {
+    fn published(folder: &Path, documents: usize) -> Vec<PublishStep> {
         let (results, out) = (folder.join("out/.onecopy/results"), folder.join("out"));
-        for name in RESULTS.iter().filter(|name| name.contains('.')) {
+        let new = wanted(Outputs { names: true, ..Outputs::default() }, &Default::default());
+        let old = [&new[..], &["markets"]].concat();
+        for name in new.iter().filter(|name| name.contains('.')) {
             write(&results, name, "new");
             write(&out, name, "old");
         }
         (0..documents).for_each(|n| write(&results, &format!("kept/site/{n}.txt"), "new"));
         write(&out, "kept/old.txt", "old");
         write(&out, "markets/uk/removed.jsonl", "old");
+        write(&out, "removed.parquet", "somebody's");
         let mut steps = Vec::new();
-        publish(&results, &out, &mut |step| {
+        publish(&results, &out, &Published { old, new }, &mut |step| {
             steps.push(step.clone());
             step.take()?;
             // If a report is visible, its results are complete.
@@ -153,10 +167,11 @@ mod tests {
         .unwrap();
         assert_eq!(fs::read_to_string(out.join(LAST)).unwrap(), "new");
         assert!(!out.join("kept/old.txt").exists() && !out.join("markets").exists());
+        assert_eq!(fs::read_to_string(out.join("removed.parquet")).unwrap(), "somebody's");
         steps
     }
 
-    fn place(steps: &[Step], wanted: &Step) -> usize {
+    fn place(steps: &[PublishStep], wanted: &PublishStep) -> usize {
         steps
             .iter()
             .position(|step| step == wanted)
@@ -168,22 +183,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (results, out) = (folder.path().join("out/.onecopy/results"), folder.path().join("out"));
         let steps = published(folder.path(), 2);
-        let report = place(&steps, &Step::Rename(results.join(LAST), out.join(LAST)));
+        let report = place(&steps, &PublishStep::Rename(results.join(LAST), out.join(LAST)));
         for name in ["kept/site/0.txt", "kept/site/1.txt", "removed.jsonl", "run.json", LAST] {
-            let renamed = steps.iter().position(|step| matches!(step, Step::Rename(..))).unwrap();
-            assert!(place(&steps, &Step::SyncFile(results.join(name))) < renamed, "{name}");
+            let renamed = steps.iter().position(|step| matches!(step, PublishStep::Rename(..))).unwrap();
+            assert!(place(&steps, &PublishStep::SyncFile(results.join(name))) < renamed, "{name}");
         }
         for inner in ["", "kept", "kept/site"] {
-            assert!(place(&steps, &Step::SyncFolder(results.join(inner))) < report, "{inner}");
+            assert!(place(&steps, &PublishStep::SyncFolder(results.join(inner))) < report, "{inner}");
         }
-        assert!(place(&steps, &Step::SyncFolder(folder.path().to_owned())) < report);
+        assert!(place(&steps, &PublishStep::SyncFolder(folder.path().to_owned())) < report);
         // The other names are durable before the report appears.
-        assert_eq!(steps[report - 1], Step::SyncFolder(out.clone()));
-        assert_eq!(steps[report + 1..], [Step::SyncFolder(out.clone())]);
+        assert_eq!(steps[report - 1], PublishStep::SyncFolder(out.clone()));
+        assert_eq!(steps[report + 1..], [PublishStep::SyncFolder(out.clone())]);
         // The old report disappears before the old results.
-        let gone = place(&steps, &Step::Delete(out.join(LAST)));
-        assert_eq!(steps[gone + 1], Step::SyncFolder(out.clone()));
-        assert!(steps[..gone].iter().all(|step| !matches!(step, Step::Delete(_) | Step::Rename(..))));
+        let gone = place(&steps, &PublishStep::Delete(out.join(LAST)));
+        assert_eq!(steps[gone + 1], PublishStep::SyncFolder(out.clone()));
+        assert!(
+            steps[..gone]
+                .iter()
+                .all(|step| !matches!(step, PublishStep::Delete(_) | PublishStep::Rename(..)))
+        );
     }
 
     #[test]
@@ -191,7 +210,7 @@ mod tests {
     fn many_files_are_synced_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let steps = published(folder.path(), FEW + 1);
-        assert_eq!(steps[0], Step::SyncBelow(folder.path().join("out/.onecopy/results")));
-        assert!(!steps.iter().any(|step| matches!(step, Step::SyncFile(_))));
+        assert_eq!(steps[0], PublishStep::SyncBelow(folder.path().join("out/.onecopy/results")));
+        assert!(!steps.iter().any(|step| matches!(step, PublishStep::SyncFile(_))));
     }
 }

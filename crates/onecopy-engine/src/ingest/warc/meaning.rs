@@ -9,6 +9,7 @@ use super::http::{self, MediaType, media_type};
 use super::records::{RecordKind, WarcRecord, bare};
 use super::sniff::{self, Content};
 use super::unpack;
+use crate::ingest::reason::{Class, Reason};
 use crate::job::Limits;
 
 /// The meaning of a record.
@@ -23,7 +24,7 @@ pub(crate) enum Meaning<'a> {
     /// Not a page; the reason in a word or two.
     Skip(&'static str),
     /// A page that cannot be read, and the reason.
-    Reject(String),
+    Reject(Reason),
 }
 
 /// The origin of a record. Unknown parts are `None`.
@@ -85,7 +86,7 @@ pub(crate) fn meaning<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'
 }
 
 fn segment<'a>() -> Meaning<'a> {
-    Meaning::Reject("part of a segmented record, which is not supported".into())
+    Meaning::Reject(Reason::new(Class::Segmented, "part of a segmented record, which is not supported"))
 }
 
 fn without_brackets(text: Cow<'_, str>) -> Cow<'_, str> {
@@ -114,7 +115,10 @@ fn response<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
     match (response.status / 100, response.location, uri) {
         (2, ..) => {}
         (3, Some(location), Some(from)) => return redirect(from, location, record),
-        _ => return Meaning::Reject(format!("HTTP status {}", response.status)),
+        _ => {
+            let status = response.status;
+            return Meaning::Reject(Reason::new(Class::Http(status), format!("HTTP status {status}")));
+        }
     }
     let claimed = response.content_type.map(media_type).unwrap_or_default();
     if let Err(reason) = sniff::may_be_page(&claimed.name, response.body) {
@@ -133,7 +137,10 @@ fn redirect<'a>(from: Cow<'a, str>, location: &[u8], record: &WarcRecord) -> Mea
             let time = record.text("warc-date").and_then(|date| parse_time(&date));
             Meaning::Redirect { from, to: to.into(), time }
         }
-        Err(error) => Meaning::Reject(format!("a redirect without a usable target: {error}")),
+        Err(error) => {
+            let text = format!("a redirect without a usable target: {error}");
+            Meaning::Reject(Reason::new(Class::Nowhere, text))
+        }
     }
 }
 
@@ -145,7 +152,7 @@ fn resource<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
     }
     let claimed = record.field("content-type").map(media_type).unwrap_or_default();
     if record.block.len() > limits.page_bytes {
-        return Meaning::Reject(unpack::overlong(limits));
+        return Meaning::Reject(Reason::overlong(limits.page_bytes));
     }
     match sniff::may_be_page(&claimed.name, record.block) {
         Ok(()) => page(record, record.block.into(), claimed),
@@ -155,12 +162,12 @@ fn resource<'a>(record: &WarcRecord<'a>, limits: &Limits) -> Meaning<'a> {
 
 fn page<'a>(record: &WarcRecord<'a>, bytes: Cow<'a, [u8]>, claimed: MediaType<'a>) -> Meaning<'a> {
     if bytes.trim_ascii().is_empty() {
-        return Meaning::Reject("an empty body".into());
+        return Meaning::Reject(Reason::new(Class::Empty, "an empty body"));
     }
     let html = match sniff::content(&claimed.name, &bytes) {
         Content::Html => true,
         Content::Text => false,
-        Content::Other(what) => return Meaning::Reject(format!("not text: {what}")),
+        Content::Other(what) => return Meaning::Reject(sniff::not_text(&what)),
     };
     Meaning::Page { origin: origin(record), body: Body { bytes, charset: claimed.charset, html } }
 }

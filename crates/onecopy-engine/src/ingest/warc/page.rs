@@ -6,6 +6,7 @@ use onecopy_core::{Archived, LinkKind, Needs, Record, Text, decode};
 
 use super::meaning::{Body, Meaning, Origin, Refers, meaning};
 use super::records::WarcRecord;
+use crate::ingest::reason::{Class, Reason};
 use crate::job::Limits;
 
 /// The page in a record, or the place it points to; `None` if it is neither. Returns the reason if the page cannot be
@@ -14,7 +15,7 @@ pub(crate) fn read_record<'a>(
     record: &WarcRecord<'a>,
     limits: &Limits,
     needs: &Needs,
-) -> Result<Option<Record<'a>>, String> {
+) -> Result<Option<Record<'a>>, Reason> {
     let date = record.text("warc-date").unwrap_or_default();
     match meaning(record, limits) {
         Meaning::Page { origin, body } => {
@@ -40,9 +41,9 @@ fn of<'a>(origin: Origin<'a>, date: Cow<'a, str>) -> Record<'a> {
 }
 
 /// A revisit that does not name its original refers to an earlier visit of its own address.
-fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, String> {
+fn revisit<'a>(mut page: Record<'a>, refers: Refers) -> Result<Record<'a>, Reason> {
     let Some(to) = refers.uri.or_else(|| page.url.clone()) else {
-        return Err("a revisit that names no page".into());
+        return Err(Reason::new(Class::Nowhere, "a revisit that names no page"));
     };
     page.links.push((LinkKind::Revisit, to.into_owned()));
     Ok(page)

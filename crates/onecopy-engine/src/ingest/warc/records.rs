@@ -149,6 +149,18 @@ impl<'a> WarcRecord<'a> {
         (!value.is_empty()).then_some(value)
     }
 
+    /// All values of a WARC field that may be repeated; `name` is in lower case.
+    pub(crate) fn values(&self, name: &'static str) -> impl Iterator<Item = Cow<'a, str>> {
+        let value = move |line: &'a [u8]| value_of(line, name.as_bytes()).map(String::from_utf8_lossy);
+        self.lines().filter_map(value)
+    }
+
+    /// The lines of the header after the version line, without the empty one at its end. A line includes the folded
+    /// lines that continue it.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
+        fields(self.header).filter(|line| !line.is_empty())
+    }
+
     /// A field as text, with folded lines joined.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         let text = String::from_utf8_lossy(self.field(name)?);

@@ -1,5 +1,7 @@
 //! Decides whether a body is a page: by its media type, or by its first bytes if the type is missing or vague.
 
+use crate::ingest::reason::{Class, Reason};
+
 /// The content of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Content {
@@ -33,11 +35,16 @@ const MAGICS: [(&[u8], &str); 16] = [
 ];
 
 /// Whether a body may be a page, before unpacking. `claimed` is its media type in lower case, empty if unknown.
-pub(super) fn may_be_page(claimed: &str, packed: &[u8]) -> Result<(), String> {
+pub(super) fn may_be_page(claimed: &str, packed: &[u8]) -> Result<(), Reason> {
     match by_type(claimed) {
-        Some(Content::Other(what)) if !starts_like_html(packed) => Err(format!("not text: {what}")),
+        Some(Content::Other(what)) if !starts_like_html(packed) => Err(not_text(&what)),
         _ => Ok(()),
     }
+}
+
+/// The reason for rejecting a body that is something else.
+pub(super) fn not_text(what: &str) -> Reason {
+    Reason::new(Class::of_media(what), format!("not text: {what}"))
 }
 
 /// The content of an unpacked body.
@@ -119,7 +126,7 @@ mod tests {
         ] {
             assert_eq!(content(claimed, bytes), wanted, "{claimed} {bytes:?}");
         }
-        assert_eq!(may_be_page("image/png", b"x"), Err("not text: image/png".into()));
+        assert_eq!(may_be_page("image/png", b"x"), Err(not_text("image/png")));
         assert_eq!(may_be_page("image/png", b"<html>"), Ok(()));
         assert_eq!(may_be_page("", b"x"), Ok(()));
     }

@@ -10,6 +10,7 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::memchr;
 
 use super::http::Response;
+use crate::ingest::reason::{Class, Reason};
 use crate::job::Limits;
 
 /// Below this unpacked size, no page counts as a decompression bomb.
@@ -18,7 +19,7 @@ const HARMLESS_BYTES: u64 = 64 << 20;
 const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// The decoded body of `response`, or why it cannot be decoded.
-pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'a, [u8]>, String> {
+pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'a, [u8]>, Reason> {
     let mut body = Cow::Borrowed(response.body);
     let encodings = response.content_encodings.iter().chain(&response.transfer_encodings).flatten();
     for name in encodings.rev() {
@@ -32,14 +33,9 @@ pub(super) fn body<'a>(response: &Response<'a>, limits: &Limits) -> Result<Cow<'
         };
     }
     if body.len() > limits.page_bytes {
-        return Err(overlong(limits));
+        return Err(Reason::overlong(limits.page_bytes));
     }
     Ok(body)
-}
-
-/// The reason for rejecting an overlong page.
-pub(super) fn overlong(limits: &Limits) -> String {
-    format!("longer than the limit of {} bytes per page", limits.page_bytes)
 }
 
 /// Joins the chunks of a chunked body. A body that is not chunked is returned unchanged.
@@ -79,7 +75,7 @@ fn chunk_size(rest: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 /// Undoes one coding.
-fn decode<'a>(name: &[u8], body: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow<'a, [u8]>, String> {
+fn decode<'a>(name: &[u8], body: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow<'a, [u8]>, Reason> {
     let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
     let bytes = body.as_ref();
     let unpacked = if is(&["gzip", "x-gzip"]) {
@@ -102,10 +98,14 @@ fn decode<'a>(name: &[u8], body: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow<'
     match unpacked {
         None => Ok(body),
         Some(Unpacked::Bytes(bytes)) => Ok(bytes.into()),
-        Some(Unpacked::Bomb) => Err(format!("it grows more than {} times when unpacked", limits.expansion)),
+        Some(Unpacked::Bomb) => {
+            let text = format!("it grows more than {} times when unpacked", limits.expansion);
+            Err(Reason::new(Class::Bomb, text))
+        }
         Some(Unpacked::Nothing(_)) if is_text(&body) => Ok(body),
         Some(Unpacked::Nothing(error)) => {
-            Err(format!("its content encoding {} cannot be undone: {error}", String::from_utf8_lossy(name)))
+            let name = String::from_utf8_lossy(name);
+            Err(Reason::new(Class::Encoded, format!("its content encoding {name} cannot be undone: {error}")))
         }
     }
 }
@@ -180,7 +180,9 @@ mod tests {
         for (slot, name) in response.content_encodings.iter_mut().zip(encodings) {
             *slot = Some(name.as_bytes());
         }
-        body(&response, &Limits { page_bytes: 1_000, expansion: 1_000 }).map(Cow::into_owned)
+        body(&response, &Limits { page_bytes: 1_000, expansion: 1_000 })
+            .map(Cow::into_owned)
+            .map_err(|reason| reason.text)
     }
 
     #[test]
@@ -236,7 +238,7 @@ mod tests {
             content_encodings: [Some(b"gzip"), None, None, None],
             ..Response::default()
         };
-        assert!(body(&packed, &limits).unwrap_err().contains("10 times"));
+        assert!(body(&packed, &limits).unwrap_err().text.contains("10 times"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Copies the kept lines of a plain file. It reads only those lines, each run of adjacent lines at once.
+//! Copies the kept lines of a plain file. It reads only those lines, adjacent ones together.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

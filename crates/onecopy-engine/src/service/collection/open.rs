@@ -1,47 +1,63 @@
 //! Opens the tables of a collection: checks its format, configuration and method.
 
 use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
-use onecopy_store::{Backend, Folder, Heads, Look, Open, Postings, Tables};
+use onecopy_store::{Backend, Folder, Heads, Look, Open, Tables};
 
 use crate::error::{Error, Result};
-use crate::service::ServiceOptions;
+use crate::service::{Opening, ServiceOptions};
 
-/// The version of all formats in a collection's folder.
-const FORMAT: u32 = 2;
-/// The size of the tables' page cache.
+/// The version of everything that a collection's folder holds.
+const FORMAT: u32 = 3;
+/// Memory for the tables' page cache.
 const CACHE_BYTES: usize = 64 << 20;
+
+/// The file that makes a folder a collection.
+const TABLES: &str = "tables.redb";
+
+/// Refuses a folder without a collection, unless one may be begun there, and one that lost its tables. Nothing is written
+/// before.
+pub(super) fn check_files(folder: &dyn Folder, options: &ServiceOptions) -> Result<()> {
+    let length = folder.open(TABLES, Open::Read).and_then(|file| file.len()).unwrap_or(0);
+    if length > 0 {
+        return Ok(());
+    }
+    if has_parts(folder) {
+        return Err(Error::CollectionLost { folder: options.data.clone() });
+    }
+    match options.opening {
+        Opening::Begin => Ok(()),
+        _ => Err(Error::NoCollection { folder: options.data.clone() }),
+    }
+}
+
+/// Whether there are files that are written only once the tables are there.
+fn has_parts(folder: &dyn Folder) -> bool {
+    let is_part = |name: &String| name.starts_with("log-") || name.starts_with("postings");
+    folder.names().is_ok_and(|names| names.iter().any(is_part))
+}
 
 /// Opens the tables, and creates them for a new collection.
 pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> {
-    let file = folder.open("tables.redb", Open::Create).map_err(|source| Error::Io {
+    let file = folder.open(TABLES, Open::Create).map_err(|source| Error::Io {
         verb: "open",
-        path: options.data.join("tables.redb"),
+        path: options.data.join(TABLES),
         source,
     })?;
     Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
 }
 
-/// Upgrades a collection of format 1, which had other postings. Postings hold no data of their own, and are rebuilt.
-pub(super) fn upgrade(folder: &dyn Folder, tables: &Tables) -> Result<()> {
-    if tables.snapshot()?.meta("format")? != Some(1_u32.to_le_bytes().to_vec()) {
-        return Ok(());
-    }
-    Postings::remove_all(folder)?;
-    let writing = tables.begin()?;
-    writing.batch()?.set_meta("format", &FORMAT.to_le_bytes())?;
-    Ok(writing.commit()?)
-}
-
 /// Why a collection cannot be locked.
 pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::WouldBlock => Error::CollectionInUse { folder: options.data.clone() },
+        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::NotFound => {
+            Error::CollectionInUse { folder: options.data.clone() }
+        }
         _ => Error::Io { verb: "lock", path: options.data.clone(), source: error },
     }
 }
 
-/// The configuration of a collection: its own, or the one of the options for a new collection.
-pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config> {
+/// The configuration of a collection: its own, or that of a new one.
+pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOptions) -> Result<Config> {
     let snapshot = tables.snapshot()?;
     let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
     let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
@@ -56,9 +72,12 @@ pub(super) fn config(tables: &Tables, options: &ServiceOptions) -> Result<Config
         return Err(Error::CollectionAnswers { folder, found, expected });
     }
     if is_begun && stored.is_none() {
-        return Err(damaged("it is not there".into()));
+        return Err(damaged("it is missing".into()));
     }
     let Some(stored) = stored else {
+        if has_parts(folder) {
+            return Err(Error::CollectionLost { folder: options.data.clone() });
+        }
         let config = options.config.clone().unwrap_or_default();
         config.check()?;
         let writing = tables.begin()?;

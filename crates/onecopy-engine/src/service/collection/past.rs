@@ -15,6 +15,8 @@ pub(super) struct Past(Lock<Retained>);
 struct Retained {
     /// Earlier snapshots.
     snapshots: Vec<Weak<Snapshot>>,
+    /// The oldest snapshot that another process may read.
+    held: Option<Arc<Snapshot>>,
     /// Segments that only readers of an earlier snapshot need.
     doomed: Vec<u32>,
     /// Damaged segments, which must stay.
@@ -26,11 +28,23 @@ impl Past {
         self.0.lock()
     }
 
-    /// Remembers a replaced snapshot, which readers may still hold.
-    pub(super) fn replaced(&self, snapshot: &Arc<Snapshot>) {
+    /// Notes that a snapshot was replaced. Readers may still hold it, here or in another process.
+    pub(super) fn replaced(&self, snapshot: Arc<Snapshot>, is_read: impl FnOnce() -> bool) {
         let mut kept = self.lock();
+        kept.snapshots.push(Arc::downgrade(&snapshot));
+        match is_read() {
+            true => drop(kept.held.get_or_insert(snapshot)),
+            false => (kept.held, _) = (None, snapshot),
+        }
         kept.snapshots.retain(|snapshot| snapshot.strong_count() > 0);
-        kept.snapshots.push(Arc::downgrade(snapshot));
+    }
+
+    /// Lets go of the snapshot that is held for other processes, if none reads.
+    pub(super) fn release(&self, is_read: impl FnOnce() -> bool) {
+        let mut kept = self.lock();
+        if kept.held.is_some() && !is_read() {
+            kept.held = None;
+        }
     }
 
     /// Marks a segment that only readers of earlier snapshots need.

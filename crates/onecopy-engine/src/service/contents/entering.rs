@@ -54,6 +54,8 @@ impl Entering<'_> {
     /// Posts a content whose winner is new, with keys of the newest generation.
     pub(super) fn settle(&mut self, slot: Slot, winner: Slot) -> Result<()> {
         let newest = self.orders.newest();
+        // No loser relies on its earlier postings: those that did are open, and are settled later.
+        self.postings.supersede(slot);
         if winner == slot {
             self.forget_centre(slot);
         } else if self.entries[winner as usize].generation != newest {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
+use std::io::ErrorKind;
 
 use crate::service::tuning::Tuning;
 
@@ -50,6 +51,8 @@ pub(super) struct Generations {
     counted: u64,
     /// The next generation begins at this number of contents.
     due: u64,
+    /// Generations whose order was damaged or missing: the number and the bytes of another order.
+    replaced: Vec<(u32, Vec<u8>)>,
     tuning: Tuning,
 }
 
@@ -70,18 +73,6 @@ impl Generations {
         tuning: Tuning,
     ) -> Result<Generations> {
         let Tuning { first_generation, growth, live_bits, .. } = tuning;
-        let order = Rarity::new(vec![UNSEEN]);
-        let mut frozen = vec![Arc::new(Generation { order, partitions: Partitions::whole() })];
-        for number in 1..count {
-            let name = order_file(number);
-            let bytes = read_whole(folder, &name)?;
-            let generation = Generation::from_bytes(&bytes).ok_or_else(|| Error::Damaged {
-                file: name,
-                offset: 0,
-                what: "it is not an order of shingles".into(),
-            })?;
-            frozen.push(Arc::new(generation));
-        }
         let due =
             if method.asks_rarity() { first_generation * growth.pow(count.max(1) - 1) } else { u64::MAX };
         let live = match due {
@@ -92,7 +83,33 @@ impl Generations {
                 .filter(|live| live.len() == 1 << live_bits)
                 .unwrap_or_default(),
         };
-        Ok(Generations { orders: Orders(frozen), sample: Vec::new(), live, counted: contents, due, tuning })
+        let order = Rarity::new(vec![UNSEEN]);
+        let mut frozen = vec![Arc::new(Generation { order, partitions: Partitions::whole() })];
+        let mut replaced = Vec::new();
+        for number in 1..count {
+            let generation = match read_generation(folder, number) {
+                Err(error) if is_lost(&error) => {
+                    let bytes = substitute(&live, contents, tuning);
+                    let generation = Generation::from_bytes(&bytes).ok_or(error)?;
+                    replaced.push((number, bytes));
+                    generation
+                }
+                read => read?,
+            };
+            frozen.push(Arc::new(generation));
+        }
+        let orders = Orders(frozen);
+        Ok(Generations { orders, sample: Vec::new(), live, counted: contents, due, replaced, tuning })
+    }
+
+    /// The generations whose order was damaged or missing. Any order serves, if all keys are chosen in it again.
+    pub(super) fn replaced(&self) -> &[(u32, Vec<u8>)] {
+        &self.replaced
+    }
+
+    /// Makes the orders durable that replace others. No keys of the others may be left.
+    pub(super) fn save_replaced(&self, folder: &dyn Folder) -> Result<()> {
+        self.replaced.iter().try_for_each(|(number, bytes)| write_whole(folder, &order_file(*number), bytes))
     }
 
     /// The orders and partitions of all generations.
@@ -119,13 +136,12 @@ impl Generations {
     }
 
     /// Begins a generation if one is due. It is durable before it is used.
-    pub(super) fn renew(&mut self, folder: &dyn Folder, method: &dyn Method) -> Result<bool> {
-        if self.counted < self.due || self.live.is_empty() {
+    pub(super) fn renew(&mut self, folder: &dyn Folder, method: &dyn Method, contents: u64) -> Result<bool> {
+        if contents < self.due || self.live.is_empty() {
             return Ok(false);
         }
         let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
-        let bits = (self.counted * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, self.tuning.live_bits);
-        let bytes = Generation::to_bytes(&frozen(&self.live, bits), &partitions);
+        let bytes = Generation::to_bytes(&frozen(&self.live, bits(contents, self.tuning)), &partitions);
         write_whole(folder, &order_file(self.orders.len()), &bytes)?;
         self.orders.0.extend(Generation::from_bytes(&bytes).map(Arc::new));
         self.due = self.due.saturating_mul(self.tuning.growth);
@@ -216,8 +232,33 @@ impl Generation {
     }
 }
 
-/// The count of a shingle that no content held when the order was frozen. Keys below two are left out because no
-/// content shares them, but here a later content may.
+fn read_generation(folder: &dyn Folder, number: u32) -> Result<Generation> {
+    let file = order_file(number);
+    let bytes = read_whole(folder, &file)?;
+    let what = "it is not an order of shingles".to_owned();
+    Generation::from_bytes(&bytes).ok_or(Error::Damaged { file, offset: 0, what })
+}
+
+fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::Io { source, .. } => source.kind() == ErrorKind::NotFound,
+        error => matches!(error, Error::Damaged { .. }),
+    }
+}
+
+/// The order that would be frozen now, in one partition.
+fn substitute(live: &[u8], contents: u64, tuning: Tuning) -> Vec<u8> {
+    let counters = if live.is_empty() { vec![UNSEEN] } else { frozen(live, bits(contents, tuning)) };
+    Generation::to_bytes(&counters, &Partitions::whole())
+}
+
+/// How many counters a frozen order has: two to this power.
+fn bits(contents: u64, tuning: Tuning) -> u32 {
+    (contents.max(1) * COUNTERS_A_CONTENT).ilog2().clamp(LEAST_BITS, tuning.live_bits)
+}
+
+/// The count of a shingle that no content held when the order was frozen. Methods drop shingles with a count below
+/// two, because no two contents share them. Here a later content may share one.
 const UNSEEN: u8 = 2;
 
 fn frozen(live: &[u8], bits: u32) -> Vec<u8> {

@@ -16,6 +16,8 @@ pub(in crate::service) struct Totals {
     pub partitions_visited: f64,
     /// The size of all files of the collection.
     pub disk_bytes: u64,
+    /// Orders of keys that were lost and replaced.
+    pub replaced_orders: u64,
 }
 
 /// How many partitions of the last generation searches visited.
@@ -69,6 +71,7 @@ impl ContentIndex {
             partitions: self.generations.orders().partitions(),
             partitions_visited: self.visits.mean(),
             disk_bytes: 0,
+            replaced_orders: self.generations.replaced().len() as u64,
         }
     }
 }

@@ -8,8 +8,10 @@ use onecopy_store::Version;
 use super::prepare::{Made, PreparedPiece, broken, with_name};
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
+use crate::ingest::Inputs;
 use crate::lock::{Lock, Signal};
 use crate::progress::Progress;
+use crate::report::{RejectionKind, Unreadable};
 use crate::service::accept::accept_versions;
 use crate::service::{Accepted, Refusal, Service, StatusKind};
 
@@ -45,13 +47,15 @@ impl<'a> Turns<'a> {
         Turns { next: AtomicU64::new(0), clerk: Lock::new(clerk), moved: Signal::default() }
     }
 
-    /// Begins new sources. `refused` are files that are not read, with the reasons.
-    pub(super) fn begin(&self, refused: &[(String, String)]) -> Result<()> {
+    /// Begins new sources. Some inputs are not read, with a reason.
+    pub(super) fn begin(&self, inputs: &Inputs) -> Result<()> {
         let mut clerk = self.clerk.lock();
         clerk.before.clear();
-        clerk.imported.read += refused.len() as u64;
-        for (source, reason) in refused {
-            clerk.reject(ImportRejection { source: source.clone(), line: None, reason: reason.clone() })?;
+        let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
+        clerk.imported.unreadable.extend(lost);
+        for (source, reason) in inputs.unread() {
+            clerk.imported.read += 1;
+            clerk.reject(ImportRejection { source: source.into(), line: None, reason: reason.text })?;
         }
         Ok(())
     }
@@ -85,7 +89,8 @@ impl<'a> Turns<'a> {
 
 impl Clerk<'_> {
     fn hand_over(&mut self, prepared: PreparedPiece) -> Result<()> {
-        let PreparedPiece { source, name, records, items } = prepared;
+        let PreparedPiece { source, name, records, items, unreadable } = prepared;
+        self.imported.unreadable.extend(unreadable);
         let before = self.before.entry(source).or_default();
         let first = *before + 1;
         *before += u64::from(records);
@@ -100,8 +105,14 @@ impl Clerk<'_> {
                 Made::Change(version) => changes.push((number, Ok(*version))),
                 Made::Nameless(text) => changes.push((number, self.named(&text, &source, line))),
                 Made::Unchanged => self.imported.unchanged += 1,
-                Made::Rejected(reason) => reasons.push((number, reason)),
-                Made::Refused(refusal) => changes.push((number, Err(refusal))),
+                Made::Rejected(reason) => {
+                    self.imported.over_limit += u64::from(reason.class.kind() == RejectionKind::Limit);
+                    reasons.push((number, reason.text));
+                }
+                Made::Refused(refusal) => {
+                    self.imported.over_limit += u64::from(matches!(refusal, Refusal::TooLarge(_)));
+                    changes.push((number, Err(refusal)));
+                }
             }
             places.push((source, line));
         }
@@ -181,6 +192,7 @@ mod tests {
 
     use super::super::prepare::PreparedRecord;
     use super::*;
+    use crate::ingest::{Class, Reason};
     use crate::progress::Silent;
     use crate::service::ServiceOptions;
 
@@ -191,7 +203,12 @@ mod tests {
             |line: &&str| Made::Change(Box::new(preparation.put(line.as_bytes(), &mut buffers).unwrap()));
         let items =
             (0..).zip(lines).map(|(place, line)| PreparedRecord { place: Ok(place), made: made(line) });
-        PreparedPiece { name: "in".into(), records: lines.len() as u32, items: items.collect(), source: 0 }
+        PreparedPiece {
+            name: "in".into(),
+            records: lines.len() as u32,
+            items: items.collect(),
+            ..PreparedPiece::default()
+        }
     }
 
     #[test]
@@ -199,7 +216,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let service = Service::open(ServiceOptions::new(folder.path().join("pages"))).unwrap();
         let (first, second) = (r#"{"id":"a","text":"one two"}"#, r#"{"id":"a","text":"three four"}"#);
-        let refused = PreparedRecord { place: Ok(1), made: Made::Rejected("x".into()) };
+        let refused = PreparedRecord { place: Ok(1), made: Made::Rejected(Reason::new(Class::NotJson, "x")) };
         let mut rejected = Vec::new();
         let mut take = |rejection: &ImportRejection| {
             rejected.push((rejection.source.clone(), rejection.line));

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use onecopy_core::Config;
+use onecopy_core::{Config, Needs};
 
 use super::ImportJob;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Inputs, Stores, plan};
+use crate::ingest::{Inputs, Opener, Stores, Windows, check_fields, plan};
 use crate::io::spool;
 use crate::job::{Fields, Limits, check_threads};
+use crate::parallel::Gate;
 use crate::progress::Progress;
 use crate::run::Run;
 
@@ -33,6 +34,24 @@ pub(super) struct ImportReading {
     pub chunk_bytes: usize,
     /// The configuration of a finished run.
     config: Option<Config>,
+}
+
+/// Pages larger than a chunk that are worked on at once.
+const LARGE_PAGES: usize = 2;
+
+impl ImportReading {
+    /// What opens its sources.
+    pub(super) fn opener(&self, stores: Stores, needs: Needs) -> Opener {
+        Opener {
+            stores,
+            fields: self.fields.clone(),
+            limits: self.limits.clone(),
+            needs,
+            chunk_bytes: self.chunk_bytes,
+            large: Gate::new(LARGE_PAGES),
+            windows: Windows::default(),
+        }
+    }
 }
 
 impl ImportPlan {
@@ -59,7 +78,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     for inputs in job.inputs.chunk_by(|a, b| !is_run(a) && !is_run(b)) {
         readings.push(match inputs {
             [folder] if is_run(folder) => of_run(Path::new(folder))?,
-            _ => of_files(job, inputs, spooled.as_deref())?,
+            _ => of_files(job, inputs, spooled.as_deref(), progress)?,
         });
     }
     let mut configs = readings.iter().filter_map(|reading| reading.config.as_ref());
@@ -86,13 +105,20 @@ fn of_run(folder: &Path) -> Result<ImportReading> {
     Ok(ImportReading { inputs, fields, limits, chunk_bytes, config: Some(config) })
 }
 
-fn of_files(job: &ImportJob, inputs: &[String], spooled: Option<&Path>) -> Result<ImportReading> {
+fn of_files(
+    job: &ImportJob,
+    inputs: &[String],
+    spooled: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<ImportReading> {
     let stores = Stores::new(job.environment.iter().cloned());
     let found = plan(inputs, spooled, &job.data, &stores)?;
-    if found.sources.is_empty() && found.refused.is_empty() {
+    if found.is_empty() {
         let (input, reason) = (inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
     let (fields, limits) = (job.fields.clone(), job.limits.clone());
-    Ok(ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None })
+    let reading = ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None };
+    check_fields(&reading.inputs.sources, &reading.opener(stores, Needs::default()), job.threads, progress)?;
+    Ok(reading)
 }

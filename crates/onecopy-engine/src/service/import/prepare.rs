@@ -6,8 +6,12 @@ use serde_json::value::to_raw_value;
 
 use super::plan::ImportReading;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, FieldNames, Format, Opener, Piece, RecordReader, Source, read_document, walk};
+use crate::ingest::{
+    Chunk, FieldNames, Format, Opener, Piece, Reason, RecordReader, Source, ends_in_a_record, read_document,
+    walk,
+};
 use crate::job::Fields;
+use crate::report::Unreadable;
 use crate::service::Refusal;
 use crate::service::prepare::{NAMELESS, Preparation, PreparationBuffers};
 use onecopy_core::Record;
@@ -29,6 +33,8 @@ pub(super) struct PreparedPiece {
     /// The number of its records.
     pub records: u32,
     pub items: Vec<PreparedRecord>,
+    /// If its source breaks off here.
+    pub unreadable: Option<Unreadable>,
 }
 
 /// A record of a piece and its position in it, from zero. A file that is one page has its own name instead.
@@ -48,7 +54,7 @@ pub(super) enum Made {
     /// A record that says the page has not changed.
     Unchanged,
     /// An unreadable record, with the reason.
-    Rejected(String),
+    Rejected(Reason),
     /// A refused page.
     Refused(Refusal),
 }
@@ -94,8 +100,16 @@ impl Intake<'_> {
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
         }
+        if ends_in_a_record(chunk, format) {
+            out.unreadable = Some(Unreadable::of(&out.name, "the file ends within a record"));
+        }
         if let Some(trouble) = &chunk.trouble {
-            out.push(Made::Rejected(reader.reason(trouble)));
+            let reason = reader.reason(trouble);
+            if trouble.ends_file() {
+                out.unreadable =
+                    Some(Unreadable { lost: chunk.lost, ..Unreadable::of(&out.name, &reason.text) });
+            }
+            out.push(Made::Rejected(reason));
         }
     }
 

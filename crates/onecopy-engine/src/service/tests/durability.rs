@@ -195,7 +195,7 @@ fn a_disk_that_cannot_be_written_is_said_and_nothing_panics() {
 #[test]
 fn a_format_of_another_version_is_refused_with_the_remedy() {
     let (whole, _) = with_groups(PAGES);
-    for number in [0u32, 3] {
+    for number in [0u32, 1, 2, 4] {
         let disk = whole.power_loss(0);
         set_meta(&disk, "format", number);
         let error = try_open(&disk).unwrap_err().to_string();
@@ -231,21 +231,6 @@ fn set_meta(disk: &Volatile, name: &str, number: u32) {
     let writing = collection.begin().unwrap();
     writing.batch().unwrap().set_meta(name, &number.to_le_bytes()).unwrap();
     writing.commit().unwrap();
-}
-
-#[test]
-fn an_earlier_format_is_upgraded() {
-    let (disk, mut lines) = with_groups(PAGES);
-    set_meta(&disk, "format", 1);
-    // The postings could not be read.
-    damage(&disk, "postings", 3);
-    let part = first_name(&disk, "postings-");
-    disk.remove(&part).unwrap();
-    for turn in [1, 2] {
-        let service = try_open(&disk).unwrap();
-        put(&service, &mut lines, version(3, turn)).unwrap();
-        assert_as_batch(&service, &lines);
-    }
 }
 
 #[test]
@@ -338,14 +323,25 @@ fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) 
 const MANY: usize = 1_010;
 
 #[test]
-fn a_damaged_order_is_named_and_damaged_counts_are_done_without() {
+fn a_lost_order_is_replaced_and_damaged_counts_are_done_without() {
     let (whole, lines) = with_groups(MANY);
     let order = first_name(&whole, "order-");
-    for (name, offset) in [(&*order, 9), (&*order, length(&whole, &order) - 1)] {
-        let disk = whole.power_loss(0);
-        damage(&disk, name, offset);
-        let error = try_open(&disk).unwrap_err().to_string();
-        assert!(error.contains(&format!("{name} is damaged")), "{error}");
+    let end = length(&whole, &order) - 1;
+    for offset in [Some(9), Some(end), None] {
+        let (disk, mut lines) = (whole.power_loss(0), lines.clone());
+        match offset {
+            Some(offset) => damage(&disk, &order, offset),
+            None => disk.remove(&order).unwrap(),
+        }
+        let service = try_open(&disk).unwrap();
+        assert_eq!(service.stats().replaced_orders, 1);
+        put(&service, &mut lines, version(5, 1)).unwrap();
+        put(&service, &mut lines, version(MANY - 1, 1)).unwrap();
+        assert_as_batch(&service, &lines);
+        service.close().unwrap();
+        let service = try_open(&disk).unwrap();
+        assert_eq!(service.stats().replaced_orders, 0);
+        assert_as_batch(&service, &lines);
     }
     let disk = whole.power_loss(0);
     damage(&disk, "counts", 77);

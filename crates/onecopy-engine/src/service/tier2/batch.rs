@@ -8,7 +8,7 @@ use onecopy_core::{Config, Method};
 use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::copies::{Copies, Planned, Sketched};
-use super::rows::Rows;
+use super::rows::TouchedPages;
 use super::{feed, links, pages};
 use crate::error::Result;
 use crate::service::contents::{Applied, ContentIndex};
@@ -48,7 +48,7 @@ impl Settler<'_> {
         versions: &[Logged],
         mut heads: Heads,
     ) -> Result<BatchOutcome> {
-        let mut rows = Rows::new(batch);
+        let mut rows = TouchedPages::new(batch);
         let changed = pages::change(&mut rows, versions, &mut heads)?;
         let moved = links::follow(&mut rows, &changed)?;
         let sketches: HashMap<Place, Arc<[u64]>> =
@@ -77,7 +77,7 @@ impl Settler<'_> {
     }
 
     /// Records the positions of new and changed sketches.
-    fn place(&mut self, rows: &mut Rows, sketched: Vec<Sketched>) -> Result<()> {
+    fn place(&mut self, rows: &mut TouchedPages, sketched: Vec<Sketched>) -> Result<()> {
         for Sketched { slot, sketch } in sketched {
             if let Some(row) = rows.batch.content(slot)? {
                 self.contents.place(slot, &row, sketch, self.method);
@@ -87,7 +87,7 @@ impl Settler<'_> {
     }
 
     /// Updates the positions of contents whose best page moved in the log.
-    fn refresh(&mut self, rows: &mut Rows, refreshed: &[PageNumber]) -> Result<()> {
+    fn refresh(&mut self, rows: &mut TouchedPages, refreshed: &[PageNumber]) -> Result<()> {
         for &page in refreshed {
             let Some((slot, at)) = rows.now(page)?.and_then(|row| Some((row.content?, row.at))) else {
                 continue;
@@ -148,6 +148,7 @@ impl Settler<'_> {
             if entered.contains(&slot) {
                 heads.born += 1;
                 (row.born, row.generation, row.partition) = (heads.born, entry.generation, entry.partition);
+                self.contents.set_born(slot, heads.born);
             }
             if row != before {
                 batch.set_content(slot, &row)?;
@@ -176,7 +177,7 @@ impl Settler<'_> {
         }
         let mut applied = self.contents.apply(edit, self.method, self.threads)?;
         self.contents.graph.keep_number(&slots, group, &mut applied.effect);
-        let mut rows = Rows::new(batch);
+        let mut rows = TouchedPages::new(batch);
         let regrouped = self.write_effect(rows.batch, &applied, &[], heads)?;
         let told = heads.feed;
         feed::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;

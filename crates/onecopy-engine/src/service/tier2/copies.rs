@@ -10,7 +10,7 @@ use onecopy_store::{ContentRow, Look, PageNumber, PageRow, Place, Role};
 use super::batch::Settler;
 use super::links::Moved;
 use super::pages::Changed;
-use super::rows::{CLASSES, Rows, canonical, class, is_compared};
+use super::rows::{CLASSES, TouchedPages, canonical, class, is_compared};
 use crate::error::Result;
 use crate::service::contents::ContentIndex;
 use onecopy_core::graph::{Edit, Slot};
@@ -27,7 +27,7 @@ struct Before {
 
 impl Before {
     /// The state of a content before this batch.
-    fn of(rows: &mut Rows, slot: Slot) -> Result<Before> {
+    fn of(rows: &mut TouchedPages, slot: Slot) -> Result<Before> {
         let row = rows.batch.content(slot)?;
         if let Some(row) = row.as_ref().filter(|row| row.pages <= 1) {
             let first = Some((row.best, row.sketch));
@@ -96,7 +96,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Moves changed pages, and pages with a new end, to the right content.
-    pub(super) fn join(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
+    pub(super) fn join(&mut self, rows: &mut TouchedPages, changed: &Changed, moved: &Moved) -> Result<()> {
         for &page in changed.pages.union(&moved.pages) {
             let standing = rows.batch.ending(page)?.len() as i64;
             let stood = standing - moved.standing.get(&page).copied().unwrap_or(0);
@@ -140,7 +140,7 @@ impl<'a> Copies<'a> {
     }
 
     /// The content with a fingerprint, which may be new.
-    fn content_with(&mut self, rows: &mut Rows, fingerprint: u128) -> Result<Slot> {
+    fn content_with(&mut self, rows: &mut TouchedPages, fingerprint: u128) -> Result<Slot> {
         if let Some(slot) = rows.batch.fingerprint(fingerprint)? {
             return Ok(slot);
         }
@@ -151,7 +151,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Saves the state of a content before its first change.
-    fn touch(&mut self, rows: &mut Rows, slot: Slot) -> Result<&mut Before> {
+    fn touch(&mut self, rows: &mut TouchedPages, slot: Slot) -> Result<&mut Before> {
         match self.touched.entry(slot) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => Ok(entry.insert(Before::of(rows, slot)?)),
@@ -159,7 +159,7 @@ impl<'a> Copies<'a> {
     }
 
     /// The best page of a content by the winner rules alone, the hash of its sketch, and the sketch's position.
-    fn first(&self, rows: &mut Rows, slot: Slot) -> Result<Option<(PageNumber, u64, Place)>> {
+    fn first(&self, rows: &mut TouchedPages, slot: Slot) -> Result<Option<(PageNumber, u64, Place)>> {
         let mut first = None;
         for page in heads_of(rows, slot)? {
             let key = rows.now(page)?.map(|row| (row.rank.clone(), page, row.sketch, row.at));
@@ -170,7 +170,12 @@ impl<'a> Copies<'a> {
 
     /// Checks the canonical links whose validity may have changed. The check uses contents as ordered by the winner
     /// rules alone, so that its result cannot affect itself.
-    pub(super) fn believe(&mut self, rows: &mut Rows, changed: &Changed, moved: &Moved) -> Result<()> {
+    pub(super) fn believe(
+        &mut self,
+        rows: &mut TouchedPages,
+        changed: &Changed,
+        moved: &Moved,
+    ) -> Result<()> {
         for page in self.doubtful(rows, changed, moved)? {
             let Some(row) = rows.now(page)?.cloned() else { continue };
             let believed = is_compared(&row) && self.is_believed(rows, page)?;
@@ -192,7 +197,7 @@ impl<'a> Copies<'a> {
     /// The pages whose canonical link must be checked.
     fn doubtful(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TouchedPages,
         changed: &Changed,
         moved: &Moved,
     ) -> Result<BTreeSet<PageNumber>> {
@@ -206,7 +211,7 @@ impl<'a> Copies<'a> {
             let Before { row, first: before, more } = &self.touched[&slot];
             let pages = row.as_ref().map_or(0, |row| i64::from(row.pages));
             if pages <= 1 && pages + more <= 1 {
-                // If the content's only page changed, the loop below already includes it.
+                // If its only page changed, `shifted` includes that page already.
                 continue;
             }
             let before = *before;
@@ -236,7 +241,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Whether the canonical link of a page names a similar page.
-    fn is_believed(&mut self, rows: &mut Rows, page: PageNumber) -> Result<bool> {
+    fn is_believed(&mut self, rows: &mut TouchedPages, page: PageNumber) -> Result<bool> {
         let Some(row) = rows.now(page)?.cloned() else { return Ok(false) };
         for link in canonical(&row) {
             let Some(target) = rows.batch.standing(Role::Content, link.identity)? else { continue };
@@ -249,7 +254,7 @@ impl<'a> Copies<'a> {
         Ok(false)
     }
 
-    fn are_alike(&mut self, rows: &mut Rows, a: Slot, b: Slot) -> Result<bool> {
+    fn are_alike(&mut self, rows: &mut TouchedPages, a: Slot, b: Slot) -> Result<bool> {
         let (Some(a), Some(b)) = (self.first(rows, a)?, self.first(rows, b)?) else { return Ok(false) };
         let both = self.sketch(a.2)?.zip(self.sketch(b.2)?);
         Ok(both.is_some_and(|(a, b)| self.method.verify(&a, &b).is_some()))
@@ -264,7 +269,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Writes the touched contents, as far as possible before the comparison. Returns the comparisons to make.
-    pub(super) fn plan(&mut self, rows: &mut Rows) -> Result<Planned> {
+    pub(super) fn plan(&mut self, rows: &mut TouchedPages) -> Result<Planned> {
         let mut planned = Planned::default();
         let touched: Vec<Slot> = self.touched.keys().copied().collect();
         for slot in touched {
@@ -278,7 +283,7 @@ impl<'a> Copies<'a> {
     }
 
     /// The row of a content, derived from its best page. `None` if no page is left.
-    fn row_of(&mut self, rows: &mut Rows, slot: Slot) -> Result<Option<ContentRow>> {
+    fn row_of(&mut self, rows: &mut TouchedPages, slot: Slot) -> Result<Option<ContentRow>> {
         let Before { row, more, .. } = &self.touched[&slot];
         let (before, more) = (row.clone().unwrap_or_default(), *more);
         for class in CLASSES {
@@ -301,7 +306,7 @@ impl<'a> Copies<'a> {
         Ok(None)
     }
 
-    fn keep(&mut self, rows: &mut Rows, kept: KeptContent, planned: &mut Planned) -> Result<()> {
+    fn keep(&mut self, rows: &mut TouchedPages, kept: KeptContent, planned: &mut Planned) -> Result<()> {
         let KeptContent { slot, before, mut row } = kept;
         let is_same = before.as_ref().is_some_and(|before| before.sketch == row.sketch);
         if !is_same {
@@ -331,7 +336,7 @@ impl<'a> Copies<'a> {
 
     fn drop(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TouchedPages,
         slot: Slot,
         before: Option<ContentRow>,
         edit: &mut Edit,
@@ -350,7 +355,7 @@ impl<'a> Copies<'a> {
 }
 
 /// The best page of each class of a content.
-fn heads_of(rows: &mut Rows, slot: Slot) -> Result<Vec<PageNumber>> {
+fn heads_of(rows: &mut TouchedPages, slot: Slot) -> Result<Vec<PageNumber>> {
     let mut heads = Vec::new();
     for class in CLASSES {
         heads.extend(rows.batch.best_copy(slot, class)?);

@@ -6,13 +6,13 @@ use onecopy_store::{Heads, Look, PageNumber, PageRow, Slot};
 
 use super::batch::Settler;
 use super::links::ENDS_AT_A_PAGE;
-use super::rows::Rows;
+use super::rows::TouchedPages;
 use crate::error::Result;
 use crate::service::status::{Status, StatusFacts, StatusKind, View, name_of};
 
 /// Reports the changed pages, and all pages of `contents` whose status changed.
 pub(super) fn tell(
-    rows: &mut Rows,
+    rows: &mut TouchedPages,
     settler: &Settler,
     contents: &BTreeSet<Slot>,
     heads: &mut Heads,
@@ -43,7 +43,7 @@ pub(super) fn tell(
 }
 
 /// The pages whose status may have changed.
-fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
+fn concerned(rows: &mut TouchedPages, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
     let mut pages: BTreeSet<PageNumber> = rows.changed();
     let ends: Vec<PageNumber> = {
         let mut ends = Vec::new();
@@ -66,7 +66,7 @@ fn concerned(rows: &mut Rows, contents: &BTreeSet<Slot>) -> Result<BTreeSet<Page
 }
 
 /// Reports that a page was deleted.
-fn gone(rows: &mut Rows, before: &PageRow, heads: &mut Heads) -> Result<()> {
+fn gone(rows: &mut TouchedPages, before: &PageRow, heads: &mut Heads) -> Result<()> {
     count(heads, before.told, -1);
     heads.feed += 1;
     let status = Status::bare(name_of(&before.name), StatusKind::Dead);
@@ -100,7 +100,7 @@ fn count(heads: &mut Heads, told: u64, change: i64) {
     heads.counts[place] = heads.counts[place].saturating_add_signed(change);
 }
 
-impl StatusFacts for Rows<'_, '_> {
+impl StatusFacts for TouchedPages<'_, '_> {
     fn page(&self, page: PageNumber) -> Result<Option<PageRow>> {
         self.peek(page)
     }

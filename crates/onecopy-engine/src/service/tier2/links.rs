@@ -10,7 +10,7 @@ use onecopy_core::{Claim, End, PageEnd, Standing, ends, reachable};
 use onecopy_store::{Batch, EndRow, LinkRow, Look, PageNumber, PageRow, Role};
 
 use super::pages::Changed;
-use super::rows::{Rows, is_pointing};
+use super::rows::{TouchedPages, is_pointing};
 use crate::error::{Error, Result};
 use crate::service::prepare::link_kind;
 use onecopy_core::LinkKind;
@@ -31,7 +31,7 @@ pub(super) struct Moved {
 }
 
 /// Follows all pages whose end may have changed.
-pub(super) fn follow(rows: &mut Rows, changed: &Changed) -> Result<Moved> {
+pub(super) fn follow(rows: &mut TouchedPages, changed: &Changed) -> Result<Moved> {
     let mut moved = Moved::default();
     let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());
     for &hash in &changed.addresses {
@@ -69,7 +69,7 @@ fn leads(row: &PageRow) -> (&[LinkRow], bool, bool, u64, u64) {
 }
 
 /// The pages that lead through this page, now or before.
-fn leading_to(rows: &mut Rows, page: PageNumber) -> Result<BTreeSet<PageNumber>> {
+fn leading_to(rows: &mut TouchedPages, page: PageNumber) -> Result<BTreeSet<PageNumber>> {
     let held = rows.get(page)?;
     let pointing = [&held.before, &held.now].into_iter().flatten().filter(|row| is_pointing(row));
     let addresses: BTreeSet<u64> = pointing.flat_map(|row| [row.exact, row.identity]).collect();
@@ -82,7 +82,13 @@ fn leading_to(rows: &mut Rows, page: PageNumber) -> Result<BTreeSet<PageNumber>>
 
 impl Moved {
     /// Updates the page at which another ends.
-    fn relink(&mut self, rows: &mut Rows, page: PageNumber, before: EndRow, now: EndRow) -> Result<()> {
+    fn relink(
+        &mut self,
+        rows: &mut TouchedPages,
+        page: PageNumber,
+        before: EndRow,
+        now: EndRow,
+    ) -> Result<()> {
         if before.how == ENDS_AT_A_PAGE {
             rows.batch.remove_ending(before.page, page)?;
             *self.standing.entry(before.page).or_default() -= 1;
@@ -96,7 +102,7 @@ impl Moved {
 }
 
 /// The current end of a page.
-fn end(rows: &Rows, page: PageNumber) -> Result<EndRow> {
+fn end(rows: &TouchedPages, page: PageNumber) -> Result<EndRow> {
     let points = rows.peek(page)?.is_some_and(|row| !row.dead && is_pointing(&row));
     if !points {
         return Ok(EndRow::default());

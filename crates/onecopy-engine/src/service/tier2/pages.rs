@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use onecopy_store::{Deed, Heads, Look, PageNumber, PageRow, Role, Version};
 
 use super::batch::Logged;
-use super::rows::{Rows, named, standing};
+use super::rows::{TouchedPages, named, standing};
 use crate::error::Result;
 use onecopy_store::Place;
 
@@ -21,7 +21,7 @@ pub(super) struct Changed {
 }
 
 /// Writes versions into rows. The last version of each page counts.
-pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
+pub(super) fn change(rows: &mut TouchedPages, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
     let (mut last, mut put): (HashMap<&str, &Logged>, HashMap<&str, &Logged>) = Default::default();
     for logged in versions {
         let name = &*logged.version.name;
@@ -71,7 +71,7 @@ pub(super) fn change(rows: &mut Rows, versions: &[Logged], heads: &mut Heads) ->
 }
 
 /// The number of a version's page. `None` if an unknown page is removed.
-fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Option<PageNumber>> {
+fn number(rows: &mut TouchedPages, version: &Version, heads: &mut Heads) -> Result<Option<PageNumber>> {
     if let Some(page) = rows.batch.page_number(&version.name)? {
         return Ok(Some(page));
     }
@@ -85,7 +85,7 @@ fn number(rows: &mut Rows, version: &Version, heads: &mut Heads) -> Result<Optio
 }
 
 /// Replaces a page by its new version. It keeps its last decision until a new one is made.
-fn replace(rows: &mut Rows, page: PageNumber, logged: &Logged) -> Result<()> {
+fn replace(rows: &mut TouchedPages, page: PageNumber, logged: &Logged) -> Result<()> {
     let Logged { place, version } = logged;
     let held = rows.get(page)?;
     let before = held.now.clone().or_else(|| held.before.clone()).unwrap_or_default();
@@ -125,7 +125,10 @@ fn hash_of(sketch: &[u64]) -> u64 {
 }
 
 /// The best page at each address where one of the pages stood or will stand.
-fn best_at(rows: &mut Rows, pages: &[PageNumber]) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
+fn best_at(
+    rows: &mut TouchedPages,
+    pages: &[PageNumber],
+) -> Result<BTreeMap<(Role, u64), Option<PageNumber>>> {
     let mut best = BTreeMap::new();
     for &page in pages {
         let held = rows.get(page)?;
@@ -143,7 +146,7 @@ fn stands(row: &PageRow) -> (Vec<(Role, u64)>, Vec<u64>, &[u8]) {
 }
 
 /// Removes a page from its old addresses and adds it to the new ones.
-fn restand(rows: &mut Rows, page: PageNumber) -> Result<()> {
+fn restand(rows: &mut TouchedPages, page: PageNumber) -> Result<()> {
     let held = rows.get(page)?;
     let (before, now) = (held.before.clone(), held.now.clone());
     if let Some(row) = &before {

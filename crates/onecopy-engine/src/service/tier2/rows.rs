@@ -28,14 +28,14 @@ impl TouchedPage {
 }
 
 /// Touched pages, read through a transaction.
-pub(super) struct Rows<'b, 't> {
+pub(super) struct TouchedPages<'b, 't> {
     pub batch: &'b mut Batch<'t>,
     held: BTreeMap<PageNumber, TouchedPage>,
 }
 
-impl<'b, 't> Rows<'b, 't> {
-    pub(super) fn new(batch: &'b mut Batch<'t>) -> Rows<'b, 't> {
-        Rows { batch, held: BTreeMap::new() }
+impl<'b, 't> TouchedPages<'b, 't> {
+    pub(super) fn new(batch: &'b mut Batch<'t>) -> TouchedPages<'b, 't> {
+        TouchedPages { batch, held: BTreeMap::new() }
     }
 
     /// A page, for reading or changing.

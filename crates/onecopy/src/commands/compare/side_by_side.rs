@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use onecopy_engine::{Comparison, Passage, PassageKind, Stretch};
 
-use super::table::{MeasureRow, facts, rows, summary, verdict};
+use super::table::{Headline, MeasureRow, compared, facts, headline, rows, summary, verdict};
 use crate::paint::{head_end, plain, tail_start};
 use crate::size::count;
 
@@ -30,14 +30,16 @@ pub fn page(found: &Comparison) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{a} and {b} compared</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>Two pages compared</h1>\n"
+         "
     );
+    verdict_first(found, &mut out);
     measures(found, &mut out);
     let _ = writeln!(out, "<p class=\"summary\">{}</p>", escaped(&summary(found)));
     key(found, &mut out);
     out.push_str("<div class=\"pages\">");
     for (letter, name, page) in [("A", a, &found.a), ("B", b, &found.b)] {
-        let _ = write!(out, "<div><b>{letter}&ensp;{name}</b><span>{}</span></div>", facts(page));
+        let (facts, text) = (facts(page), compared(page));
+        let _ = write!(out, "<div><b>{letter}&ensp;{name}</b><span>{facts}; compared: {text}</span></div>");
     }
     out.push_str("</div>\n<main>\n");
     passages(&found.passages, &mut out);
@@ -45,15 +47,20 @@ pub fn page(found: &Comparison) -> String {
     out
 }
 
+/// The headline: the verdict, and the sentence that gives its reason.
+fn verdict_first(found: &Comparison, out: &mut String) {
+    let Headline { is_alike, short, text } = headline(found);
+    let class = if is_alike { "alike" } else { "unlike" };
+    let _ = writeln!(out, "<h1 class=\"{class}\">{short}</h1>\n<p class=\"lead\">{}</p>", escaped(&text));
+}
+
 fn measures(found: &Comparison, out: &mut String) {
     out.push_str(
         "<div class=\"scroll\"><table>\n<thead><tr><th>Measure</th><th class=\"number\">Value</th><td class=\"meter\"></td>\
-         <th class=\"number\">Threshold</th><th>Verdict</th><th>What it is</th></tr></thead>\n<tbody>\n",
+         <th class=\"number least\">Threshold</th><th>Verdict</th><th>What it is</th></tr></thead>\n<tbody>\n",
     );
-    for MeasureRow { name, value, share, threshold, alike, about } in rows(found) {
-        let bar = share.map_or(String::new(), |share| {
-            format!("<span class=\"bar\" style=\"--share:{:.1}%\"></span>", 100.0 * share)
-        });
+    for MeasureRow { name, value, share, least, threshold, alike, about } in rows(found) {
+        let bar = share.map_or(String::new(), |share| bar(share, least));
         let alike = alike.map_or(String::new(), |alike| {
             let class = if alike { "alike" } else { "unlike" };
             format!("<span class=\"{class}\">{}</span>", verdict(alike))
@@ -61,12 +68,25 @@ fn measures(found: &Comparison, out: &mut String) {
         let _ = writeln!(
             out,
             "<tr><th scope=\"row\">{}</th><td class=\"number\">{value}</td><td class=\"meter\">{bar}</td>\
-             <td class=\"number\">{threshold}</td><td>{alike}</td><td class=\"about\">{}</td></tr>",
+             <td class=\"number least\">{threshold}</td><td class=\"verdict\">{alike}</td><td class=\"about\">{}</td></tr>",
             escaped(name),
             escaped(about)
         );
     }
     out.push_str("</tbody>\n</table></div>\n");
+    let sample = "<span class=\"bar least sample\" style=\"--share:80%;--least:60%\"></span>";
+    let _ = writeln!(out, "<p class=\"faint\">{sample}The mark on a bar is the threshold of the method.</p>");
+}
+
+/// A similarity as a bar, with a mark at the threshold.
+fn bar(share: f64, least: Option<f64>) -> String {
+    let share = format!("--share:{:.1}%", 100.0 * share);
+    match least {
+        Some(least) => {
+            format!("<span class=\"bar least\" style=\"{share};--least:{:.1}%\"></span>", 100.0 * least)
+        }
+        None => format!("<span class=\"bar\" style=\"{share}\"></span>"),
+    }
 }
 
 /// The legend of the colours that occur.
@@ -98,7 +118,7 @@ impl Cells {
         let sides = [&passage.a, &passage.b];
         for (side, stretch) in sides.into_iter().enumerate() {
             let Some(stretch) = stretch else { continue };
-            let text = escaped(&stretch.text);
+            let text = escaped(&without_blank_lines(&stretch.text));
             let marked = match (passage.kind, passage.moved) {
                 (PassageKind::OnlyA, _) => tagged("del", &text),
                 (PassageKind::OnlyB, _) => tagged("ins", &text),
@@ -124,10 +144,22 @@ fn cell(side: &str, inside: &str) -> String {
     format!("<div class=\"{class}\" data-side=\"{side}\" dir=\"auto\">{}</div>", inside.trim())
 }
 
-/// The text in an element, with the white space around it outside.
+/// The text in an element for each line, with the white space around it outside.
 fn tagged(tag: &str, text: &str) -> String {
-    let (start, inside, end) = edges(text);
-    format!("{start}<{tag}>{inside}</{tag}>{end}")
+    let tagged = |line: &str| {
+        let (start, inside, end) = edges(line);
+        if inside.is_empty() { line.to_owned() } else { format!("{start}<{tag}>{inside}</{tag}>{end}") }
+    };
+    text.split('\n').map(tagged).collect::<Vec<_>>().join("\n")
+}
+
+/// The text without its blank lines: they would be empty boxes.
+fn without_blank_lines(text: &str) -> String {
+    let last = text.split('\n').count() - 1;
+    let lines = text.split('\n').enumerate();
+    // The first and the last are parts of lines that other passages go on with.
+    let kept = lines.filter(|(number, line)| *number == 0 || *number == last || !line.trim().is_empty());
+    kept.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
 /// A passage that also occurs in the other text, with a link to it.
@@ -161,7 +193,8 @@ fn passages(passages: &[Passage], out: &mut String) {
             continue;
         }
         let most = [i > 0, i + 1 < passages.len()].map(|near| if near { CONTEXT } else { 0 });
-        let sides = [a, b].map(|stretch| parts(&stretch.text, most));
+        let texts = [a, b].map(|stretch| without_blank_lines(&stretch.text));
+        let sides = [&texts[0], &texts[1]].map(|text| parts(text, most));
         let side = |part: usize| sides.map(|side| escaped(side[part]));
         let [near_a, near_b] = side(0);
         cells.insides[0] += &near_a;
@@ -223,6 +256,20 @@ mod tests {
         assert_eq!(escaped("<script>\"&'\0\n"), "&lt;script&gt;&quot;&amp;&#39; \n");
         assert_eq!(tagged("del", "\n gone "), "\n <del>gone</del> ");
         assert_eq!(edges("  "), ("  ", "", ""));
+        assert_eq!(tagged("ins", "one\n \ntwo"), "<ins>one</ins>\n \n<ins>two</ins>");
+    }
+
+    #[test]
+    fn blank_lines_are_no_boxes() {
+        assert_eq!(without_blank_lines("one\n\n  \ntwo\n\n"), "one\ntwo\n");
+        assert_eq!(without_blank_lines("\n\none"), "\none");
+        assert_eq!(without_blank_lines("one"), "one");
+    }
+
+    #[test]
+    fn the_threshold_is_marked_on_its_bar() {
+        assert!(bar(0.5, Some(0.8)).contains("--share:50.0%;--least:80.0%"));
+        assert!(!bar(0.5, None).contains("least"));
     }
 
     #[test]

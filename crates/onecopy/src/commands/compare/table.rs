@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use onecopy_engine::{Compared, Comparison, Measure, MeasureKind, PassageKind, Verdict};
+use onecopy_engine::{Compared, ComparedText, Comparison, Measure, MeasureKind, PassageKind, Verdict};
 
-use crate::paint::{COLUMNS, Paint, Tone, plain, wrap};
+use crate::paint::{Paint, Tone, columns, plain, wrap};
 use crate::size::count;
+
+/// Descriptions in fewer columns than this are left out.
+const ABOUT_MIN: usize = 24;
 
 /// A line of the table: the measure, its value, and for methods the threshold and whether it is reached.
 pub struct MeasureRow<'a> {
@@ -13,6 +16,8 @@ pub struct MeasureRow<'a> {
     pub value: String,
     /// The value as a share, if it is a similarity.
     pub share: Option<f64>,
+    /// The least similarity of duplicates, if it is a method.
+    pub least: Option<f64>,
     pub threshold: String,
     pub alike: Option<bool>,
     pub about: &'a str,
@@ -28,6 +33,7 @@ fn of_method(verdict: &Verdict) -> MeasureRow<'_> {
         name: &verdict.method,
         value: format!("{:.5}", verdict.similarity),
         share: Some(verdict.similarity),
+        least: Some(verdict.threshold),
         threshold: threshold(verdict.threshold),
         alike: Some(verdict.alike),
         about: verdict.about,
@@ -46,6 +52,7 @@ fn of_measure(measure: &Measure) -> MeasureRow<'_> {
         name: measure.name,
         value,
         share,
+        least: None,
         threshold: String::new(),
         alike: None,
         about: measure.about,
@@ -79,10 +86,7 @@ pub fn summary(found: &Comparison) -> String {
     if found.a.words == 0 && found.b.words == 0 {
         return "Neither page has words.".into();
     }
-    let start = match found.exact {
-        true => "Their canonical texts are equal: they are exact duplicates.".to_owned(),
-        false => format!("They share {} shingles of {} tokens.", count(found.shared as u64), found.shingle),
-    };
+    let start = format!("They share {} shingles of {} tokens.", count(found.shared as u64), found.shingle);
     let same = count(words as u64);
     format!(
         "{start} {same} words are equal and in the same order: {:.1} % of A, {:.1} % of B.",
@@ -91,28 +95,93 @@ pub fn summary(found: &Comparison) -> String {
     )
 }
 
+/// The verdict of the method that decides: the first, which is the default or the one that was chosen.
+pub struct Headline {
+    pub is_alike: bool,
+    /// In a word or two.
+    pub short: &'static str,
+    /// In a sentence, with the reason.
+    pub text: String,
+}
+
+/// Whether the pages are duplicates.
+pub fn headline(found: &Comparison) -> Headline {
+    let first = found.methods.first();
+    let is_alike = found.exact || first.is_some_and(|first| first.alike);
+    let by = first.map_or(String::new(), |first| {
+        let (value, least) = (format!("{:.3}", first.similarity), threshold(first.threshold));
+        let side = if first.alike { "reaches" } else { "is below" };
+        format!("Their similarity by {}, {value}, {side} the threshold {least}.", first.method)
+    });
+    let (short, text) = match (found.exact, found.whole_equal, is_alike) {
+        (true, true, _) => ("Exact duplicates", "Their texts are equal.".into()),
+        (true, false, _) => (
+            "Exact duplicates by main content",
+            "Their main contents are equal. Other text of the pages differs.".into(),
+        ),
+        (false, _, true) => ("Near-duplicates", by),
+        (false, _, false) => ("Not duplicates", by),
+    };
+    Headline { is_alike, short, text }
+}
+
+/// Which text of a page was compared, in words.
+pub fn compared(page: &Compared) -> &'static str {
+    match page.text {
+        ComparedText::Plain => "plain text",
+        ComparedText::Main => "main content of HTML",
+        _ => "all text of HTML",
+    }
+}
+
 pub fn for_people(found: &Comparison, paint: Paint) -> String {
     let mut text = String::new();
     for (letter, page) in [("A", &found.a), ("B", &found.b)] {
-        let name = paint.paint(Tone::Strong, &plain(&page.name));
-        let _ = writeln!(text, "{letter}  {name}  {}", facts(page));
+        let (name, facts) = (plain(&page.name), format!("{}; {}", facts(page), compared(page)));
+        let is_long = 5 + columns(&name) + columns(&facts) > paint.columns;
+        let (strong, between) = (paint.paint(Tone::Strong, &name), if is_long { "\n   " } else { "  " });
+        let _ =
+            writeln!(text, "{letter}  {strong}{between}{}", wrap(&facts, paint.columns - 3).join("\n   "));
     }
-    text.push('\n');
+    let Headline { is_alike, short, text: reason } = headline(found);
+    let tone = if is_alike { Tone::Come } else { Tone::Gone };
+    let lines: Vec<String> = wrap(&format!("{short}. {reason}"), paint.columns)
+        .into_iter()
+        .map(|line| paint.paint(tone, line))
+        .collect();
+    let _ = writeln!(text, "\n{}\n", lines.join("\n"));
+    table(found, paint, &mut text);
+    let _ = writeln!(text, "\n{}", wrap(&summary(found), paint.columns).join("\n"));
+    text
+}
+
+/// Writes the table. On a narrow terminal it has no descriptions, and on a very narrow one no thresholds.
+fn table(found: &Comparison, paint: Paint, text: &mut String) {
     let rows = rows(found);
-    let name_width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(7);
-    let header = format!("{:<name_width$}  {:>9}  {:>9}  {:<9}", "measure", "value", "threshold", "verdict");
-    let _ = writeln!(text, "{}", paint.paint(Tone::Strong, header.trim_end()));
+    let name_width = rows.iter().map(|row| columns(row.name)).max().unwrap_or(0).max(7);
+    let has_threshold = paint.columns >= name_width + 33;
+    let line = |name: &str, value: &str, threshold: &str| match has_threshold {
+        true => format!("{name:<name_width$}  {value:>9}  {threshold:>9}  "),
+        false => format!("{name:<name_width$}  {value:>9}  "),
+    };
+    let room = paint.columns.saturating_sub(name_width + 35);
+    let header = line("measure", "value", "threshold") + "verdict";
+    let _ = writeln!(text, "{}", paint.paint(Tone::Strong, &header));
     for row in rows {
         let (alike, tone) = match row.alike {
             Some(true) => (verdict(true), Tone::Come),
             Some(false) => (verdict(false), Tone::Gone),
             None => ("", Tone::Faint),
         };
-        let padding = " ".repeat(9 - alike.len().min(9));
-        let (alike, about) = (paint.paint(tone, alike), paint.paint(Tone::Faint, row.about));
-        let (name, value, threshold) = (row.name, row.value, row.threshold);
-        let _ = writeln!(text, "{name:<name_width$}  {value:>9}  {threshold:>9}  {alike}{padding}  {about}");
+        let about = if room >= ABOUT_MIN { wrap(row.about, room) } else { Vec::new() };
+        let mut about = about.into_iter().map(|line| paint.paint(Tone::Faint, line));
+        let mut first = line(row.name, &row.value, &row.threshold) + &paint.paint(tone, alike);
+        if let Some(about) = about.next() {
+            let _ = write!(first, "{}  {about}", " ".repeat(9 - alike.len().min(9)));
+        }
+        let _ = writeln!(text, "{}", first.trim_end());
+        about.for_each(|line| {
+            let _ = writeln!(text, "{}{line}", " ".repeat(name_width + 35));
+        });
     }
-    let _ = writeln!(text, "\n{}", wrap(&summary(found), COLUMNS).join("\n"));
-    text
 }

@@ -2,19 +2,22 @@
 
 use onecopy_engine::{Evaluation, Point};
 
-/// The size of a plot in characters, and how many are side by side.
+use crate::paint::wrap;
+
+/// The size of a plot in characters, without its axes.
 const WIDTH: usize = 28;
 const HEIGHT: usize = 5;
-const ABREAST: usize = 3;
+/// Columns of a plot with its axis.
+const WHOLE: usize = WIDTH + 4;
 /// The gap between two plots.
 const GAP: &str = "   ";
 
-/// One small plot per method, some side by side.
-pub fn plots(set: &[Evaluation]) -> String {
-    let mut text = String::from(
-        "precision (rising) and recall (falling) by threshold; ▲ is the method's own threshold\n",
-    );
-    for row in set.chunks(ABREAST) {
+/// One small plot per method, as many side by side as fit.
+pub fn plots(set: &[Evaluation], most: usize) -> String {
+    let title = "precision (rising) and recall (falling) by threshold; ▲ is the method's own threshold";
+    let mut text = wrap(title, most).join("\n") + "\n";
+    let abreast = ((most + GAP.len()) / (WHOLE + GAP.len())).max(1);
+    for row in set.chunks(abreast) {
         let plots: Vec<Vec<String>> = row.iter().map(plot).collect();
         for line in 0..HEIGHT + 3 {
             let parts: Vec<&str> = plots.iter().map(|plot| plot[line].as_str()).collect();
@@ -30,9 +33,8 @@ fn plot(found: &Evaluation) -> Vec<String> {
     let mut canvas = Canvas([[0; WIDTH]; HEIGHT]);
     canvas.line(&found.curve, |point| point.precision);
     canvas.line(&found.curve, |point| point.recall);
-    let width = WIDTH + 4;
-    let name: String = found.method.chars().take(width - 2).collect();
-    let mut lines = vec![format!("  {name:<0$}", width - 2)];
+    let name: String = found.method.chars().take(WHOLE - 2).collect();
+    let mut lines = vec![format!("  {name:<0$}", WHOLE - 2)];
     for (row, cells) in canvas.0.iter().enumerate() {
         let label = match row {
             0 => "1",

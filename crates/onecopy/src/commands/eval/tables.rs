@@ -2,14 +2,14 @@
 
 use onecopy_engine::{Band, Evaluation, Point, Score};
 
-use crate::columns::columns;
+use crate::columns::columns_within;
 use crate::size::count;
 
 /// The mark for a missing value.
 const NOTHING: &str = "–";
 
 /// The scores of the methods on a set.
-pub fn scores(set: &[Evaluation]) -> String {
+pub fn scores(set: &[Evaluation], most: usize) -> String {
     let header = [
         "method",
         "threshold",
@@ -36,7 +36,7 @@ pub fn scores(set: &[Evaluation]) -> String {
         row.push(count(found.pages_per_second as u64));
         row
     }));
-    columns(&rows, 1)
+    columns_within(&rows, 1, most)
 }
 
 fn split(score: &Score) -> [String; 2] {
@@ -44,29 +44,28 @@ fn split(score: &Score) -> [String; 2] {
 }
 
 /// Recall by the similarity of whole texts.
-pub fn bands(set: &[Evaluation]) -> String {
+pub fn bands(set: &[Evaluation], most: usize) -> String {
     let bands = &set[0].bands;
     let range = |band: &Band| match (band.from, band.to) {
         (0.0, to) => format!("below {to}"),
         (from, 1.0) => format!("from {from}"),
         (from, to) => format!("{from}–{to}"),
     };
-    let mut rows =
-        vec![vec!["recall by similarity of whole texts".to_owned()], vec!["duplicates".to_owned()]];
+    let mut rows = vec![vec!["recall by similarity".to_owned()], vec!["duplicates".to_owned()]];
     rows[0].extend(bands.iter().map(range));
     rows[1].extend(bands.iter().map(|band| count(band.duplicates)));
     rows.extend(set.iter().map(|found| {
         let recalls = found.bands.iter().map(|band| share(band.recall));
         [found.method.clone()].into_iter().chain(recalls).collect()
     }));
-    columns(&rows, 1)
+    columns_within(&rows, 1, most)
 }
 
 /// The results of other thresholds.
-pub fn thresholds(set: &[Evaluation]) -> String {
+pub fn thresholds(set: &[Evaluation], most: usize) -> String {
     let mut header: Vec<String> = ["other thresholds", "best F1", "at"].map(str::to_owned).into();
     for reached in &set[0].reached {
-        header.extend([format!("recall at precision {}", reached.at_precision), "at".to_owned()]);
+        header.extend([format!("recall at P {}", reached.at_precision), "at".to_owned()]);
     }
     let mut rows = vec![header];
     rows.extend(set.iter().map(|found| {
@@ -80,11 +79,11 @@ pub fn thresholds(set: &[Evaluation]) -> String {
         }
         row
     }));
-    columns(&rows, 1)
+    columns_within(&rows, 1, most)
 }
 
 /// Precision and recall of all methods on all sets.
-pub fn overview(sets: &[&[Evaluation]]) -> String {
+pub fn overview(sets: &[&[Evaluation]], most: usize) -> String {
     let mut rows = vec![vec!["precision, recall".to_owned()]];
     rows[0].extend(sets[0].iter().map(|found| found.method.clone()));
     rows.extend(sets.iter().map(|set| {
@@ -92,7 +91,7 @@ pub fn overview(sets: &[&[Evaluation]]) -> String {
             |found: &Evaluation| format!("{}, {}", share(found.score.precision), share(found.score.recall));
         [set[0].set.clone()].into_iter().chain(set.iter().map(cell)).collect()
     }));
-    columns(&rows, 1)
+    columns_within(&rows, 1, most)
 }
 
 /// Three digits; 1 only if exact.
@@ -104,9 +103,9 @@ fn share(value: Option<f64>) -> String {
     }
 }
 
-/// A value, and half of its interval.
+/// A value, and its interval.
 fn with_interval(value: Option<f64>, interval: Option<[f64; 2]>) -> [String; 2] {
-    [share(value), interval.map_or(String::new(), |[low, high]| format!("±{:.3}", (high - low) / 2.0))]
+    [share(value), interval.map_or(String::new(), |[low, high]| format!("[{low:.2}, {high:.2}]"))]
 }
 
 #[cfg(test)]
@@ -119,6 +118,6 @@ mod tests {
             [None, Some(1.0), Some(0.9999), Some(0.9876)].map(share),
             ["–", "1.000", "0.999", "0.988"]
         );
-        assert_eq!(with_interval(Some(0.5), Some([0.4, 0.7])), ["0.500", "±0.150"]);
+        assert_eq!(with_interval(Some(0.5), Some([0.4, 0.7])), ["0.500", "[0.40, 0.70]"]);
     }
 }

@@ -78,11 +78,17 @@ impl Disk {
         let mut log = OpenOptions::new().read(true).write(true).open(&log_path).at("read", &log_path)?;
         let mut records = Vec::new();
         log.read_to_end(&mut records).at("read", &log_path)?;
+        let length = std::fs::metadata(&path).at("read", &path)?.len();
         let mut disk = Disk { data, log, end: 0, words: Aligned::default() };
         let mut found = Vec::new();
         for record in records.chunks_exact(RECORD) {
             let Some(segment) = read_record(record) else { break };
             let OnDisk { layout, at, sums, .. } = &segment;
+            // No memory is taken for words that are not there.
+            let end = u128::from(*at) + 8 * layout.words() as u128;
+            if end > u128::from(length) {
+                break;
+            }
             let mut words = vec![0; layout.words()];
             let read = disk.data.read(*at, bytemuck::cast_slice_mut(&mut words));
             if read.is_err() || OnDisk::sums(layout, &words) != *sums {
@@ -222,4 +228,20 @@ fn read_record(record: &[u8]) -> Option<OnDisk> {
     let (layout, end) = (Layout::from_fields(fields), 4 * Layout::FIELDS);
     let sums = [number(end + 8), number(end + 16), number(end + 24)];
     Some(OnDisk { layout, at: number(end), sums, ..OnDisk::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_longer_than_the_file_takes_no_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Disk::create(folder.path()).unwrap());
+        let mut record = [u8::MAX; RECORD - 8].to_vec();
+        record.extend(xxh3_64(&record).to_ne_bytes());
+        std::fs::write(folder.path().join("segments.log"), record).unwrap();
+        let (_, found) = Disk::recover(folder.path()).unwrap();
+        assert!(found.is_empty());
+    }
 }

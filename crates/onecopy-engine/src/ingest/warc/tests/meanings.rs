@@ -26,7 +26,7 @@ fn told(text: &str) -> String {
             format!("{:?} {:?} {refers:?}", origin.uri, origin.payload_digest)
         }
         Meaning::Skip(why) => format!("skip {why}"),
-        Meaning::Reject(why) => format!("reject {why}"),
+        Meaning::Reject(why) => format!("reject {}", why.text),
     }
 }
 

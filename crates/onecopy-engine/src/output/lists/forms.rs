@@ -1,0 +1,114 @@
+//! A list in all its forms: JSON Lines always, names as text and Parquet on request.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::cell::{Cell, Column, object, plain};
+use super::table::Table;
+use crate::error::{At, Result};
+use crate::job::Outputs;
+
+/// A list that is being written.
+pub(super) struct List {
+    columns: &'static [Column],
+    lines: TextFile,
+    table: Option<Table>,
+    buffer: String,
+}
+
+impl List {
+    /// Begins the list `name` in `folder`.
+    pub(super) fn create(
+        folder: &Path,
+        name: &str,
+        columns: &'static [Column],
+        outputs: Outputs,
+    ) -> Result<List> {
+        let lines = TextFile::create(folder.join(format!("{name}.jsonl")))?;
+        let path = folder.join(format!("{name}.parquet"));
+        let table = outputs.parquet.then(|| Table::create(path, columns)).transpose()?;
+        Ok(List { columns, lines, table, buffer: String::new() })
+    }
+
+    /// Adds a row to every form.
+    pub(super) fn row(&mut self, cells: &[Cell]) -> Result<()> {
+        self.buffer.clear();
+        object(self.columns.iter().map(|column| column.0), cells, &mut self.buffer);
+        self.lines.line(&self.buffer)?;
+        self.table_row(cells)
+    }
+
+    /// Adds a part of a line to the JSON Lines only.
+    pub(super) fn part(&mut self, text: &str) -> Result<()> {
+        self.lines.part(text)
+    }
+
+    /// Adds a line, or its last part, to the JSON Lines only.
+    pub(super) fn line(&mut self, text: &str) -> Result<()> {
+        self.lines.line(text)
+    }
+
+    /// Whether the list is written as a table, too.
+    pub(super) fn has_table(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// Adds a row to the table only.
+    pub(super) fn table_row(&mut self, cells: &[Cell]) -> Result<()> {
+        self.table.as_mut().map_or(Ok(()), |table| table.row(cells))
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        self.lines.finish()?;
+        self.table.map_or(Ok(()), Table::finish)
+    }
+}
+
+/// Names as text, one on each line, if they are wanted.
+pub(super) struct NameList(Option<TextFile>);
+
+impl NameList {
+    pub(super) fn create(folder: &Path, name: &str, outputs: Outputs) -> Result<NameList> {
+        let create = || TextFile::create(folder.join(format!("{name}.txt")));
+        Ok(NameList(outputs.names.then(create).transpose()?))
+    }
+
+    /// Adds a name, which is given as JSON. It stays JSON if it would break its line.
+    pub(super) fn add(&mut self, json: &str) -> Result<()> {
+        let Some(file) = &mut self.0 else { return Ok(()) };
+        let name = plain(json);
+        file.line(if name.contains(['\n', '\r']) { json } else { &name })
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        self.0.map_or(Ok(()), TextFile::finish)
+    }
+}
+
+/// A file of lines.
+struct TextFile {
+    out: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl TextFile {
+    fn create(path: PathBuf) -> Result<TextFile> {
+        let file = File::create(&path).at("create", &path)?;
+        Ok(TextFile { out: BufWriter::with_capacity(1 << 16, file), path })
+    }
+
+    fn part(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).at("write", &self.path)
+    }
+
+    fn line(&mut self, text: &str) -> Result<()> {
+        self.part(text)?;
+        self.part("\n")
+    }
+
+    fn finish(self) -> Result<()> {
+        let TextFile { out, path } = self;
+        out.into_inner().map(drop).map_err(|error| error.into_error()).at("write", &path)
+    }
+}
