@@ -79,7 +79,10 @@ fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
         let is_known = match collection.queue.pending(&name) {
             Some(pending) => pending.deed != Deed::Delete,
             // The snapshot comes last, so that it includes changes that were settled in between.
-            None => collection.snapshot().page_number(&name)?.is_some(),
+            None => {
+                let snapshot = collection.snapshot();
+                snapshot.page_number(&name)?.is_some() || snapshot.quarantined_status(&name)?.is_some()
+            }
         };
         if is_known {
             return Ok(Some(name));

@@ -40,6 +40,9 @@ fn status_of(
             Some(pending) => return Ok(Some(pending.status)),
             None => {}
         }
+        if let Some(status) = quarantined(snapshot, &name)? {
+            return Ok(Some(status));
+        }
         let Some(number) = snapshot.page_number(&name)? else { continue };
         let Some(row) = Look::page(snapshot, number)? else { continue };
         let mut status = View { facts: snapshot, method: collection.method() }.status(number, &row)?;
@@ -52,6 +55,13 @@ fn status_of(
         return Ok(Some(status));
     }
     Ok(None)
+}
+
+/// The status of a page whose last change was rejected.
+fn quarantined(snapshot: &Snapshot, name: &str) -> Result<Option<Status>> {
+    let Some(bytes) = snapshot.quarantined_status(name)? else { return Ok(None) };
+    let broken = |error| Error::Broken { reason: format!("the status of {name} cannot be read: {error}") };
+    serde_json::from_slice(&bytes).map(Some).map_err(broken)
 }
 
 /// Compares a loser with its winner again. Returns whether they are alike.
@@ -155,6 +165,7 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         losers,
         dead,
         rejected,
+        quarantined: collection.snapshot().quarantined().unwrap_or(0),
         groups: totals.groups,
         largest_group: totals.largest_group,
         waiting: gauge.waiting,

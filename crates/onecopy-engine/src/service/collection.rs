@@ -6,6 +6,7 @@
 mod open;
 mod past;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,8 @@ use onecopy_store::{
 use super::accept::Doorway;
 use super::contents::{ContentIndex, SearchView, Totals};
 use super::prepare::Preparation;
-use super::queue::Queue;
+use super::queue::{Queue, QueueLimits};
+use super::status::{Status, StatusKind, name_of};
 use super::tier1::Tier1;
 use super::tier2::Logged;
 use super::tuning::Tuning;
@@ -70,7 +72,8 @@ impl Collection {
             }),
             _ => Disk::open(&options.data).map_err(|_| Error::NoCollection { folder: options.data.clone() }),
         };
-        Collection::open_in(Arc::new(disk?), options, Tuning::default())
+        let tuning = Tuning::within(options.memory_bytes);
+        Collection::open_in(Arc::new(disk?), options, tuning)
     }
 
     /// Opens a collection in any folder.
@@ -79,7 +82,7 @@ impl Collection {
         options: ServiceOptions,
         tuning: Tuning,
     ) -> Result<Collection> {
-        options.limits.check()?;
+        options.check()?;
         if options.opening != Opening::Read {
             return Collection::open_once(folder, options, tuning);
         }
@@ -99,7 +102,7 @@ impl Collection {
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
         // From now on others may read beside us.
         folder.has_readers();
-        let tables = open_tables(&*folder, &options)?;
+        let tables = open_tables(&*folder, &options, tuning.cache_bytes)?;
         let config = config(&*folder, &tables, &options)?;
         let method = method(&config)?;
         check_method(&config, &*method)?;
@@ -116,7 +119,7 @@ impl Collection {
         let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
             preparation: Preparation::new(config, method, &options),
-            queue: Queue::new(options.queue_bytes, tuning.batch_changes, heads.clone()),
+            queue: Queue::new(queue_limits(&options, tuning), heads.clone()),
             options,
             tuning,
             folder,
@@ -161,11 +164,20 @@ impl Collection {
         let snapshot = self.snapshot();
         let mut waiting = Vec::new();
         for logged in accepted {
-            let status = self.tier1(&snapshot).answer(&logged.version)?.status;
-            waiting.push((logged, status));
+            waiting.push((self.waiting_status(&snapshot, &logged.version), logged));
         }
-        self.queue.push(waiting);
+        self.queue.push(waiting.into_iter().map(|(status, logged)| (logged, status)).collect());
         Ok(())
+    }
+
+    /// What Tier 1 says of a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
+    fn waiting_status(&self, snapshot: &Snapshot, version: &Version) -> Status {
+        let answer = || self.tier1(snapshot).answer(version).map(|told| told.status).ok();
+        let answered = catch_unwind(AssertUnwindSafe(answer)).ok().flatten();
+        answered.unwrap_or_else(|| Status {
+            settled: false,
+            ..Status::bare(name_of(&version.name), StatusKind::Pending)
+        })
     }
 
     /// The tables as they were after the last batch.
@@ -211,7 +223,7 @@ impl Collection {
     pub(super) fn reopen_tables(&self) -> Result<Snapshot> {
         let mut tables = self.tables.write();
         if tables.begin().is_err() {
-            *tables = open_tables(&*self.folder, &self.options)?;
+            *tables = open_tables(&*self.folder, &self.options, self.tuning.cache_bytes)?;
         }
         Ok(tables.snapshot()?)
     }
@@ -283,6 +295,14 @@ impl Collection {
         let born = self.snapshot().heads()?.born;
         let mut contents = self.write_contents()?;
         contents.close(&*self.folder, born)
+    }
+}
+
+fn queue_limits(options: &ServiceOptions, tuning: Tuning) -> QueueLimits {
+    QueueLimits {
+        waiting_bytes: options.queue_bytes.min(tuning.queue_bytes),
+        batch_changes: tuning.batch_changes,
+        batch_bytes: tuning.batch_bytes,
     }
 }
 

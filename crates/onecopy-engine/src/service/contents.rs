@@ -96,9 +96,8 @@ pub(super) struct Applied {
     pub entered: BTreeSet<Slot>,
 }
 
-/// The most contents, and about the most words of their sketches, that are searched for in parallel.
+/// The most contents that are searched for in parallel.
 const AT_ONCE: usize = 1 << 12;
-const WORDS_AT_ONCE: usize = 1 << 20;
 /// Shingle counters are saved after this many parts.
 const SEALS_A_SAVE: u64 = 16;
 /// Postings on disk are cleaned when they are of this many contents for each that is there. Higher: more disk and slower
@@ -260,7 +259,7 @@ impl ContentIndex {
                 queries.push(Query { name: *slot, sketch });
             }
             let is_last = number + 1 == edit.inserted.len();
-            if is_last || queries.len() >= AT_ONCE || words >= WORDS_AT_ONCE {
+            if is_last || queries.len() >= AT_ONCE || words >= self.tuning.sketch_words {
                 let living = self.living(&changing);
                 let found = self.key_search(&view, method).find_all(&queries, &living, threads)?;
                 known.extend(found.hits);

@@ -3,6 +3,7 @@
 
 mod durability;
 mod opening;
+mod poison;
 mod rewriting;
 mod templates;
 

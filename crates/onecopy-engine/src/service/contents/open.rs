@@ -88,7 +88,7 @@ impl ContentIndex {
             generations,
             oldest,
             rekeyed: 0,
-            sketches: Sketches::new(reader),
+            sketches: Sketches::new(reader, tuning.sketch_words),
             ahead: HashMap::new(),
             merging: None,
             seals: 0,

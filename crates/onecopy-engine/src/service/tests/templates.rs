@@ -3,7 +3,7 @@
 use super::*;
 
 /// A page of a template with `words` words, of which three are its own.
-fn page(number: usize, version: usize, words: usize) -> String {
+pub(super) fn page(number: usize, version: usize, words: usize) -> String {
     let mut text: Vec<String> = (0..words).map(|word| format!("w{word}")).collect();
     for (place, word) in [(0, "a"), (words / 3, "b"), (words * 2 / 3, "c")] {
         text[place + number % (words / 3)] = format!("{word}{number}v{version}");

@@ -9,7 +9,7 @@ use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::copies::{Copies, Planned, Sketched};
 use super::rows::TouchedPages;
-use super::{feed, links, pages};
+use super::{feed, links, pages, quarantine};
 use crate::error::Result;
 use crate::service::contents::{Applied, ContentIndex};
 
@@ -49,6 +49,7 @@ impl Settler<'_> {
         mut heads: Heads,
     ) -> Result<BatchOutcome> {
         let mut rows = TouchedPages::new(batch);
+        quarantine::release(rows.batch, versions)?;
         let changed = pages::change(&mut rows, versions, &mut heads)?;
         let moved = links::follow(&mut rows, &changed)?;
         let sketches: HashMap<Place, Arc<[u64]>> =
