@@ -101,12 +101,14 @@ impl Worker<'_> {
         self.is_repeated = may_be_to_blame;
         self.failed = Some(error);
         if may_be_to_blame && let Some(heads) = self.settled(&work) {
+            self.recover();
             return queue.done(work, heads, &BTreeMap::new(), |_| ());
         }
         if !is_divided {
             return queue.failed(work, why, pause);
         }
         let Err(work) = queue.narrow(work) else { return };
+        self.recover();
         let [logged] = &work.versions[..] else { return queue.give_up(work, &why) };
         let reject = || quarantine::reject(self.collection, logged, &why);
         let rejected = catch_unwind(AssertUnwindSafe(reject)).unwrap_or_else(|panic| Err(panicked(&*panic)));
@@ -118,6 +120,14 @@ impl Worker<'_> {
 }
 
 impl Worker<'_> {
+    /// Reads memory again from disk. If that fails, the next batch tries it again.
+    fn recover(&mut self) {
+        let reload = || self.failed.as_ref().map_or(Ok(()), |error| reload::reload(self.collection, error));
+        if let Ok(Ok(())) = catch_unwind(AssertUnwindSafe(reload)) {
+            self.failed = None;
+        }
+    }
+
     /// The progress of the collection, if it has the changes of a batch although the batch failed: later, while files
     /// were tidied up.
     fn settled(&self, work: &BatchWork) -> Option<Heads> {
