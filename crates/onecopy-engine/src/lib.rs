@@ -23,6 +23,7 @@ mod ingest;
 mod io;
 mod job;
 mod listed;
+mod lock;
 mod mirrors;
 mod output;
 mod parallel;

@@ -43,7 +43,7 @@ pub use status::{
 };
 
 use crate::error::{Error, Result};
-use crate::job::{Fields, Limits};
+use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};
 use collection::Collection;
 
 /// How a collection is opened.
@@ -78,6 +78,9 @@ pub struct ServiceOptions {
     pub keep_pages: bool,
     /// The most bytes of changes that wait for Tier 2. More are refused until some are settled.
     pub queue_bytes: u64,
+    /// The most memory for the queue, the batch that is being settled, and caches, in bytes. Beside it are a few hundred
+    /// bytes for each page of the collection. Changes the speed, never the answer.
+    pub memory_bytes: u64,
     /// A group is repaired if this share of its checks fails. In (0, 1].
     pub repair_rate: f64,
     /// The number of threads of Tier 2.
@@ -116,10 +119,22 @@ impl ServiceOptions {
             limits: Limits::default(),
             keep_pages: true,
             queue_bytes: 64 << 20,
+            memory_bytes: DEFAULT_MEMORY_BYTES,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             check_tables: false,
         }
+    }
+}
+
+impl ServiceOptions {
+    /// Refuses options that cannot be used.
+    fn check(&self) -> Result<()> {
+        self.limits.check()?;
+        if self.memory_bytes < LEAST_MEMORY_BYTES {
+            return Err(Error::Setting { setting: Setting::Memory, value: self.memory_bytes });
+        }
+        Ok(())
     }
 }
 
@@ -132,7 +147,8 @@ impl Service {
     /// Opens a collection in any folder. Tests and fuzzing lose power, and keep all files in memory.
     #[doc(hidden)]
     pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
-        Ok(Service::start(Collection::open_in(folder, options, tuning::Tuning::default())?))
+        let tuning = tuning::Tuning::within(options.memory_bytes);
+        Ok(Service::start(Collection::open_in(folder, options, tuning)?))
     }
 
     /// Opens a collection with other sizes.
@@ -206,7 +222,8 @@ impl Service {
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
         self.collection.check_writable()?;
         let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
-        Ok(if is_there { self.collection.queue.repair(group) } else { None })
+        let repaired = if is_there { self.collection.queue.repair(group) } else { None };
+        repaired.transpose().map_err(|reason| Error::Broken { reason })
     }
 
     /// At most `limit` changes of status with a number above `after`, by number.

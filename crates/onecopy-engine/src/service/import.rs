@@ -9,7 +9,6 @@ mod prepare;
 mod tally;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -26,6 +25,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ingest::{Feed, FieldNames, lots};
 use crate::job::{Fields, Limits};
+use crate::lock::Lock;
 use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
 use crate::report::Unreadable;
@@ -144,9 +144,9 @@ fn read(
     let opener = reading.opener(reach, Needs { whole: true, ..preparation.needs.clone() });
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };
-    let feed = Mutex::new(Feed::new(sources, &lots, &opener));
+    let feed = Lock::new(Feed::new(sources, &lots, &opener));
     let next = || {
-        let feed = feed.lock().expect("no thread panics with this lock");
+        let feed = feed.lock();
         // Sources are read one after the other, so that a later one cannot overtake.
         let piece = feed.next(1, &mut Vec::new())?;
         Ok::<_, Error>(piece.map(|(piece, bytes)| (turns.take(), piece, bytes)))

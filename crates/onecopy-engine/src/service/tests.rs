@@ -4,8 +4,10 @@
 mod durability;
 mod names;
 mod opening;
+mod poison;
 mod rewriting;
 mod scrubbing;
+mod templates;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -100,6 +102,17 @@ fn address(page: usize) -> String {
     }
 }
 
+/// The shape of a page of a template: long, and with few words of its own.
+const TEMPLATE: usize = 6;
+
+fn template(made: &Draft) -> Vec<String> {
+    let mut words: Vec<String> = (0..80).map(|i| format!("t{}w{i}", made.base)).collect();
+    for (nth, &edit) in made.edits.iter().enumerate() {
+        words[edit + 18 * nth] = format!("edit{}of{nth}", made.page);
+    }
+    words
+}
+
 fn line(made: &Draft) -> String {
     let mut words: Vec<String> = (0..30).map(|i| format!("a{}w{i}", made.base)).collect();
     for step in 0..made.drift {
@@ -117,6 +130,7 @@ fn line(made: &Draft) -> String {
             let menu = format!("<ul><li><a href=/>home</a><li><a href=/n>news {}</a></ul>", made.page % 3);
             record["html"] = json!(format!("<html><body>{menu}<p>{text}.</p><p>{text}</p></body></html>"));
         }
+        TEMPLATE => record["text"] = json!(template(made).join(" ")),
         _ => record["text"] = json!(text),
     }
     match made.link {
@@ -153,15 +167,11 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
     let mut job = Job::new([input.to_str().unwrap()], &out);
     job.config = config.clone();
     job.threads = 1;
-    let outcome = match crate::dedup(&job, &Silent) {
-        Err(Error::NoPageInMarket { .. }) => {
-            // A market without pages changes no answer.
-            job.config.markets.clear();
-            crate::dedup(&job, &Silent)
-        }
-        outcome => outcome,
-    };
-    outcome.unwrap();
+    if let Err(Error::NoPageInMarket { .. }) = crate::dedup(&job, &Silent) {
+        // All pages are outside the market, so it prefers none of them.
+        job.config.markets.clear();
+        crate::dedup(&job, &Silent).unwrap();
+    }
     let records = |name: &str| -> Vec<Value> {
         let text = fs::read_to_string(out.join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -381,7 +391,7 @@ fn a_page_that_comes_and_dies_in_one_batch_is_known_as_dead() {
         service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
     };
     // Tier 2 is blocked with the first page while the others arrive.
-    let held = service.collection.contents.write().unwrap();
+    let held = service.collection.contents.write();
     put("first");
     std::thread::sleep(Duration::from_millis(30));
     put("p");

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
 
 use onecopy_store::Version;
 
@@ -11,6 +10,7 @@ use super::tally::Tallies;
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::ingest::Inputs;
+use crate::lock::{Lock, Signal};
 use crate::progress::Progress;
 use crate::report::{RejectionKind, Unreadable};
 use crate::service::accept::accept_versions;
@@ -22,8 +22,8 @@ const GROUP: usize = 256;
 /// Hands out turns. Each turn that is taken must be handed over, or the import fails.
 pub(super) struct Turns<'a> {
     next: AtomicU64,
-    clerk: Mutex<Clerk<'a>>,
-    moved: Condvar,
+    clerk: Lock<Clerk<'a>>,
+    moved: Signal,
 }
 
 /// Accepts pages and counts the outcomes.
@@ -46,12 +46,12 @@ impl<'a> Turns<'a> {
     ) -> Turns<'a> {
         let (before, tallies, imported) = (HashMap::new(), Tallies::default(), Imported::default());
         let clerk = Clerk { service, progress, rejected, turn: 0, before, tallies, imported };
-        Turns { next: AtomicU64::new(0), clerk: Mutex::new(clerk), moved: Condvar::new() }
+        Turns { next: AtomicU64::new(0), clerk: Lock::new(clerk), moved: Signal::default() }
     }
 
     /// Begins new sources. Some inputs are not read, with a reason.
     pub(super) fn begin(&self, inputs: &Inputs) -> Result<()> {
-        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.lock();
         clerk.before.clear();
         clerk.end_sources();
         let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
@@ -70,13 +70,13 @@ impl<'a> Turns<'a> {
 
     /// Waits for a turn, passes its pages on, and ends the turn.
     pub(super) fn hand_over(&self, turn: u64, prepared: PreparedPiece, failed: &AtomicBool) -> Result<()> {
-        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.lock();
         while clerk.turn != turn {
             // A thread that fails never ends its turn, so the threads after it would wait forever.
             if failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
-            clerk = self.moved.wait_timeout(clerk, PATIENCE).expect("no thread panics with this lock").0;
+            clerk = self.moved.wait_for(clerk, PATIENCE);
         }
         clerk.hand_over(prepared)?;
         clerk.turn += 1;
@@ -86,7 +86,7 @@ impl<'a> Turns<'a> {
 
     /// The counts of the import.
     pub(super) fn finish(self) -> Imported {
-        let mut clerk = self.clerk.into_inner().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.into_inner();
         clerk.end_sources();
         clerk.imported
     }
