@@ -91,6 +91,7 @@ mod tests {
 
     use lzma_rust2::{XzOptions, XzWriter};
 
+    use super::super::{Packing, window};
     use super::*;
 
     /// A stream with a dictionary of so many bytes.
@@ -105,7 +106,8 @@ mod tests {
     #[test]
     fn the_dictionary_is_read_from_the_first_block() {
         for size in [1 << 16, 1 << 20, 3 << 20, 64 << 20] {
-            assert_eq!(xz_window(stream(b"text", size).as_slice()).unwrap(), u64::from(size));
+            let file = stream(b"text", size);
+            assert_eq!(window(Packing::Xz, || Ok(file.as_slice())).unwrap(), u64::from(size));
         }
         assert_eq!(xz_window(&b"\xfd7zXZ\0"[..]).unwrap(), 0);
         assert_eq!(xz_window(&b""[..]).unwrap(), 0);
