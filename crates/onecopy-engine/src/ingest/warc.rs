@@ -46,8 +46,11 @@ const HTTP_HEADER_BYTES: usize = 64 << 10;
 /// How many bytes are read at a time while searching for the next record.
 const SEEK_BYTES: usize = 128 << 10;
 
-/// The status, the media type and the body of an HTTP response; `None` if the block is not one.
-pub(crate) fn http_parts(block: &[u8]) -> Option<(u16, Option<&[u8]>, &[u8])> {
+/// The status, the media type and the body of an HTTP response.
+type HttpParts<'a> = (u16, Option<&'a [u8]>, &'a [u8]);
+
+/// The parts of an HTTP response; `None` if the block is not one.
+pub(crate) fn http_parts(block: &[u8]) -> Option<HttpParts<'_>> {
     http::parse(block).map(|response| (response.status, response.content_type, response.body))
 }
 

@@ -1,5 +1,8 @@
 //! Ids of sessions in addresses, which keys do not have.
 
+/// The length of a session id at the start of a text, if there is one.
+type Session<'a> = &'a dyn Fn(&str) -> Option<usize>;
+
 /// Drops the ids of sessions that servers put into queries.
 pub(super) fn without_query_sessions(query: String) -> String {
     let exactly = |text: &str, count: usize, is: fn(&u8) -> bool| {
@@ -26,7 +29,7 @@ pub(super) fn without_query_sessions(query: String) -> String {
         let token = value(id) + named(&text[value(id)..], "&cftoken=")?;
         (value(id) > id && value(token) > token).then(|| value(token))
     };
-    let sessions: [&dyn Fn(&str) -> Option<usize>; 5] = [
+    let sessions: [Session; 5] = [
         &|text| plain(text, "jsessionid="),
         &|text| plain(text, "phpsessid="),
         &|text| plain(text, "sid="),
@@ -37,7 +40,7 @@ pub(super) fn without_query_sessions(query: String) -> String {
 }
 
 /// Drops the last match that ends at a `&` or at the end, with this `&`.
-fn without_last(query: &str, length: &dyn Fn(&str) -> Option<usize>) -> String {
+fn without_last(query: &str, length: Session) -> String {
     for at in (0..query.len()).rev() {
         let Some(end) = length(&query[at..]).map(|length| at + length) else { continue };
         match query[end..].strip_prefix('&') {
