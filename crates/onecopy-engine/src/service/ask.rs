@@ -1,5 +1,6 @@
 //! Answers questions about pages: their status, the status that a page would get, all pages, and statistics.
 
+pub(super) mod feed;
 pub(super) mod groups;
 
 use onecopy_core::Kind;

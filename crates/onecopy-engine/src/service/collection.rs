@@ -35,6 +35,8 @@ const TOTALS_AGE: Duration = Duration::from_micros(5);
 
 /// An open collection.
 pub(super) struct Collection {
+    /// The name of the collection, which no other has.
+    pub id: String,
     pub options: ServiceOptions,
     pub tuning: Tuning,
     pub preparation: Preparation,
@@ -107,6 +109,7 @@ impl Collection {
             _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
         };
         let collection = Collection {
+            id: open::id(&snapshot)?,
             preparation: Preparation::new(config, method, &options),
             queue: Queue::new(options.queue_bytes, tuning.batch_changes, heads.clone()),
             options,

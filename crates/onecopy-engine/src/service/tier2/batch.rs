@@ -1,6 +1,6 @@
 //! Settles a batch inside one transaction: the order of Tier 2's stages.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use onecopy_core::graph::{Edit, Effect, Slot};
@@ -8,6 +8,7 @@ use onecopy_core::{Config, Method};
 use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::copies::{Copies, Planned, Sketched};
+use super::feed::Retold;
 use super::rows::TouchedPages;
 use super::{feed, links, pages};
 use crate::error::Result;
@@ -63,11 +64,12 @@ impl Settler<'_> {
         self.place(&mut rows, sketched)?;
         self.refresh(&mut rows, &changed.refreshed)?;
         let effect = self.contents.apply(edit, self.method, self.threads)?;
-        let regrouped = self.write_effect(rows.batch, &effect, &removed)?;
+        let mut retold = self.write_effect(rows.batch, &effect, &removed)?;
         self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
         // The status of a loser names the best page of its winner.
-        let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot));
-        let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
+        let losers = renamed.iter().flat_map(|&slot| self.contents.graph.losers_of(slot));
+        retold.rewon.extend(losers.chain(renamed.iter().copied()));
+        retold.contents.extend(touched.into_iter().chain(retold.rewon.iter().copied()));
         feed::tell(&mut rows, self, &retold, &mut heads)?;
         rows.write()?;
         heads.last_group = self.contents.graph.last_group();
@@ -119,14 +121,14 @@ impl Settler<'_> {
     }
 
     /// Writes the new state of contents. Returns the changed ones.
-    fn write_effect(&mut self, batch: &mut Batch, effect: &Effect, removed: &[Slot]) -> Result<Vec<Slot>> {
+    fn write_effect(&mut self, batch: &mut Batch, effect: &Effect, removed: &[Slot]) -> Result<Retold> {
         for &pair in &effect.forgotten {
             batch.set_witness(pair, false)?;
         }
         for &pair in &effect.witnessed {
             batch.set_witness(pair, true)?;
         }
-        let mut regrouped = Vec::new();
+        let mut retold = Retold::default();
         for &slot in &effect.changed {
             let Some(node) = self.contents.graph.get(slot) else { continue };
             let Some(mut row) = batch.content(slot)? else { continue };
@@ -137,18 +139,21 @@ impl Settler<'_> {
                 }
                 batch.add_grouped(node.group, slot)?;
             }
+            if (row.winner, row.score) != (node.winner, node.score) {
+                retold.rewon.insert(slot);
+            }
             if (row.winner, row.score, row.group) != now {
                 (row.winner, row.score, row.group) = now;
                 batch.set_content(slot, &row)?;
             }
-            regrouped.push(slot);
+            retold.contents.insert(slot);
         }
         for &slot in removed {
             if self.contents.graph.get(slot).is_none() {
                 self.contents.free_slot(slot);
             }
         }
-        Ok(regrouped)
+        Ok(retold)
     }
 }
 
@@ -166,9 +171,9 @@ impl Settler<'_> {
         let mut effect = self.contents.apply(edit, self.method, self.threads)?;
         self.contents.graph.keep_number(&slots, group, &mut effect);
         let mut rows = TouchedPages::new(batch);
-        let regrouped = self.write_effect(rows.batch, &effect, &[])?;
+        let retold = self.write_effect(rows.batch, &effect, &[])?;
         let told = heads.feed;
-        feed::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;
+        feed::tell(&mut rows, self, &retold, heads)?;
         rows.write()?;
         batch.clear_checks(group)?;
         heads.last_group = self.contents.graph.last_group();
