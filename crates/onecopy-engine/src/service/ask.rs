@@ -209,6 +209,7 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         failed: numbers.failed,
         repaired: numbers.repaired,
         disk_bytes: totals.disk_bytes,
+        collection: collection.id.clone(),
         replaced_orders: totals.replaced_orders,
         scrubs: found.passes,
         scrubbed_at: found.ended,

@@ -257,6 +257,8 @@ pub struct Stats {
     pub repaired: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
+    /// The name of the collection, which no other has.
+    pub collection: String,
     /// Orders of keys that were damaged or missing at the start, and were replaced.
     pub replaced_orders: u64,
     /// Since the start: how often all files were read and their checksums verified.

@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
 use onecopy_engine::{Limits, ServiceOptions};
 
+use super::age::Age;
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
 use super::text::{TextArgs, read_text};
@@ -57,6 +58,9 @@ pub struct ServeArgs {
     /// Repair a group if this share of its checks fails. Higher: fewer repairs
     #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
     pub repair_rate: f64,
+    /// Keep deleted pages and changes of groups in the feed for this long, such as 12h or 30d. Higher: a larger feed
+    #[arg(long, value_name = "TIME", default_value_t = Age(usual().feed_keep))]
+    pub feed_keep: Age,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// Compare with this many threads. Never changes the answer [default: one per core]
@@ -120,6 +124,7 @@ impl ServeArgs {
         options.keep_pages = !self.no_keep_pages;
         options.queue_bytes = self.queue.0;
         options.repair_rate = self.repair_rate;
+        options.feed_keep = self.feed_keep.0;
         options.threads = self.threads.unwrap_or(options.threads);
         Ok(options)
     }

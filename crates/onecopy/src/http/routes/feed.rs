@@ -57,7 +57,9 @@ pub fn follow(
 /// `GET /feed`.
 pub async fn feed<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     let params = Params::parse(request.uri().query(), &["after", "limit", "wait"])?;
-    let after = params.text("after").map_or(Ok(FeedCursor::default()), |text| cursor(server, text))?;
+    let after = params
+        .text("after")
+        .map_or(Ok(FeedCursor::default()), |text| cursor(server, text, "the parameter `after`"))?;
     let limit = params.number("limit", 1..=MOST, USUAL)? as usize;
     let wait = Duration::from_secs(params.number("wait", 0..=LONGEST_WAIT, 0)?);
     let last = last_event(server, request)?;
@@ -71,7 +73,8 @@ pub async fn feed<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
         push_line(&mut text, change)?;
     }
     let mut response = whole(StatusCode::OK, LINES, text);
-    let cursor = HeaderValue::from_str(&shown(server, page.next)).map_err(|_| Failure::ours("the cursor is not a header"))?;
+    let cursor = HeaderValue::from_str(&shown(server, page.next))
+        .map_err(|_| Failure::ours("the cursor is not a header"))?;
     response.headers_mut().insert(CURSOR, cursor);
     Ok(response)
 }
@@ -86,21 +89,27 @@ fn shown(server: &Server, cursor: FeedCursor) -> String {
     format!("{}-{after}{begun}", server.service.id())
 }
 
-/// Reads a cursor, or a number alone.
-fn cursor(server: &Server, text: &str) -> Result<FeedCursor, Failure> {
-    let mut parts = text.split('-');
-    let numbers = match text.contains('-') {
-        true if parts.next() != Some(server.service.id()) => {
-            return Err(Failure::gone("the cursor is of another collection"));
-        }
-        _ => parts.map(number).collect::<Option<Vec<u64>>>(),
+/// Reads a cursor, or a number alone, that was given as `what`.
+fn cursor(server: &Server, text: &str, what: &str) -> Result<FeedCursor, Failure> {
+    let (id, numbers) = match text.split_once('-') {
+        Some((id, numbers)) => (Some(id), numbers),
+        None => (None, text),
     };
-    match numbers.as_deref() {
-        Some(&[after]) => Ok(FeedCursor { after, begun: 0 }),
-        Some(&[after, begun]) => Ok(FeedCursor { after, begun }),
-        _ => {
-            let error = format!("`{}` is not a feed number", text.chars().take(100).collect::<String>());
-            Err(Failure::bad(error, "give the cursor of the last answer, the number of a change, or 0"))
+    let numbers: Option<Vec<u64>> = numbers.split('-').map(number).collect();
+    let is_id = id.is_none_or(|id| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let cursor = match numbers.as_deref() {
+        Some(&[after]) => Some(FeedCursor { after, begun: 0 }),
+        Some(&[after, begun]) => Some(FeedCursor { after, begun }),
+        _ => None,
+    };
+    match cursor.filter(|_| is_id) {
+        Some(_) if id.is_some_and(|id| id != server.service.id()) => {
+            Err(Failure::gone("the cursor is of another collection"))
+        }
+        Some(cursor) => Ok(cursor),
+        None => {
+            let remedy = "give the cursor of the last answer, the number of a change, or 0";
+            Err(Failure::bad(format!("{what} is not a feed number"), remedy))
         }
     }
 }
@@ -139,9 +148,7 @@ fn wants_events<B>(request: &Request<B>) -> bool {
 /// Where a reconnecting client wants to continue.
 fn last_event<B>(server: &Server, request: &Request<B>) -> Result<Option<FeedCursor>, Failure> {
     let Some(last) = request.headers().get("last-event-id") else { return Ok(None) };
-    let error = "the header `Last-Event-ID` is not a feed number";
-    let text = last.to_str().map_err(|_| Failure::bad(error, "send the `id` of the last event, or omit the header"))?;
-    cursor(server, text).map(Some)
+    cursor(server, last.to_str().unwrap_or_default(), "the header `Last-Event-ID`").map(Some)
 }
 
 fn events(server: &Arc<Server>, first: FeedPage) -> crate::http::reply::Response {
