@@ -56,7 +56,7 @@ fn made() -> Result<Vec<u8>> {
             batch.add_ending(page, 0)?;
             batch.add_grouped(7, page)?;
             batch.set_witness((page, page + 1), true)?;
-            batch.add_change(u64::from(page) + 1, name.as_bytes())?;
+            batch.add_change(u64::from(page) + 1, onecopy_store::FeedSubject::Page(page), name.as_bytes())?;
             batch.add_live(1, 100)?;
         }
         batch.set_heads(&Heads { next_page: PAGES, ..Heads::default() })?;

@@ -63,9 +63,9 @@ pub use report::{
     Unreadable,
 };
 pub use service::{
-    Accepted, Action, Answer, Change, CheckReport, GroupLine, GroupView, ImportJob, ImportPlan,
-    ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView, Refusal, Service,
-    ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
+    Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
+    ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
+    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
 };
 
 /// Runs the example of the README as a test.

@@ -33,13 +33,14 @@ use std::time::Duration;
 use onecopy_core::Config;
 use onecopy_store::Look;
 
+pub use ask::feed::{FeedCursor, FeedPage};
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
 pub use name::PageName;
 pub use status::{
-    Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
-    StatusKind,
+    Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, PageView, Refusal,
+    Regrouped, Stats, Status, StatusKind,
 };
 
 use crate::error::{Error, Result};
@@ -83,6 +84,8 @@ pub struct ServiceOptions {
     pub memory_bytes: u64,
     /// A group is repaired if this share of its checks fails. In (0, 1].
     pub repair_rate: f64,
+    /// How long the feed keeps the changes of deleted pages and of groups. The last status of every other page stays.
+    pub feed_keep: Duration,
     /// The number of threads of Tier 2.
     pub threads: usize,
     /// Whether to verify the checksums of all tables before use. [`Service::check`] cannot do that while others read
@@ -121,6 +124,7 @@ impl ServiceOptions {
             queue_bytes: 64 << 20,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             repair_rate: 0.08,
+            feed_keep: Duration::from_secs(30 * 24 * 3600),
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             check_tables: false,
         }
@@ -226,15 +230,14 @@ impl Service {
         repaired.transpose().map_err(|reason| Error::Broken { reason })
     }
 
-    /// At most `limit` changes of status with a number above `after`, by number.
-    pub fn feed(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
-        let read = |(sequence, bytes): (u64, Vec<u8>)| {
-            let status: Status = serde_json::from_slice(&bytes).map_err(|error| Error::Broken {
-                reason: format!("change {sequence} of the feed cannot be read: {error}"),
-            })?;
-            Ok(Change { sequence, status })
-        };
-        self.collection.snapshot().feed(after, limit)?.into_iter().map(read).collect()
+    /// The name of the collection, which no other has.
+    pub fn id(&self) -> &str {
+        &self.collection.id
+    }
+
+    /// At most `limit` changes after a cursor, by number. Refuses a cursor that is not of this feed, or too old.
+    pub fn feed(&self, cursor: FeedCursor, limit: usize) -> std::result::Result<FeedPage, Refusal> {
+        ask::feed::read(&self.collection, cursor, limit)
     }
 
     /// Waits until the feed has a number above `after`, at most this long. Returns the last number.

@@ -2,6 +2,7 @@
 //!
 //! redb stores them as copy-on-write B-trees, so every read sees one consistent snapshot, even during writes.
 
+mod feed;
 mod keys;
 mod read;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use redb::{Database, TableDefinition};
 
+pub use feed::FeedSubject;
 pub use read::{Look, Snapshot};
 pub use write::Batch;
 
@@ -40,6 +42,14 @@ const CHECKS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("checks");
 const WITNESSES: TableDefinition<(u32, u32), ()> = TableDefinition::new("witnesses");
 /// Number → change of status.
 const FEED: TableDefinition<u64, &[u8]> = TableDefinition::new("feed");
+/// Page → its only change in the feed.
+const FED_PAGES: TableDefinition<u32, u64> = TableDefinition::new("fed-pages");
+/// Group → its only change in the feed.
+const FED_GROUPS: TableDefinition<u64, u64> = TableDefinition::new("fed-groups");
+/// Number in the feed → group, or zero for a page that is deleted: changes that are kept for a time only.
+const EXPIRING: TableDefinition<u64, u64> = TableDefinition::new("expiring");
+/// Time in minutes → the last number in the feed at that time.
+const MARKS: TableDefinition<u64, u64> = TableDefinition::new("marks");
 /// Log segment → its bytes in use by pages and contents.
 const LIVE: TableDefinition<u32, u64> = TableDefinition::new("live");
 

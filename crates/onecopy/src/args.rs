@@ -1,5 +1,6 @@
 //! The command line. Its defaults come from the libraries, except those of the HTTP server and of lists.
 
+mod age;
 mod check;
 mod choice;
 mod collection;

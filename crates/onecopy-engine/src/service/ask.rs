@@ -1,6 +1,7 @@
 //! Answers questions about pages: their status, the status that a page would get, all pages, and statistics.
 
 mod alike;
+pub(super) mod feed;
 pub(super) mod groups;
 
 use onecopy_core::Kind;
@@ -186,6 +187,7 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         failed: numbers.failed,
         repaired: numbers.repaired,
         disk_bytes: totals.disk_bytes,
+        collection: collection.id.clone(),
         replaced_orders: totals.replaced_orders,
         scrubs: found.passes,
         scrubbed_at: found.ended,

@@ -38,6 +38,8 @@ const TOTALS_AGE: Duration = Duration::from_micros(5);
 
 /// An open collection.
 pub(super) struct Collection {
+    /// The name of the collection, which no other has.
+    pub id: String,
     pub options: ServiceOptions,
     pub tuning: Tuning,
     pub preparation: Preparation,
@@ -118,8 +120,10 @@ impl Collection {
             _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
         };
         let search = Arc::new(contents.view());
+        let id = open::id(&snapshot)?;
         let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
+            id,
             preparation: Preparation::new(config, method, &options),
             queue: Queue::new(queue_limits(&options, tuning), heads.clone()),
             options,

@@ -110,6 +110,9 @@ pub enum Refusal {
     /// Too many changes wait for Tier 2. Try again after this many seconds.
     #[error("the queue is full: too many changes wait to be compared")]
     Full(u64),
+    /// The number is not one of this feed, or too old; why.
+    #[error("{0}")]
+    Gone(String),
     /// The collection cannot be written or read: the reason and the remedy.
     #[error("{0}")]
     Broken(String),
@@ -137,14 +140,47 @@ pub struct Answer {
     pub alike: Vec<Likeness>,
 }
 
-/// A change of status.
+/// A change in the feed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// Its number in the feed: from 1, ascending, without gaps.
+    /// Its number, ascending from 1. The last change of a page or group replaces its earlier ones.
     pub sequence: u64,
-    /// The new status. The feed reports a deleted page as `dead`, even if it was dead before.
+    /// The change.
     #[serde(flatten)]
-    pub status: Status,
+    pub what: FeedEntry,
+}
+
+/// What changed.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum FeedEntry {
+    /// The status of a page from then on. A deleted page gets the status `dead` again.
+    Page(Status),
+    /// Losers of a group that have another winner and are losers still.
+    Group(Regrouped),
+}
+
+/// A group whose losers have another winner, or another similarity to it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Regrouped {
+    /// The group.
+    pub group: u64,
+    /// Always `regrouped`.
+    pub status: String,
+}
+
+impl Regrouped {
+    pub(crate) fn new(group: u64) -> Regrouped {
+        Regrouped { group, status: "regrouped".into() }
+    }
+}
+
+impl FeedEntry {
+    /// Reads an entry of the feed.
+    pub(super) fn from_json(bytes: &[u8]) -> serde_json::Result<FeedEntry> {
+        let page = serde_json::from_slice(bytes).map(FeedEntry::Page);
+        page.or_else(|error| serde_json::from_slice(bytes).map(FeedEntry::Group).map_err(|_| error))
+    }
 }
 
 /// A group in a list.
@@ -223,6 +259,8 @@ pub struct Stats {
     pub repaired: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
+    /// The name of the collection, which no other has.
+    pub collection: String,
     /// Orders of keys that were damaged or missing at the start, and were replaced.
     pub replaced_orders: u64,
     /// Since the start: how often all files were read and their checksums verified.

@@ -72,7 +72,9 @@ fn checks_go_with_their_group_and_the_feed_is_read_from_any_number() {
         assert_eq!(batch.add_checks(1, 1, 0).unwrap(), (3, 1));
         batch.remove_grouped(1, 5).unwrap();
         batch.set_content(3, &ContentRow::default()).unwrap();
-        (1..=5).for_each(|number| batch.add_change(number, &[number as u8]).unwrap());
+        (1..=5).for_each(|number| {
+            batch.add_change(number, FeedSubject::Page(number as u32), &[number as u8]).unwrap()
+        });
         batch.add_live(4, 10).unwrap();
         batch.add_live(4, -3).unwrap();
     }
@@ -93,4 +95,32 @@ fn a_key_that_nobody_writes_belongs_to_no_content() {
     batch.add_copy(1, 0, b"a", 10).unwrap();
     batch.copies.insert(&[0xff][..], 11).unwrap();
     assert_eq!(batch.copies(1).unwrap(), [10]);
+}
+
+#[test]
+fn a_change_replaces_the_earlier_one_and_what_is_gone_expires() {
+    let tables = tables();
+    let writing = tables.begin().unwrap();
+    {
+        let mut batch = writing.batch().unwrap();
+        let (page, group) = (FeedSubject::Page, FeedSubject::Group(7));
+        let subjects = [page(1), page(2), page(1), group, FeedSubject::Deleted(2), group, page(3)];
+        for (number, subject) in (1..).zip(subjects) {
+            batch.add_change(number, subject, &[number as u8]).unwrap();
+            batch.mark_feed(100 + number, number).unwrap();
+        }
+    }
+    writing.commit().unwrap();
+    let numbers = |tables: &Tables| -> Vec<u64> {
+        tables.snapshot().unwrap().feed(0, 9).unwrap().into_iter().map(|(number, _)| number).collect()
+    };
+    assert_eq!(numbers(&tables), [3, 5, 6, 7]);
+    for (minute, left, expired) in
+        [(99, vec![3, 5, 6, 7], 0), (105, vec![3, 6, 7], 5), (105, vec![3, 6, 7], 5), (999, vec![3, 7], 6)]
+    {
+        let writing = tables.begin().unwrap();
+        writing.batch().unwrap().expire_feed(minute, 100).unwrap();
+        writing.commit().unwrap();
+        assert_eq!((numbers(&tables), tables.snapshot().unwrap().expired().unwrap()), (left, expired));
+    }
 }

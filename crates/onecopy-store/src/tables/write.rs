@@ -3,8 +3,8 @@
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::{
-    CHECKS, CONTENTS, COPIES, ENDING, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING, PAGES, Role,
-    STANDING, WITNESSES, broken, keys,
+    CHECKS, CONTENTS, COPIES, ENDING, EXPIRING, FED_GROUPS, FED_PAGES, FEED, FINGERPRINTS, GROUPS, LIVE,
+    MARKS, META, NAMES, NAMING, PAGES, Role, STANDING, WITNESSES, broken, keys,
 };
 use crate::error::Result;
 use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
@@ -23,7 +23,11 @@ pub struct Batch<'t> {
     pub(super) groups: Table<'t, (u64, u32), ()>,
     checks: Table<'t, u64, (u64, u64)>,
     witnesses: Table<'t, (u32, u32), ()>,
-    feed: Table<'t, u64, &'static [u8]>,
+    pub(super) feed: Table<'t, u64, &'static [u8]>,
+    pub(super) fed_pages: Table<'t, u32, u64>,
+    pub(super) fed_groups: Table<'t, u64, u64>,
+    pub(super) expiring: Table<'t, u64, u64>,
+    pub(super) marks: Table<'t, u64, u64>,
     live: Table<'t, u32, u64>,
 }
 
@@ -43,6 +47,10 @@ impl<'t> Batch<'t> {
             checks: transaction.open_table(CHECKS).map_err(broken)?,
             witnesses: transaction.open_table(WITNESSES).map_err(broken)?,
             feed: transaction.open_table(FEED).map_err(broken)?,
+            fed_pages: transaction.open_table(FED_PAGES).map_err(broken)?,
+            fed_groups: transaction.open_table(FED_GROUPS).map_err(broken)?,
+            expiring: transaction.open_table(EXPIRING).map_err(broken)?,
+            marks: transaction.open_table(MARKS).map_err(broken)?,
             live: transaction.open_table(LIVE).map_err(broken)?,
         })
     }
@@ -193,12 +201,6 @@ impl<'t> Batch<'t> {
             false => self.witnesses.remove(pair).map(drop),
         }
         .map_err(broken)
-    }
-
-    /// Appends to the feed.
-    pub fn add_change(&mut self, number: u64, change: &[u8]) -> Result<()> {
-        self.feed.insert(number, change).map_err(broken)?;
-        Ok(())
     }
 
     /// Adds to the bytes in use of a log segment; negative numbers subtract.

@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
 use onecopy_engine::{Limits, ServiceOptions};
 
+use super::age::Age;
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
 use super::text::TextArgs;
@@ -69,6 +70,9 @@ pub struct ServeArgs {
     /// Repair a group if this share of its checks fails. Higher: fewer repairs
     #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
     pub repair_rate: f64,
+    /// Keep deleted pages and changes of groups in the feed for this long, such as 12h or 30d. Higher: a larger feed
+    #[arg(long, value_name = "TIME", default_value_t = Age(usual().feed_keep))]
+    pub feed_keep: Age,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// Compare with this many threads. Never changes the answer [default: one per core]
@@ -141,6 +145,7 @@ impl ServeArgs {
         options.queue_bytes = self.queue.0;
         options.memory_bytes = self.memory.as_ref().map_or_else(usual_memory, |memory| memory.0);
         options.repair_rate = self.repair_rate;
+        options.feed_keep = self.feed_keep.0;
         options.threads = self.threads.unwrap_or(options.threads);
         Ok(options)
     }

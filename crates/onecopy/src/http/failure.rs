@@ -98,6 +98,13 @@ impl Failure {
         failure
     }
 
+    /// The reader of the feed has missed changes that are gone, or reads another feed.
+    pub fn gone(error: impl Into<String>) -> Failure {
+        let remedy = "begin again with after=0 and continue with the cursor in the header Onecopy-Cursor: the feed has the \
+                      status of every page. Drop all pages that it does not name";
+        Failure::new(StatusCode::GONE, error, remedy)
+    }
+
     /// The token is missing or wrong.
     pub fn unauthorized() -> Failure {
         let remedy = "send the header `Authorization: Bearer TOKEN` with the token from --token-file";
@@ -136,6 +143,7 @@ impl From<Refusal> for Failure {
             Refusal::Full(seconds) => {
                 Failure::busy("the queue is full: too many changes wait to be compared", seconds.max(1))
             }
+            Refusal::Gone(why) => Failure::gone(why),
             other => Failure::unavailable(
                 other.to_string(),
                 "nothing was accepted; check the service's log and disk",
@@ -166,6 +174,7 @@ mod tests {
         assert_eq!(code(Refusal::TooLarge(9)), 413);
         assert_eq!(code(Refusal::Unknown("\u{e9}".repeat(1_000))), 404);
         assert_eq!(code(Refusal::Broken("why".into())), 503);
+        assert_eq!(code(Refusal::Gone("why".into())), 410);
         let full = Failure::from(Refusal::Full(0)).into_response();
         assert_eq!(full.status().as_u16(), 429);
         assert_eq!(full.headers().get(RETRY_AFTER).map(|value| value.as_bytes()), Some(&b"1"[..]));

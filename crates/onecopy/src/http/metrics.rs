@@ -175,6 +175,21 @@ fn collection(stats: &Stats, text: &mut String) {
         ("feed_number", "The last number of the feed.", stats.feed),
         ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
+        (
+            "replaced_orders",
+            "Orders of keys that were lost, and replaced at the start.",
+            stats.replaced_orders,
+        ),
+        (
+            "scrubbed_timestamp_seconds",
+            "The end of the last complete check of all checksums.",
+            stats.scrubbed_at,
+        ),
+        (
+            "damaged_files",
+            "Damaged files and log segments that the last complete check found.",
+            stats.damaged,
+        ),
     ] {
         gauge(text, name, help, value as f64);
     }
@@ -192,6 +207,7 @@ fn collection(stats: &Stats, text: &mut String) {
         ("checked_total", "Requested checks of a loser against its winner.", stats.checked),
         ("checks_failed_total", "Checks that found a loser not similar to its winner.", stats.failed),
         ("repaired_groups_total", "Repaired groups.", stats.repaired),
+        ("scrubs_total", "Complete checks of all checksums.", stats.scrubs),
     ] {
         counter(text, name, help, value as f64);
     }

@@ -122,10 +122,17 @@ fn the_feed_is_read_by_number_and_waited_for() {
     let server = with_pages();
     let all = server.get("/feed").lines();
     let numbers: Vec<u64> = all.iter().filter_map(|change| change["sequence"].as_u64()).collect();
-    assert!(numbers.len() >= 3 && numbers.iter().copied().eq(1..=all.len() as u64), "{all:?}");
-    assert_eq!(server.get("/feed?after=1&limit=1").lines(), all[1..2]);
-    let last = all.len();
+    assert!(numbers.len() >= 3 && numbers.is_sorted_by(|a, b| a < b), "{all:?}");
+    let first = server.get("/feed?limit=1");
+    assert_eq!(first.lines(), all[..1]);
+    let cursor = first.header("onecopy-cursor").expect("a cursor");
+    assert_eq!(server.get(&format!("/feed?after={cursor}&limit=1")).lines(), all[1..2]);
+    let last = numbers[numbers.len() - 1];
     assert_eq!(server.get(&format!("/feed?after={last}")).text(), "");
+    let other = format!("0123456789abcdef-{last}");
+    server.get(&format!("/feed?after={other}")).fails(410, "another collection");
+    server.get(&format!("/feed?after={}", last + 1)).fails(410, "the feed ends at number");
+    assert!(cursor.starts_with(server.get("/stats").json()["collection"].as_str().expect("a name")));
     let mut waiting = server.connect();
     waiting.send_request("GET", &format!("/feed?after={last}&wait=15"), &[], b"");
     std::thread::sleep(Duration::from_millis(50));
@@ -140,7 +147,11 @@ fn the_feed_is_read_by_number_and_waited_for() {
 fn the_feed_is_a_stream_of_events() {
     let server = with_pages();
     let mut events = server.connect();
-    let headers = [("Accept", "text/event-stream"), ("Last-Event-ID", "2")];
+    let id = server.get("/stats").json()["collection"].as_str().expect("a name").to_owned();
+    let numbers: Vec<u64> =
+        server.get("/feed").lines().iter().filter_map(|change| change["sequence"].as_u64()).collect();
+    let seen = format!("{id}-{}", numbers[1]);
+    let headers = [("Accept", "text/event-stream"), ("Last-Event-ID", &*seen)];
     events.send_request("GET", "/feed?after=0", &headers, b"");
     assert_eq!(events.head().header("content-type"), Some("text/event-stream"));
     let mut heard = String::new();
@@ -150,7 +161,8 @@ fn the_feed_is_a_stream_of_events() {
         }
         heard.clone()
     };
-    assert!(!hear("id: 3\nevent: change\ndata: {\"sequence\":3,").contains("id: 2\n"));
+    let next = format!("id: {id}-{}\nevent: change\ndata: {{\"sequence\":{},", numbers[2], numbers[2]);
+    assert!(!hear(&next).contains(&format!("id: {seen}\n")));
     server.post("/pages", &page("d", &topic("third"), 1)).with(202);
     hear("\"page\":\"d\"");
     let wrong = [("Accept", "text/event-stream"), ("Last-Event-ID", "x")];
@@ -421,7 +433,8 @@ fn an_end_lets_requests_finish_and_closes_streams() {
     events.send_request("GET", "/feed", &[("Accept", "text/event-stream")], b"");
     events.head();
     let mut poll = server.connect();
-    poll.send_request("GET", "/feed?after=1000&wait=60", &[], b"");
+    let last = server.get("/stats").json()["feed"].to_string();
+    poll.send_request("GET", &format!("/feed?after={last}&wait=60"), &[], b"");
     let mut stream = server.connect();
     stream.begin_chunks("/pages?live=true", "application/x-ndjson");
     let last = page("last", &topic("ninth"), 1);

@@ -1,7 +1,9 @@
 //! Opens the tables of a collection: checks its format, configuration and method.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
-use onecopy_store::{Backend, Folder, Heads, Look, Open, Tables};
+use onecopy_store::{Backend, Folder, Heads, Look, Open, Snapshot, Tables};
 
 use crate::error::{Error, Result};
 use crate::service::{Opening, ServiceOptions};
@@ -85,6 +87,7 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
         let writing = tables.begin()?;
         let mut batch = writing.batch()?;
         batch.set_meta("format", &FORMAT.to_le_bytes())?;
+        batch.set_meta(ID, new_id().as_bytes())?;
         batch.set_meta("answers", &ANSWER_VERSION.to_le_bytes())?;
         batch.set_meta("config", &serde_json::to_vec(&config).expect("a configuration is JSON"))?;
         batch.set_heads(&Heads { generations: 1, ..Heads::default() })?;
@@ -97,6 +100,19 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
         return Err(Error::CollectionConfig { folder: options.data.clone() });
     }
     Ok(stored)
+}
+
+/// The entry of the metadata with the collection's name.
+const ID: &str = "id";
+
+/// The name of a collection, which no other has.
+pub(super) fn id(snapshot: &Snapshot) -> Result<String> {
+    Ok(String::from_utf8_lossy(&snapshot.meta(ID)?.unwrap_or_default()).into_owned())
+}
+
+/// A random name. The hasher of the standard library is seeded by the system.
+fn new_id() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// The version of a collection's answers. Collections of onecopy 0.1 store no number and have version 1. An unreadable

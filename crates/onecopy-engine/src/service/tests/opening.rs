@@ -3,6 +3,7 @@
 use onecopy_store::{Folder, Open};
 
 use super::*;
+use crate::error::Error;
 
 fn options(opening: Opening) -> ServiceOptions {
     ServiceOptions { opening, ..ServiceOptions::new("memory") }

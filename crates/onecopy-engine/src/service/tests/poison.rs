@@ -177,7 +177,7 @@ fn no_question_waits_for_tier_2() {
         asking.query(line.as_bytes()).unwrap();
         asking.status(&["p1", "p50"], true).unwrap();
         asking.group(group).unwrap();
-        asking.feed(0, 10).unwrap();
+        asking.feed(crate::FeedCursor { after: 0, begun: 0 }, 10).unwrap();
         asking.pages(&mut |_| Ok(())).unwrap();
         answered.send(asking.stats().pages)
     });

@@ -1,6 +1,6 @@
 //! Settles a batch inside one transaction: the order of Tier 2's stages.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use onecopy_core::graph::{Edit, Slot};
@@ -8,6 +8,7 @@ use onecopy_core::{Config, Method};
 use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::copies::{Copies, Planned, Sketched};
+use super::feed::Retold;
 use super::rows::TouchedPages;
 use super::{feed, links, pages, quarantine};
 use crate::error::Result;
@@ -64,11 +65,12 @@ impl Settler<'_> {
         self.place(&mut rows, sketched)?;
         self.refresh(&mut rows, &changed.refreshed)?;
         let applied = self.contents.apply(edit, self.method, self.threads)?;
-        let regrouped = self.write_effect(rows.batch, &applied, &removed, &mut heads)?;
+        let mut retold = self.write_effect(rows.batch, &applied, &removed, &mut heads)?;
         self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
         // The status of a loser names the best page of its winner.
-        let losers = renamed.into_iter().flat_map(|slot| self.contents.graph.losers_of(slot).iter().copied());
-        let retold: BTreeSet<Slot> = touched.into_iter().chain(losers).chain(regrouped).collect();
+        let losers = renamed.iter().flat_map(|&slot| self.contents.graph.losers_of(slot).iter().copied());
+        retold.rewon.extend(losers.chain(renamed.iter().copied()));
+        retold.contents.extend(touched.into_iter().chain(retold.rewon.iter().copied()));
         feed::tell(&mut rows, self, &retold, &mut heads)?;
         rows.write()?;
         heads.last_group = self.contents.graph.last_group();
@@ -126,7 +128,7 @@ impl Settler<'_> {
         applied: &Applied,
         removed: &[Slot],
         heads: &mut Heads,
-    ) -> Result<Vec<Slot>> {
+    ) -> Result<Retold> {
         let Applied { effect, entered } = applied;
         for &pair in &effect.forgotten {
             batch.set_witness(pair, false)?;
@@ -134,7 +136,7 @@ impl Settler<'_> {
         for &pair in &effect.witnessed {
             batch.set_witness(pair, true)?;
         }
-        let mut regrouped = Vec::new();
+        let mut retold = Retold::default();
         for &slot in effect.changed.union(entered) {
             let Some(node) = self.contents.graph.get(slot) else { continue };
             let Some(mut row) = batch.content(slot)? else { continue };
@@ -145,6 +147,9 @@ impl Settler<'_> {
                 }
                 batch.add_grouped(node.group, slot)?;
             }
+            if (row.winner, row.score) != (node.winner, node.score) {
+                retold.rewon.insert(slot);
+            }
             (row.winner, row.score, row.group) = (node.winner, node.score, node.group);
             if entered.contains(&slot) {
                 heads.born += 1;
@@ -154,14 +159,14 @@ impl Settler<'_> {
             if row != before {
                 batch.set_content(slot, &row)?;
             }
-            regrouped.extend(effect.changed.contains(&slot).then_some(slot));
+            retold.contents.extend(effect.changed.contains(&slot).then_some(slot));
         }
         for &slot in removed {
             if self.contents.graph.get(slot).is_none() {
                 self.contents.free_slot(slot);
             }
         }
-        Ok(regrouped)
+        Ok(retold)
     }
 }
 
@@ -179,9 +184,9 @@ impl Settler<'_> {
         let mut applied = self.contents.apply(edit, self.method, self.threads)?;
         self.contents.graph.keep_number(&slots, group, &mut applied.effect);
         let mut rows = TouchedPages::new(batch);
-        let regrouped = self.write_effect(rows.batch, &applied, &[], heads)?;
+        let retold = self.write_effect(rows.batch, &applied, &[], heads)?;
         let told = heads.feed;
-        feed::tell(&mut rows, self, &regrouped.into_iter().collect(), heads)?;
+        feed::tell(&mut rows, self, &retold, heads)?;
         rows.write()?;
         batch.clear_checks(group)?;
         heads.last_group = self.contents.graph.last_group();

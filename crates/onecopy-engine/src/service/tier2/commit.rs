@@ -1,8 +1,9 @@
 //! Settles a batch and makes it durable.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use onecopy_store::{Look, Place, Writing};
+use onecopy_store::{Batch, Look, Place, Writing};
 
 use super::batch::{BatchOutcome, Settler};
 use crate::error::Result;
@@ -45,6 +46,7 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
         outcome.heads.settled_to = (end.segment, end.offset);
     }
     batch.set_heads(&outcome.heads)?;
+    expire(&mut batch, outcome.heads.feed, collection.options.feed_keep)?;
     drop(batch);
     let search = contents.view();
     let ahead = commit(collection, writing, &contents)?;
@@ -56,6 +58,16 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     drop(contents);
     Ok(Committed { outcome, repaired, compared_pairs })
 }
+
+/// Removes changes from the feed that are older than `keep`.
+fn expire(batch: &mut Batch, feed: u64, keep: Duration) -> Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 60);
+    batch.mark_feed(now, feed)?;
+    Ok(batch.expire_feed(now.saturating_sub(keep.as_secs() / 60), EXPIRED_AT_ONCE)?)
+}
+
+/// The most changes that leave the feed with a batch: more than come with one, as a rule.
+const EXPIRED_AT_ONCE: usize = 10_000;
 
 /// Makes a batch durable. While this thread waits for the disk, others search candidates for the next batch.
 fn commit(collection: &Collection, writing: Writing, contents: &ContentIndex) -> Result<Findings<Place>> {

@@ -2,41 +2,70 @@
 
 use std::collections::BTreeSet;
 
-use onecopy_store::{Heads, Look, PageNumber, PageRow, Slot};
+use onecopy_store::{FeedSubject, Heads, Look, PageNumber, PageRow, Slot};
 
 use super::batch::Settler;
 use super::links::ENDS_AT_A_PAGE;
 use super::rows::TouchedPages;
 use crate::error::Result;
-use crate::service::status::{Status, StatusFacts, StatusKind, View, name_of};
+use crate::service::status::{Regrouped, Status, StatusFacts, StatusKind, View, name_of};
 
-/// Reports the changed pages, and all pages of `contents` whose status changed.
+/// The contents whose pages may have another status.
+#[derive(Default)]
+pub(super) struct Retold {
+    pub contents: BTreeSet<Slot>,
+    /// Those whose pages have another winner, or another similarity to it.
+    pub rewon: BTreeSet<Slot>,
+}
+
+/// Reports the changed pages, and all pages of contents whose status changed. Losers that only have another winner are
+/// reported once for their group: a group may have a hundred thousand of them.
 pub(super) fn tell(
     rows: &mut TouchedPages,
     settler: &Settler,
-    contents: &BTreeSet<Slot>,
+    retold: &Retold,
     heads: &mut Heads,
 ) -> Result<()> {
-    for page in concerned(rows, contents)? {
+    let mut regrouped = BTreeSet::new();
+    for page in concerned(rows, &retold.contents)? {
         let Some(row) = rows.peek(page)? else {
             if let Some(before) = rows.get(page)?.before.clone() {
-                gone(rows, &before, heads)?;
+                gone(rows, page, &before, heads)?;
             }
             continue;
         };
         let told = row.told;
         let status = View { facts: &*rows, method: settler.method }.status(page, &row)?;
-        let bytes = serde_json::to_vec(&status).expect("a status is JSON");
-        let now = xxhash_rust::xxh3::xxh3_64(&bytes) & !KIND | code(status.status);
+        let now = seal(&status);
         if now != told {
             count(heads, told, -1);
             count(heads, now, 1);
             heads.feed += 1;
-            rows.batch.add_change(heads.feed, &bytes)?;
+            let bytes = serde_json::to_vec(&status).expect("a status is JSON");
+            rows.batch.add_change(heads.feed, FeedSubject::Page(page), &bytes)?;
             rows.set_told(page, row, now)?;
+        } else if status.status == StatusKind::Loser && retold.rewon.contains(&content_of(rows, &row)?) {
+            regrouped.extend(status.group);
         }
     }
+    for group in regrouped {
+        heads.feed += 1;
+        let change = serde_json::to_vec(&Regrouped::new(group)).expect("a change is JSON");
+        rows.batch.add_change(heads.feed, FeedSubject::Group(group), &change)?;
+    }
     Ok(())
+}
+
+/// The content that decides about a page: its own, or that of the page where it leads.
+fn content_of(rows: &TouchedPages, row: &PageRow) -> Result<Slot> {
+    let target = (row.end.how == ENDS_AT_A_PAGE).then(|| rows.peek(row.end.page)).transpose()?.flatten();
+    Ok(target.map_or(row.content, |target| target.content).unwrap_or(Slot::MAX))
+}
+
+/// What was told of a page, in a number: its status, its group and why it cannot be judged.
+fn seal(status: &Status) -> u64 {
+    let told = format!("{:?} {:?}", status.group, status.reason);
+    xxhash_rust::xxh3::xxh3_64(told.as_bytes()) & !KIND | code(status.status)
 }
 
 /// The pages whose status may have changed.
@@ -63,11 +92,12 @@ fn concerned(rows: &mut TouchedPages, contents: &BTreeSet<Slot>) -> Result<BTree
 }
 
 /// Reports that a page was deleted.
-fn gone(rows: &mut TouchedPages, before: &PageRow, heads: &mut Heads) -> Result<()> {
+fn gone(rows: &mut TouchedPages, page: PageNumber, before: &PageRow, heads: &mut Heads) -> Result<()> {
     count(heads, before.told, -1);
     heads.feed += 1;
     let status = Status::bare(name_of(&before.name), StatusKind::Dead);
-    rows.batch.add_change(heads.feed, &serde_json::to_vec(&status).expect("a status is JSON"))?;
+    let bytes = serde_json::to_vec(&status).expect("a status is JSON");
+    rows.batch.add_change(heads.feed, FeedSubject::Deleted(page), &bytes)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! It may be that the page causes a panic, or that a row which it needs is damaged. One such change must not stop all
 //! others: it is rejected with the reason, durably. The page stays as it was before. Its next change is tried again.
 
-use onecopy_store::{Batch, Look};
+use onecopy_store::{Batch, FeedSubject, Look};
 
 use super::batch::Logged;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub(super) fn reject(collection: &Collection, logged: &Logged, why: &str) -> Res
     let bytes = serde_json::to_vec(&status).expect("a status is JSON");
     batch.set_quarantined(name, Some(&bytes))?;
     heads.feed += 1;
-    batch.add_change(heads.feed, &bytes)?;
+    batch.add_change(heads.feed, FeedSubject::Rejected, &bytes)?;
     let end = logged.place.end();
     (heads.settled, heads.settled_to) = (logged.version.accepted, (end.segment, end.offset));
     batch.set_heads(&heads)?;

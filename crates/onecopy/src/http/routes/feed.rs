@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hyper::header::ACCEPT;
+use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{Request, StatusCode};
-use onecopy_engine::{Change, Service};
+use onecopy_engine::{FeedCursor, FeedEntry, FeedPage, Service};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::http::failure::Failure;
 use crate::http::metrics::GaugeGuard;
-use crate::http::params::{LARGEST, Params, number};
+use crate::http::params::{Params, number};
 use crate::http::reply::{EVENTS, LINES, Outcome, Pieces, push_line, stream, whole};
 use crate::http::server::Server;
 
@@ -53,39 +53,81 @@ pub fn follow(service: Arc<Service>, stop: watch::Receiver<bool>) -> std::io::Re
 /// `GET /feed`.
 pub async fn feed<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     let params = Params::parse(request.uri().query(), &["after", "limit", "wait"])?;
-    let after = params.number("after", 0..=LARGEST, 0)?;
+    let after = params
+        .text("after")
+        .map_or(Ok(FeedCursor::default()), |text| cursor(server, text, "the parameter `after`"))?;
     let limit = params.number("limit", 1..=MOST, USUAL)? as usize;
     let wait = Duration::from_secs(params.number("wait", 0..=LONGEST_WAIT, 0)?);
-    let last = last_event(request)?;
+    let last = last_event(server, request)?;
     if wants_events(request) {
-        let after = last.unwrap_or(after);
-        return Ok(events(server, after));
+        let first = changes(server, last.unwrap_or(after), AT_ONCE, Duration::ZERO).await?;
+        return Ok(events(server, first));
     }
+    let page = changes(server, after, limit, wait).await?;
     let mut text = Vec::new();
-    for change in changes(server, after, limit, wait).await? {
-        push_line(&mut text, &change)?;
+    for change in &page.changes {
+        push_line(&mut text, change)?;
     }
-    Ok(whole(StatusCode::OK, LINES, text))
+    let mut response = whole(StatusCode::OK, LINES, text);
+    let cursor = HeaderValue::from_str(&shown(server, page.next))
+        .map_err(|_| Failure::ours("the cursor is not a header"))?;
+    response.headers_mut().insert(CURSOR, cursor);
+    Ok(response)
 }
 
-/// Changes after a number. If there are none, waits for some.
+/// The header with the value of `after` for the next changes.
+const CURSOR: &str = "onecopy-cursor";
+
+/// A cursor as text: the collection, the number, and where the reader began if it has not read that far.
+fn shown(server: &Server, cursor: FeedCursor) -> String {
+    let FeedCursor { after, begun } = cursor;
+    let begun = if begun > 0 { format!("-{begun}") } else { String::new() };
+    format!("{}-{after}{begun}", server.service.id())
+}
+
+/// Reads a cursor, or a number alone, that was given as `what`.
+fn cursor(server: &Server, text: &str, what: &str) -> Result<FeedCursor, Failure> {
+    let (id, numbers) = match text.split_once('-') {
+        Some((id, numbers)) => (Some(id), numbers),
+        None => (None, text),
+    };
+    let numbers: Option<Vec<u64>> = numbers.split('-').map(number).collect();
+    let is_id = id.is_none_or(|id| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let cursor = match numbers.as_deref() {
+        Some(&[after]) => Some(FeedCursor { after, begun: 0 }),
+        Some(&[after, begun]) => Some(FeedCursor { after, begun }),
+        _ => None,
+    };
+    match cursor.filter(|_| is_id) {
+        Some(_) if id.is_some_and(|id| id != server.service.id()) => {
+            Err(Failure::gone("the cursor is of another collection"))
+        }
+        Some(cursor) => Ok(cursor),
+        None => {
+            let remedy = "give the cursor of the last answer, the number of a change, or 0";
+            Err(Failure::bad(format!("{what} is not a feed number"), remedy))
+        }
+    }
+}
+
+/// Changes after a cursor. If there are none, waits for some.
 async fn changes(
     server: &Arc<Server>,
-    after: u64,
+    cursor: FeedCursor,
     limit: usize,
     wait: Duration,
-) -> Result<Vec<Change>, Failure> {
+) -> Result<FeedPage, Failure> {
     let mut feed = server.feed.clone();
     let mut stop = server.stop.clone();
     let until = Instant::now() + wait;
     loop {
-        let found = server.call(move |service| service.feed(after, limit)).await??;
+        let found = server.call(move |service| service.feed(cursor, limit)).await??;
         let left = until.saturating_duration_since(Instant::now());
-        if !found.is_empty() || left.is_zero() || *stop.borrow() {
+        if !found.changes.is_empty() || left.is_zero() || *stop.borrow() {
             return Ok(found);
         }
         // The number of the thread may lag behind, so wait for it to grow.
-        let grown = feed.wait_for(|last| *last > after);
+        let grown = feed.wait_for(|last| *last > found.next.after);
         tokio::select! {
             _ = timeout(left, grown) => {}
             _ = stop.wait_for(|stop| *stop) => {}
@@ -100,52 +142,48 @@ fn wants_events<B>(request: &Request<B>) -> bool {
 }
 
 /// Where a reconnecting client wants to continue.
-fn last_event<B>(request: &Request<B>) -> Result<Option<u64>, Failure> {
+fn last_event<B>(server: &Server, request: &Request<B>) -> Result<Option<FeedCursor>, Failure> {
     let Some(last) = request.headers().get("last-event-id") else { return Ok(None) };
-    let number = last.to_str().ok().and_then(number);
-    let error = "the header `Last-Event-ID` is not a feed number";
-    number.map(Some).ok_or_else(|| Failure::bad(error, "send the `id` of the last event, or omit the header"))
+    cursor(server, last.to_str().unwrap_or_default(), "the header `Last-Event-ID`").map(Some)
 }
 
-fn events(server: &Arc<Server>, after: u64) -> crate::http::reply::Response {
+fn events(server: &Arc<Server>, first: FeedPage) -> crate::http::reply::Response {
     let (pieces, response) = stream(EVENTS);
     let server = server.clone();
     tokio::spawn(async move {
         let _held = GaugeGuard::one(&server.metrics.streams);
-        send_events(&server, after, pieces).await;
+        send_events(&server, first, pieces).await;
     });
     response
 }
 
 /// Sends changes until the client disconnects or the service ends.
-async fn send_events(server: &Arc<Server>, mut after: u64, mut pieces: Pieces) {
+async fn send_events(server: &Arc<Server>, mut page: FeedPage, mut pieces: Pieces) {
     // Send something at once, so that the client sees that it is connected.
-    if pieces.send_data(Bytes::from_static(b": onecopy\n\n")).await.is_err() {
-        return;
-    }
+    let mut text = b": onecopy\n\n".to_vec();
     loop {
-        let text = match changes(server, after, AT_ONCE, KEEP_ALIVE).await {
+        text.extend(event_text(server, &page));
+        if pieces.send_data(Bytes::from(text)).await.is_err() {
+            return;
+        }
+        page = match changes(server, page.next, AT_ONCE, KEEP_ALIVE).await {
             _ if server.is_stopping() => return,
-            Ok(changes) if changes.is_empty() => b": nothing new\n\n".to_vec(),
-            Ok(changes) => {
-                after = changes.last().map_or(after, |change| change.sequence);
-                event_text(&changes)
-            }
+            Ok(page) => page,
             Err(failure) => {
                 server.log.event("feed", &failure.error);
                 return;
             }
         };
-        if pieces.send_data(Bytes::from(text)).await.is_err() {
-            return;
-        }
+        text = if page.changes.is_empty() { b": nothing new\n\n".to_vec() } else { Vec::new() };
     }
 }
 
-fn event_text(changes: &[Change]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(changes.len() * 160);
-    for change in changes {
-        text.extend_from_slice(format!("id: {}\nevent: change\ndata: ", change.sequence).as_bytes());
+fn event_text(server: &Server, page: &FeedPage) -> Vec<u8> {
+    let mut text = Vec::with_capacity(page.changes.len() * 160);
+    for change in &page.changes {
+        let at = FeedCursor { after: change.sequence, ..page.next };
+        let event = if matches!(change.what, FeedEntry::Group(_)) { "group" } else { "change" };
+        text.extend_from_slice(format!("id: {}\nevent: {event}\ndata: ", shown(server, at)).as_bytes());
         // The newline after the JSON ends the data; an empty line ends the event.
         if push_line(&mut text, change).is_ok() {
             text.push(b'\n');
