@@ -228,6 +228,12 @@ impl Finder<'_> {
     }
 
     fn folder(&mut self, folder: &Path) -> Result<()> {
+        let out = self.planning.out;
+        let real = fs::canonicalize(folder).at("read", folder)?;
+        if self.walk.is_out(&real) && fs::canonicalize(out).ok() != Some(real) {
+            let input = folder.display().to_string();
+            return Err(Error::InputInOutput { input, folder: out.to_owned() });
+        }
         if is_results(folder) {
             let reason = "the output folder of a run: give its folder kept/, or the inputs of that run";
             return Err(refused(&folder.display().to_string(), reason));

@@ -398,13 +398,19 @@ fn real_archives_are_read_to_their_end() {
     }
     let folder = tempdir().expect("a folder");
     let out = folder.path().join("out");
-    let finished: Finished = dedup(&data, &out).arg("--quiet").succeed();
+    // Some of them break off.
+    let finished: Finished = dedup(&data, &out).arg("--quiet").fail(3);
     assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
     let [read, kept, removed, _] = counts(&out);
     assert!(read > 900 && kept > 500 && removed > 100, "{:?}", counts(&out));
     let is_archive =
         |name: &String| [".warc", ".warc.gz", ".arc", ".wet.gz"].iter().any(|ending| name.ends_with(ending));
-    let given = files_below(&data).into_iter().filter(is_archive);
+    let report = report(&out);
+    let lost = report["unreadable"].as_array().expect("a list").iter().map(|it| it["source"].as_str());
+    let lost: Vec<&str> = lost.map(|source| source.expect("a name")).collect();
+    assert!(lost.len() < 5, "{lost:?}");
+    let is_whole = |name: &String| is_archive(name) && !lost.contains(&name.as_str());
+    let given = files_below(&data).into_iter().filter(is_whole);
     let kept = files_below(&out.join("kept"));
     assert_eq!(given.filter(|name| !kept.contains(name)).collect::<Vec<_>>(), [""; 0], "an archive is gone");
 }

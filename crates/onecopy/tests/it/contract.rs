@@ -211,7 +211,7 @@ fn pages_are_named_by_id_then_url_then_place() {
     let out = folder.path().join("out");
     dedup(&input, &out).args("--winner short-url").succeed();
     let raw = fs::read_to_string(out.join("removed.jsonl")).expect("removed.jsonl");
-    for name in [r#""page":7,"#, r#""page":-2.50,"#, r#""page":"in.jsonl:5","#, r#""page":"in.jsonl:6","#] {
+    for name in [r#""page":7,"#, r#""page":-2.5,"#, r#""page":"in.jsonl:5","#, r#""page":"in.jsonl:6","#] {
         assert!(raw.contains(name), "`{name}` is not in\n{raw}");
     }
     let winners = winners(&out);

@@ -251,7 +251,7 @@ fn a_run_never_replaces_its_own_input() {
         let file = folder.path().join(name);
         dedup(&file, &file).fail(2).says(&["results never replace their input"]);
     }
-    dedup(&input, &out.join("mine.jsonl")).fail(2).says(&["give an empty or a new folder"]);
+    dedup(&input, &out.join("mine.jsonl")).fail(1).says(&["ot a directory"]);
     // An output folder inside an input folder is not read.
     let within = folder.path().join("data");
     write_records(&within, "in.jsonl", &[("a", &window(0))]);

@@ -30,10 +30,7 @@ pub(super) enum Holds {
 pub(super) fn look(out: &Path, results: &[&str]) -> Result<Holds> {
     let names = match names(out) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Holds::NoResults),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            return Err(Error::OutputNotOurs { folder: out.to_owned() });
-        }
-        names => names.at("read", out)?,
+        names => names.at("write into", out)?,
     };
     let working = out.join(WORKING);
     let begun = working.is_dir() && is_working(&working)?;

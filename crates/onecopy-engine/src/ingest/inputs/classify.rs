@@ -9,6 +9,7 @@ use crate::ingest::format::{
     Asked, FileKind, Format, HEAD_BYTES, UNKNOWN, UNKNOWN_BY_CONTENT, by_content, by_name, foreign_by_name,
     is_array_file, is_no_page, may_be_array,
 };
+use crate::ingest::packing::{Packing, sniff};
 
 /// Whether a name tells what the file is.
 pub(super) fn name_tells(name: &str) -> bool {
@@ -46,11 +47,25 @@ pub(super) fn kind_of(source: &Source, asked: Asked, reach: &Reach) -> io::Resul
         {
             FileKind::Pages(Format::Array(packing))
         }
+        Some(FileKind::Pages(format @ (Format::Lines(Packing::Plain) | Format::Records(Packing::Plain))))
+            if source.version.is_none() =>
+        {
+            FileKind::Pages(packed_after_all(format, &head()?))
+        }
         Some(kind) => kind,
         // A listing of a store may have very many files.
         None if source.version.is_some() && source.member.is_none() => FileKind::Unknown,
         None => by_content(&head()?, asked),
     })
+}
+
+/// The format of a file whose name tells no compression. Some tools write compressed archives as `.warc`.
+fn packed_after_all(format: Format, head: &[u8]) -> Format {
+    match format {
+        Format::Lines(_) => Format::Lines(sniff(head)),
+        Format::Records(_) => Format::Records(sniff(head)),
+        other => other,
+    }
 }
 
 /// The part of a name that tells the format. A web address ends its path at `?`; elsewhere that is an ordinary character.
