@@ -1,4 +1,4 @@
-//! What operators do to the service, and what its disk does: signals, tokens, limits on files, and the log about it.
+//! How operators handle the service: signals, tokens, monitoring, limits on files, and the log about them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

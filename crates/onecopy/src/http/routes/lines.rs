@@ -33,7 +33,7 @@ use crate::http::params::Params;
 use crate::http::reply::{self, LINES, Outcome, Pieces, push_line};
 use crate::http::server::Server;
 
-/// What a client wants to be told, and when.
+/// The answers that a client wants, and when.
 #[derive(Clone, Copy)]
 pub struct Wishes {
     answers: Answers,
