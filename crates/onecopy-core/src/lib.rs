@@ -97,6 +97,7 @@ pub use page::head::{Head, head};
 #[doc(hidden)]
 pub use page::html::{Judged, context, describe_blocks};
 pub use page::html::{html_to_parts, html_to_text, links};
+pub use page::id::canonical_id;
 pub use page::language::{Language, language};
 pub use page::link::{
     AddressBook, Claim, LinkKind, Links, PageEnd, Standing, canonical_targets, ends, reachable, target,

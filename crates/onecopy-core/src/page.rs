@@ -7,6 +7,7 @@ pub(crate) mod appraise;
 pub(crate) mod charset;
 pub(crate) mod head;
 pub(crate) mod html;
+pub(crate) mod id;
 pub(crate) mod language;
 pub(crate) mod link;
 pub(crate) mod record;

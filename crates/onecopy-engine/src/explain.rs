@@ -18,7 +18,7 @@ use crate::compared_text::TextFacts;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::listed::{GroupMember, ListedPage, PageKey, each_removed, group, judged, unknown};
-use crate::reread::reread;
+use crate::reread::{FinishedRun, reread};
 use crate::run::Run;
 
 pub use page::{GroupFacts, PageExplanation, RelatedPage, explain_page};
@@ -126,7 +126,8 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
     let needs = Needs { whole: true, ..Needs::of(&run.config, &*method) };
-    let found = reread(run, &wanted, &needs, environment, again)?;
+    let finished = FinishedRun { run, out, environment };
+    let found = reread(&finished, &wanted, &needs, again)?;
     let get = |page: &ListedPage| found.get(&page.key).ok_or_else(|| unknown(&page.name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());

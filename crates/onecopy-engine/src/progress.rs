@@ -88,6 +88,18 @@ pub enum Note {
         /// The version of onecopy.
         version: String,
     },
+    /// An output folder of another run is in an input folder, and is not read.
+    #[error("{}: the results of another run, which are not read", folder.display())]
+    OldResults {
+        /// The folder.
+        folder: std::path::PathBuf,
+    },
+    /// Some files in folders and containers are no pages.
+    #[error("{files} files are no pages (images, style sheets, indexes and the like) and were skipped")]
+    NoPages {
+        /// How many.
+        files: u64,
+    },
     /// The method is approximate.
     #[error("an approximate method: it is expected to find {share} (of pairs by {of})")]
     Approximate {

@@ -14,8 +14,10 @@ mod check;
 mod collection;
 mod contents;
 mod import;
+mod name;
 mod prepare;
 mod queue;
+mod scrub;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -34,13 +36,14 @@ use onecopy_store::Look;
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
+pub use name::PageName;
 pub use status::{
     Accepted, Answer, Change, CheckReport, GroupLine, GroupView, Likeness, PageView, Refusal, Stats, Status,
     StatusKind,
 };
 
 use crate::error::{Error, Result};
-use crate::job::{Fields, Limits};
+use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};
 use collection::Collection;
 
 /// How a collection is opened.
@@ -75,6 +78,9 @@ pub struct ServiceOptions {
     pub keep_pages: bool,
     /// The most bytes of changes that wait for Tier 2. More are refused until some are settled.
     pub queue_bytes: u64,
+    /// The most memory for the queue, the batch that is being settled, and caches, in bytes. Beside it are a few hundred
+    /// bytes for each page of the collection. Changes the speed, never the answer.
+    pub memory_bytes: u64,
     /// A group is repaired if this share of its checks fails. In (0, 1].
     pub repair_rate: f64,
     /// The number of threads of Tier 2.
@@ -90,15 +96,16 @@ pub enum Action<'a> {
     /// Adds a page, or a new version of it: a JSON object as in a line of JSON Lines.
     Put(&'a [u8]),
     /// Marks the page with this name as dead. The service still knows it.
-    Dead(&'a str),
+    Dead(PageName<'a>),
     /// Forgets the page with this name.
-    Delete(&'a str),
+    Delete(PageName<'a>),
 }
 
 /// An open collection. Any thread may call all functions; the documentation says which of them wait.
 pub struct Service {
     collection: Arc<Collection>,
-    tier2: Option<JoinHandle<()>>,
+    /// Tier 2, and who verifies checksums.
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl ServiceOptions {
@@ -112,10 +119,22 @@ impl ServiceOptions {
             limits: Limits::default(),
             keep_pages: true,
             queue_bytes: 64 << 20,
+            memory_bytes: DEFAULT_MEMORY_BYTES,
             repair_rate: 0.08,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             check_tables: false,
         }
+    }
+}
+
+impl ServiceOptions {
+    /// Refuses options that cannot be used.
+    fn check(&self) -> Result<()> {
+        self.limits.check()?;
+        if self.memory_bytes < LEAST_MEMORY_BYTES {
+            return Err(Error::Setting { setting: Setting::Memory, value: self.memory_bytes });
+        }
+        Ok(())
     }
 }
 
@@ -128,7 +147,8 @@ impl Service {
     /// Opens a collection in any folder. Tests and fuzzing lose power, and keep all files in memory.
     #[doc(hidden)]
     pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
-        Ok(Service::start(Collection::open_in(folder, options, tuning::Tuning::default())?))
+        let tuning = tuning::Tuning::within(options.memory_bytes);
+        Ok(Service::start(Collection::open_in(folder, options, tuning)?))
     }
 
     /// Opens a collection with other sizes.
@@ -144,11 +164,15 @@ impl Service {
     fn start(collection: Collection) -> Service {
         let collection = Arc::new(collection);
         if collection.is_read_only() {
-            return Service { collection, tier2: None };
+            return Service { collection, threads: Vec::new() };
         }
-        let worker = collection.clone();
-        let tier2 = std::thread::Builder::new().name("tier 2".into()).spawn(move || tier2::work(&worker));
-        Service { collection, tier2: tier2.ok() }
+        let tasks: [(&str, fn(&Collection)); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
+        let start = |(name, work): (&str, fn(&Collection))| {
+            let collection = collection.clone();
+            std::thread::Builder::new().name(name.into()).spawn(move || work(&collection)).ok()
+        };
+        let threads = tasks.into_iter().filter_map(start).collect();
+        Service { collection, threads }
     }
 
     /// The rules for duplicates of this collection.
@@ -164,8 +188,11 @@ impl Service {
 
     /// The status of pages by name, all as of one moment. `None` for an unknown page. With `verify`, it compares losers
     /// with their winner again, and counts the result for their group.
-    pub fn status(&self, pages: &[&str], verify: bool) -> Result<Vec<Option<Status>>> {
-        ask::status(&self.collection, pages, verify)
+    pub fn status<'a, N>(&self, pages: &[N], verify: bool) -> Result<Vec<Option<Status>>>
+    where
+        N: Into<PageName<'a>> + Copy,
+    {
+        ask::status(&self.collection, pages.iter().map(|&page| page.into()), verify)
     }
 
     /// The status that a page would get if it were added now. Stores nothing.
@@ -195,7 +222,8 @@ impl Service {
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
         self.collection.check_writable()?;
         let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
-        Ok(if is_there { self.collection.queue.repair(group) } else { None })
+        let repaired = if is_there { self.collection.queue.repair(group) } else { None };
+        repaired.transpose().map_err(|reason| Error::Broken { reason })
     }
 
     /// At most `limit` changes of status with a number above `after`, by number.
@@ -260,9 +288,9 @@ impl Service {
 
     fn stop(&mut self) {
         self.collection.queue.stop();
-        if let Some(tier2) = self.tier2.take() {
+        for thread in self.threads.drain(..) {
             // It reported its error when it failed.
-            tier2.join().ok();
+            thread.join().ok();
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::decide::winner::{Contender, in_market, rank};
 use crate::hash::{Fingerprint, digest};
 use crate::page::address::identity;
+use crate::page::id::canonical_id;
 use crate::page::language::{Language, language};
 use crate::page::link::{Claim, LinkKind};
 use crate::page::record::{Record, TextParts};
@@ -18,7 +19,7 @@ use crate::text::canonical::Canonical;
 /// The facts about a page before it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Appraised<'a> {
-    /// Its name as JSON: its id as given, else its address, else nothing.
+    /// Its name as JSON, in its one form: its id, else its address, else nothing.
     pub name: Cow<'a, str>,
     /// The hash of its canonical text.
     pub fingerprint: Fingerprint,
@@ -170,10 +171,10 @@ fn markets(url: Option<&str>, markets: &[String]) -> u16 {
     bits.fold(0, |set, (bit, _)| set | 1 << bit)
 }
 
-/// A page's name as JSON: its id as given, else its address, else nothing.
+/// A page's name as JSON, in its one form: its id, else its address, else nothing.
 fn name<'a>(record: &Record<'a>) -> Cow<'a, str> {
     match &record.url {
-        _ if !record.id.is_empty() => record.id.into(),
+        _ if !record.id.is_empty() => canonical_id(record.id),
         Some(url) => serde_json::to_string(url).expect("a string is JSON").into(),
         None => "".into(),
     }

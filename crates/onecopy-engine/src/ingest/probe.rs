@@ -32,7 +32,11 @@ pub(crate) fn check_fields(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let missing = Mutex::new(named(&opener.fields));
+    let missing = named(&opener.fields);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = Mutex::new(missing);
     let records: Vec<&Source> = sources.iter().filter(|source| has_fields(source.format)).collect();
     let state = || ();
     for_each(threads, records.len(), state, |(), at| look(records[at], opener, &missing, progress))?;
@@ -57,7 +61,7 @@ pub(crate) fn check_fields(
 
 /// Whether records of this format have named fields.
 fn has_fields(format: Format) -> bool {
-    matches!(format, Format::Lines(_) | Format::Parquet)
+    matches!(format, Format::Lines(_) | Format::Array(_) | Format::Table(_) | Format::Parquet)
 }
 
 fn named(fields: &Fields) -> Vec<Named<'_>> {
@@ -91,6 +95,11 @@ fn look(
     if source.format == Format::Parquet {
         let columns = opener.parquet_metadata(source).at("read", &source.path)?;
         strike(&|name| columns.as_ref().is_some_and(|file| column_names(file).any(|column| column == name)));
+        return Ok(());
+    }
+    if let Format::Table(_) = source.format {
+        let titles = opener.titles(source).at("read", &source.path)?;
+        strike(&|name| titles.iter().any(|title| title == name));
         return Ok(());
     }
     let (mut chunks, _) = opener.chunks(source).at("read", &source.path)?;
@@ -143,6 +152,8 @@ fn field_names(source: &Source, opener: &Opener) -> Result<Vec<String>> {
     if source.format == Format::Parquet {
         let file = opener.parquet_metadata(source).at("read", &source.path)?;
         names.extend(file.iter().flat_map(column_names));
+    } else if let Format::Table(_) = source.format {
+        names = opener.titles(source).at("read", &source.path)?;
     } else if let Some(chunk) =
         opener.chunks(source).and_then(|(mut chunks, _)| chunks.next(Vec::new())).at("read", &source.path)?
     {

@@ -9,10 +9,10 @@ use onecopy_core::{Needs, Record};
 use serde::de::IgnoredAny;
 
 use super::chunks::{Chunk, Trouble, lines};
-use super::fields::FieldNames;
 use super::format::Format;
 use super::reason::{Class, DAMAGED, Reason};
-use super::record::read_line;
+use super::record::{FieldNames, read_line};
+use super::split::failed_row;
 use super::warc::{WarcRecord, read_record, records};
 use crate::job::Limits;
 
@@ -29,6 +29,8 @@ pub(crate) struct RawRecord<'a> {
 /// A line, or what an archive holds.
 enum RawBody<'a> {
     Line,
+    /// Why a row of a table cannot be read.
+    Failed(String),
     /// A record of an archive, or why the bytes are none.
     Archived(Result<WarcRecord<'a>, String>),
 }
@@ -42,10 +44,14 @@ pub(crate) struct RecordReader<'a> {
 }
 
 /// The records of a chunk of a source of this format, in order.
-pub(crate) fn walk(chunk: &Chunk, format: Format) -> impl Iterator<Item = RawRecord<'_>> {
+pub(crate) fn walk<'a>(chunk: &'a Chunk, format: Format) -> impl Iterator<Item = RawRecord<'a>> {
     let bytes = &chunk.bytes[..];
     let is_archive = matches!(format, Format::Records(_));
-    let line = |(start, line): (usize, &[u8])| (start..start + line.len(), RawBody::Line);
+    let is_table = matches!(format, Format::Table(_));
+    let line = move |(start, line): (usize, &'a [u8])| {
+        let failed = failed_row(line).filter(|_| is_table);
+        (start..start + line.len(), failed.map_or(RawBody::Line, RawBody::Failed))
+    };
     let lines = (!is_archive).then(|| lines(bytes).map(line));
     let archived =
         is_archive.then(|| records(bytes).map(|item| (item.range, RawBody::Archived(item.record))));
@@ -65,6 +71,7 @@ impl RecordReader<'_> {
             RawBody::Line if is_blank(raw.bytes) => Ok(None),
             RawBody::Line if raw.bytes.len() > self.limits.page_bytes => Err(self.overlong()),
             RawBody::Line => read_line(raw.bytes, self.names, self.needs).map(Some),
+            RawBody::Failed(text) => Err(Reason::new(Class::Ragged, text.as_str())),
             RawBody::Archived(Ok(record)) => read_record(record, self.limits, self.needs),
             RawBody::Archived(Err(text)) => Err(Reason::new(Class::Stray, text.as_str())),
         }

@@ -74,7 +74,7 @@ impl Lists<'_> {
             // Without parts, nothing says which records are HTML.
             (_, false) => {
                 let format = self.inputs.sources[row.source as usize].format;
-                matches!(format, Format::Html | Format::Records(_))
+                matches!(format, Format::Html(_) | Format::Records(_))
             }
         }
     }

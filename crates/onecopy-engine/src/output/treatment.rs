@@ -3,9 +3,11 @@
 //! All of this is settled before the first archive is written, because an original may be in another file, and a request
 //! may precede its response. The steps:
 //!
+//! ```text
 //! scan        records → entries     reads the archives again; hashes payloads that may be stored once
 //! originals   entries → rows        of the records with one payload, one stays whole and the others refer to it
-//! companions  entries → dropped     what belongs to a record that is left out is left out too
+//! companions  entries → dropped     requests and metadata of a record that is left out are left out too
+//! ```
 //!
 //! Entries and rows are in files of the working folder, so memory does not limit the number of records.
 
@@ -49,15 +51,35 @@ pub(crate) struct Treatments {
 }
 
 impl Treatments {
+    /// The lots that are archives, with their sources, and the bytes of all.
+    pub(super) fn archives<'a>(kept: &KeptWriter<'a>) -> (Vec<(usize, &'a Source)>, u64) {
+        let sources = &kept.work.run.inputs.sources;
+        let archive = |(lot, of): (usize, &Lot)| match of {
+            // An archive that could not be read is not written.
+            Lot::Stream(number) => Some((lot, &sources[*number as usize])).filter(|(_, source)| {
+                matches!(source.format, Format::Records(_))
+                    && kept.losses.kept_name(*number, &source.name).is_some()
+            }),
+            Lot::Documents(_) => None,
+        };
+        let archives: Vec<_> = kept.work.lots.iter().enumerate().filter_map(archive).collect();
+        let bytes = archives.iter().map(|(_, source)| source.bytes).sum();
+        (archives, bytes)
+    }
+
     /// Settles the treatment of every record. `segments` has the segments of each lot.
-    pub(super) fn settle(kept: &KeptWriter, segments: &[Range<usize>], threads: usize) -> Result<Treatments> {
+    pub(super) fn settle(
+        kept: &KeptWriter,
+        lots: &[(usize, &Source)],
+        segments: &[Range<usize>],
+        threads: usize,
+    ) -> Result<Treatments> {
         let files = Files::new(kept.work.folder());
-        let lots = archives(kept);
         if lots.is_empty() {
             return Ok(Treatments { files, dropped: HashSet::new(), counts: None });
         }
         let mut found = Found::default();
-        if changes_any(kept, &lots, segments) {
+        if changes_any(kept, lots, segments) {
             let scan = Scan::new(kept, &files);
             let all = Mutex::new(&mut found);
             for_each(
@@ -121,17 +143,6 @@ impl LotTreatments<'_> {
         let belongs = matches!(record.kind, RecordKind::Request | RecordKind::Metadata | RecordKind::Revisit);
         !dropped.is_empty() && belongs && dropped.contains(&in_lot(names(record)[0], self.lot))
     }
-}
-
-/// The lots that are archives, with their sources.
-fn archives<'a>(kept: &KeptWriter<'a>) -> Vec<(usize, &'a Source)> {
-    let sources = &kept.work.run.inputs.sources;
-    let archive = |(lot, of): (usize, &Lot)| match of {
-        Lot::Stream(number) => Some((lot, &sources[*number as usize]))
-            .filter(|(_, source)| matches!(source.format, Format::Records(_))),
-        Lot::Documents(_) => None,
-    };
-    kept.work.lots.iter().enumerate().filter_map(archive).collect()
 }
 
 /// Whether any record may change. Without a removed page, all archives are copied.

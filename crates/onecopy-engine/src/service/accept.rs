@@ -3,15 +3,16 @@
 //! While one thread waits for the disk, other threads queue their changes. The next thread that gets the log writes all
 //! of them with one sync.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use onecopy_store::{Deed, Log, Look, Snapshot, Version};
 
-use super::Action;
 use super::collection::Collection;
 use super::status::{Accepted, Refusal, Status, StatusKind, name_of};
 use super::tier2::Logged;
+use super::{Action, PageName};
 use crate::error::{Error, Result};
+use crate::lock::Lock;
 
 type Acceptance = std::result::Result<Accepted, Refusal>;
 type Answered = std::result::Result<(Version, Status), Refusal>;
@@ -19,9 +20,9 @@ type Answered = std::result::Result<(Version, Status), Refusal>;
 /// Changes of all threads that are ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Doorway {
-    submissions: Mutex<Vec<Submission>>,
+    submissions: Lock<Vec<Submission>>,
     /// Why the log could not be written the last time.
-    failure: Mutex<Option<String>>,
+    failure: Lock<Option<String>>,
 }
 
 /// The changes of one call, and the place for their outcomes.
@@ -38,7 +39,11 @@ pub(super) fn accept(collection: &Collection, actions: &[Action]) -> Vec<Accepta
     if let Some(refusal) = collection.queue.refusal() {
         return actions.iter().map(|_| Err(refusal.clone())).collect();
     }
-    accept_versions(collection, collection.preparation.versions(actions))
+    let versions = collection.preparation.versions(actions).into_iter().zip(actions);
+    accept_versions(
+        collection,
+        versions.map(|(version, action)| named(collection, version?, action)).collect(),
+    )
 }
 
 /// Accepts parsed changes, even if the queue is full.
@@ -60,17 +65,13 @@ pub(super) fn log_failure(collection: &Collection) -> Option<Refusal> {
 /// Tries to write a log that failed.
 pub(super) fn retry_log(collection: &Collection) {
     if collection.doorway.failure().is_some() {
-        let tried = collection.log.lock().expect("no thread panics with this lock").probe();
+        let tried = collection.log.lock().probe();
         *collection.doorway.failure() = tried.err().map(|error| error.to_string());
     }
 }
 
 /// The answer of Tier 1 to a change.
-fn answer(collection: &Collection, snapshot: &Snapshot, mut version: Version) -> Answered {
-    if version.deed != Deed::Put {
-        let typed: String = serde_json::from_str(&version.name).unwrap_or_default();
-        version.name = find(collection, &typed).map_err(broken)?.ok_or(Refusal::Unknown(typed))?;
-    }
+fn answer(collection: &Collection, snapshot: &Snapshot, version: Version) -> Answered {
     // Tier 1 knows only settled pages. A waiting page may still change.
     let told = collection.tier1(snapshot).answer(&version).map_err(broken)?;
     if told.is_update {
@@ -87,13 +88,25 @@ fn broken(error: Error) -> Refusal {
     Refusal::Broken(error.to_string())
 }
 
-/// The name as JSON of the page that the user typed, if it is known.
-fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
-    for name in names(typed) {
+/// A version with the name of the known page that the action means.
+fn named(collection: &Collection, mut version: Version, action: &Action) -> Result<Version, Refusal> {
+    if let Action::Dead(name) | Action::Delete(name) = action {
+        let found = find(collection, *name).map_err(broken)?;
+        version.name = found.ok_or_else(|| Refusal::Unknown(name.text()))?;
+    }
+    Ok(version)
+}
+
+/// The name as JSON of the page that is meant, if it is known.
+fn find(collection: &Collection, page: PageName) -> Result<Option<String>> {
+    for name in page.candidates() {
         let is_known = match collection.queue.pending(&name) {
             Some(pending) => pending.deed != Deed::Delete,
             // The snapshot comes last, so that it includes changes that were settled in between.
-            None => collection.snapshot().page_number(&name)?.is_some(),
+            None => {
+                let snapshot = collection.snapshot();
+                snapshot.page_number(&name)?.is_some() || snapshot.quarantined_status(&name)?.is_some()
+            }
         };
         if is_known {
             return Ok(Some(name));
@@ -102,18 +115,11 @@ fn find(collection: &Collection, typed: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The possible names, as JSON, of the page that the user typed: a string, or else a number.
-pub(super) fn names(typed: &str) -> impl Iterator<Item = String> {
-    let quoted = serde_json::to_string(typed).expect("a string is JSON");
-    let number = typed.parse::<f64>().is_ok().then(|| typed.to_owned());
-    [Some(quoted), number].into_iter().flatten()
-}
-
 /// Makes changes durable, together with those of other threads, and gives them to Tier 2 in the order of the log.
 fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
     let outcomes = Arc::new(OnceLock::new());
     collection.doorway.lock().push(Submission { changes, outcomes: outcomes.clone() });
-    let mut log = collection.log.lock().expect("no thread panics with this lock");
+    let mut log = collection.log.lock();
     // The previous holder of the log may have written these too.
     if outcomes.get().is_none() {
         let submissions = std::mem::take(&mut *collection.doorway.lock());
@@ -127,11 +133,11 @@ fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
 
 impl Doorway {
     fn lock(&self) -> MutexGuard<'_, Vec<Submission>> {
-        self.submissions.lock().expect("no thread panics with this lock")
+        self.submissions.lock()
     }
 
     fn failure(&self) -> MutexGuard<'_, Option<String>> {
-        self.failure.lock().expect("no thread panics with this lock")
+        self.failure.lock()
     }
 }
 

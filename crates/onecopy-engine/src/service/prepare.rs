@@ -55,14 +55,12 @@ impl Preparation {
     }
 
     fn version(&self, action: Action, buffers: &mut PreparationBuffers) -> Result<Version, Refusal> {
-        let gone = |deed, name: &str| {
-            let name = serde_json::to_string(name).expect("a string is JSON");
-            Ok(Version { deed, name, ..Version::default() })
-        };
+        // The page is looked for when the change is accepted.
+        let gone = |deed| Ok(Version { deed, ..Version::default() });
         match action {
             Action::Put(line) => self.put(line, buffers),
-            Action::Dead(name) => gone(Deed::Dead, name),
-            Action::Delete(name) => gone(Deed::Delete, name),
+            Action::Dead(_) => gone(Deed::Dead),
+            Action::Delete(_) => gone(Deed::Delete),
         }
     }
 

@@ -187,6 +187,8 @@ pub struct Stats {
     pub dead: u64,
     /// Pages that cannot be judged.
     pub rejected: u64,
+    /// Pages whose last change could not be settled. They stay as they were before it.
+    pub quarantined: u64,
     /// Groups of at least two pages.
     pub groups: u64,
     /// The number of pages in the largest group.
@@ -223,6 +225,12 @@ pub struct Stats {
     pub disk_bytes: u64,
     /// Orders of keys that were damaged or missing at the start, and were replaced.
     pub replaced_orders: u64,
+    /// Since the start: how often all files were read and their checksums verified.
+    pub scrubs: u64,
+    /// When that was complete the last time, in seconds since 1970; zero if it was not yet.
+    pub scrubbed_at: u64,
+    /// Damaged files and segments that it found the last time.
+    pub damaged: u64,
 }
 
 /// A page for export.

@@ -2,8 +2,12 @@
 //! a batch run over the same pages.
 
 mod durability;
+mod names;
 mod opening;
+mod poison;
 mod rewriting;
+mod scrubbing;
+mod templates;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::tuning::Tuning;
 use super::*;
+use crate::error::Error;
 use crate::job::Job;
 use crate::progress::Silent;
 
@@ -97,6 +102,17 @@ fn address(page: usize) -> String {
     }
 }
 
+/// The shape of a page of a template: long, and with few words of its own.
+const TEMPLATE: usize = 6;
+
+fn template(made: &Draft) -> Vec<String> {
+    let mut words: Vec<String> = (0..80).map(|i| format!("t{}w{i}", made.base)).collect();
+    for (nth, &edit) in made.edits.iter().enumerate() {
+        words[edit + 18 * nth] = format!("edit{}of{nth}", made.page);
+    }
+    words
+}
+
 fn line(made: &Draft) -> String {
     let mut words: Vec<String> = (0..30).map(|i| format!("a{}w{i}", made.base)).collect();
     for step in 0..made.drift {
@@ -114,6 +130,7 @@ fn line(made: &Draft) -> String {
             let menu = format!("<ul><li><a href=/>home</a><li><a href=/n>news {}</a></ul>", made.page % 3);
             record["html"] = json!(format!("<html><body>{menu}<p>{text}.</p><p>{text}</p></body></html>"));
         }
+        TEMPLATE => record["text"] = json!(template(made).join(" ")),
         _ => record["text"] = json!(text),
     }
     match made.link {
@@ -150,7 +167,11 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
     let mut job = Job::new([input.to_str().unwrap()], &out);
     job.config = config.clone();
     job.threads = 1;
-    crate::dedup(&job, &Silent).unwrap();
+    if let Err(Error::NoPageInMarket { .. }) = crate::dedup(&job, &Silent) {
+        // All pages are outside the market, so it prefers none of them.
+        job.config.markets.clear();
+        crate::dedup(&job, &Silent).unwrap();
+    }
     let records = |name: &str| -> Vec<Value> {
         let text = fs::read_to_string(out.join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -186,7 +207,7 @@ fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
     }
     for page in lines.keys() {
         let name = format!("p{page}");
-        let status = service.status(&[&name], true).unwrap().swap_remove(0).expect("a page that was put");
+        let status = service.status(&[&*name], true).unwrap().swap_remove(0).expect("a page that was put");
         assert!(status.settled);
         let own = || vec![name.clone()];
         let members = status.group.map_or_else(own, |group| groups.get(&group).cloned().unwrap_or_default());
@@ -240,8 +261,11 @@ fn check(steps: Vec<Step>, config: &Config) {
             }
             Step::Dead(page) | Step::Delete(page) => {
                 let name = format!("p{page}");
-                let action =
-                    if matches!(step, Step::Dead(_)) { Action::Dead(&name) } else { Action::Delete(&name) };
+                let action = if matches!(step, Step::Dead(_)) {
+                    Action::Dead(PageName::Text(&name))
+                } else {
+                    Action::Delete(PageName::Text(&name))
+                };
                 let outcome = service.accept(&[action]).swap_remove(0);
                 assert!(outcome.is_ok() || !lines.contains_key(&page));
                 lines.remove(&page);
@@ -264,7 +288,7 @@ fn check(steps: Vec<Step>, config: &Config) {
     let told = by_feed(&service);
     for page in lines.keys() {
         let name = format!("p{page}");
-        let status = service.status(&[&name], false).unwrap().swap_remove(0).unwrap();
+        let status = service.status(&[&*name], false).unwrap().swap_remove(0).unwrap();
         assert_eq!(
             told.get(&format!("\"{name}\"")),
             Some(&serde_json::to_value(&status).unwrap()),
@@ -354,7 +378,7 @@ fn a_page_that_was_put_is_known_while_it_is_being_settled() {
         let name = format!("p{page}");
         let line = json!({"id": name, "text": format!("word{page} of a page that is put and looked at")});
         service.accept(&[Action::Put(line.to_string().as_bytes())]).swap_remove(0).unwrap();
-        while !service.status(&[&name], false).unwrap()[0].as_ref().expect("it was put").settled {}
+        while !service.status(&[&*name], false).unwrap()[0].as_ref().expect("it was put").settled {}
     }
 }
 
@@ -367,14 +391,14 @@ fn a_page_that_comes_and_dies_in_one_batch_is_known_as_dead() {
         service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
     };
     // Tier 2 is blocked with the first page while the others arrive.
-    let held = service.collection.contents.write().unwrap();
+    let held = service.collection.contents.write();
     put("first");
     std::thread::sleep(Duration::from_millis(30));
     put("p");
-    service.accept(&[Action::Dead("p")]).swap_remove(0).unwrap();
+    service.accept(&[Action::Dead(PageName::Text("p"))]).swap_remove(0).unwrap();
     put("q");
-    service.accept(&[Action::Delete("q")]).swap_remove(0).unwrap();
-    let refusal = service.accept(&[Action::Dead("q")]).swap_remove(0).unwrap_err();
+    service.accept(&[Action::Delete(PageName::Text("q"))]).swap_remove(0).unwrap();
+    let refusal = service.accept(&[Action::Dead(PageName::Text("q"))]).swap_remove(0).unwrap_err();
     assert!(matches!(refusal, Refusal::Unknown(_)), "{refusal:?}");
     drop(held);
     assert!(service.drain(WAIT));

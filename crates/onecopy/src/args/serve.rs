@@ -18,7 +18,7 @@ use crate::size::Size;
 pub const EXAMPLES: &str = "\
 Examples:
   onecopy serve --data pages
-  onecopy serve --data pages --threshold 0.9 --winner newer --queue 1G
+  onecopy serve --data pages --threshold 0.9 --winner newer --memory 8G --queue 1G
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
 
 Then, in another window:
@@ -59,6 +59,10 @@ pub struct ServeArgs {
     /// The size of the queue of changes to compare. If it is full, changes are refused with 429
     #[arg(long, value_name = "SIZE", default_value_t = Size(usual().queue_bytes))]
     pub queue: Size,
+    /// The memory for the queue, for comparing and for caches. Beside it, each page takes a few hundred
+    /// bytes. Never changes the answer [default: a quarter of the machine's, at least 256M]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Size>,
     /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
@@ -110,6 +114,14 @@ pub enum LogArg {
     Json,
 }
 
+/// A quarter of the machine's memory, and at least 256 MB. The latter if nothing says how much there is.
+fn usual_memory() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = told.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    let total: u64 = total.and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0);
+    (total * 1_024 / 4).max(256 << 20)
+}
+
 /// The engine's own defaults.
 fn usual() -> ServiceOptions {
     ServiceOptions::new("")
@@ -124,8 +136,10 @@ impl ServeArgs {
         options.config = (typed != Config::default()).then_some(typed);
         options.fields = self.fields.fields();
         options.limits.page_bytes = self.limits.max_page.0 as usize;
+        options.check_tables = true;
         options.keep_pages = !self.no_keep_pages;
         options.queue_bytes = self.queue.0;
+        options.memory_bytes = self.memory.as_ref().map_or_else(usual_memory, |memory| memory.0);
         options.repair_rate = self.repair_rate;
         options.threads = self.threads.unwrap_or(options.threads);
         Ok(options)

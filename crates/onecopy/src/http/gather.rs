@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::body::Taken;
 use super::failure::Failure;
+use super::routes::names::Name;
 
 /// The most changes per call.
 pub const CHANGES: usize = 256;
@@ -25,9 +26,9 @@ pub enum Change {
     /// A page.
     Put(Taken),
     /// The name of a dead page.
-    Dead(String),
+    Dead(Name),
     /// The name of a page to delete.
-    Delete(String),
+    Delete(Name),
 }
 
 impl Change {
@@ -35,15 +36,15 @@ impl Change {
     fn action(&self) -> Action<'_> {
         match self {
             Change::Put(record) => Action::Put(&record.bytes),
-            Change::Dead(name) => Action::Dead(name),
-            Change::Delete(name) => Action::Delete(name),
+            Change::Dead(name) => Action::Dead(name.get()),
+            Change::Delete(name) => Action::Delete(name.get()),
         }
     }
 
     fn bytes(&self) -> usize {
         match self {
             Change::Put(record) => record.bytes.len(),
-            Change::Dead(name) | Change::Delete(name) => name.len(),
+            Change::Dead(name) | Change::Delete(name) => name.bytes(),
         }
     }
 }

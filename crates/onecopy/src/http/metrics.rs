@@ -165,6 +165,7 @@ fn collection(stats: &Stats, text: &mut String) {
         ("pages_losers", "Removed pages.", stats.losers),
         ("pages_dead", "Dead pages.", stats.dead),
         ("pages_rejected", "Pages that cannot be judged.", stats.rejected),
+        ("pages_quarantined", "Pages whose last change could not be settled.", stats.quarantined),
         ("groups", "Groups of two or more pages.", stats.groups),
         ("largest_group_pages", "Pages in the largest group.", stats.largest_group),
         ("waiting_changes", "Changes in the queue.", stats.waiting),

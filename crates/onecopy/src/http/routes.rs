@@ -4,7 +4,7 @@ pub mod about;
 pub mod feed;
 pub mod groups;
 mod lines;
-mod names;
+pub mod names;
 pub mod pages;
 
 use hyper::Method;
@@ -63,8 +63,13 @@ pub const ROUTES: &[Route] = &[
         Endpoint::PutPages,
         "put a page (application/json) or many (application/x-ndjson)",
     ),
-    route("GET", "/pages", Endpoint::PageStatus, "get the status of a page: ?page=NAME[&verify=true]"),
-    route("DELETE", "/pages", Endpoint::DeletePage, "delete a page: ?page=NAME"),
+    route(
+        "GET",
+        "/pages",
+        Endpoint::PageStatus,
+        "get the status of a page: ?page=NAME[&json=true][&verify=true]",
+    ),
+    route("DELETE", "/pages", Endpoint::DeletePage, "delete a page: ?page=NAME[&json=true]"),
     route("POST", "/pages/dead", Endpoint::DeadPage, "mark a page as dead: {\"page\": NAME}"),
     route(
         "POST",

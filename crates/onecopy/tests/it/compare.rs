@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::{TempDir, tempdir};
 
-use crate::pages::{gzip, topic, window, write_file};
+use crate::pages::{topic, window, write_file};
 use crate::program::{Call, dedup, onecopy};
 
 fn compare(a: impl Into<OsString>, b: impl Into<OsString>) -> Call {
@@ -211,7 +211,7 @@ fn what_is_no_page_is_refused_with_the_remedy() {
     let folder = pair();
     let path = folder.path();
     write_file(path, "many.jsonl", "{}\n");
-    write_file(path, "packed", gzip(b"text"));
+    write_file(path, "page.pdf", b"%PDF-1.7");
     write_file(path, "large.txt", "word ".repeat(1 << 20));
     fs::create_dir(path.join("folder")).expect("a folder");
     for (name, said) in [
@@ -219,7 +219,7 @@ fn what_is_no_page_is_refused_with_the_remedy() {
         ("http://a.example/", "--run"),
         ("folder", "a folder"),
         ("many.jsonl", "onecopy dedup"),
-        ("packed", "unpack it first"),
+        ("page.pdf", "pdftotext"),
         ("large.txt", "--max-page"),
     ] {
         for [a, b] in [[name, "a.txt"], ["a.txt", name]] {

@@ -117,9 +117,11 @@ fn an_import_names_what_it_could_not_read() {
     let finished = onecopy(["import", "site", "--data", "pages", "--json"]).within(folder.path()).fail(3);
     finished.says(&["cut.jsonl.gz", "could not be read"]);
     let printed: Value = serde_json::from_str(&finished.stdout).expect("stdout is one JSON value");
-    assert_eq!(printed["imported"]["unreadable"][0]["source"], "cut.jsonl.gz");
-    assert_eq!(printed["imported"]["unreadable"][1]["source"], "torn.jsonl");
-    for name in ["cut.jsonl.gz", "torn.jsonl"] {
+    let unreadable = printed["imported"]["unreadable"].as_array().expect("a list");
+    let names: Vec<&Value> = unreadable.iter().map(|input| &input["source"]).collect();
+    assert_eq!(names, ["cut.jsonl.gz", "other.jsonl", "page.warc", "torn.jsonl"]);
+    assert_eq!((&unreadable[1]["lost"], &unreadable[3]["pages"]), (&json!(2), &json!(1)));
+    for name in ["cut.jsonl.gz", "other.jsonl", "page.warc", "torn.jsonl"] {
         fs::remove_file(site.join(name)).expect("the file");
     }
     let told = onecopy(["import", "site", "--data", "more"]).within(folder.path()).succeed().stdout;

@@ -20,7 +20,9 @@ mod eval; //      `eval` counts right and wrong pairs of labelled sets as comput
 mod examples; //  the READMEs describe what the main job does with the examples
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records have the input's bytes and format, from files, folders and pipes
+mod guides; //    every command of docs/guides works
 mod help; //      help names every default, completions exist, wrong calls exit with 2
+mod inputs; //    containers, tables and files of other programs, through every command
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets

@@ -20,9 +20,9 @@ fn captures() -> (TempDir, PathBuf) {
     let input = folder.path().join("in");
     let records = [
         warc::warcinfo(),
-        warc::page(URL, &window(0)),
         warc::page(URL, &window(3)),
-        warc::page("http://b.example.de/", &window(0)),
+        warc::page(URL, &window(0)),
+        warc::page("http://b.example.de/", &window(3)),
         warc::page(URL, &topic("another")),
     ];
     write_file(&input, "crawl.warc.gz", warc::packed(&records, "crawl.warc.gz"));

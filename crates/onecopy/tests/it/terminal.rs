@@ -133,7 +133,7 @@ fn figures_are_drawn_in_the_format_of_their_ending() {
 #[test]
 fn the_page_of_a_comparison_begins_with_the_verdict() {
     let folder = under_two_menus();
-    write_file(folder.path(), "c.txt", format!("{}\n\n\n{}", topic("story").repeat(3), topic("new")));
+    write_file(folder.path(), "c.txt", format!("{}\n\n\n{}", topic("new").repeat(3), topic("newer")));
     let page = |b: &str| {
         let call = onecopy(["compare", "a.html", b, "--html", "page.html"]).within(folder.path());
         call.succeed();

@@ -26,8 +26,8 @@ pub(super) fn find(files: &Files, lots: &[usize], found: &mut Found) -> Result<H
         files.entries(lot, |entry| {
             if entry.role == Role::Gone && !is_revisit(entry.number) {
                 rows.push(Settled { number: entry.number, lot: LEFT_OUT, facts: 0 });
-                let [id, visit, _] = entry.names;
-                dropped.extend([in_lot(id, lot), id, visit]);
+                dropped.insert(in_lot(entry.names[0], lot));
+                dropped.extend(entry.names);
             }
         })?;
         files.settle(lot, &rows)?;
@@ -48,7 +48,7 @@ fn forget(files: &Files, lots: &[usize], dropped: &mut HashSet<u64>) -> Result<(
     lots.iter().try_for_each(|&lot| {
         files.entries(lot, |entry| {
             if entry.role == Role::Kept {
-                for name in &entry.names[..2] {
+                for name in &entry.names {
                     dropped.remove(name);
                 }
             }

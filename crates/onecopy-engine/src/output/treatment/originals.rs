@@ -64,7 +64,7 @@ fn originals(
     let mut originals: HashMap<PayloadKey, Best> = HashMap::new();
     for &lot in lots {
         files.entries(lot, |entry| {
-            // What may be left out is nobody's original.
+            // A record that may be left out cannot be an original.
             let Some(key) = entry.key.filter(|key| entry.role != Role::Gone && wanted(key)) else { return };
             let new = Best::of(lot, entry);
             originals.entry(key).and_modify(|best| *best = new.min(*best)).or_insert(new);

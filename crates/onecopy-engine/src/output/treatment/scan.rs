@@ -13,7 +13,7 @@ use crate::batch::Segment;
 use crate::error::{At, Result};
 use crate::ingest::{
     Capture, Chunk, Chunks, Overlong, PayloadKey, Purpose, RecordKind, Source, Trouble, WarcRecord, capture,
-    id_hash, key_of, names, names_of_original, records, start_of_capture,
+    id_hash, key_of, names, names_of_original, records, start_of_capture, started,
 };
 use crate::job::{Payloads, RemovedRecords};
 use crate::output::kept::KeptWriter;
@@ -35,7 +35,7 @@ pub(super) fn in_lot(id: u64, lot: usize) -> u64 {
     id.wrapping_add((lot as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// What the scan found in all archives, except entries.
+/// The findings in all archives, except entries.
 #[derive(Default)]
 pub(super) struct Found {
     pub counts: Archives,
@@ -197,7 +197,7 @@ impl LotScan {
             let mut overlong = Overlong::new(Purpose::Key);
             chunks.overlong(&mut overlong)?;
             if let Some((start, hash)) = overlong.finish() {
-                noted = self.started(&start, key_of(hash));
+                noted = self.long(&start, key_of(hash));
             }
         }
         self.number += 1;
@@ -205,8 +205,8 @@ impl LotScan {
     }
 
     /// Notes a record by its start and the key of its payload.
-    fn started(&mut self, start: &[u8], key: PayloadKey) -> Result<()> {
-        let Some(Ok(record)) = records(start).next().map(|item| item.record) else { return Ok(()) };
+    fn long(&mut self, start: &[u8], key: PayloadKey) -> Result<()> {
+        let Some(record) = started(start) else { return Ok(()) };
         let Some(capture) = start_of_capture(&record) else { return Ok(()) };
         self.keyed(&record, &capture, Entry { key: Some(key), ..Entry::default() })
     }
@@ -230,8 +230,8 @@ impl LotScan {
         }
         companions.extend(concurrent.map(|other| of(other, own)));
         if record.kind == RecordKind::Revisit {
-            let [id, visit, _] = names_of_original(record);
-            companions.extend([id, visit].map(|of| Companion { record: own, of, revisit: true }));
+            let names = names_of_original(record);
+            companions.extend(names.map(|of| Companion { record: own, of, revisit: true }));
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct PreparedPiece {
     /// The number of its records.
     pub records: u32,
     pub items: Vec<PreparedRecord>,
+    /// The number of records of an archive that are not meant to be pages.
+    pub others: u32,
     /// If its source breaks off here.
     pub unreadable: Option<Unreadable>,
 }
@@ -96,7 +98,10 @@ impl Intake<'_> {
             }
             match reader.read(&raw) {
                 Ok(Some(record)) => out.push(self.record(&record, buffers)),
-                Ok(None) => out.records += 1,
+                Ok(None) => {
+                    out.records += 1;
+                    out.others += u32::from(format.is_archive());
+                }
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
         }

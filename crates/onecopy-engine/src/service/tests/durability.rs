@@ -311,7 +311,7 @@ fn check_without(disk: &Volatile, page: usize, place: &Place, mut lines: Lines) 
     assert_eq!(damaged, 1);
     service.query(line(&version(page, 0)).as_bytes()).unwrap();
     // The documented remedy.
-    service.accept(&[Action::Delete(&format!("p{page}"))]).swap_remove(0).unwrap();
+    service.accept(&[Action::Delete(PageName::Text(&format!("p{page}")))]).swap_remove(0).unwrap();
     assert!(service.drain(WAIT));
     put(&service, &mut lines, version(page, 1)).unwrap();
     assert_eq!(by_service(&service, &lines), by_batch(&lines, service.config()));

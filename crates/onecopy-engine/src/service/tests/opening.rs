@@ -99,7 +99,7 @@ fn a_reader_sees_one_moment_while_the_owner_rewrites_everything() {
     drop(late);
     let report = reader.check().unwrap();
     assert_eq!((report.wrong, report.pages, report.compared), (Vec::new(), 60, false));
-    assert!(reader.accept(&[Action::Dead("p1")]).swap_remove(0).is_err());
+    assert!(reader.accept(&[Action::Dead(PageName::Text("p1"))]).swap_remove(0).is_err());
     assert!(reader.repair(1).is_err() && reader.query(br#"{"id":"x","text":"y"}"#).is_err());
     assert_eq!(reader.stats().pages, 60);
     reader.close().unwrap();

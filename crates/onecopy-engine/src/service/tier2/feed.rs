@@ -18,14 +18,13 @@ pub(super) fn tell(
     heads: &mut Heads,
 ) -> Result<()> {
     for page in concerned(rows, contents)? {
-        let held = rows.get(page)?;
-        let told = held.now.as_ref().or(held.before.as_ref()).map_or(0, |row| row.told);
-        let Some(row) = held.now.clone() else {
-            if let Some(before) = held.before.clone() {
+        let Some(row) = rows.peek(page)? else {
+            if let Some(before) = rows.get(page)?.before.clone() {
                 gone(rows, &before, heads)?;
             }
             continue;
         };
+        let told = row.told;
         let status = View { facts: &*rows, method: settler.method }.status(page, &row)?;
         let bytes = serde_json::to_vec(&status).expect("a status is JSON");
         let now = xxhash_rust::xxh3::xxh3_64(&bytes) & !KIND | code(status.status);
@@ -34,9 +33,7 @@ pub(super) fn tell(
             count(heads, now, 1);
             heads.feed += 1;
             rows.batch.add_change(heads.feed, &bytes)?;
-            if let Some(row) = &mut rows.get(page)?.now {
-                row.told = now;
-            }
+            rows.set_told(page, row, now)?;
         }
     }
     Ok(())

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use onecopy_engine::PageName;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::http::failure::Failure;
+use crate::http::params::Params;
 
 /// The most names in one request.
 pub const MOST: usize = 10_000;
@@ -69,25 +71,62 @@ pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| Failure::bad(format!("invalid body: {error}"), remedy))
 }
 
-/// A page's name as text, even if it is a number.
-pub fn name(page: &RawValue) -> Result<String, Failure> {
+/// A page's name that outlives its request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Name {
+    Text(String),
+    Json(String),
+}
+
+impl Name {
+    /// The name for the engine.
+    pub fn get(&self) -> PageName<'_> {
+        match self {
+            Name::Text(text) => PageName::Text(text),
+            Name::Json(json) => PageName::Json(json),
+        }
+    }
+
+    /// Its length in bytes.
+    pub fn bytes(&self) -> usize {
+        let (Name::Text(text) | Name::Json(text)) = self;
+        text.len()
+    }
+}
+
+/// The name in the parameters `page` and `json` of a request.
+pub fn named(params: &Params) -> Result<Name, Failure> {
+    let page = params.needed("page")?;
+    match params.flag("json")? {
+        false => Ok(Name::Text(page.to_owned())),
+        true => match serde_json::from_str::<&RawValue>(page) {
+            Ok(json) => name(json),
+            Err(_) => Err(not_a_name(page)),
+        },
+    }
+}
+
+/// A page's name in a body: a string, or a number.
+pub fn name(page: &RawValue) -> Result<Name, Failure> {
     let text = page.get();
-    let name = match text.bytes().next() {
-        Some(b'"') => serde_json::from_str(text).ok(),
-        Some(b'-' | b'0'..=b'9') => Some(text.to_owned()),
-        _ => None,
+    let is_name = match text.bytes().next() {
+        Some(b'"') => serde_json::from_str::<String>(text).is_ok_and(|name| !name.is_empty()),
+        Some(b'-' | b'0'..=b'9') => true,
+        _ => false,
     };
-    name.filter(|name| !name.is_empty()).ok_or_else(|| {
-        let shown: String = text.chars().take(100).collect();
-        Failure::bad(format!("`{shown}` is not a page name"), "give a string or a number")
-    })
+    if is_name { Ok(Name::Json(text.to_owned())) } else { Err(not_a_name(text)) }
+}
+
+fn not_a_name(text: &str) -> Failure {
+    let shown: String = text.chars().take(100).collect();
+    Failure::bad(format!("`{shown}` is not a page name"), "give a JSON string or number")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(body: &str) -> Result<Vec<String>, Failure> {
+    fn names(body: &str) -> Result<Vec<Name>, Failure> {
         let names: Names = parse(body.as_bytes())?;
         names.pages.0.iter().map(|page| name(page)).collect()
     }
@@ -95,7 +134,8 @@ mod tests {
     #[test]
     fn names_are_strings_or_numbers() {
         let read = names(r#" {"pages": ["a\"\u00e9", 17, -1.50, "17"], "verify": true}"#).expect("names");
-        assert_eq!(read, ["a\"é", "17", "-1.50", "17"]);
+        let expected = [r#""a\"\u00e9""#, "17", "-1.50", "\"17\""];
+        assert_eq!(read, expected.map(|name| Name::Json(name.into())));
         for wrong in [
             r#"{"pages": [null]}"#,
             r#"{"pages": [""]}"#,

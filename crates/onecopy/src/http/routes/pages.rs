@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::lines;
-use super::names::{Named, Names, name, parse};
+use super::names::{Name, Named, Names, name, named, parse};
 use crate::http::body::{self, Media, RequestBody, Taken, media, refuse, take, take_json};
 use crate::http::failure::Failure;
 use crate::http::gather::Change;
@@ -57,16 +57,20 @@ pub async fn put(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome
 
 /// `GET /pages`.
 pub async fn status<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
-    let params = Params::parse(request.uri().query(), &["page", "verify"])?;
-    let page = params.needed("page")?;
+    let params = Params::parse(request.uri().query(), &["page", "json", "verify"])?;
+    let page = named(&params)?;
     let found = if params.flag("verify")? {
-        let page = page.to_owned();
-        server.call(move |service| service.status(&[&page], true)).await??
+        let page = named(&params)?;
+        server.call(move |service| service.status(&[page.get()], true)).await??
     } else {
         // This takes microseconds; a hand-over to another thread would take longer.
-        server.service.status(&[page], false)?
+        server.service.status(&[page.get()], false)?
     };
-    let found = found.into_iter().next().flatten().ok_or_else(|| Failure::unknown_page(page))?;
+    let found = found
+        .into_iter()
+        .next()
+        .flatten()
+        .ok_or_else(|| Failure::unknown_page(params.text("page").unwrap_or_default()))?;
     json(StatusCode::OK, &found)
 }
 
@@ -74,9 +78,9 @@ pub async fn status<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
 pub async fn statuses(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let taken = take_named(server, request).await?;
     let Names { pages, verify } = parse(&taken.bytes)?;
-    let names = pages.0.iter().map(|page| name(page)).collect::<Result<Vec<String>, Failure>>()?;
+    let names = pages.0.iter().map(|page| name(page)).collect::<Result<Vec<Name>, Failure>>()?;
     let look = move |service: &onecopy_engine::Service| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<_> = names.iter().map(Name::get).collect();
         service.status(&names, verify)
     };
     let is_short = !verify && pages.0.len() <= FEW_PAGES;
@@ -91,16 +95,15 @@ pub async fn statuses(server: &Arc<Server>, request: Request<RequestBody>) -> Ou
 
 /// `DELETE /pages`.
 pub async fn delete<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
-    let params = Params::parse(request.uri().query(), &["page"])?;
-    let page = params.needed("page")?.to_owned();
-    accept(server, Change::Delete(page)).await
+    let params = Params::parse(request.uri().query(), &["page", "json"])?;
+    accept(server, Change::Delete(named(&params)?)).await
 }
 
 /// `POST /pages/dead`.
 pub async fn dead(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let taken = take_named(server, request).await?;
-    let named: Named = parse(&taken.bytes)?;
-    accept(server, Change::Dead(name(named.page)?)).await
+    let Named { page } = parse(&taken.bytes)?;
+    accept(server, Change::Dead(name(page)?)).await
 }
 
 /// `POST /query`.
