@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn bodies_are_unpacked_wherever_they_are_cut() {
-        let text: Vec<u8> = (0..300_000_u32).map(|n| (n * n >> 7) as u8).collect();
+        let text: Vec<u8> = (0..300_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
         let zeros = vec![0; 10 << 20];
         for text in [&text, &zeros, &Vec::new()] {
             let twice = [text.as_slice(), text.as_slice()].concat();
