@@ -19,6 +19,7 @@ mod reply;
 mod routes;
 mod server;
 mod tokens;
+mod unpack;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ pub struct Signals {
 /// Lets a write fail that exceeds the file size limit of the process (`ulimit -f`). By default it kills the process,
 /// which then cannot say why. Call it before any thread starts.
 pub fn fail_at_file_size_limit() {
-    // The signal stays pending and blocked for ever; the write returns the error.
+    // The signal stays pending and blocked forever; the write returns the error.
     let _ = of(&[Signal::SIGXFSZ]).thread_block();
 }
 

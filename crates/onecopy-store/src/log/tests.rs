@@ -170,6 +170,32 @@ proptest! {
 }
 
 #[test]
+fn a_probe_tells_whether_the_disk_is_full_and_changes_nothing() {
+    for count in 0..40 {
+        let disk = Volatile::new();
+        let (mut log, mut records) = log_of(&disk, &[100, 2000, 50]);
+        let end = log.end();
+        disk.fail_after(Some(count));
+        let is_full = log.probe().is_err();
+        assert_eq!(log.end(), end);
+        assert_eq!(replay(&log, Position::default()).unwrap(), records);
+        // Power may be lost in the middle of a probe.
+        let reopened = open(&disk.power_loss(count)).unwrap();
+        check_reads(&reopened, &records);
+        disk.fail_after(None);
+        log.probe().unwrap();
+        records.extend(append(&mut log, &[600, 2500], 2));
+        log.sync().unwrap();
+        check_reads(&log, &records);
+        if !is_full {
+            assert!(count > 0, "no write cannot be enough");
+            return;
+        }
+    }
+    panic!("the disk was full each time");
+}
+
+#[test]
 fn a_sync_on_a_full_disk_can_be_tried_again_after_any_write() {
     for count in 0..40 {
         let disk = Volatile::new();

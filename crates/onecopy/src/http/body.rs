@@ -5,18 +5,25 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, StatusCode};
 use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::memory::{BodyMemory, Held};
+use super::unpack::{Unpacker, coding};
 
 /// How long a large body waits for memory.
 const MEMORY_TIME: Duration = Duration::from_secs(10);
 /// How much of a refused body is read, and for how long. A client that is still writing would not see the answer.
 const REFUSED_BYTES: usize = 16 << 20;
 const REFUSED_TIME: Duration = Duration::from_secs(2);
+
+/// A body that is being received.
+pub struct RequestBody {
+    incoming: Incoming,
+    unpacker: Option<Unpacker>,
+}
 
 /// A complete body.
 pub struct Taken {
@@ -41,13 +48,19 @@ pub enum Media {
     Other,
 }
 
+impl RequestBody {
+    /// The body of a request with these headers.
+    pub fn new(headers: &HeaderMap, incoming: Incoming) -> RequestBody {
+        RequestBody { incoming, unpacker: coding(headers).and_then(Unpacker::new) }
+    }
+}
+
 /// The type that the headers declare.
 pub fn media(headers: &HeaderMap) -> Media {
-    let plain = headers.get(CONTENT_ENCODING).is_none_or(|coding| coding.as_bytes() == b"identity");
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
-        _ if !plain => Media::Other,
+        _ if coding(headers).is_none() => Media::Other,
         "application/json" => Media::Json,
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Media::Lines,
         _ => Media::Other,
@@ -56,7 +69,8 @@ pub fn media(headers: &HeaderMap) -> Media {
 
 /// The failure for a body that has none of these types.
 pub fn unsupported(kinds: &str) -> Failure {
-    let error = format!("unsupported body: expected {kinds} without a content encoding");
+    let error =
+        format!("unsupported body: expected {kinds}, plain or with the content encoding gzip or zstd");
     let remedy = format!("send the header `Content-Type: {}`", kinds.split(' ').next().unwrap_or(kinds));
     Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error, remedy)
 }
@@ -64,7 +78,7 @@ pub fn unsupported(kinds: &str) -> Failure {
 /// Reads a body that must be one JSON value, of at most `limit` bytes.
 pub async fn take_json(
     headers: &HeaderMap,
-    body: Incoming,
+    body: RequestBody,
     limit: usize,
     taking: &Taking,
 ) -> Result<Taken, Failure> {
@@ -75,8 +89,8 @@ pub async fn take_json(
 }
 
 /// Reads a body of at most `limit` bytes.
-pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<Taken, Failure> {
-    if body.size_hint().lower() > limit as u64 {
+pub async fn take(mut body: RequestBody, limit: usize, taking: &Taking) -> Result<Taken, Failure> {
+    if body.incoming.size_hint().lower() > limit as u64 {
         return Err(refuse(body, Failure::too_large(limit)).await);
     }
     let mut held = Held::default();
@@ -96,7 +110,7 @@ pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<T
             continue;
         }
         if all.is_empty() {
-            all.reserve(body.size_hint().lower().min(limit as u64) as usize + length);
+            all.reserve(body.incoming.size_hint().lower().min(limit as u64) as usize + length);
             all.extend_from_slice(&std::mem::take(&mut first));
         }
         all.extend_from_slice(&piece);
@@ -106,35 +120,50 @@ pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<T
 }
 
 /// The next piece of a body; `None` at its end.
-pub async fn next_piece(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, Failure> {
+pub async fn next_piece(body: &mut RequestBody, idle: Duration) -> Result<Option<Bytes>, Failure> {
     loop {
-        match timeout(idle, body.frame()).await {
+        if let Some(unpacker) = &mut body.unpacker
+            && let Some(piece) = unpacker.next().map_err(not_packed)?
+        {
+            return Ok(Some(piece));
+        }
+        let piece = match timeout(idle, body.incoming.frame()).await {
             Err(_) => return Err(too_slow(idle)),
+            Ok(None) if body.unpacker.as_ref().is_some_and(|unpacker| !unpacker.is_complete()) => {
+                return Err(not_packed("it is cut off"));
+            }
             Ok(None) => return Ok(None),
             Ok(Some(Err(error))) => {
                 let error = format!("cannot read the whole body: {error}");
                 return Err(Failure::bad(error, "send as many bytes as the headers declare"));
             }
             // Trailers are ignored.
-            Ok(Some(Ok(frame))) => match frame.into_data() {
-                Ok(piece) if !piece.is_empty() => return Ok(Some(piece)),
-                _ => {}
-            },
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+        };
+        match &mut body.unpacker {
+            Some(unpacker) => unpacker.push(piece),
+            None if piece.is_empty() => {}
+            None => return Ok(Some(piece)),
         }
     }
 }
 
+fn not_packed(error: impl std::fmt::Display) -> Failure {
+    let error = format!("the body cannot be unpacked: {error}");
+    Failure::bad(error, "pack it as the header `Content-Encoding` says, or send it plain")
+}
+
 /// Reads the rest of a body, within limits, so that the client gets to read why it is refused.
-pub async fn refuse(body: Incoming, failure: Failure) -> Failure {
+pub async fn refuse(body: RequestBody, failure: Failure) -> Failure {
     drain(body).await;
     failure
 }
 
 /// Reads the rest of a body, within limits.
-pub async fn drain(mut body: Incoming) {
+pub async fn drain(mut body: RequestBody) {
     let read = async {
         let mut left = REFUSED_BYTES;
-        while let Some(Ok(frame)) = body.frame().await {
+        while let Some(Ok(frame)) = body.incoming.frame().await {
             let length = frame.data_ref().map_or(0, Bytes::len);
             let Some(rest) = left.checked_sub(length) else { return };
             left = rest;
@@ -163,7 +192,8 @@ mod tests {
         assert_eq!(kind("content-type", "Application/JSON; charset=utf-8"), Media::Json);
         assert_eq!(kind("content-type", "application/x-ndjson"), Media::Lines);
         assert_eq!(kind("content-type", "text/plain"), Media::Other);
-        assert_eq!(kind("content-encoding", "gzip"), Media::Other);
+        assert_eq!(kind("content-encoding", "gzip"), Media::Json);
+        assert_eq!(kind("content-encoding", "br"), Media::Other);
         assert_eq!(kind("content-encoding", "identity"), Media::Json);
         assert_eq!(media(&HeaderMap::new()), Media::Other);
     }

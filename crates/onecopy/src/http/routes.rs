@@ -43,7 +43,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// What a client must be allowed to do.
+    /// The access that a client needs.
     pub fn access(&self) -> Access {
         match self.endpoint {
             Endpoint::PutPages | Endpoint::DeletePage | Endpoint::DeadPage | Endpoint::Repair => {

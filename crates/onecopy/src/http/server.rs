@@ -15,7 +15,7 @@ use onecopy_engine::Service;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
-use super::body::{Media, Taking, media};
+use super::body::{Media, RequestBody, Taking, media};
 use super::failure::{Failure, Reason};
 use super::gather::Gather;
 use super::guard::{Access, Guard};
@@ -162,6 +162,9 @@ async fn dispatch(
     request: Request<Incoming>,
 ) -> Outcome {
     let open = open.unwrap_or_default();
+    let (parts, incoming) = request.into_parts();
+    let body = RequestBody::new(&parts.headers, incoming);
+    let request = Request::from_parts(parts, body);
     match endpoint {
         Endpoint::PutPages => pages::put(server, request).await,
         Endpoint::PageStatus => pages::status(server, &request).await,

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -194,6 +195,40 @@ fn a_stream_is_answered_line_by_line() {
 }
 
 #[test]
+fn packed_bodies_are_unpacked_within_the_limits() {
+    let server = serve("--max-page 64K");
+    let ask = |coding: &str, kind: &str, body: &str| {
+        let packed = match coding {
+            "zstd" => zstd::stream::encode_all(body.as_bytes(), 1).expect("memory is a good writer"),
+            _ => {
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                encoder.write_all(body.as_bytes()).expect("memory is a good writer");
+                encoder.finish().expect("memory is a good writer")
+            }
+        };
+        let mut connection = server.connect();
+        let headers = [("Content-Type", kind), ("Content-Encoding", coding)];
+        connection.send_request("POST", "/pages", &headers, &packed);
+        let whole = connection.answer();
+        // The same without its end.
+        let mut connection = server.connect();
+        connection.send_request("POST", "/pages", &headers, &packed[..packed.len() - 1]);
+        let answer = connection.answer();
+        assert!(answer.code == 400 || answer.code == 413, "{}", answer.text());
+        whole
+    };
+    for coding in ["gzip", "zstd"] {
+        ask(coding, "application/json", &page(coding, &topic("one"), 1)).with(202);
+        ask(coding, "application/json", &page("long", &"word ".repeat(1 << 20), 1)).fails(413, "65536 bytes");
+        let lines = (0..300).map(|id| page(&format!("{coding}{id}"), &topic(&format!("t{id}x")), 1));
+        let lines = lines.chain([page("long", &"word ".repeat(1 << 20), 1)]).collect::<Vec<_>>().join("\n");
+        let answers = ask(coding, LINES.1, &lines).lines();
+        assert_eq!((answers.len(), &answers[300]["code"]), (301, &json!(413)));
+        assert!(answers[..300].iter().all(|answer| answer["accepted"].is_u64()));
+    }
+}
+
+#[test]
 fn a_stream_may_wait_for_each_answer() {
     let server = serve("");
     let mut stream = server.connect();
@@ -320,8 +355,9 @@ fn wrong_requests_are_told_what_is_wrong() {
     server.post("/status", r#"{"pages": [], "sure": true}"#).fails(400, "`sure`");
     server.ask("POST", "/pages", &[], "{}").fails(415, "application/json");
     server.ask("POST", "/pages", &[("Content-Type", "text/plain")], "{}").fails(415, "application/json");
-    let packed = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
-    server.ask("POST", "/pages", &packed, "{}").fails(415, "encoding");
+    let packed = |coding| [("Content-Type", "application/json"), ("Content-Encoding", coding)];
+    server.ask("POST", "/pages", &packed("br"), "{}").fails(415, "encoding");
+    server.ask("POST", "/pages", &packed("gzip"), "{}").fails(400, "unpacked");
     let other = server.ask("PUT", "/pages", &[], "");
     other.fails(405, "method");
     assert_eq!(other.header("allow"), Some("POST, GET, HEAD, DELETE"));

@@ -91,15 +91,3 @@ fn dribbling_streams_delay_nobody() {
     assert_eq!((answer.code, answer.lines().len()), (200, 2));
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
 }
-
-#[test]
-fn lines_longer_than_the_memory_for_bodies_pass_one_after_another() {
-    let server = serve("--max-page 256M");
-    let long = |id: &str| json!({"id": id, "redirect": "http://a.example/", "more": "x".repeat(60 << 20)});
-    let lines: String = ["a", "b", "c"].map(|id| format!("{}\n", long(id))).concat();
-    let begun = Instant::now();
-    let answer = server.ask("POST", "/pages", &[("Content-Type", "application/x-ndjson")], &lines);
-    assert_eq!((answer.code, answer.lines().len()), (200, 3));
-    assert!(answer.lines().iter().all(|line| line["accepted"].is_u64()), "{}", answer.text());
-    assert!(begun.elapsed() < Duration::from_secs(120), "it took {:?}", begun.elapsed());
-}

@@ -16,7 +16,6 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use hyper::Request;
-use hyper::body::Incoming;
 use hyper::header::EXPECT;
 use onecopy_engine::{Accepted, Refusal};
 use serde::Serialize;
@@ -26,14 +25,14 @@ use self::kept::Kept;
 use self::read::{LineBatch, Reader};
 use self::settle::{LineOutcome, settle};
 use super::about::must_be_ready;
-use crate::http::body::{next_piece, refuse};
+use crate::http::body::{RequestBody, next_piece, refuse};
 use crate::http::failure::Failure;
 use crate::http::metrics::GaugeGuard;
 use crate::http::params::Params;
 use crate::http::reply::{self, LINES, Outcome, Pieces, push_line};
 use crate::http::server::Server;
 
-/// What a client wants to be told, and when.
+/// The answers that a client wants, and when.
 #[derive(Clone, Copy)]
 pub struct Wishes {
     answers: Answers,
@@ -80,7 +79,7 @@ struct Summary {
 }
 
 /// `POST /pages` with lines.
-pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+pub async fn put(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let wishes = wishes(request.uri().query()).and_then(|wishes| {
         // While the queue is full, the stream waits.
         if !matches!(server.service.ready(), Err(Refusal::Full(_))) {
@@ -119,7 +118,7 @@ pub fn wishes(query: Option<&str>) -> Result<Wishes, Failure> {
 }
 
 /// Reads all lines, and then answers. The status is that of the failure if some lines were not read.
-async fn answer_at_end(server: &Arc<Server>, body: Incoming, answers: Answers) -> Outcome {
+async fn answer_at_end(server: &Arc<Server>, body: RequestBody, answers: Answers) -> Outcome {
     let _held = GaugeGuard::one(&server.metrics.streams);
     let (sender, groups) = mpsc::channel(1);
     let reader = Reader::new(server.clone(), body, sender);
@@ -135,7 +134,7 @@ async fn answer_at_end(server: &Arc<Server>, body: Incoming, answers: Answers) -
 /// Answers lines while they are sent.
 fn answer_live(
     server: &Arc<Server>,
-    body: Incoming,
+    body: RequestBody,
     first: Option<Bytes>,
     answers: Answers,
 ) -> reply::Response {

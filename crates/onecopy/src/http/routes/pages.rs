@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
 use onecopy_engine::Status;
 use serde::Serialize;
@@ -11,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::lines;
 use super::names::{Name, Named, Names, name, named, parse};
-use crate::http::body::{self, Media, Taken, media, refuse, take, take_json};
+use crate::http::body::{self, Media, RequestBody, Taken, media, refuse, take, take_json};
 use crate::http::failure::Failure;
 use crate::http::gather::Change;
 use crate::http::params::Params;
@@ -36,7 +35,7 @@ struct Statuses<'a> {
 }
 
 /// `POST /pages`: one page, or a stream of them.
-pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+pub async fn put(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let kind = media(request.headers());
     if kind == Media::Lines {
         return lines::put(server, request).await;
@@ -76,7 +75,7 @@ pub async fn status<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
 }
 
 /// `POST /status`.
-pub async fn statuses(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+pub async fn statuses(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let taken = take_named(server, request).await?;
     let Names { pages, verify } = parse(&taken.bytes)?;
     let names = pages.0.iter().map(|page| name(page)).collect::<Result<Vec<Name>, Failure>>()?;
@@ -101,14 +100,14 @@ pub async fn delete<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
 }
 
 /// `POST /pages/dead`.
-pub async fn dead(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+pub async fn dead(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let taken = take_named(server, request).await?;
     let Named { page } = parse(&taken.bytes)?;
     accept(server, Change::Dead(name(page)?)).await
 }
 
 /// `POST /query`.
-pub async fn query(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
+pub async fn query(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let parsed = Params::parse(request.uri().query(), &[]);
     let (parts, body) = request.into_parts();
     if let Err(failure) = parsed {
@@ -127,7 +126,7 @@ async fn accept(server: &Arc<Server>, change: Change) -> Outcome {
     json(StatusCode::ACCEPTED, &accepted)
 }
 
-async fn take_named(server: &Arc<Server>, request: Request<Incoming>) -> Result<Taken, Failure> {
+async fn take_named(server: &Arc<Server>, request: Request<RequestBody>) -> Result<Taken, Failure> {
     let parsed = Params::parse(request.uri().query(), &[]);
     let (parts, body) = request.into_parts();
     if let Err(failure) = parsed {

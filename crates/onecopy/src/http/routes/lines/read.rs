@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::StatusCode;
-use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
 use super::cut::{Cutter, Line};
 use super::settle::FULL_TIME;
-use crate::http::body::{drain, next_piece};
+use crate::http::body::{RequestBody, drain, next_piece};
 use crate::http::failure::Failure;
 use crate::http::gather::{BYTES, CHANGES};
 use crate::http::memory::Held;
@@ -30,7 +29,7 @@ pub struct LineBatch {
 /// The reader of one request.
 pub struct Reader {
     server: Arc<Server>,
-    body: Incoming,
+    body: RequestBody,
     cutter: Cutter,
     held: Held,
     open: Arc<()>,
@@ -38,7 +37,7 @@ pub struct Reader {
 }
 
 /// The part of a body that was not read.
-pub struct Rest(Incoming);
+pub struct Rest(RequestBody);
 
 impl Rest {
     /// Reads it, within limits, so that the client gets to read the answer.
@@ -48,7 +47,7 @@ impl Rest {
 }
 
 impl Reader {
-    pub fn new(server: Arc<Server>, body: Incoming, groups: mpsc::Sender<LineBatch>) -> Reader {
+    pub fn new(server: Arc<Server>, body: RequestBody, groups: mpsc::Sender<LineBatch>) -> Reader {
         let cutter = Cutter::new(server.page_bytes);
         Reader { server, body, cutter, held: Held::default(), open: Arc::new(()), groups }
     }
@@ -127,7 +126,7 @@ fn group(cutter: &mut Cutter, held: &mut Held, open: &Arc<()>, broken: Option<Fa
 
 /// The next piece of a body. A client that sends nothing while a group is open may wait for its answers.
 async fn next_unless_open(
-    body: &mut Incoming,
+    body: &mut RequestBody,
     open: &Arc<()>,
     idle: Duration,
 ) -> Result<Option<Bytes>, Failure> {
