@@ -23,7 +23,7 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
     } else {
         std::thread::scope(|scope| {
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(attempt)).collect();
-            // A panic goes on here with its message.
+            // A panic continues here with its message.
             let panicked = running.into_iter().filter_map(|thread| thread.join().err());
             panicked.for_each(|panic| std::panic::resume_unwind(panic));
         });

@@ -58,7 +58,7 @@ pub(super) struct Collection {
     _lock: Box<dyn onecopy_store::Lock>,
 }
 
-/// What readers see: the tables and the search of one moment.
+/// The view of readers: the tables and the search of one moment.
 #[derive(Clone)]
 pub(super) struct Published {
     pub snapshot: Arc<Snapshot>,
@@ -177,7 +177,7 @@ impl Collection {
         Ok(())
     }
 
-    /// What Tier 1 says of a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
+    /// The answer of Tier 1 to a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
     fn waiting_status(&self, snapshot: &Snapshot, version: &Version) -> Status {
         let answer = || self.tier1(snapshot).answer(version).map(|told| told.status).ok();
         let answered = catch_unwind(AssertUnwindSafe(answer)).ok().flatten();

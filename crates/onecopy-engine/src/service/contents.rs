@@ -76,7 +76,7 @@ pub(super) struct ContentIndex {
     /// All contents below this one have keys of the newest generation.
     rekeyed: Slot,
     sketches: Sketches,
-    /// What `look_ahead` found, by the position of a content.
+    /// The hits that `look_ahead` found, by the position of a content.
     ahead: HashMap<Place, Vec<Hit>>,
     merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
     /// The number of parts written since the start.
@@ -299,7 +299,7 @@ impl ContentIndex {
         KeySearch { entries, postings, orders, oldest, method, visits }
     }
 
-    /// What readers search, who must not wait for Tier 2. All postings so far are in it.
+    /// A view for readers, who must not wait for Tier 2. It has all postings so far.
     pub(super) fn view(&mut self) -> SearchView {
         self.postings.freeze();
         SearchView {

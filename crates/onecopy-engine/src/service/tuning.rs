@@ -58,8 +58,8 @@ impl Default for Tuning {
 impl Tuning {
     /// Sizes that fit into so many bytes together. Beside them are a few hundred bytes for each page of the collection.
     ///
-    /// Of 32 parts, the tables and the queue have four each, and so have the counters of shingles and the newest order.
-    /// The sketches have two. A batch has one: while it is settled it takes a few times as much, for rows and copies.
+    /// There are 32 parts. The tables and the queue have four each, and so have the counters of shingles and the newest
+    /// order. The sketches have two. A batch has one: while it is settled it takes a few times as much, for rows and copies.
     pub(super) fn within(memory_bytes: u64) -> Tuning {
         let usual = Tuning::default();
         let part = memory_bytes / 32;

@@ -36,7 +36,7 @@ impl<F: FnMut(usize, u32, u32)> Seeker for F {
     }
 }
 
-/// Postings as they were when the view was made. A writer may go on meanwhile.
+/// Postings as they were when the view was made. A writer may continue meanwhile.
 #[derive(Debug, Clone)]
 pub struct PostingsView {
     parts: Vec<Arc<Part>>,

@@ -2,9 +2,10 @@
 //!
 //! A content that stays has postings for all of its keys. A loser has postings only for the keys that its winner lacks:
 //! a search that finds the winner by a key knows that losers may have it, too. So the postings of a key do not grow
-//! with the copies of a page. If the winner of a content changes, its keys are posted again.
+//! with the copies of a page. A key of a loser that is another word of its winner is posted under the winner's name.
+//! If the winner of a content changes, its keys are posted again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use onecopy_core::graph::Slot;
@@ -12,7 +13,7 @@ use onecopy_core::{Method, Scratch};
 use onecopy_store::{Posting, Postings};
 
 use super::ContentEntry;
-use super::generation::Orders;
+use super::generation::{Orders, mixed};
 use super::sketches::Sketches;
 use crate::error::Result;
 
@@ -33,8 +34,18 @@ pub(super) struct EnteringBuffers {
     pub entered: BTreeSet<Slot>,
     scratch: Scratch,
     keys: Vec<(u64, u32)>,
-    /// A winner, a generation and its keys there: most losers in a row have the same winner.
-    centre: Option<(Slot, u32, Vec<u64>)>,
+    /// The last winner: most losers in a row have the same one.
+    centre: Option<Centre>,
+}
+
+/// A winner in a generation.
+struct Centre {
+    slot: Slot,
+    generation: u32,
+    /// Its keys, and those that were posted under its name.
+    posted: HashSet<u64>,
+    /// All words of its sketch as they would be keys, ascending.
+    words: Vec<u64>,
 }
 
 impl Entering<'_> {
@@ -81,28 +92,39 @@ impl Entering<'_> {
     /// Posts the keys of a content in a generation, without those that its winner has.
     pub(super) fn post(&mut self, slot: Slot, sketch: &[u64], generation: u32, winner: Slot) -> Result<()> {
         let is_covered = winner != slot && self.entries[winner as usize].generation == generation;
-        let covering = if is_covered { self.take_centre(winner, generation)? } else { None };
-        let lacks = |key: &u64| covering.as_ref().is_none_or(|(.., keys)| keys.binary_search(key).is_err());
-        let own = self.keys(sketch, generation).iter().filter(|(key, _)| lacks(key));
-        let postings: Vec<Posting> = own.map(|&(key, rest)| Posting { key, content: slot, rest }).collect();
+        let mut centre = if is_covered { self.take_centre(winner, generation)? } else { None };
+        let mut postings = Vec::new();
+        for &(key, rest) in self.keys(sketch, generation) {
+            match &mut centre {
+                Some(centre) if centre.posted.contains(&key) => {}
+                // Another loser may have it as a key, too: one posting of the winner is for all of them.
+                Some(centre) if centre.words.binary_search(&key).is_ok() => {
+                    centre.posted.insert(key);
+                    postings.push(Posting { key, content: winner, rest: 0 });
+                }
+                _ => postings.push(Posting { key, content: slot, rest }),
+            }
+        }
         self.postings.add(&postings);
-        self.buffers.centre = covering.or(self.buffers.centre.take());
+        self.buffers.centre = centre.or(self.buffers.centre.take());
         Ok(())
     }
 
-    /// The keys of a winner; `None` if its sketch is damaged.
-    fn take_centre(&mut self, winner: Slot, generation: u32) -> Result<Option<(Slot, u32, Vec<u64>)>> {
+    /// A winner and its keys; `None` if its sketch is damaged.
+    fn take_centre(&mut self, winner: Slot, generation: u32) -> Result<Option<Centre>> {
         let known = self.buffers.centre.take();
-        if let Some(known) = known.filter(|known| (known.0, known.1) == (winner, generation)) {
+        if let Some(known) = known.filter(|known| (known.slot, known.generation) == (winner, generation)) {
             return Ok(Some(known));
         }
         let Some(sketch) = self.sketch(winner)? else { return Ok(None) };
-        let keys = self.keys(&sketch, generation).iter().map(|(key, _)| *key).collect();
-        Ok(Some((winner, generation, keys)))
+        let posted = self.keys(&sketch, generation).iter().map(|(key, _)| *key).collect();
+        let mut words: Vec<u64> = sketch.iter().map(|&word| mixed(word, generation)).collect();
+        words.sort_unstable();
+        Ok(Some(Centre { slot: winner, generation, posted, words }))
     }
 
     /// Another content may have had this slot.
     fn forget_centre(&mut self, slot: Slot) {
-        self.buffers.centre.take_if(|centre| centre.0 == slot);
+        self.buffers.centre.take_if(|centre| centre.slot == slot);
     }
 }

@@ -282,7 +282,7 @@ pub(in crate::service) fn order_files(folder: &dyn Folder) -> Vec<String> {
 const GENERATION_BITS: u64 = 15;
 
 /// The stored form of a key: uniform for every method, and different in each generation.
-fn mixed(mut key: u64, generation: u32) -> u64 {
+pub(super) fn mixed(mut key: u64, generation: u32) -> u64 {
     key = (key ^ key >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     key = (key ^ key >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     (key ^ key >> 33) & !GENERATION_BITS | u64::from(generation) & GENERATION_BITS
