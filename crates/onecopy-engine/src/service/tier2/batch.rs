@@ -139,10 +139,8 @@ impl Settler<'_> {
                 }
                 batch.add_grouped(node.group, slot)?;
             }
-            if (row.winner, row.score) != (node.winner, node.score) {
-                retold.rewon.insert(slot);
-            }
             if (row.winner, row.score, row.group) != now {
+                retold.rewon.insert(slot);
                 (row.winner, row.score, row.group) = now;
                 batch.set_content(slot, &row)?;
             }
