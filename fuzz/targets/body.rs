@@ -19,10 +19,10 @@ use params::Params;
 use serde_json::Value;
 
 // The program has no library. These files are parsers and need only `Failure` from it.
-#[path = "../../crates/onecopy/src/http/lines/cut.rs"]
+#[path = "../../crates/onecopy/src/http/routes/lines/cut.rs"]
 #[allow(dead_code)]
 mod cut;
-#[path = "../../crates/onecopy/src/http/names.rs"]
+#[path = "../../crates/onecopy/src/http/routes/names.rs"]
 mod names;
 #[path = "../../crates/onecopy/src/http/params.rs"]
 #[allow(dead_code)]

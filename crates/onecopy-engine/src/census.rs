@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use crate::error::{At, Error, Result};
@@ -44,8 +44,7 @@ pub fn census(path: &Path, limits: &Limits) -> Result<Census> {
 /// Counts the records of some bytes, with any chunk size. The fuzzer calls this.
 #[doc(hidden)]
 pub fn census_of(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> io::Result<Census> {
-    let packing = sniff(bytes).map_err(|reason| io::Error::new(ErrorKind::Unsupported, reason))?;
-    let (reader, _) = unpack(Box::new(Cursor::new(bytes.to_vec())), packing, limits.expansion)?;
+    let (reader, _) = unpack(Box::new(Cursor::new(bytes.to_vec())), sniff(bytes), limits.expansion)?;
     count(reader, chunk_bytes, limits)
 }
 
@@ -97,7 +96,7 @@ fn packing_of(path: &Path) -> Result<Packing> {
     let refused = |reason: &str| Error::Input { input: path.display().to_string(), reason: reason.into() };
     let mut head = Vec::new();
     File::open(path).and_then(|file| file.take(16).read_to_end(&mut head)).at("read", path)?;
-    let packing = sniff(&head).map_err(refused)?;
+    let packing = sniff(&head);
     head.clear();
     let (reader, _) = open(path, packing, u64::MAX).at("read", path)?;
     // The bytes before any damage suffice.

@@ -98,9 +98,9 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
     let (segments, decisions) = decided;
     let writer =
         KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
-    let (counts, archives) = match write(job, writer, kept) {
+    let (counts, archives) = match write(job, &writer, kept) {
         Ok(written) => written,
-        Err(error) => return Err(segments.reopen().save_after(job, error)),
+        Err(error) => return Err(segments.reopen().save_after(job, error, progress)),
     };
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
@@ -128,19 +128,18 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
     Ok(report)
 }
 
-/// Writes the kept pages and all lists into the results folder. Returns the counts of the lists.
-fn write(job: &Job, writer: KeptWriter, stream: &mut dyn Write) -> Result<(Counts, Option<Archives>)> {
-    let KeptWriter { work, segments, decisions, progress, .. } = writer;
-    let results = work.results();
+/// Writes the kept pages and the lists into the results folder.
+fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<(Counts, Option<Archives>)> {
+    let &KeptWriter { work, segments, decisions, progress, .. } = writer;
+    let (bytes, results) = (input_bytes(work), work.results());
     fs::create_dir_all(&results).at("create", &results)?;
-    let bytes = input_bytes(work);
     progress.begin(Stage::Write, bytes);
     let leg = Leg::new(progress, bytes / 2, bytes);
-    let writer = KeptWriter { progress: &leg, ..writer };
+    let writer = KeptWriter { progress: &leg, ..*writer };
     let archives = match job.outputs.kept {
         KeptPages::Folder => writer.write(job.threads)?,
         KeptPages::Nowhere => None,
-        KeptPages::Stream => writer.stream(stream).map(|()| None)?,
+        KeptPages::Stream => writer.stream(kept).map(|()| None)?,
     };
     drop(leg);
     let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
@@ -160,11 +159,14 @@ fn lists<'a>(
     progress: &'a dyn Progress,
 ) -> Lists<'a> {
     let (threshold, memory) = (work.method.threshold(), work.budget.names);
+    let (content, has_parts) = (work.run.config.content, work.method.looks_at().parts);
     Lists {
         segments,
         inputs: &work.run.inputs,
         decisions,
         threshold,
+        content,
+        has_parts,
         memory,
         progress,
         outputs: work.outputs,

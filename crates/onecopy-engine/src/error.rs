@@ -355,12 +355,6 @@ pub enum Error {
         /// The input.
         input: String,
     },
-    /// A finished run does not say where its pages were.
-    #[error("the run in {folder} was made by an older version, whose pages.jsonl has no places")]
-    NoPlaces {
-        /// The run's folder.
-        folder: PathBuf,
-    },
 }
 
 /// The result type of this crate.

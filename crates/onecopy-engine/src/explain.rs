@@ -18,7 +18,7 @@ use crate::compared_text::TextFacts;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::listed::{GroupMember, ListedPage, PageKey, each_removed, group, judged, unknown};
-use crate::reread::reread;
+use crate::reread::{FinishedRun, reread};
 use crate::run::Run;
 
 pub use page::{GroupFacts, PageExplanation, RelatedPage, explain_page};
@@ -126,11 +126,12 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
     let needs = Needs { whole: true, ..Needs::of(&run.config, &*method) };
-    let found = reread(run, &wanted, &needs, environment, again)?;
+    let finished = FinishedRun { run, out, environment };
+    let found = reread(&finished, &wanted, &needs, again)?;
     let get = |page: &ListedPage| found.get(&page.key).ok_or_else(|| unknown(&page.name));
     let (first, second) = (get(a)?, get(b)?);
     let shared = overlap(first.shingles(), second.shingles());
-    let similarity = first.similarity(second, &*method);
+    let (exact, similarity) = (first.equals(second), first.similarity(second, &*method));
     let alike = similarity >= method.threshold();
     let chain =
         if alike || members.is_empty() { Vec::new() } else { chain(&found, &a.key, &b.key, &*method) };
@@ -141,8 +142,8 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
         method: run.config.method.clone(),
         threshold: method.threshold(),
         alike,
-        exact: first.equals(second),
-        whole_equal: first.equals(second) && first.facts.all == second.facts.all,
+        exact,
+        whole_equal: exact && first.facts.all == second.facts.all,
         shared,
         shingle: run.config.shingles.length,
         chain: chain.iter().map(|key| label(key, &members)).collect(),
@@ -154,7 +155,7 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
 fn label(key: &PageKey, members: &[GroupMember]) -> String {
     let Some(own) = members.iter().find(|member| member.key == *key) else { return key.to_string() };
     let same = members.iter().filter(|member| member.name == own.name).count();
-    if same > 1 { format!("{} ({key})", own.name) } else { own.name.clone() }
+    if same > 1 { format!("{} at {key}", own.name) } else { own.name.clone() }
 }
 
 /// A page that was read again.
@@ -235,7 +236,7 @@ fn chain(pages: &HashMap<PageKey, Again>, a: &PageKey, b: &PageKey, method: &dyn
     if at == a { chain } else { Vec::new() }
 }
 
-/// What became of a page that was judged.
+/// The decision on a page that was judged.
 fn fate(out: &Path, page: &PageKey) -> Result<Fate> {
     let mut fate = Fate::Kept;
     each_removed(out, |removed| {

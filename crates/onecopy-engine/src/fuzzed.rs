@@ -1,4 +1,5 @@
-//! Functions for the targets in `fuzz/`: the private readers of JSON Lines and Parquet, on bytes in memory.
+//! Functions for the targets in `fuzz/`: the private readers of JSON Lines, JSON arrays, CSV and Parquet, on bytes
+//! in memory.
 //!
 //! Nothing else uses these functions. They return every line, so that a target can compare two ways of reading.
 
@@ -8,7 +9,10 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use onecopy_core::{AddressRules, Needs};
 
-use crate::ingest::{Chunks, FieldNames, LineChunks, ParquetChunks, Trouble, lines, read_line, to_line};
+use crate::ingest::{
+    ArraySplit, Chunks, FieldNames, LineChunks, ParquetChunks, SplitChunks, TableSplit, Trouble, lines,
+    read_line, to_line,
+};
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
 
@@ -43,6 +47,22 @@ pub fn parquet_lines(
 ) -> io::Result<Vec<Line<Vec<u8>>>> {
     let file = Bytes::copy_from_slice(bytes);
     all_lines(ParquetChunks::open(file, &Fields::default(), limits, chunk_bytes)?, most_bytes)
+}
+
+/// Reads CSV or TSV as lines. Each row is a line, or the reason why there is none.
+#[doc(hidden)]
+pub fn table_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Line<Vec<u8>>> {
+    let split = TableSplit::new(bytes, FieldNames::new(&Fields::default()), limits.page_bytes);
+    let chunks = SplitChunks::new(bytes, Box::new(split), chunk_bytes, Gate::new(1));
+    all_lines(chunks, usize::MAX).expect("memory is read without an error")
+}
+
+/// Reads a JSON array, or JSON objects of several lines, as lines.
+#[doc(hidden)]
+pub fn array_lines(bytes: &[u8], chunk_bytes: usize, limits: &Limits) -> Vec<Line<Vec<u8>>> {
+    let split = ArraySplit::new(limits.page_bytes);
+    let chunks = SplitChunks::new(bytes, Box::new(split), chunk_bytes, Gate::new(1));
+    all_lines(chunks, usize::MAX).expect("memory is read without an error")
 }
 
 fn all_lines(mut chunks: impl Chunks, most_bytes: usize) -> io::Result<Vec<Line<Vec<u8>>>> {

@@ -4,12 +4,10 @@
 //! depend only on the bytes, so a second reading gives the same chunks.
 
 mod chunks;
+mod container;
 mod feed;
-mod fields;
 mod format;
 mod inputs;
-mod line;
-mod names;
 mod opener;
 mod packing;
 mod parquet;
@@ -17,31 +15,31 @@ mod probe;
 mod reason;
 mod record;
 mod remote;
-mod scan;
+mod split;
 mod walk;
 mod warc;
-mod windows;
 
 pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
+pub(crate) use container::{Reach, Spools};
 pub(crate) use feed::{Feed, Piece};
-pub(crate) use fields::FieldNames;
 pub(crate) use format::{Format, NotOnePage, of_page};
-pub(crate) use inputs::{Inputs, Lot, Source, lots, plan};
-pub(crate) use line::to_line;
+pub(crate) use inputs::{Inputs, Links, Lot, Planning, Source, lots, plan};
 pub(crate) use opener::Opener;
-pub(crate) use packing::{Packing, open, sniff, unpack, write};
+pub(crate) use packing::{
+    Packing, WIDEST, Window, Windows, is_no_damage, open, sniff, unpack, window, write, write_member,
+};
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
-pub(crate) use record::{document, read_document, read_line};
+pub(crate) use record::{FieldNames, document, read_document, read_line, to_line};
 pub(crate) use remote::Stores;
-pub(crate) use walk::{RecordReader, walk};
+pub(crate) use split::{ArraySplit, SplitChunks, TableSplit, copy_kept};
+pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
 pub(crate) use warc::{
     Capture, Names, Overlong, PayloadKey, Purpose, RecordKind, capture, id_hash, key_of, names,
     names_of_original, start_of_capture,
 };
-pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, is_warc, meaning, records};
-pub(crate) use windows::{WIDEST, Window, Windows, zstd_window};
+pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, http_parts, is_warc, meaning, records, started};
 
 /// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]

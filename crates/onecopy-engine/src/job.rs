@@ -28,6 +28,8 @@ pub struct Job {
     pub payloads: Payloads,
     /// Which results to write beside the lists.
     pub outputs: Outputs,
+    /// Whether each kept WARC or ARC file gets a CDXJ index.
+    pub cdxj: bool,
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
@@ -55,6 +57,7 @@ impl Job {
             removed_records: RemovedRecords::default(),
             payloads: Payloads::default(),
             outputs: Outputs::default(),
+            cdxj: false,
             environment: Environment::default(),
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,

@@ -23,6 +23,7 @@ mod ingest;
 mod io;
 mod job;
 mod listed;
+mod lock;
 mod mirrors;
 mod output;
 mod parallel;
@@ -49,7 +50,7 @@ pub use explain::{
     Explanation, Fate, GroupFacts, PageExplanation, PageFacts, PageRef, RelatedPage, explain, explain_page,
 };
 #[doc(hidden)]
-pub use fuzzed::{parquet_lines, reread_lines};
+pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,

@@ -31,19 +31,18 @@ impl fmt::Display for PageKey {
     }
 }
 
-/// A place as the lists have it. Versions before 0.3 wrote none.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// A place as the lists have it.
+#[derive(Deserialize)]
 struct PlaceFields {
-    source: Option<String>,
+    source: String,
     line: Option<u64>,
     record: Option<u64>,
     row: Option<u64>,
 }
 
 impl PlaceFields {
-    fn key(self) -> Option<PageKey> {
-        let number = self.line.or(self.record).or(self.row)?;
-        Some(PageKey { source: self.source?, number })
+    fn key(self) -> PageKey {
+        PageKey { source: self.source, number: self.line.or(self.record).or(self.row).unwrap_or(0) }
     }
 }
 
@@ -79,7 +78,7 @@ fn plain(name: &Value) -> String {
 /// Calls `each` with the lines of a list until it returns false.
 pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
     path: &Path,
-    mut each: impl FnMut(T) -> Result<bool>,
+    mut each: impl FnMut(T) -> bool,
 ) -> Result<()> {
     let file = File::open(path).at("read", path)?;
     for (line, number) in BufReader::new(file).lines().zip(1..) {
@@ -89,15 +88,11 @@ pub(crate) fn each_line<T: for<'a> Deserialize<'a>>(
             line: number,
             reason: error.to_string(),
         })?;
-        if !each(parsed)? {
+        if !each(parsed) {
             break;
         }
     }
     Ok(())
-}
-
-fn no_places(out: &Path) -> Error {
-    Error::NoPlaces { folder: out.to_owned() }
 }
 
 /// Finds the page that each of `wanted` describes by its name, address or place in the run in `out`. `None` if the run
@@ -114,8 +109,7 @@ pub(crate) fn find(out: &Path, wanted: &[&str]) -> Result<Vec<Option<ListedPage>
     let mut found: Vec<Matches> = wanted.iter().map(|_| Matches::default()).collect();
     each_line(&out.join("pages.jsonl"), |line: PageLine| {
         let PageLine { page, url, group, place } = line;
-        let listed =
-            ListedPage { name: plain(&page), key: place.key().ok_or_else(|| no_places(out))?, group };
+        let listed = ListedPage { name: plain(&page), key: place.key(), group };
         let at = listed.key.to_string();
         for (wanted, found) in wanted.iter().zip(&mut found) {
             if at == **wanted {
@@ -124,7 +118,7 @@ pub(crate) fn find(out: &Path, wanted: &[&str]) -> Result<Vec<Option<ListedPage>
                 found.add(&listed);
             }
         }
-        Ok(true)
+        true
     })?;
     wanted.iter().zip(found).map(|(wanted, found)| found.choose(wanted)).collect()
 }
@@ -170,12 +164,12 @@ pub(crate) fn each_removed(out: &Path, mut each: impl FnMut(RemovedPage) -> bool
     #[derive(Deserialize)]
     struct RemovedLine {
         page: Value,
-        source: Option<String>,
+        source: String,
         line: Option<u64>,
         record: Option<u64>,
         row: Option<u64>,
         winner: Value,
-        winner_source: Option<String>,
+        winner_source: String,
         winner_line: Option<u64>,
         winner_record: Option<u64>,
         winner_row: Option<u64>,
@@ -190,13 +184,12 @@ pub(crate) fn each_removed(out: &Path, mut each: impl FnMut(RemovedPage) -> bool
             record: it.winner_record,
             row: it.winner_row,
         };
-        let (Some(page), Some(winner)) = (page.key(), winner.key()) else { return Err(no_places(out)) };
-        Ok(each(RemovedPage {
-            page: (plain(&it.page), page),
-            winner: (plain(&it.winner), winner),
+        each(RemovedPage {
+            page: (plain(&it.page), page.key()),
+            winner: (plain(&it.winner), winner.key()),
             similarity: it.similarity,
             kind: it.kind,
-        }))
+        })
     })
 }
 
@@ -206,7 +199,6 @@ pub(crate) fn group(out: &Path, number: u64) -> Result<Vec<GroupMember>> {
     struct GroupLine {
         group: u64,
         members: Vec<Value>,
-        #[serde(default)]
         places: Vec<MemberPlace>,
     }
     #[derive(Deserialize)]
@@ -217,14 +209,14 @@ pub(crate) fn group(out: &Path, number: u64) -> Result<Vec<GroupMember>> {
     }
     let mut found = Vec::new();
     each_line(&out.join("groups.jsonl"), |line: GroupLine| {
-        if line.group != number {
-            return Ok(true);
-        }
-        for (name, MemberPlace { status, place }) in line.members.iter().zip(line.places) {
-            let key = place.key().ok_or_else(|| no_places(out))?;
-            found.push(GroupMember { name: plain(name), key, is_kept: status == "kept" });
-        }
-        Ok(false)
+        let is_it = line.group == number;
+        let members = line.members.iter().zip(line.places).filter(|_| is_it);
+        found.extend(members.map(|(name, MemberPlace { status, place })| GroupMember {
+            name: plain(name),
+            key: place.key(),
+            is_kept: status == "kept",
+        }));
+        !is_it
     })?;
     Ok(found)
 }
@@ -239,9 +231,9 @@ pub(crate) fn rejection(out: &Path, place: &str) -> Result<Option<String>> {
     }
     let mut found = None;
     each_line(&out.join("rejected.jsonl"), |line: RejectedLine| {
-        let is_it = line.place.key().is_some_and(|key| key.to_string() == place);
+        let is_it = line.place.key().to_string() == place;
         found = is_it.then_some(line.reason);
-        Ok(!is_it)
+        !is_it
     })?;
     Ok(found)
 }

@@ -1,5 +1,6 @@
 //! Writes the decisions to files: kept pages unchanged, and lists of the others.
 
+mod cdxj;
 mod kept;
 mod lists;
 mod names;

@@ -1,32 +1,34 @@
 //! Distributes work over threads: the only place that starts threads, and the gate that limits their memory.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
 
 use crate::error::Result;
+use crate::lock::{Lock, Signal};
 
 /// Runs `work` once on each thread and waits for all. Returns the first error, and then sets `failed` so that the
 /// others can see it.
 pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> + Sync) -> Result<()> {
     let failed = AtomicBool::new(false);
-    let first = Mutex::new(Ok(()));
+    let first = Lock::new(Ok(()));
     let attempt = || {
         if let Err(error) = work(&failed)
             && !failed.swap(true, Ordering::Relaxed)
         {
-            *first.lock().expect("no thread panics with this lock") = Err(error);
+            *first.lock() = Err(error);
         }
     };
     if threads == 1 {
         attempt();
     } else {
         std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(attempt);
-            }
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(attempt)).collect();
+            // A panic goes on here with its message.
+            let panicked = running.into_iter().filter_map(|thread| thread.join().err());
+            panicked.for_each(|panic| std::panic::resume_unwind(panic));
         });
     }
-    first.into_inner().expect("no thread panics with this lock")
+    first.into_inner()
 }
 
 /// Calls `work` with each of `0..n`, distributed over threads. `state` creates the state that a thread keeps between
@@ -54,8 +56,8 @@ pub(crate) fn for_each<S>(
 /// Limits how many threads at a time may do work that needs much memory. Other work needs no permit.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    free: Mutex<usize>,
-    left: Condvar,
+    free: Lock<usize>,
+    left: Signal,
 }
 
 /// Allows work behind the gate until it is dropped.
@@ -64,14 +66,15 @@ pub(crate) struct Permit(Arc<Gate>);
 
 impl Gate {
     pub(crate) fn new(permits: usize) -> Arc<Gate> {
-        Arc::new(Gate { free: Mutex::new(permits.max(1)), left: Condvar::new() })
+        Arc::new(Gate { free: Lock::new(permits.max(1)), left: Signal::default() })
     }
 
     /// Waits for a permit. A thread that holds a permit must not wait for another: that could deadlock.
     pub(crate) fn enter(self: &Arc<Gate>) -> Permit {
-        let free = self.free.lock().expect("no thread panics with this lock");
-        let mut free =
-            self.left.wait_while(free, |free| *free == 0).expect("no thread panics with this lock");
+        let mut free = self.free.lock();
+        while *free == 0 {
+            free = self.left.wait(free);
+        }
         *free -= 1;
         Permit(self.clone())
     }
@@ -79,10 +82,8 @@ impl Gate {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if let Ok(mut free) = self.0.free.lock() {
-            *free += 1;
-        }
-        self.0.left.notify_one();
+        *self.0.free.lock() += 1;
+        self.0.left.notify_all();
     }
 }
 

@@ -70,11 +70,14 @@ pub enum Note {
         /// The pages that need not be read again.
         pages: u64,
     },
+    /// The run is about to end early, and writes the pages in memory to disk.
+    #[error("saving the pages that were read")]
+    Saving,
     /// This run was ended before it could save any page.
     #[error("the run that was stopped here saved no pages: they are read again")]
     NothingSaved,
     /// Some results of the same run are gone, so it is repeated.
-    #[error("{names} of this run can no longer be found: the run is repeated")]
+    #[error("{names} of this run cannot be found: the run is repeated")]
     Repeated {
         /// The results.
         names: String,
@@ -84,6 +87,18 @@ pub enum Note {
     OtherAnswers {
         /// The version of onecopy.
         version: String,
+    },
+    /// An output folder of another run is in an input folder, and is not read.
+    #[error("{}: the results of another run, which are not read", folder.display())]
+    OldResults {
+        /// The folder.
+        folder: std::path::PathBuf,
+    },
+    /// Some files in folders and containers are no pages.
+    #[error("{files} files are no pages (images, style sheets, indexes and the like) and were skipped")]
+    NoPages {
+        /// How many.
+        files: u64,
     },
     /// The method is approximate.
     #[error("an approximate method: it is expected to find {share} (of pairs by {of})")]

@@ -158,6 +158,9 @@ pub struct Counts {
     pub groups: u64,
     /// Removed pages by kind.
     pub kinds: Kinds,
+    /// Whether some exact duplicates are HTML pages whose main content was compared: their other text may differ.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub main_content: bool,
     /// Pages in the largest group.
     pub largest_group: u64,
     /// Removed pages by similarity to their winner, in twentieths from 0; the last bin holds 0.95 to 1.
@@ -197,7 +200,7 @@ pub enum RejectionKind {
 /// Removed pages by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kinds {
-    /// Their canonical text equals the winner's.
+    /// Their compared text equals the winner's; see [`Counts::main_content`].
     pub exact: u64,
     /// Their similarity to the winner reaches the threshold.
     pub near: u64,

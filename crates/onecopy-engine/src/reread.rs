@@ -3,27 +3,36 @@
 //! A run keeps no texts. Later questions about its pages are answered from the inputs, which must still exist unchanged.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use onecopy_core::{Needs, Record};
 
 use crate::environment::Environment;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, Stores, Windows, lots, read_document, walk,
+    Chunk, Feed, FieldNames, Opener, Piece, Reach, RecordReader, Source, Spools, Stores, Window, Windows,
+    lots, read_document, walk,
 };
 use crate::listed::PageKey;
 use crate::parallel::Gate;
 use crate::run::Run;
 
-/// Reads the sources of these pages again and converts the pages. See
-/// [`Job::environment`](crate::Job::environment) for `environment`.
+/// A finished run, its output folder, and the settings of object stores, as in
+/// [`Job::environment`](crate::Job::environment). Containers that cannot be read in place are unpacked in the folder.
+pub(crate) struct FinishedRun<'a> {
+    pub run: &'a Run,
+    pub out: &'a Path,
+    pub environment: &'a Environment,
+}
+
+/// Reads the sources of these pages again and converts the pages.
 pub(crate) fn reread<T>(
-    run: &Run,
+    finished: &FinishedRun,
     pages: &[PageKey],
     wanted: &Needs,
-    environment: &Environment,
     make: impl Fn(&Record) -> T,
 ) -> Result<HashMap<PageKey, T>> {
+    let FinishedRun { run, out, environment } = *finished;
     let mut numbers: HashMap<&str, HashSet<u64>> = HashMap::new();
     for PageKey { source, number } in pages {
         numbers.entry(source).or_default().insert(*number);
@@ -32,8 +41,9 @@ pub(crate) fn reread<T>(
     let sources: Vec<Source> = run.inputs.sources.iter().filter(is_needed).cloned().collect();
     sources.iter().try_for_each(check)?;
     let lots = lots(&sources, run.chunk_bytes as u64);
-    let stores = Stores::new(environment.iter().cloned());
-    let opener = run.opener(stores, Gate::new(1), wanted.clone(), Windows::default());
+    let spools = Spools::new(out, run.limits.expansion, Window::default());
+    let reach = Reach { stores: Stores::new(environment.iter().cloned()), spools };
+    let opener = run.opener(reach, Gate::new(1), wanted.clone(), Windows::default());
     let feed = Feed::new(&sources, &lots, &opener);
     let names = FieldNames::new(&run.fields);
     let all: usize = numbers.values().map(HashSet::len).sum();

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::error::{At, Error, Result};
-use crate::ingest::{Inputs, Opener, Stores, Windows};
+use crate::ingest::{Inputs, Opener, Reach, Windows};
 use crate::job::{Fields, Limits, Payloads, RemovedRecords};
 use crate::parallel::Gate;
 use onecopy_core::Needs;
@@ -30,6 +31,8 @@ pub(crate) struct Run {
     /// Absent before 0.3.0, which wrote other archives.
     #[serde(default)]
     pub payloads: Option<Payloads>,
+    #[serde(default)]
+    pub cdxj: bool,
     pub inputs: Inputs,
     /// The size of chunks. It affects no result, and a continued run keeps it.
     pub chunk_bytes: usize,
@@ -47,9 +50,9 @@ pub(crate) struct Extent {
 
 impl Run {
     /// The opener of the run's sources.
-    pub(crate) fn opener(&self, stores: Stores, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
+    pub(crate) fn opener(&self, reach: Reach, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { stores, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
+        Opener { reach, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
     }
 
     /// The method of the run.
@@ -76,6 +79,35 @@ impl Run {
         }
         Err(Error::RunAnswers { folder: out.to_owned(), version: run.version })
     }
+}
+
+/// Fields that every `run.json` has, in any version.
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "only their presence counts")]
+struct RunMark {
+    version: String,
+    config: Map<String, Value>,
+    inputs: Map<String, Value>,
+}
+
+/// Fields that every `report.json` has.
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "only their presence counts")]
+struct ReportMark {
+    version: String,
+    read: u64,
+    kept: u64,
+    removed: u64,
+}
+
+/// The version of onecopy that wrote the `run.json` at `path`; `None` if it is something else.
+pub(crate) fn maker(path: &Path) -> Option<String> {
+    read::<RunMark>(path).map(|mark| mark.version)
+}
+
+/// Whether a folder holds the results of a finished run, by what is in its files.
+pub(crate) fn is_results(folder: &Path) -> bool {
+    maker(&folder.join("run.json")).is_some() && read::<ReportMark>(&folder.join("report.json")).is_some()
 }
 
 /// Reads a JSON file; `None` if it does not exist or has other content.

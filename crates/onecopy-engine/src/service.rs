@@ -43,8 +43,8 @@ pub use status::{
     Regrouped, Stats, Status, StatusKind,
 };
 
-use crate::error::Result;
-use crate::job::{Fields, Limits};
+use crate::error::{Error, Result};
+use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};
 use collection::Collection;
 
 /// How a collection is opened.
@@ -79,6 +79,9 @@ pub struct ServiceOptions {
     pub keep_pages: bool,
     /// The most bytes of changes that wait for Tier 2. More are refused until some are settled.
     pub queue_bytes: u64,
+    /// The most memory for the queue, the batch that is being settled, and caches, in bytes. Beside it are a few hundred
+    /// bytes for each page of the collection. Changes the speed, never the answer.
+    pub memory_bytes: u64,
     /// A group is repaired if this share of its checks fails. In (0, 1].
     pub repair_rate: f64,
     /// How long the feed keeps the changes of deleted pages and of groups. The last status of every other page stays.
@@ -119,11 +122,23 @@ impl ServiceOptions {
             limits: Limits::default(),
             keep_pages: true,
             queue_bytes: 64 << 20,
+            memory_bytes: DEFAULT_MEMORY_BYTES,
             repair_rate: 0.08,
             feed_keep: Duration::from_secs(30 * 24 * 3600),
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             check_tables: false,
         }
+    }
+}
+
+impl ServiceOptions {
+    /// Refuses options that cannot be used.
+    fn check(&self) -> Result<()> {
+        self.limits.check()?;
+        if self.memory_bytes < LEAST_MEMORY_BYTES {
+            return Err(Error::Setting { setting: Setting::Memory, value: self.memory_bytes });
+        }
+        Ok(())
     }
 }
 
@@ -136,7 +151,8 @@ impl Service {
     /// Opens a collection in any folder. Tests and fuzzing lose power, and keep all files in memory.
     #[doc(hidden)]
     pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
-        Ok(Service::start(Collection::open_in(folder, options, tuning::Tuning::default())?))
+        let tuning = tuning::Tuning::within(options.memory_bytes);
+        Ok(Service::start(Collection::open_in(folder, options, tuning)?))
     }
 
     /// Opens a collection with other sizes.
@@ -210,7 +226,8 @@ impl Service {
     pub fn repair(&self, group: u64) -> Result<Option<u64>> {
         self.collection.check_writable()?;
         let is_there = !self.collection.snapshot().group_contents(group, 1)?.is_empty();
-        Ok(if is_there { self.collection.queue.repair(group) } else { None })
+        let repaired = if is_there { self.collection.queue.repair(group) } else { None };
+        repaired.transpose().map_err(|reason| Error::Broken { reason })
     }
 
     /// The name of the collection, which no other has.
@@ -245,7 +262,14 @@ impl Service {
 
     /// Whether changes are accepted now; if not, why.
     pub fn ready(&self) -> std::result::Result<(), Refusal> {
-        self.collection.queue.refusal().map_or(Ok(()), Err)
+        let refusal = self.collection.queue.refusal().or_else(|| accept::log_failure(&self.collection));
+        refusal.map_or(Ok(()), Err)
+    }
+
+    /// Tries to write the log again if that failed. Waits for the disk. Without it, only the next change would show
+    /// that the disk works again.
+    pub fn retry_log(&self) {
+        accept::retry_log(&self.collection);
     }
 
     /// Every page with its status and record, by name, as of one moment.

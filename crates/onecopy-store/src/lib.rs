@@ -17,7 +17,9 @@ pub use disk::Volatile;
 pub use disk::{Backend, Disk, File, Folder, Lock, Open, Overlay};
 pub use error::{Error, Result};
 pub use log::{Log, LogReader, MAX_RECORD_BYTES, Place, Position, SEGMENT_BYTES};
-pub use postings::{Alive, MergePlan, Merged, Posting, PostingParts, Postings, SealPlan, Sealed, Seeker};
+pub use postings::{
+    Alive, MergePlan, Merged, Posting, PostingParts, Postings, PostingsView, SealPlan, Sealed, Seeker,
+};
 pub use rows::{ContentRow, EndRow, Heads, LinkRow, PageNumber, PageRow, Slot};
 pub use tables::{Batch, FeedSubject, Look, Role, Snapshot, Tables, Writing};
 pub use version::{Deed, Version};

@@ -29,6 +29,9 @@ pub const SEGMENT_BYTES: u32 = 64 << 20;
 /// A longer segment would leave too little room for the last record below 4 GiB.
 const MAX_SEGMENT_BYTES: u32 = 1 << 30;
 
+/// The bytes that a probe writes.
+const PROBE_BYTES: usize = 4 << 10;
+
 /// The location of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Place {
@@ -153,6 +156,18 @@ impl Log {
             }
         }
         done
+    }
+
+    /// Finds out whether records can be written: writes bytes after the durable end, and removes them. If the process
+    /// ends in between, they are a torn end.
+    pub fn probe(&mut self) -> Result<()> {
+        self.cut_back()?;
+        self.uncut = true;
+        let (name, at) = (segment_name(self.durable.segment), u64::from(self.durable.offset));
+        let written = self.last.write_all_at(&[0; PROBE_BYTES], at).map_err(cannot("write", &name));
+        let done = written.and_then(|()| self.last.sync().map_err(cannot("sync", &name)));
+        let cut = self.cut_back();
+        done.and(cut)
     }
 
     /// The position of the next record, after all appended ones, unless it starts a new segment.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use merge::{MergePlan, Merged};
-pub use search::Seeker;
+pub use search::{PostingsView, Seeker};
 
 use crate::disk::{Folder, cannot, damaged};
 use crate::{Error, Result};
@@ -140,6 +140,26 @@ impl Postings {
         self.memory.supersede(content);
     }
 
+    /// Freezes the postings added so far, so that views from now on have them. A few layers of frozen postings become
+    /// one, so that their number stays small.
+    pub fn freeze(&mut self) {
+        if self.memory.len() == 0 {
+            return;
+        }
+        let mut layer = std::mem::take(&mut self.memory);
+        while self.frozen.last().is_some_and(|below| below.len() <= 2 * layer.len())
+            && let Some(below) = self.frozen.pop()
+        {
+            layer = below.with(&layer);
+        }
+        self.frozen.push(Arc::new(layer));
+    }
+
+    /// All postings up to the last freeze, for readers that must not wait for a writer.
+    pub fn view(&self) -> PostingsView {
+        PostingsView::new(self.parts.clone(), self.frozen.clone())
+    }
+
     /// The number of postings in memory, including those being sealed.
     pub fn memory_postings(&self) -> usize {
         self.memories().map(Memory::len).sum()
@@ -218,8 +238,7 @@ impl Postings {
     }
 
     /// The number of postings in all parts.
-    #[cfg(test)]
-    fn part_postings(&self) -> u64 {
+    pub fn part_postings(&self) -> u64 {
         self.parts.iter().map(|part| part.postings).sum()
     }
 

@@ -8,20 +8,24 @@ mod clock;
 mod failure;
 mod gather;
 mod guard;
+mod idle;
 mod listen;
 mod log;
+mod lookout;
+mod memory;
 mod metrics;
 mod params;
 mod reply;
 mod routes;
 mod server;
+mod tokens;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use onecopy_engine::Service;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -30,38 +34,42 @@ use tokio::sync::{Semaphore, watch};
 use self::body::Taking;
 use self::gather::Gather;
 use self::guard::Guard;
+use self::memory::BodyMemory;
 use self::metrics::Metrics;
-use self::server::{CALLS, REPAIRS, STREAMS, Server};
+use self::server::{CALLS, REPAIRS, Server};
+use crate::signals::Signals;
 
-pub use self::guard::TOKEN_LENGTH;
 pub use self::log::{Log, Style};
+pub use self::tokens::TokenFiles;
 
 /// Memory for large bodies.
 const BODIES_BYTES: usize = 256 << 20;
-/// How long to wait at the end for engine calls whose clients are gone.
-const LAST_CALLS: Duration = Duration::from_secs(5);
+/// The least time at the end for engine calls whose clients are gone, and for closing the collection.
+const LAST_CALLS: Duration = Duration::from_secs(1);
 
 /// Options of the HTTP server.
 pub struct HttpOptions {
-    /// The token that a client must send, if any.
-    pub token: Option<String>,
+    /// The tokens of which a client must send one, if there are any.
+    pub tokens: TokenFiles,
+    /// The collection's folder.
+    pub folder: PathBuf,
     /// The longest record.
     pub page_bytes: usize,
     /// How long a client may neither send nor receive.
     pub idle: Duration,
-    /// How long running requests may take during the shutdown.
+    /// How long running requests and the current batch may take during the shutdown.
     pub grace: Duration,
     /// The most open connections.
     pub connections: usize,
 }
 
-/// Runs the server until `stop` is true, then closes it. Calls `ready` with the address once it listens.
+/// Runs the server until a signal ends it, then closes it. The second listener is for monitoring. Calls `ready` with the address once it listens.
 pub fn serve(
     service: Service,
     options: &HttpOptions,
-    listener: std::net::TcpListener,
+    (listener, monitor): (std::net::TcpListener, Option<std::net::TcpListener>),
     log: &Arc<Log>,
-    stop: watch::Receiver<bool>,
+    signals: Signals,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
     let service = Arc::new(service);
@@ -71,15 +79,37 @@ pub fn serve(
         listener.set_nonblocking(true)?;
         TcpListener::from_std(listener)
     })?;
-    let (server, threads) = server(&service, options, address, log, stop)?;
+    let server = server(&service, options, address, log, signals.stop.clone())?;
+    if let Some(monitor) = monitor {
+        log.event("monitoring", &format!("http://{}", monitor.local_addr()?));
+        monitor.set_nonblocking(true)?;
+        let monitor = runtime.block_on(async { TcpListener::from_std(monitor) })?;
+        runtime.spawn(listen::monitor(server.clone(), monitor));
+    }
+    runtime.spawn(follow_tokens(server.clone(), options.tokens.clone(), signals.hangups));
     ready(address);
     log.event("listening", &format!("http://{address}"));
-    let ended = runtime.block_on(listen::listen(&server, listener, options.connections, options.grace));
+    let (ended, until) =
+        runtime.block_on(listen::listen(&server, listener, options.connections, options.grace));
     let how = if ended { "all requests were answered" } else { "some requests were cut off" };
     log.event("stopping", how);
-    runtime.shutdown_timeout(LAST_CALLS);
+    let left = || until.saturating_duration_since(Instant::now()).max(LAST_CALLS);
+    runtime.shutdown_timeout(left());
     drop(server);
-    close(service, threads)
+    close(service, log, left())
+}
+
+/// Reads the tokens again whenever the operator asks for it. Wrong files change nothing.
+async fn follow_tokens(server: Arc<Server>, files: TokenFiles, mut hangups: watch::Receiver<u64>) {
+    while hangups.changed().await.is_ok() {
+        match files.read() {
+            Ok(tokens) => {
+                server.guard.replace(tokens);
+                server.log.event("reload", "the token files were read again");
+            }
+            Err(error) => server.log.failure("reload", &format!("the tokens stay as they were: {error:#}")),
+        }
+    }
 }
 
 fn runtime() -> std::io::Result<Runtime> {
@@ -92,11 +122,12 @@ fn server(
     address: SocketAddr,
     log: &Arc<Log>,
     stop: watch::Receiver<bool>,
-) -> Result<(Arc<Server>, Vec<JoinHandle<()>>)> {
-    let (gather, mut threads) = Gather::start(service)?;
-    let (feed, thread) = routes::feed::follow(service.clone(), stop.clone())?;
-    threads.push(thread);
-    let large = (BODIES_BYTES / options.page_bytes.max(1)).clamp(2, 1_024);
+) -> Result<Arc<Server>> {
+    let gather = Gather::start(service)?;
+    let feed = routes::feed::follow(service.clone(), stop.clone())?;
+    lookout::watch(service.clone(), log.clone(), stop.clone())?;
+    // A page always fits, whatever others have begun.
+    let memory = BodyMemory::new(BODIES_BYTES.max(2 * options.page_bytes));
     let server = Server {
         service: service.clone(),
         gather,
@@ -104,27 +135,36 @@ fn server(
         stop,
         log: log.clone(),
         metrics: Metrics::new(),
-        guard: Guard { token: options.token.clone(), address: address.ip() },
-        taking: Taking { large: Arc::new(Semaphore::new(large)), idle: options.idle },
+        guard: Guard { tokens: RwLock::new(options.tokens.read()?), address: address.ip() },
+        idle: Arc::default(),
+        taking: Taking { memory, idle: options.idle },
+        folder: options.folder.clone(),
         page_bytes: options.page_bytes,
         calls: Arc::new(Semaphore::new(CALLS)),
         repairs: Arc::new(Semaphore::new(REPAIRS)),
-        streams: Arc::new(Semaphore::new(STREAMS)),
     };
-    Ok((Arc::new(server), threads))
+    Ok(Arc::new(server))
 }
 
-/// Closes the collection once no request uses it.
-fn close(service: Arc<Service>, threads: Vec<JoinHandle<()>>) -> Result<()> {
-    let until = Instant::now() + LAST_CALLS;
+/// Closes the collection once no request uses it. A request or a batch that takes longer is cut off: accepted changes
+/// are in the log, and the next start continues with them.
+fn close(service: Arc<Service>, log: &Log, most: Duration) -> Result<()> {
+    let until = Instant::now() + most;
     while Arc::strong_count(&service) > 1 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(2));
     }
-    drop(threads);
-    match Arc::try_unwrap(service) {
-        Ok(service) => Ok(service.close()?),
-        Err(_) => bail!(
-            "a request did not end in time, so the collection was not closed: what was accepted is safe, and is taken up when it is opened again"
-        ),
+    let (sender, closed) = mpsc::channel();
+    if let Ok(service) = Arc::try_unwrap(service) {
+        std::thread::Builder::new().name("close".into()).spawn(move || sender.send(service.close()))?;
+    }
+    match closed.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        Ok(closed) => Ok(closed?),
+        Err(_) => {
+            log.event(
+                "stopping",
+                "a batch or a request was cut off; the next start repeats what was accepted",
+            );
+            Ok(())
+        }
     }
 }

@@ -9,6 +9,7 @@ mod paint;
 mod picture;
 mod plot;
 mod remedy;
+mod signals;
 mod simd;
 mod size;
 mod summary;
@@ -23,6 +24,7 @@ use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
     allocator::give_back_large_blocks();
+    signals::fail_at_file_size_limit();
     if let Err(why) = simd::obey_variable() {
         eprintln!("onecopy: {why}");
         return ExitCode::from(2);

@@ -51,10 +51,9 @@ fn of_error(error: &Error) -> Option<String> {
         Error::AmbiguousPage { .. } => "give one of these places",
         Error::InputChanged { .. } => "run `onecopy dedup` on it again",
         Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
-        Error::NoPageList { .. }
-        | Error::NoPlaces { .. }
-        | Error::DamagedResult { .. }
-        | Error::RunAnswers { .. } => "run the same `onecopy dedup` with --overwrite again",
+        Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
+            "run the same `onecopy dedup` with --overwrite again"
+        }
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",
         Error::NoListedPairs { .. } => "leave --listed-only out",
         Error::CollectionInUse { .. } => "ask its service over HTTP, or stop that first",

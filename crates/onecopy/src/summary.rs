@@ -28,6 +28,9 @@ pub fn of(report: &Report, out: Option<&Path>) -> String {
         counts.removed,
         format!("{:.1} %{}", share(counts.removed), kinds(&counts.kinds)),
     );
+    if counts.main_content {
+        let _ = writeln!(text, "{:>26}exact by main content: other text of HTML pages may differ", "");
+    }
     if let Some(archives) = report.archives.filter(|archives| *archives != Archives::default()) {
         let _ = writeln!(text, "{:>26}{}", "", archived(&archives));
     }

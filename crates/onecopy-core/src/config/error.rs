@@ -52,7 +52,7 @@ pub enum ConfigError {
     UnknownMethod {
         /// The name.
         name: String,
-        /// What there is for this word, if it is known.
+        /// The methods that stand for this word, if it is known.
         hint: Option<&'static str>,
         /// The names that there are.
         known: Vec<&'static str>,

@@ -8,7 +8,11 @@
 //! A winner and its losers form a star of known pairs. Witnesses, pairs known to be alike, join the stars of one
 //! group. Stars and witnesses are linear in contents. They suffice to see whether a group splits when a content
 //! goes, and only then does the graph search for pairs.
+//!
+//! A search need not name every content: a winner may stand for its losers. So a star of n copies costs about n
+//! comparisons, and an edit of one of them a few. The graph looks into a star only if a loser of it may matter.
 
+mod audit;
 mod connect;
 mod settle;
 #[cfg(test)]
@@ -19,16 +23,42 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// A content's number.
 pub type Slot = u32;
 
+pub use audit::Fault;
+
+/// A content that shares a key with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The content.
+    pub slot: Slot,
+    /// Whether the two may be alike. If not, a loser of the content still may be.
+    pub may: bool,
+}
+
 /// Answers a graph's questions about contents.
 pub trait Lookup {
     /// Why an answer may fail, such as an unreadable disk.
     type Error;
 
-    /// The contents that may be alike to `slot`, without itself: all that are, and perhaps others.
-    fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>, Self::Error>;
+    /// Contents that share a key with `slot`. For each content that is alike to `slot` it has the content itself, or
+    /// the winner of that content. That is the winner that [`Lookup::settled`] last gave it.
+    fn hits(&mut self, slot: Slot) -> Result<Vec<Hit>, Self::Error>;
+
+    /// Drops the losers that cannot be alike to `slot`. Each has its score with `centre`, the winner of all. `None`
+    /// says that the winner is gone.
+    fn sift(
+        &mut self,
+        _slot: Slot,
+        _centre: Option<Slot>,
+        _losers: &mut Vec<(Slot, u32)>,
+    ) -> Result<(), Self::Error> {
+        Ok(())
+    }
 
     /// The score of two contents, if they are alike.
     fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>, Self::Error>;
+
+    /// Receives the winner of a content, which is final in this edit. A content that stays is its own winner.
+    fn settled(&mut self, slot: Slot, winner: Slot) -> Result<(), Self::Error>;
 }
 
 /// A content.
@@ -44,6 +74,8 @@ pub struct Node {
     pub group: u64,
     /// Its position among the members of its group.
     at: u32,
+    /// Its position among the losers of its winner.
+    seat: u32,
 }
 
 /// A content as it was when the collection was closed.
@@ -68,6 +100,8 @@ pub struct Graph {
     nodes: Vec<Option<Node>>,
     /// The members of groups with at least two contents.
     members: HashMap<u64, Vec<Slot>>,
+    /// The losers of each content that has some.
+    stars: HashMap<Slot, Vec<Slot>>,
     /// The pairs that join stars, stored from both sides.
     witnesses: HashMap<Slot, BTreeSet<Slot>>,
     last_group: u64,
@@ -98,7 +132,7 @@ impl Graph {
     pub fn restore(&mut self, slot: Slot, node: Restored) {
         self.make_room(slot);
         let Restored { rank, winner, score, group } = node;
-        self.nodes[slot as usize] = Some(Node { rank, winner, score, group, at: 0 });
+        self.nodes[slot as usize] = Some(Node { rank, winner, score, group, at: 0, seat: 0 });
         self.last_group = self.last_group.max(group);
     }
 
@@ -118,6 +152,8 @@ impl Graph {
             let members = group.iter().map(|&(_, slot)| slot).collect();
             self.set_members(group[0].0, members);
         }
+        let losers: Vec<Slot> = self.slots().filter(|&slot| !self.stays(slot)).collect();
+        losers.into_iter().for_each(|slot| self.take_seat(slot));
     }
 
     /// A content, if it exists.
@@ -138,8 +174,8 @@ impl Graph {
     }
 
     /// The contents that lost to a content.
-    pub fn losers_of(&self, slot: Slot) -> Vec<Slot> {
-        if self.get(slot).is_some() { self.losers(slot) } else { Vec::new() }
+    pub fn losers_of(&self, slot: Slot) -> &[Slot] {
+        self.stars.get(&slot).map_or(&[], Vec::as_slice)
     }
 
     /// How many contents are in the group of a content.
@@ -155,6 +191,15 @@ impl Graph {
     /// Applies an edit and settles its consequences. After an error the graph is unreliable.
     pub fn apply<L: Lookup>(&mut self, edit: Edit, lookup: &mut L) -> Result<Effect, L::Error> {
         settle::settle(self, edit, lookup)
+    }
+
+    /// Compares every content again with those that it may be alike to, and reports what is wrong.
+    pub fn audit<L: Lookup>(
+        &self,
+        lookup: &mut L,
+        report: &mut dyn FnMut(Slot, Fault),
+    ) -> Result<(), L::Error> {
+        audit::audit(self, lookup, report)
     }
 
     /// Gives the group of the best of `slots` the number `group` back, which it had before and no group has now.
@@ -226,11 +271,45 @@ impl Graph {
         left
     }
 
-    /// The losers of a content; they are all in its group.
-    fn losers(&self, slot: Slot) -> Vec<Slot> {
-        let Some(members) = self.members.get(&self.node(slot).group) else { return Vec::new() };
-        let lost = |&&other: &&Slot| other != slot && self.node(other).winner == slot;
-        members.iter().filter(lost).copied().collect()
+    /// The losers of a content with their scores.
+    fn scored_losers(&self, slot: Slot) -> Vec<(Slot, u32)> {
+        self.losers_of(slot).iter().map(|&loser| (loser, self.node(loser).score)).collect()
+    }
+
+    /// Gives a content a winner.
+    fn set_winner(&mut self, slot: Slot, winner: Slot, score: u32) {
+        self.leave_seat(slot);
+        let node = self.node_mut(slot);
+        (node.winner, node.score) = (winner, score);
+        self.take_seat(slot);
+    }
+
+    /// Adds a content to the losers of its winner.
+    fn take_seat(&mut self, slot: Slot) {
+        let winner = self.node(slot).winner;
+        if winner != slot && winner != UNSETTLED {
+            let losers = self.stars.entry(winner).or_default();
+            losers.push(slot);
+            let seat = losers.len() as u32 - 1;
+            self.node_mut(slot).seat = seat;
+        }
+    }
+
+    /// Removes a content from the losers of its winner.
+    fn leave_seat(&mut self, slot: Slot) {
+        let (winner, seat) = (self.node(slot).winner, self.node(slot).seat as usize);
+        if winner == slot || winner == UNSETTLED {
+            return;
+        }
+        let Some(losers) = self.stars.get_mut(&winner) else { return };
+        losers.swap_remove(seat);
+        let moved = losers.get(seat).copied();
+        if losers.is_empty() {
+            self.stars.remove(&winner);
+        }
+        if let Some(moved) = moved {
+            self.node_mut(moved).seat = seat as u32;
+        }
     }
 
     fn witness(&mut self, a: Slot, b: Slot, effect: &mut Effect) {

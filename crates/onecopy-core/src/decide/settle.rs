@@ -177,8 +177,7 @@ pub fn settle<C: Comparer, K: KeyLists<Error = C::Error>>(
     for block in blocks(lists, contents, entries)? {
         let index = ListIndex::new(lists, block.clone(), settled)?;
         let within = members.iter().copied().filter(|content| block.contains(content));
-        let (all, gone): (Vec<u32>, Vec<u32>) = within.partition(|&content| settled.stays(content));
-        comparer.settled(gone.len() as u64);
+        let all: Vec<u32> = within.filter(|&content| settled.stays(content)).collect();
         BlockSettler { comparer, index }.settle(&all, settled)?;
         if (block.end as usize) < contents {
             sweep(comparer, lists, block, settled)?;
@@ -300,12 +299,16 @@ fn sweep_pairs<C: Comparer>(
     pairs.sort_unstable();
     pairs.dedup();
     let found = comparer.map(pairs, |&(content, kept), buffers| comparer.compare(content, kept, buffers))?;
+    let mut gone = 0;
     for (&(content, kept), score) in pairs.iter().zip(found) {
         if let Some(score) = score.filter(|_| kept < settled.winner[content as usize]) {
+            gone += u64::from(settled.stays(content));
             settled.remove(content, Winner { content: kept, score });
         }
     }
     pairs.clear();
+    // A later block does not count them again.
+    comparer.settled(gone);
     Ok(())
 }
 
@@ -347,5 +350,47 @@ mod tests {
         let lists = Claimed { entries: u32::MAX as usize + 1, read: Cell::new(0) };
         assert!(blocks(&lists, 12, usize::MAX).is_ok());
         assert_eq!(lists.read.get(), 1, "the keys of each content are counted before blocks are made");
+    }
+
+    /// Contents that are alike in pairs, and how many were reported as settled.
+    struct Reporting {
+        method: Box<dyn Method>,
+        settled: std::sync::atomic::AtomicU64,
+    }
+
+    impl Comparer for Reporting {
+        type Error = ();
+
+        fn method(&self) -> &dyn Method {
+            &*self.method
+        }
+
+        fn sizes(&self) -> &[u32] {
+            &[6; 12]
+        }
+
+        fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64], ()> {
+            *buffer = (0..6).map(|word| u64::from(content / 2 * 10) + word).collect();
+            Ok(buffer)
+        }
+
+        fn settled(&self, contents: u64) {
+            self.settled.fetch_add(contents, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn every_content_is_reported_once_whatever_the_blocks() {
+        let config = crate::config::Config { method: "shingles-b".into(), ..Default::default() };
+        for entries in [20, 8, 3, 0] {
+            let method = crate::similarity::method::method(&config).unwrap();
+            let comparer = Reporting { method, settled: 0.into() };
+            let lists = Claimed { entries: 20, read: Cell::new(0) };
+            let members: Vec<u32> = (0..12).collect();
+            let mut settled = Settled::new(12);
+            settle(&comparer, &members, &lists, entries, &mut settled).unwrap();
+            assert_eq!(settled.winner, [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 11], "{entries}");
+            assert_eq!(comparer.settled.into_inner(), 12, "{entries}");
+        }
     }
 }

@@ -3,12 +3,10 @@
 //! Each part keeps to its share. The shares of parts that live at the same time add up to less than the limit, because
 //! allocators and stacks need some memory too.
 
-use std::path::PathBuf;
-
 use crate::batch::candidates::contents::BYTES_A_PAGE;
 use crate::batch::read::BYTES_A_BYTE;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Packing, Source, Stores, WIDEST, Window, Windows, zstd_window};
+use crate::ingest::{Reach, Source, WIDEST, Window, Windows, window};
 use crate::job::Job;
 
 /// The share of each part, in bytes unless stated otherwise.
@@ -18,7 +16,7 @@ pub(crate) struct Budget {
     pub limit: u64,
     /// The memory limit.
     pub memory: u64,
-    /// The least memory that unpacking takes, if any file is compressed with zstd.
+    /// The least memory that unpacking takes, if it takes any.
     pub unpacking: Option<u64>,
     /// A chunk of input. A thread works on one chunk at a time, in buffers of several times its size.
     pub chunk: usize,
@@ -48,8 +46,8 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The shares of a job, after the share of unpacking is set aside.
-    pub(crate) fn of(job: &Job, sources: &[Source], stores: &Stores) -> Result<(Budget, Windows)> {
-        let unpacking = Unpacking::of(job, sources, stores)?;
+    pub(crate) fn of(job: &Job, sources: &[Source], reach: &Reach) -> Result<(Budget, Windows)> {
+        let unpacking = Unpacking::of(job, sources, reach)?;
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
         let limit = job.memory_bytes - unpacking.takes(job.memory_bytes);
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 1 << 20);
@@ -112,21 +110,23 @@ impl Budget {
     }
 }
 
-/// The memory that unpacking zstd takes.
+/// The memory that unpacking takes.
 struct Unpacking {
     /// The most files that are open at once.
     at_once: u64,
-    /// The window of the first frame of each source, rounded up to a power of two, widest first.
-    first: Vec<(u64, PathBuf)>,
+    /// The window of the first frame of each source, rounded up to a power of two, and its name; widest first.
+    first: Vec<(u64, String)>,
 }
 
 impl Unpacking {
     /// Reads the first frame header of all sources. Fails if their windows need more than half of the limit.
-    fn of(job: &Job, sources: &[Source], stores: &Stores) -> Result<Unpacking> {
+    fn of(job: &Job, sources: &[Source], reach: &Reach) -> Result<Unpacking> {
         let mut first = Vec::new();
-        for source in sources.iter().filter(|source| source.format.packing() == Packing::Zstd) {
-            let window = source.open(stores).and_then(zstd_window).at("read", &source.path)?;
-            first.push((window.next_power_of_two(), source.path.clone()));
+        for source in sources {
+            let window = window(source.format.packing(), || reach.bytes(source)).at("read", &source.path)?;
+            if window > 0 {
+                first.push((window.next_power_of_two(), source.name.clone()));
+            }
         }
         first.sort_by_key(|(window, _)| std::cmp::Reverse(*window));
         let unpacking = Unpacking { at_once: job.threads.min(first.len()) as u64, first };
@@ -137,7 +137,7 @@ impl Unpacking {
         if needed == job.memory_bytes {
             return Ok(unpacking);
         }
-        let widest = unpacking.first.first().map(|(_, path)| path.display().to_string()).unwrap_or_default();
+        let widest = unpacking.first.first().map(|(_, name)| name.clone()).unwrap_or_default();
         let purpose = format!("to unpack {widest} and files like it");
         Err(Error::Memory { needed, limit: job.memory_bytes, purpose })
     }
@@ -160,11 +160,11 @@ impl Unpacking {
         let share = UNPACKING_SHARE * self.at_once.max(1);
         let any = Window { bytes: self.any(memory), share, limit: memory };
         let wide = self.first.into_iter().filter(|(window, _)| *window > any.bytes);
-        Windows { any, wide: wide.map(|(window, path)| (path, window)).collect() }
+        Windows { any, wide: wide.map(|(window, name)| (name, window)).collect() }
     }
 }
 
-/// Later zstd frames may take this fraction of the memory limit: one over the number.
+/// Later frames may take this fraction of the memory limit: one over the number.
 const UNPACKING_SHARE: u64 = 8;
 /// Smaller windows are not counted, because the other shares have room for them.
 const SMALL_WINDOW: u64 = 1 << 20;
@@ -186,7 +186,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::ingest::plan;
+    use crate::Silent;
+    use crate::ingest::{Inputs, Links, Planning, Spools, Stores, plan};
 
     /// A job over zstd files whose first frames have windows of these bits.
     fn job(folder: &std::path::Path, logs: &[u32]) -> Job {
@@ -202,9 +203,16 @@ mod tests {
     }
 
     fn budget(job: &Job) -> Result<Budget> {
-        let stores = Stores::new([]);
-        let inputs = plan(&job.inputs, None, &job.out, &stores)?;
-        Ok(Budget::of(job, &inputs.sources, &stores)?.0)
+        let (inputs, reach) = found(job)?;
+        Ok(Budget::of(job, &inputs.sources, &reach)?.0)
+    }
+
+    fn found(job: &Job) -> Result<(Inputs, Reach)> {
+        let spools = Spools::new(&job.out, 1_000, Window::default());
+        let reach = Reach { stores: Stores::new([]), spools };
+        let planning =
+            Planning { stdin: None, out: &job.out, links: Links::Follow, reach: &reach, progress: &Silent };
+        Ok((plan(&job.inputs, &planning)?, reach))
     }
 
     /// The number of megabytes that an error message recommends.
@@ -236,17 +244,16 @@ mod tests {
     fn later_frames_have_a_share() {
         let folder = tempfile::tempdir().unwrap();
         let job = job(folder.path(), &[20, 25, 20]);
-        let stores = Stores::new([]);
-        let inputs = plan(&job.inputs, None, &job.out, &stores).unwrap();
+        let (inputs, reach) = found(&job).unwrap();
         let mut large = job.clone();
         large.memory_bytes = 256 << 20;
-        let (budget, windows) = Budget::of(&large, &inputs.sources, &stores).unwrap();
+        let (budget, windows) = Budget::of(&large, &inputs.sources, &reach).unwrap();
         let allowed: Vec<u64> = inputs.sources.iter().map(|source| windows.of(source).bytes >> 20).collect();
         assert_eq!(allowed, [16, 32, 16]);
         // Two files are open at once, and one of them is the widest.
         assert_eq!(budget.limit, (256 - 32 - 16) << 20);
         // The recommended memory suffices for the refused frame.
         let given = Job { memory_bytes: windows.any.share << 27, ..large };
-        assert_eq!(Budget::of(&given, &inputs.sources, &stores).unwrap().1.any.bytes, WIDEST);
+        assert_eq!(Budget::of(&given, &inputs.sources, &reach).unwrap().1.any.bytes, WIDEST);
     }
 }

@@ -48,11 +48,11 @@ pub(crate) fn decide(
     let deciding = Deciding { job, work, segments: &segments, progress };
     match deciding.decisions(counters, on_market) {
         Ok(decisions) => Ok((segments, decisions)),
-        Err(error) => Err(segments.reopen().save_after(job, error)),
+        Err(error) => Err(segments.reopen().save_after(job, error, progress)),
     }
 }
 
-/// What decides about pages that have been read.
+/// Decides about pages that have been read.
 struct Deciding<'a> {
     job: &'a Job,
     work: &'a Work,

@@ -18,8 +18,8 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, read_document,
-    walk,
+    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, ends_in_a_record,
+    read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
@@ -101,7 +101,7 @@ pub(crate) fn read(
     collector.end(feed.ends())?;
     match read {
         Ok(()) => Ok((collector.finish()?, counters)),
-        Err(error) => Err(collector.save_after(job, error)),
+        Err(error) => Err(collector.save_after(job, error, progress)),
     }
 }
 
@@ -190,7 +190,8 @@ impl<'a> SegmentReader<'a> {
         // One shingle per word, and few words under three bytes. Unwritten memory takes no room; growth would copy.
         self.sketches.reserve(chunk.bytes.len() / 3);
         let reader = self.shared.reader();
-        for raw in walk(chunk, self.shared.sources[source as usize].format) {
+        let format = self.shared.sources[source as usize].format;
+        for raw in walk(chunk, format) {
             segment.lines = raw.number + 1;
             let (start, length) = (raw.range.start as u32, raw.range.len() as u32);
             let place = Row { source, line: raw.number, start, length, ..Row::default() };
@@ -203,6 +204,10 @@ impl<'a> SegmentReader<'a> {
             if let Err(reason) = judged {
                 segment.rejected.push(Rejection { source, line: raw.number, reason, lost: None });
             }
+        }
+        if let Some(last) = segment.rejected.last_mut().filter(|_| ends_in_a_record(chunk, format)) {
+            let text = format!("the file ends within this record: {}", last.reason.text);
+            last.reason = Reason::new(Class::Damaged, text);
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);

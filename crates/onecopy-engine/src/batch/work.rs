@@ -18,7 +18,9 @@ use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
 use crate::error::{At, Error, Result};
-use crate::ingest::{Format, Inputs, Lot, Opener, Stores, check_fields, lots, plan};
+use crate::ingest::{
+    Format, Inputs, Links, Lot, Opener, Planning, Reach, Spools, Stores, Window, check_fields, lots, plan,
+};
 use crate::io::spool;
 use crate::job::{Job, KeptPages, Outputs};
 use crate::parallel::Gate;
@@ -75,20 +77,23 @@ pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
 
 fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Progress) -> Result<Found> {
     let out = &job.out;
-    let spool =
+    let stdin =
         if job.inputs.iter().any(|input| input == "-") { Some(spool(working, progress)?) } else { None };
-    let stores = Stores::new(job.environment.iter().cloned());
-    let inputs = plan(&job.inputs, spool.as_deref(), out, &stores)?;
+    // Containers are unpacked before anything else needs memory.
+    let spools = Spools::new(working, job.limits.expansion, Window::of_half(job.memory_bytes));
+    let reach = Reach { stores: Stores::new(job.environment.iter().cloned()), spools };
+    let (stdin, links) = (stdin.as_deref(), Links::Follow);
+    let inputs = plan(&job.inputs, &Planning { stdin, out, links, reach: &reach, progress })?;
     if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
-    overlap::check_sources(&inputs, spool.as_deref(), out)?;
+    overlap::check_sources(&inputs, stdin, out)?;
     check_streamed(job, &inputs)?;
     if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
         return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
     }
-    let (budget, windows) = Budget::of(job, &inputs.sources, &stores)?;
+    let (budget, windows) = Budget::of(job, &inputs.sources, &reach)?;
     let run = described(job, inputs, budget.chunk)?;
     let mut outputs = job.outputs;
     if holds == Holds::Results && !job.overwrite {
@@ -106,15 +111,13 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
             }
         }
     }
-    let probing = Stores::new(job.environment.iter().cloned());
-    let opener = run.opener(probing, Gate::new(budget.large_pages), Needs::default(), windows.clone());
+    let mut opener = run.opener(reach, Gate::new(budget.large_pages), Needs::default(), windows);
     check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
     let method = run.method()?;
-    let needs = Needs::of(&run.config, &*method);
-    let opener = run.opener(stores, Gate::new(budget.large_pages), needs, windows);
+    (opener.needs, opener.chunk_bytes) = (Needs::of(&run.config, &*method), run.chunk_bytes);
     let (folder, out) = (working.to_owned(), out.clone());
     let work = Work { run, lots, budget, opener, method, continued, outputs, folder, out, _lock: lock };
     Ok(Found::Work(Box::new(work)))
@@ -142,6 +145,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         limits: job.limits.clone(),
         removed_records: job.removed_records,
         payloads: Some(job.payloads),
+        cdxj: job.cdxj,
         inputs,
         chunk_bytes,
         results: BTreeMap::new(),

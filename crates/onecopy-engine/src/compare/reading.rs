@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::Comparing;
 use crate::error::{At, Error, Result};
-use crate::ingest::{NotOnePage, document, of_page};
+use crate::ingest::{NotOnePage, Packing, document, is_no_damage, of_page, unpack};
 use crate::job::Limits;
 use crate::listed::{PageKey, find, unknown};
-use crate::reread::reread;
+use crate::reread::{FinishedRun, reread};
 use crate::run::Run;
 use onecopy_core::{Needs, Record, TextParts, Whole};
 
@@ -62,7 +62,8 @@ fn of_run(
     let (Some(run), Some(out)) = (run, &job.run) else { return Ok([None, None]) };
     let listed = find(out, &names)?;
     let keys: Vec<PageKey> = listed.iter().flatten().map(|page| page.key.clone()).collect();
-    let read = reread(run, &keys, needs, &job.environment, Reading::of)?;
+    let finished = FinishedRun { run, out, environment: &job.environment };
+    let read = reread(&finished, &keys, needs, Reading::of)?;
     let reading = |page: usize| read.get(&listed[page].as_ref()?.key).cloned();
     Ok([reading(0), reading(1)])
 }
@@ -90,5 +91,27 @@ fn file(name: &str, limits: &Limits, needs: &Needs) -> Result<Reading> {
         NotOnePage::Many => Error::ManyPages { page: name.into() },
         NotOnePage::Unreadable(reason) => refused(reason),
     })?;
+    if format.packing() != Packing::Plain {
+        bytes =
+            unpacked(bytes, format.packing(), limits).at("read", path)?.map_err(|reason| refused(&reason))?;
+    }
+    if bytes.len() > limits.page_bytes {
+        return Err(Error::PageTooLong { page: name.into(), limit: limits.page_bytes });
+    }
     Ok(Reading::of(&document(&bytes, format, None, needs)))
+}
+
+/// A page without its compression, up to one byte over the limit; or why it cannot be unpacked.
+fn unpacked(
+    bytes: Vec<u8>,
+    packing: Packing,
+    limits: &Limits,
+) -> io::Result<std::result::Result<Vec<u8>, String>> {
+    let (reader, _) = unpack(Box::new(io::Cursor::new(bytes)), packing, limits.expansion)?;
+    let mut page = Vec::new();
+    match reader.take(limits.page_bytes as u64 + 1).read_to_end(&mut page) {
+        Err(error) if is_no_damage(&error) => Err(error),
+        Err(error) => Ok(Err(format!("it is damaged: {error}"))),
+        Ok(_) => Ok(Ok(page)),
+    }
 }

@@ -186,9 +186,7 @@ impl LineReader {
         let file = File::open(path).at("read", path)?;
         progress.begin(Stage::Read, file.metadata().at("read", path)?.len());
         file.take(16).read_to_end(&mut head).at("read", path)?;
-        let packing = sniff(&head)
-            .map_err(|reason| Error::Input { input: path.display().to_string(), reason: reason.into() })?;
-        let (reader, taken) = open(path, packing, Limits::default().expansion).at("read", path)?;
+        let (reader, taken) = open(path, sniff(&head), Limits::default().expansion).at("read", path)?;
         Ok(LineReader { reader: BufReader::with_capacity(1 << 18, reader), number: 0, taken, told: 0 })
     }
 

@@ -9,7 +9,7 @@ use super::{Again, Explanation, Fate, PageRef, fate, pair};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::listed::{GroupMember, ListedPage, each_removed, find, group, judged, rejection, unknown};
-use crate::reread::reread;
+use crate::reread::{FinishedRun, reread};
 use crate::run::Run;
 
 /// The most pages that are listed, and compared.
@@ -93,7 +93,8 @@ pub fn explain_page(out: &Path, wanted: &str, environment: &Environment) -> Resu
         }
         _ => {
             found.add_losers(out, &listed)?;
-            others(&run, &listed, &members, environment).map(|others| found.other_kept = others)
+            let finished = FinishedRun { run: &run, out, environment };
+            others(&finished, &listed, &members).map(|others| found.other_kept = others)
         }
     };
     match compared {
@@ -139,12 +140,8 @@ impl PageExplanation {
 }
 
 /// The best other kept pages of a kept page's group, the most similar first.
-fn others(
-    run: &Run,
-    listed: &ListedPage,
-    members: &[GroupMember],
-    environment: &Environment,
-) -> Result<Vec<RelatedPage>> {
+fn others(finished: &FinishedRun, listed: &ListedPage, members: &[GroupMember]) -> Result<Vec<RelatedPage>> {
+    let run = finished.run;
     let others = members.iter().filter(|member| member.is_kept && member.key != listed.key);
     let others: Vec<&GroupMember> = others.take(RELATED).collect();
     if others.is_empty() {
@@ -154,7 +151,7 @@ fn others(
     keys.push(listed.key.clone());
     let method = run.method()?;
     let again = |page: &Record| Again::new(page, &run.config, &*method);
-    let read = reread(run, &keys, &Needs::of(&run.config, &*method), environment, again)?;
+    let read = reread(finished, &keys, &Needs::of(&run.config, &*method), again)?;
     let own = read.get(&listed.key).ok_or_else(|| unknown(&listed.name))?;
     let related = |member: &&GroupMember| {
         let similarity = own.similarity(read.get(&member.key)?, &*method);

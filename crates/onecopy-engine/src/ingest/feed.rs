@@ -134,7 +134,16 @@ impl<'a> Feed<'a> {
         match (&mut *reader, &self.lots[lot]) {
             (Reader::Open(open), &Lot::Stream(source)) => {
                 let path = &self.sources[source as usize].path;
-                let chunk = open.chunks.next(std::mem::take(spare)).at("read", path)?;
+                let next = open.chunks.next(std::mem::take(spare)).at("read", path);
+                let chunk = match next {
+                    Ok(chunk) => chunk,
+                    // A later call would meet an end here that is none.
+                    Err(error) => {
+                        *reader = Reader::Ended;
+                        self.ended[lot].store(true, Ordering::Relaxed);
+                        return Err(error);
+                    }
+                };
                 let taken = open.taken.load(Ordering::Relaxed);
                 let bytes = taken - std::mem::replace(&mut open.reported, taken);
                 let Some(chunk) = chunk else {

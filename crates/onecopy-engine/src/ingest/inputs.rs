@@ -1,27 +1,41 @@
-//! Finds the inputs: turns files, folders, glob patterns and standard input into a list of sources.
+//! Finds the inputs: turns files, folders, containers, glob patterns and standard input into a list of sources.
 //!
-//! Links inside a folder are not followed, so that reading never leaves it. Hidden files are skipped.
+//! Hidden files and old results of onecopy are skipped. A file that is reached twice is read once.
+
+mod clash;
+mod classify;
+mod lots;
+mod members;
+mod names;
+mod walk;
 
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::format::{Format, by_content, by_name};
-use super::names::{NO_TEXT, passed_over};
+use self::clash::part_names;
+pub(crate) use self::lots::{Lot, lots};
+use self::names::{NO_TEXT, passed_over};
+use self::walk::Walk;
+use super::container::{Member, Reach};
+use super::format::{Asked, FileKind, Format};
+use super::packing::Packing;
 use super::reason::{Class, Reason};
-use super::remote::{RemoteFile, Stores, is_remote, is_web};
+use super::remote::{RemoteFile, is_remote, is_web};
 use crate::error::{At, Error, Result};
+use crate::progress::{Note, Progress};
+use crate::run::is_results;
 
-/// One input file.
+/// One input file, or a member of a container.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Source {
-    /// Its full path, so that commands on a finished run work from any folder.
-    #[serde(with = "super::names")]
+    /// Its full path, so that commands on a finished run work from any folder. That of its container, if it is in one.
+    #[serde(with = "self::names")]
     pub path: PathBuf,
     /// Its name in the outputs and below `kept/`: relative, with `/` between parts.
     pub name: String,
@@ -31,13 +45,16 @@ pub(crate) struct Source {
     pub modified_ns: u64,
     /// The version of a file in an object store, which changes with the file. The path of such a file is its address.
     pub version: Option<String>,
+    /// Where it is in its container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<Member>,
 }
 
 impl Source {
     /// The object, if this source is in an object store.
     pub(crate) fn remote(&self) -> Option<RemoteFile> {
         let version = self.version.clone()?;
-        Some(RemoteFile { address: self.path.display().to_string(), bytes: self.bytes, version })
+        Some(RemoteFile { address: self.path.display().to_string(), bytes: self.file_bytes(), version })
     }
 
     /// Whether a local file has the size and the time that it had. A store refuses to read an object that changed.
@@ -46,15 +63,12 @@ impl Source {
             return Ok(true);
         }
         let facts = fs::metadata(&self.path)?;
-        Ok(facts.len() == self.bytes && modified_ns(&facts) == self.modified_ns)
+        Ok(facts.len() == self.file_bytes() && modified_ns(&facts) == self.modified_ns)
     }
 
-    /// Opens its bytes, still compressed.
-    pub(crate) fn open(&self, stores: &Stores) -> io::Result<Box<dyn Read + Send>> {
-        match self.remote() {
-            Some(file) => Ok(Box::new(stores.read(&file)?)),
-            None => Ok(Box::new(File::open(&self.path)?)),
-        }
+    /// The size of its file, or of the file of its container.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.member.as_ref().map_or(self.bytes, |member| member.file_bytes)
     }
 }
 
@@ -86,53 +100,109 @@ impl Inputs {
 /// The class of a refused file.
 fn class_of(reason: &str) -> Class {
     match reason {
-        LINK => Class::Link,
+        LINK | NOWHERE => Class::Link,
         SPECIAL => Class::Special,
         _ => Class::UnknownKind,
     }
 }
 
 const LINK: &str = "a link, which is not followed";
+const NOWHERE: &str = "a link that leads to no file";
 const SPECIAL: &str = "not a regular file";
 
-/// Finds the sources of `inputs`, in order; those of a folder are sorted by name. `spool` holds what came from standard
-/// input. `out` is never read.
-pub(crate) fn plan(inputs: &[String], spool: Option<&Path>, out: &Path, stores: &Stores) -> Result<Inputs> {
-    let out = fs::canonicalize(out).ok();
-    let mut finder = Finder { found: Inputs::default(), seen: HashSet::new(), out };
+/// How links inside folders are treated. They may lead out of the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Links {
+    Follow,
+    Refuse,
+}
+
+/// What is needed to find inputs.
+#[derive(Clone, Copy)]
+pub(crate) struct Planning<'a> {
+    /// A copy of standard input.
+    pub stdin: Option<&'a Path>,
+    /// A folder that is never read.
+    pub out: &'a Path,
+    pub links: Links,
+    pub reach: &'a Reach,
+    pub progress: &'a dyn Progress,
+}
+
+/// Finds the sources of `inputs`, in order; those of a folder are sorted by name.
+pub(crate) fn plan(inputs: &[String], planning: &Planning) -> Result<Inputs> {
+    let mut finder = Finder {
+        planning,
+        found: Inputs::default(),
+        walk: Walk::new(planning.links, fs::canonicalize(planning.out).ok()),
+        seen: HashSet::new(),
+        no_pages: 0,
+    };
     for input in inputs {
-        match (input.as_str(), spool) {
-            ("-", Some(spool)) => finder.file(spool, "stdin".into(), Asked::ByName)?,
-            (address, _) if is_remote(address) => finder.remote(address, stores.list(address)?)?,
+        match (input.as_str(), planning.stdin) {
+            ("-", Some(spool)) => finder.file(spool, "stdin".into())?,
+            (address, _) if is_remote(address) => {
+                finder.remote(address, planning.reach.stores.list(address)?)?;
+            }
             _ => finder.input(input)?,
         }
+    }
+    for folder in &finder.walk.results {
+        planning.progress.note(&Note::OldResults { folder: folder.clone() });
+    }
+    if finder.no_pages > 0 {
+        planning.progress.note(&Note::NoPages { files: finder.no_pages });
     }
     let mut found = finder.found;
     part_names(&mut found.sources)?;
     Ok(found)
 }
 
-/// Whether the user named a file or it was found in a folder.
-#[derive(Clone, Copy, PartialEq)]
-enum Asked {
-    ByName,
-    ByFolder,
-}
-
-struct Finder {
+struct Finder<'a> {
+    planning: &'a Planning<'a>,
     found: Inputs,
+    walk: Walk,
     seen: HashSet<PathBuf>,
-    out: Option<PathBuf>,
+    /// Files that accompany pages, such as images.
+    no_pages: u64,
 }
 
-impl Finder {
+/// A file that may be a source.
+struct Candidate {
+    path: PathBuf,
+    name: String,
+    bytes: u64,
+    modified_ns: u64,
+    version: Option<String>,
+    asked: Asked,
+}
+
+impl Candidate {
+    /// The file as a source. Its format is not known yet.
+    fn source(&self) -> Source {
+        Source {
+            path: self.path.clone(),
+            name: self.name.clone(),
+            format: Format::Text(Packing::Plain),
+            bytes: self.bytes,
+            modified_ns: self.modified_ns,
+            version: self.version.clone(),
+            member: None,
+        }
+    }
+}
+
+impl Finder<'_> {
     fn input(&mut self, input: &str) -> Result<()> {
         let path = Path::new(input);
         if path.is_dir() {
-            return self.folder(path, "");
+            return self.folder(path);
         }
         if path.exists() {
-            return self.file(path, file_name(path), Asked::ByName);
+            return self.file(path, file_name(path));
+        }
+        if let Some(reason) = foreign_address(input) {
+            return Err(refused(input, reason));
         }
         let mut matched = false;
         let pattern =
@@ -140,8 +210,8 @@ impl Finder {
         for path in pattern {
             matched = true;
             match path {
-                Ok(path) if path.is_dir() => self.folder(&path, "")?,
-                Ok(path) => self.file(&path, file_name(&path), Asked::ByName)?,
+                Ok(path) if path.is_dir() => self.folder(&path)?,
+                Ok(path) => self.file(&path, file_name(&path))?,
                 Err(error) => self.lose(&file_name(error.path()), error.error()),
             }
         }
@@ -157,39 +227,18 @@ impl Finder {
         if matched { Ok(()) } else { Err(refused(input, reason)) }
     }
 
-    fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
-        if self.out.is_some() && fs::canonicalize(folder).ok() == self.out {
-            return Ok(());
+    fn folder(&mut self, folder: &Path) -> Result<()> {
+        if is_results(folder) {
+            let reason = "the output folder of a run: give its folder kept/, or the inputs of that run";
+            return Err(refused(&folder.display().to_string(), reason));
         }
-        let found = fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
-        let mut entries = match found {
-            Err(error) if is_denied(&error) && !prefix.is_empty() => {
-                self.lose(prefix, error);
-                return Ok(());
-            }
-            found => found.at("read", folder)?,
-        };
-        entries.sort_by_key(|entry| entry.file_name());
-        for entry in entries {
-            let file_name = entry.file_name();
-            let name = file_name.to_string_lossy();
-            if name.starts_with('.') {
-                continue;
-            }
-            let below = if prefix.is_empty() { name.into_owned() } else { format!("{prefix}/{name}") };
-            if file_name.to_str().is_none() {
-                self.lose(&below, NO_TEXT);
-                continue;
-            }
-            let kind = entry.file_type().at("read", &entry.path())?;
-            if kind.is_symlink() {
-                self.refuse(&below, LINK);
-            } else if kind.is_dir() {
-                self.folder(&entry.path(), &below)?;
-            } else if kind.is_file() {
-                self.file(&entry.path(), below, Asked::ByFolder)?;
-            } else {
-                self.refuse(&below, SPECIAL);
+        self.walk.folder(folder, "")?;
+        self.found.refused.append(&mut self.walk.refused);
+        self.found.unreadable.append(&mut self.walk.unreadable);
+        for file in self.walk.take() {
+            if self.seen.insert(file.real) {
+                let candidate = candidate(file.path, file.name, Asked::ByFolder)?;
+                self.add(candidate)?;
             }
         }
         Ok(())
@@ -203,47 +252,20 @@ impl Finder {
         self.found.unreadable.push((name.to_owned(), reason.to_string()));
     }
 
-    fn file(&mut self, path: &Path, name: String, asked: Asked) -> Result<()> {
-        let full = fs::canonicalize(path).at("read", path)?;
-        if !full.is_file() {
+    /// Adds a file that the user named.
+    fn file(&mut self, path: &Path, name: String) -> Result<()> {
+        let real = fs::canonicalize(path).at("read", path)?;
+        if !real.is_file() {
             let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
             return Err(refused(&path.display().to_string(), reason));
         }
-        if !self.seen.insert(full.clone()) {
+        if !self.seen.insert(real.clone()) {
             return Ok(());
         }
-        let format = match (by_name(&name), asked) {
-            (Some(format), _) => Ok(format),
-            (None, Asked::ByName) => by_content(path)?,
-            (None, Asked::ByFolder) => Err(UNKNOWN),
-        };
-        let format = match (format, asked) {
-            (Ok(format), _) => format,
-            (Err(reason), Asked::ByName) => {
-                return Err(refused(&path.display().to_string(), reason));
-            }
-            (Err(reason), Asked::ByFolder) => {
-                self.refuse(&name, reason);
-                return Ok(());
-            }
-        };
-        match File::open(path) {
-            Err(error) if is_denied(&error) && asked == Asked::ByFolder => {
-                self.lose(&name, error);
-                return Ok(());
-            }
-            opened => opened.at("read", path)?,
-        };
-        let facts = fs::metadata(path).at("read", path)?;
-        self.found.sources.push(Source {
-            path: full,
-            name,
-            format,
-            bytes: facts.len(),
-            modified_ns: modified_ns(&facts),
-            version: None,
-        });
-        Ok(())
+        // A link into the output folder must be seen to lead there.
+        let full = if self.walk.is_out(&real) { real } else { full(path)? };
+        let candidate = candidate(full, name, Asked::ByName)?;
+        self.add(candidate)
     }
 
     /// Adds the files behind an object store address. Their formats are detected by name only.
@@ -251,30 +273,61 @@ impl Finder {
         if files.is_empty() {
             return Err(refused(input, "there is nothing at this address"));
         }
-        let alone = files.len() == 1;
+        let asked = if files.len() == 1 { Asked::ByName } else { Asked::ByFolder };
         for RemoteFile { address, bytes, version } in files {
             let name = remote_name(input, &address);
-            // A web address ends its path at `?`; in an object key `?` is an ordinary character.
-            let told = if is_web(&address) { name.split('?').next().unwrap_or_default() } else { &name };
-            match by_name(told) {
-                None if alone => return Err(refused(&address, UNKNOWN)),
-                None => self.refuse(&name, UNKNOWN),
-                Some(format) => {
-                    let (path, version) = (PathBuf::from(address), Some(version));
-                    if self.seen.insert(path.clone()) {
-                        self.found.sources.push(Source {
-                            path,
-                            name,
-                            format,
-                            bytes,
-                            modified_ns: 0,
-                            version,
-                        });
-                    }
-                }
+            let (path, version) = (PathBuf::from(address), Some(version));
+            if self.seen.insert(path.clone()) {
+                self.add(Candidate { path, name, bytes, modified_ns: 0, version, asked })?;
             }
         }
         Ok(())
+    }
+
+    /// Adds a file, or the members of a container.
+    fn add(&mut self, file: Candidate) -> Result<()> {
+        if file.asked == Asked::ByFolder
+            && file.version.is_none()
+            && let Err(error) = File::open(&file.path)
+            && is_denied(&error)
+        {
+            self.lose(&file.name, error);
+            return Ok(());
+        }
+        match self.classify(&file)? {
+            FileKind::Pages(format) => {
+                self.found.sources.push(Source { format, ..file.source() });
+                Ok(())
+            }
+            FileKind::Container(kind) => self.members(&file, kind),
+            FileKind::NoPage if file.asked == Asked::ByFolder => {
+                self.no_pages += 1;
+                Ok(())
+            }
+            kind => {
+                let reason = classify::reason(kind, &file);
+                if file.asked == Asked::ByName {
+                    return Err(refused(&file.path.display().to_string(), reason));
+                }
+                self.refuse(&file.name, reason);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn candidate(path: PathBuf, name: String, asked: Asked) -> Result<Candidate> {
+    let facts = fs::metadata(&path).at("read", &path)?;
+    let modified_ns = modified_ns(&facts);
+    Ok(Candidate { path, name, bytes: facts.len(), modified_ns, version: None, asked })
+}
+
+/// The full path of a file. Links to folders are resolved, and a link to a file keeps its own name, which may tell more.
+fn full(path: &Path) -> Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match path.file_name() {
+        Some(name) => Ok(fs::canonicalize(folder).at("read", path)?.join(name)),
+        None => fs::canonicalize(path).at("read", path),
     }
 }
 
@@ -289,8 +342,19 @@ fn remote_name(input: &str, address: &str) -> String {
     }
 }
 
-/// The error for a file of an unknown format.
-const UNKNOWN: &str = "not a kind of file that onecopy reads (.jsonl, .ndjson, .json, .warc, .wet, .arc, each also .gz or .zst; .parquet; .html, .htm, .txt)";
+/// Why an address of a kind that is not supported cannot be read.
+fn foreign_address(input: &str) -> Option<&'static str> {
+    let (scheme, _) = input.split_once("://")?;
+    Some(match scheme {
+        "hf" => {
+            "hf:// is not supported: download the files first (huggingface-cli download) and give their folder"
+        }
+        scheme if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) => {
+            "addresses of this kind are not supported (s3://, gs://, az://, http:// and https:// are): copy the files here first"
+        }
+        _ => return None,
+    })
+}
 
 fn modified_ns(facts: &fs::Metadata) -> u64 {
     let age = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -308,123 +372,4 @@ fn file_name(path: &Path) -> String {
 
 fn refused(input: &str, reason: &str) -> Error {
     Error::Input { input: input.into(), reason: reason.into() }
-}
-
-/// Lengthens clashing names by more parts of their paths, until all names differ.
-fn part_names(sources: &mut [Source]) -> Result<()> {
-    let mut depth = 1;
-    loop {
-        let Some(clash) = clash(sources) else { return Ok(()) };
-        if depth > 64 {
-            let reason = "another input has this name too, and one would overwrite the other: give it to a run of its own";
-            return Err(refused(clash, reason));
-        }
-        depth += 1;
-        for source in sources.iter_mut() {
-            let parts: Vec<String> = source
-                .path
-                .iter()
-                .map(|part| part.to_string_lossy().into_owned())
-                .filter(|part| is_plain(part))
-                .collect();
-            let own = source.name.split('/').count();
-            let from = parts.len().saturating_sub(depth.max(own));
-            source.name = parts[from..].join("/");
-        }
-    }
-}
-
-/// A name that two sources have, or that is also a folder of another.
-fn clash(sources: &[Source]) -> Option<&str> {
-    let mut names = HashSet::new();
-    let twice = sources.iter().map(|source| source.name.as_str()).find(|name| !names.insert(*name));
-    let folders = |name: &'_ str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
-    let folder = || {
-        let above = |name: &'_ str| folders(name).into_iter().find(|&at| names.contains(&name[..at]));
-        sources.iter().find_map(|source| above(&source.name).map(|at| &source.name[..at]))
-    };
-    twice.or_else(folder)
-}
-
-fn is_plain(part: &str) -> bool {
-    !matches!(part, "/" | "." | ".." | "")
-}
-
-/// A unit of work: one file of many pages, or several files of one page each.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Lot {
-    Stream(u32),
-    Documents(std::ops::Range<u32>),
-}
-
-/// The most documents in a lot.
-const DOCUMENTS: u32 = 256;
-
-/// Groups sources into lots of about `bytes`.
-pub(crate) fn lots(sources: &[Source], bytes: u64) -> Vec<Lot> {
-    let mut lots = Vec::new();
-    let mut at = 0;
-    while at < sources.len() {
-        if !sources[at].format.is_document() {
-            lots.push(Lot::Stream(at as u32));
-            at += 1;
-            continue;
-        }
-        let start = at;
-        let mut sum = 0;
-        while at < sources.len() && sources[at].format.is_document() {
-            sum += sources[at].bytes;
-            if at > start && (sum > bytes || (at - start) as u32 == DOCUMENTS) {
-                break;
-            }
-            at += 1;
-        }
-        lots.push(Lot::Documents(start as u32..at as u32));
-    }
-    lots
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ingest::Packing;
-
-    fn source(path: &str, format: Format) -> Source {
-        let name = path.rsplit('/').next().expect("a part").to_owned();
-        Source { path: path.into(), name, format, bytes: 10, modified_ns: 0, version: None }
-    }
-
-    #[test]
-    fn equal_names_are_parted_by_their_folders() {
-        let lines = Format::Lines(Packing::Plain);
-        let mut sources =
-            [source("x/a/p.jsonl", lines), source("./x/b/p.jsonl", lines), source("q.jsonl", lines)];
-        part_names(&mut sources).unwrap();
-        assert_eq!(sources.map(|s| s.name), ["a/p.jsonl", "b/p.jsonl", "q.jsonl"]);
-    }
-
-    #[test]
-    fn names_that_cannot_be_parted_are_refused() {
-        use std::os::unix::ffi::OsStringExt;
-        let strange = |byte| PathBuf::from(std::ffi::OsString::from_vec(vec![b'/', byte, b'/', b'p']));
-        let mut sources =
-            [0xfe, 0xff].map(|byte| Source { path: strange(byte), ..source("p", Format::Text) });
-        assert!(matches!(part_names(&mut sources), Err(Error::Input { .. })));
-    }
-
-    #[test]
-    fn documents_travel_together() {
-        let lines = Format::Lines(Packing::Plain);
-        let sources = [
-            source("a.txt", Format::Text),
-            source("b.html", Format::Html),
-            source("c.jsonl", lines),
-            source("d.txt", Format::Text),
-        ];
-        assert_eq!(lots(&sources, 100), [Lot::Documents(0..2), Lot::Stream(2), Lot::Documents(3..4)]);
-        assert_eq!(
-            lots(&sources, 10),
-            [Lot::Documents(0..1), Lot::Documents(1..2), Lot::Stream(2), Lot::Documents(3..4)]
-        );
-    }
 }

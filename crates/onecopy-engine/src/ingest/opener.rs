@@ -1,20 +1,20 @@
 //! Opens sources of any format, local or remote.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use onecopy_core::Needs;
 
 use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
-use super::format::Format;
+use super::container::Reach;
+use super::format::{Format, HEAD_BYTES};
 use super::inputs::Source;
-use super::packing::unpack_within;
+use super::packing::{Opened, Windows, unpack_within};
 use super::parquet::{ParquetChunks, open_parquet, row_count};
-use super::remote::Stores;
+use super::record::FieldNames;
+use super::split::{ArraySplit, Split, SplitChunks, TableSplit, titles};
 use super::warc::WarcChunks;
-use super::windows::Windows;
 use crate::job::{Fields, Limits};
 use crate::parallel::Gate;
 use parquet::file::metadata::ParquetMetaData;
@@ -22,7 +22,7 @@ use parquet::file::reader::FileReader;
 
 /// Opens the sources of a run.
 pub(crate) struct Opener {
-    pub stores: Stores,
+    pub reach: Reach,
     pub fields: Fields,
     pub limits: Limits,
     /// The parts of HTML to read.
@@ -31,38 +31,91 @@ pub(crate) struct Opener {
     pub chunk_bytes: usize,
     /// The gate for pages larger than a chunk.
     pub large: Arc<Gate>,
-    /// How much memory zstd may take.
+    /// How much memory unpacking may take.
     pub windows: Windows,
 }
 
 /// The chunks of a source, and a counter of the bytes read from it.
 pub(crate) type OpenedChunks = (Box<dyn Chunks>, Arc<AtomicU64>);
 
+/// A splitter, the bytes to find records in, and a counter of the bytes read.
+pub(crate) type OpenedSplit = (Box<dyn Split>, Box<dyn Read + Send>, Arc<AtomicU64>);
+
+type OpenedTable = (TableSplit, Box<dyn Read + Send>, Arc<AtomicU64>);
+
 impl Opener {
     /// The bytes of a source, still compressed.
     pub(crate) fn bytes(&self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
-        source.open(&self.stores)
+        self.reach.bytes(source)
+    }
+
+    /// The unpacked bytes of a source.
+    pub(crate) fn unpacked(&self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
+        self.open(source).map(|(reader, _)| reader)
+    }
+
+    fn open(&self, source: &Source) -> io::Result<Opened> {
+        let (packing, window) = (source.format.packing(), self.windows.of(source));
+        unpack_within(self.bytes(source)?, packing, self.limits.expansion, window)
     }
 
     /// The chunks of a source that holds many pages.
     pub(crate) fn chunks(&self, source: &Source) -> io::Result<OpenedChunks> {
-        if source.format == Format::Parquet {
-            return self.rows(source);
-        }
-        let (packing, window) = (source.format.packing(), self.windows.of(source));
-        let (reader, taken) = unpack_within(self.bytes(source)?, packing, self.limits.expansion, window)?;
         let (chunk, page, large) = (self.chunk_bytes, self.limits.page_bytes, self.large.clone());
         Ok(match source.format {
-            Format::Records(_) => (Box::new(WarcChunks::new(reader, chunk, page, large)), taken),
-            _ => (Box::new(LineChunks::new(reader, chunk, page, large)), taken),
+            Format::Parquet => return self.rows(source),
+            Format::Table(_) | Format::Array(_) => {
+                let (split, reader, taken) = self.split(source)?;
+                (Box::new(SplitChunks::new(reader, split, chunk, large)), taken)
+            }
+            Format::Records(_) => {
+                let (reader, taken) = self.open(source)?;
+                (Box::new(WarcChunks::new(reader, chunk, page, large)), taken)
+            }
+            Format::Lines(_) | Format::Html(_) | Format::Text(_) => {
+                let (reader, taken) = self.open(source)?;
+                (Box::new(LineChunks::new(reader, chunk, page, large)), taken)
+            }
         })
+    }
+
+    /// The splitter for a source whose records are not lines, the unpacked bytes, and a counter of the bytes read.
+    pub(crate) fn split(&self, source: &Source) -> io::Result<OpenedSplit> {
+        if let Format::Table(_) = source.format {
+            let (split, reader, taken) = self.table(source)?;
+            return Ok((Box::new(split), reader, taken));
+        }
+        let (reader, taken) = self.open(source)?;
+        Ok((Box::new(ArraySplit::new(self.limits.page_bytes)), reader, taken))
+    }
+
+    /// The titles of the columns of a table; none if it has no header.
+    pub(super) fn titles(&self, source: &Source) -> io::Result<Vec<String>> {
+        let (mut split, reader, _) = self.table(source)?;
+        titles(&mut split, reader)
+    }
+
+    fn table(&self, source: &Source) -> io::Result<OpenedTable> {
+        let (mut reader, taken) = self.open(source)?;
+        let mut head = Vec::new();
+        // Damage in the beginning is met again behind it.
+        let broken = reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).err();
+        let split = TableSplit::new(&head, FieldNames::new(&self.fields), self.limits.page_bytes);
+        let reader = Cursor::new(head).chain(Broken(broken)).chain(reader);
+        Ok((split, Box::new(reader), taken))
     }
 
     fn rows(&self, source: &Source) -> io::Result<OpenedChunks> {
         let (fields, limits, chunk) = (&self.fields, &self.limits, self.chunk_bytes);
         let opened: io::Result<Box<dyn Chunks>> = match source.remote() {
-            Some(file) => ParquetChunks::open(self.stores.blocks(&file)?, fields, limits, chunk).map(boxed),
-            None => ParquetChunks::open(File::open(&source.path)?, fields, limits, chunk).map(boxed),
+            Some(file) if source.member.is_none() => {
+                ParquetChunks::open(self.reach.stores.blocks(&file)?, fields, limits, chunk).map(boxed)
+            }
+            _ => self
+                .reach
+                .section(source)
+                .and_then(|section| ParquetChunks::open(section, fields, limits, chunk))
+                .map(boxed),
         };
         let chunks = match opened {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -80,14 +133,23 @@ impl Opener {
 impl Opener {
     /// The footer of a Parquet file; `None` if it is damaged.
     pub(super) fn parquet_metadata(&self, source: &Source) -> io::Result<Option<ParquetMetaData>> {
-        let opened = match source.remote() {
-            Some(file) => open_parquet(self.stores.blocks(&file)?).map(|file| file.metadata().clone()),
-            None => open_parquet(File::open(&source.path)?).map(|file| file.metadata().clone()),
+        let opened = match source.remote().filter(|_| source.member.is_none()) {
+            Some(file) => open_parquet(self.reach.stores.blocks(&file)?).map(|file| file.metadata().clone()),
+            None => self.reach.section(source).and_then(open_parquet).map(|file| file.metadata().clone()),
         };
         match opened {
             Err(error) if error.kind() == ErrorKind::InvalidData => Ok(None),
             opened => opened.map(Some),
         }
+    }
+}
+
+/// A reader that fails once, if there is an error.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 

@@ -1,21 +1,29 @@
-//! Opens and writes plain, gzip and zstd files.
-//!
-//! A `.warc.zst` file may begin with a dictionary that all its frames need. It is stored in a special skippable frame
-//! and may itself be compressed.
+//! Opens plain and compressed files: gzip, zstd, xz, bzip2 and LZ4.
+
+mod dictionary;
+mod lz4;
+mod windows;
+mod write;
+mod xz;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::Compression;
+use bzip2::read::MultiBzDecoder;
+use flate2::bufread::DeflateDecoder;
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use self::dictionary::dictionary;
+use self::lz4::{Unlz4, is_lz4};
+use self::windows::Unzstd;
+pub(crate) use self::windows::{WIDEST, Window, Windows, window};
+pub(crate) use self::write::{write, write_member};
+use self::xz::Unxz;
 use super::remote::is_transport;
-use super::windows::{Unzstd, Window};
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +31,21 @@ pub(crate) enum Packing {
     Plain,
     Gzip,
     Zstd,
+    Xz,
+    Bzip2,
+    Lz4,
+}
+
+/// The compression that the ending of a file name indicates, in lower case, and the name without the ending.
+pub(crate) fn by_ending(name: &str) -> (&str, Packing) {
+    match name.rsplit_once('.') {
+        Some((stem, "gz")) => (stem, Packing::Gzip),
+        Some((stem, "zst" | "zstd")) => (stem, Packing::Zstd),
+        Some((stem, "xz")) => (stem, Packing::Xz),
+        Some((stem, "bz2")) => (stem, Packing::Bzip2),
+        Some((stem, "lz4")) => (stem, Packing::Lz4),
+        _ => (name, Packing::Plain),
+    }
 }
 
 /// How many bytes are unpacked at a time.
@@ -30,17 +53,10 @@ const PIECE_BYTES: usize = 32 << 10;
 /// Below this unpacked size, no file counts as a decompression bomb.
 const HARMLESS_BYTES: u64 = 64 << 20;
 
-/// The magic number of a dictionary frame.
-const DICTIONARY_MAGIC: [u8; 4] = 0x184d_2a5d_u32.to_le_bytes();
-/// The magic number of a data frame.
-const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
-/// The largest accepted dictionary. Archives use about a megabyte.
-const DICTIONARY_BYTES: u64 = 16 << 20;
-
 /// A reader of the unpacked bytes, and a counter of the packed bytes read from the file.
 pub(crate) type Opened = (Box<dyn Read + Send>, Arc<AtomicU64>);
 
-/// Opens a file and unpacks it: all members of a gzip file, all frames of a zstd file. If the file is corrupt or
+/// Opens a file and unpacks it: all members, frames or streams that it has. If the file is corrupt or
 /// expands more than `expansion` times, reading fails with an error that is not a system error.
 pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<Opened> {
     unpack(Box::new(File::open(path)?), packing, expansion)
@@ -51,7 +67,7 @@ pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u6
     unpack_within(file, packing, expansion, Window::default())
 }
 
-/// As [`unpack`], and fails where a frame of a zstd file is wider than `window`.
+/// As [`unpack`], and fails where a zstd frame or an xz block needs more than `window`.
 pub(crate) fn unpack_within(
     file: Box<dyn Read + Send>,
     packing: Packing,
@@ -62,9 +78,12 @@ pub(crate) fn unpack_within(
     let file = Counted { inner: file, bytes: taken.clone() };
     let inner: Box<dyn Read + Send> = match packing {
         Packing::Plain => return Ok((Box::new(file), taken)),
-        Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 17, file))),
+        Packing::Gzip => Box::new(MultiGzDecoder::new(buffered(file))),
+        Packing::Xz => Box::new(Unxz::new(buffered(file), window)),
+        Packing::Bzip2 => Box::new(MultiBzDecoder::new(buffered(file))),
+        Packing::Lz4 => Box::new(Unlz4::new(buffered(file))),
         Packing::Zstd => {
-            let mut file = BufReader::with_capacity(1 << 17, file);
+            let mut file = buffered(file);
             match dictionary(&mut file).and_then(|dictionary| Unzstd::new(file, &dictionary, window)) {
                 Ok(reader) => Box::new(reader),
                 Err(error) if is_no_damage(&error) => return Err(error),
@@ -76,128 +95,35 @@ pub(crate) fn unpack_within(
     Ok((Box::new(Guarded { inner, packed: taken.clone(), unpacked: 0, expansion }), taken))
 }
 
-/// The compression of a file that begins with `head`, or why the file cannot be read.
-pub(crate) fn sniff(head: &[u8]) -> Result<Packing, &'static str> {
-    match head {
-        [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Packing::Zstd),
-        [0x04 | 0x02, 0x22 | 0x21, 0x4d | 0x4c, 0x18, ..] => {
-            Err("compressed with LZ4, which is not supported: unpack it first (lz4 -d)")
-        }
-        [b'P', b'K', 3 | 5, 4 | 6, ..] => {
-            Err("a ZIP or WACZ file, which is not supported: unpack it and give the files inside")
-        }
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-            Err("compressed with XZ, which is not supported: unpack it first (xz -d)")
-        }
-        [b'B', b'Z', b'h', ..] => {
-            Err("compressed with bzip2, which is not supported: unpack it first (bzip2 -d)")
-        }
-        _ => Ok(Packing::Plain),
-    }
+/// Unpacks Deflate without a frame, as members of ZIP files are packed, within the same limit.
+pub(crate) fn inflate(file: Box<dyn Read + Send>, expansion: u64) -> Box<dyn Read + Send> {
+    let packed = Arc::new(AtomicU64::new(0));
+    let file = Counted { inner: file, bytes: packed.clone() };
+    let inner = BufReader::with_capacity(PIECE_BYTES, DeflateDecoder::new(buffered(file)));
+    Box::new(Guarded { inner, packed, unpacked: 0, expansion })
 }
 
-/// Reads the dictionary at the start of a zstd file; empty if there is none. `file` then continues after it.
-fn dictionary(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    // The first fill of the buffer returns the magic number whole, unless the file is shorter than a frame.
-    if !file.fill_buf()?.starts_with(&DICTIONARY_MAGIC) {
-        return Ok(Vec::new());
+fn buffered<R: Read>(file: R) -> BufReader<R> {
+    BufReader::with_capacity(1 << 17, file)
+}
+
+/// The compression of a file that begins with `head`.
+pub(crate) fn sniff(head: &[u8]) -> Packing {
+    match head {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Packing::Xz,
+        // A block, or the end of an empty file.
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Packing::Bzip2,
+        head if is_lz4(head) => Packing::Lz4,
+        _ => Packing::Plain,
     }
-    let mut head = [0; 8];
-    file.read_exact(&mut head)?;
-    let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    let refused = || io::Error::other("its dictionary is too large: refused");
-    if u64::from(length) > DICTIONARY_BYTES {
-        return Err(refused());
-    }
-    let mut held = vec![0; length as usize];
-    file.read_exact(&mut held)?;
-    if !held.starts_with(&ZSTD_MAGIC) {
-        return Ok(held);
-    }
-    let mut unpacked = Vec::new();
-    zstd::Decoder::with_buffer(held.as_slice())?.take(DICTIONARY_BYTES + 1).read_to_end(&mut unpacked)?;
-    if unpacked.len() as u64 > DICTIONARY_BYTES { Err(refused()) } else { Ok(unpacked) }
 }
 
 /// Whether reading failed although the file is whole: the system, the network or the memory limit is at fault. Then the
 /// run must stop, and the same command can continue.
 pub(crate) fn is_no_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_some() || is_transport(error) || error.kind() == ErrorKind::OutOfMemory
-}
-
-/// Opens a file for writing with the given compression. The caller must call `Finish::finish` at the end.
-pub(crate) fn write(file: File, packing: Packing) -> io::Result<Box<dyn Finish + Send>> {
-    let file = BufWriter::with_capacity(1 << 18, file);
-    Ok(match packing {
-        Packing::Plain => Box::new(file),
-        Packing::Gzip => Box::new(Even::new(GzEncoder::new(file, Compression::default()))),
-        Packing::Zstd => Box::new(Even::new(zstd::Encoder::new(file, 0)?)),
-    })
-}
-
-/// A writer that must be told when the last byte was written.
-pub(crate) trait Finish: Write {
-    /// Writes all buffered bytes and syncs the file to disk.
-    fn finish(self: Box<Self>) -> io::Result<()>;
-}
-
-impl Finish for BufWriter<File> {
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        self.into_inner().map_err(|error| error.into_error())?.sync_data()
-    }
-}
-
-impl Finish for GzEncoder<BufWriter<File>> {
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        Finish::finish(Box::new(GzEncoder::finish(*self)?))
-    }
-}
-
-impl Finish for zstd::Encoder<'static, BufWriter<File>> {
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        Finish::finish(Box::new(zstd::Encoder::finish(*self)?))
-    }
-}
-
-/// Passes on blocks of one size. The output of a compressor may depend on how its input is split, and that split
-/// depends on the memory limit.
-struct Even<W> {
-    out: W,
-    held: Vec<u8>,
-}
-
-/// The size of those blocks.
-const EVEN_BYTES: usize = 64 << 10;
-
-impl<W> Even<W> {
-    fn new(out: W) -> Even<W> {
-        Even { out, held: Vec::with_capacity(EVEN_BYTES) }
-    }
-}
-
-impl<W: Write> Write for Even<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = bytes.len().min(EVEN_BYTES - self.held.len());
-        self.held.extend_from_slice(&bytes[..n]);
-        if self.held.len() == EVEN_BYTES {
-            self.out.write_all(&self.held)?;
-            self.held.clear();
-        }
-        Ok(n)
-    }
-
-    /// Does nothing: a partial block would make the blocks uneven.
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<W: Finish> Finish for Even<W> {
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.out.write_all(&self.held)?;
-        Finish::finish(Box::new(self.out))
-    }
 }
 
 /// Counts the bytes read.
@@ -261,6 +187,12 @@ impl<R> Guarded<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::dictionary::DICTIONARY_MAGIC;
     use super::*;
 
     fn opened(bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -268,7 +200,7 @@ mod tests {
         let path = folder.path().join("x");
         std::fs::write(&path, bytes).unwrap();
         let mut out = Vec::new();
-        let read = open(&path, sniff(bytes).unwrap(), 1_000)?.0.read_to_end(&mut out);
+        let read = open(&path, sniff(bytes), 1_000)?.0.read_to_end(&mut out);
         read.map(|_| out)
     }
 
@@ -328,15 +260,43 @@ mod tests {
         assert!(got[0] == got[1] && got[1] == got[2]);
     }
 
+    /// `text` in a compression, as one member.
+    fn packed(text: &[u8], packing: Packing) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_member(&mut out, packing, |out| out.write_all(text)).unwrap();
+        out
+    }
+
+    const ALL: [Packing; 6] =
+        [Packing::Plain, Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2, Packing::Lz4];
+
     #[test]
-    fn other_packings_are_named() {
-        for (head, word) in
-            [(&b"\x04\x22\x4d\x18"[..], "LZ4"), (b"PK\x03\x04", "WACZ"), (b"\xfd7zXZ\0", "XZ")]
-        {
-            assert!(sniff(head).unwrap_err().contains(word));
+    fn every_compression_is_recognised_and_undone() {
+        for packing in ALL {
+            let (one, two) = (packed(b"WARC/1.0 ", packing), packed(b"twice", packing));
+            assert_eq!(sniff(&one), packing);
+            assert_eq!(opened(&[&one[..], &two].concat()).unwrap(), b"WARC/1.0 twice", "{packing:?}");
+            assert_eq!(opened(&packed(b"", packing)).unwrap(), b"", "{packing:?}");
         }
-        assert_eq!(sniff(b"\x5d\x2a\x4d\x18"), Ok(Packing::Zstd));
-        assert_eq!((sniff(b"WARC/1.0"), sniff(b"")), (Ok(Packing::Plain), Ok(Packing::Plain)));
+        assert_eq!(sniff(b"\x5d\x2a\x4d\x18"), Packing::Zstd);
+        assert_eq!(
+            (sniff(b"WARC/1.0"), sniff(b""), sniff(b"BZh")),
+            (Packing::Plain, Packing::Plain, Packing::Plain)
+        );
         assert_eq!(opened(b"").unwrap(), b"");
+    }
+
+    #[test]
+    fn damage_and_bombs_are_errors_that_are_not_the_systems() {
+        let text: Vec<u8> = (0..20_000u32).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+        for packing in ALL.into_iter().filter(|packing| *packing != Packing::Plain) {
+            let whole = packed(&text, packing);
+            let error = opened(&whole[..whole.len() - 9]).unwrap_err();
+            assert!(!is_no_damage(&error), "{packing:?}: {error}");
+            let bomb = packed(&vec![0; 70 << 20], packing);
+            let (mut reader, _) = unpack(Box::new(io::Cursor::new(bomb)), packing, 10).unwrap();
+            let error = io::copy(&mut reader, &mut io::sink()).unwrap_err();
+            assert!(error.to_string().contains("decompression bomb"), "{packing:?}: {error}");
+        }
     }
 }

@@ -19,6 +19,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, FileReader};
 
 use self::cells::Cells;
+pub(super) use self::cells::write_string;
 use self::columns::{Column, choose};
 pub(crate) use self::counts::column_reader;
 pub(crate) use self::guard::{ParquetFile, guarded, open_parquet};

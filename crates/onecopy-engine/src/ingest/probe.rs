@@ -17,9 +17,10 @@ use crate::job::Fields;
 use crate::parallel::for_each;
 use crate::progress::Progress;
 
-/// The most field names in an error, and the most records that they are taken from.
+/// The most field names in an error, and the most records and sources that they are taken from.
 const NAMES: usize = 20;
 const RECORDS: usize = 100;
+const SOURCES: usize = 16;
 
 /// The part of a record that a field holds, and the name of the field.
 type Named<'a> = (&'static str, &'a str);
@@ -31,23 +32,36 @@ pub(crate) fn check_fields(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let missing = Mutex::new(named(&opener.fields));
+    let missing = named(&opener.fields);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = Mutex::new(missing);
     let records: Vec<&Source> = sources.iter().filter(|source| has_fields(source.format)).collect();
     let state = || ();
     for_each(threads, records.len(), state, |(), at| look(records[at], opener, &missing, progress))?;
     let missing = missing.into_inner().expect("no thread panics with this lock");
     let Some(&(part, name)) = missing.first() else { return Ok(()) };
-    let known = records.iter().find_map(|source| field_names(source, opener).transpose()).transpose()?;
+    let mut known: Vec<String> = Vec::new();
+    for source in records.iter().take(SOURCES) {
+        let names = field_names(source, opener)?;
+        names.into_iter().for_each(|name| {
+            if !known.contains(&name) {
+                known.push(name)
+            }
+        });
+    }
+    known.truncate(NAMES);
     // No field is missing if there is no record.
-    if known.is_none() && !records.is_empty() {
+    if known.is_empty() && !records.is_empty() {
         return Ok(());
     }
-    Err(Error::NoField { part, name: name.into(), known: known.unwrap_or_default() })
+    Err(Error::NoField { part, name: name.into(), known })
 }
 
 /// Whether records of this format have named fields.
 fn has_fields(format: Format) -> bool {
-    matches!(format, Format::Lines(_) | Format::Parquet)
+    matches!(format, Format::Lines(_) | Format::Array(_) | Format::Table(_) | Format::Parquet)
 }
 
 fn named(fields: &Fields) -> Vec<Named<'_>> {
@@ -81,6 +95,11 @@ fn look(
     if source.format == Format::Parquet {
         let columns = opener.parquet_metadata(source).at("read", &source.path)?;
         strike(&|name| columns.as_ref().is_some_and(|file| column_names(file).any(|column| column == name)));
+        return Ok(());
+    }
+    if let Format::Table(_) = source.format {
+        let titles = opener.titles(source).at("read", &source.path)?;
+        strike(&|name| titles.iter().any(|title| title == name));
         return Ok(());
     }
     let (mut chunks, _) = opener.chunks(source).at("read", &source.path)?;
@@ -127,12 +146,14 @@ fn column_names(file: &ParquetMetaData) -> impl Iterator<Item = String> {
     top.chain(schema.columns().iter().map(|leaf| leaf.path().string()))
 }
 
-/// The names of some fields of a source; `None` if it has no record.
-fn field_names(source: &Source, opener: &Opener) -> Result<Option<Vec<String>>> {
+/// The names of the fields of the first records of a source.
+fn field_names(source: &Source, opener: &Opener) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     if source.format == Format::Parquet {
         let file = opener.parquet_metadata(source).at("read", &source.path)?;
         names.extend(file.iter().flat_map(column_names));
+    } else if let Format::Table(_) = source.format {
+        names = opener.titles(source).at("read", &source.path)?;
     } else if let Some(chunk) =
         opener.chunks(source).and_then(|(mut chunks, _)| chunks.next(Vec::new())).at("read", &source.path)?
     {
@@ -141,10 +162,7 @@ fn field_names(source: &Source, opener: &Opener) -> Result<Option<Vec<String>>> 
             names.extend(record.as_object().into_iter().flat_map(|record| record.keys().cloned()));
         }
     }
-    let mut seen = std::collections::HashSet::new();
-    names.retain(|name| seen.insert(name.clone()));
-    names.truncate(NAMES);
-    Ok(Some(names).filter(|names| !names.is_empty()))
+    Ok(names)
 }
 
 /// The known name that was probably meant: the same in another case, or with at most two changed letters.

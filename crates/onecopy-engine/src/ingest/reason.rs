@@ -43,6 +43,8 @@ pub(crate) enum Class {
     NotJson,
     NoText,
     WrongType,
+    /// A row of a table with another number of fields than the header.
+    Ragged,
     /// Bytes of an archive that belong to no record.
     Stray,
     /// A content encoding that cannot be undone.
@@ -65,7 +67,7 @@ pub(crate) enum Class {
 use Class::*;
 
 /// All classes without a number of their own, in the order of their codes.
-const PLAIN: [Class; 26] = [
+const PLAIN: [Class; 27] = [
     Image,
     AudioOrVideo,
     Font,
@@ -81,6 +83,7 @@ const PLAIN: [Class; 26] = [
     NotJson,
     NoText,
     WrongType,
+    Ragged,
     Stray,
     Encoded,
     Damaged,
@@ -130,6 +133,7 @@ impl Class {
             NotJson => "not JSON",
             NoText => "without text",
             WrongType => "of a wrong type",
+            Ragged => "rows of another width",
             Stray => "outside any record",
             Encoded => "wrongly encoded",
             Damaged => "damaged",
@@ -147,7 +151,7 @@ impl Class {
         match self {
             Http(_) | Image | AudioOrVideo | Font | Script | Style | Pdf | OtherMedia | Empty | Segmented
             | NoWords | Nowhere => RejectionKind::NotAPage,
-            NotUtf8 | NotJson | NoText | WrongType | Stray | Encoded | Damaged | Refused => {
+            NotUtf8 | NotJson | NoText | WrongType | Ragged | Stray | Encoded | Damaged | Refused => {
                 RejectionKind::Unreadable
             }
             Overlong | Endless | Bomb | BombFile => RejectionKind::Limit,

@@ -2,20 +2,27 @@
 //!
 //! It copies as little as possible: the text stays in the JSON line, with its escapes.
 
+mod fields;
+mod line;
+mod scan;
+
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use onecopy_core::{LinkKind, Needs, Record, Text, decode, parse_time, unescape, unix_seconds};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::{FIELDS, Field, FieldNames};
+use self::fields::FIELDS;
+pub(crate) use self::fields::{Field, FieldNames};
+pub(crate) use self::line::to_line;
 use super::format::Format;
 use super::inputs::Source;
 use super::opener::Opener;
+use super::packing::is_no_damage;
 use super::reason::{Class, Reason};
-use super::scan;
 
 /// Reads a line of JSON Lines. Returns the reason if the line has no usable page.
 pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -> Result<Record<'a>, Reason> {
@@ -47,7 +54,14 @@ pub(crate) fn read_document<'a>(
     bytes.clear();
     // Reserve the whole size at once: growing by doubling may take twice as much.
     bytes.reserve_exact((source.bytes as usize).min(page_bytes) + 1);
-    opener.bytes(source)?.take(page_bytes as u64 + 1).read_to_end(bytes)?;
+    match opener.unpacked(source)?.take(page_bytes as u64 + 1).read_to_end(bytes) {
+        Err(error) if is_no_damage(&error) => return Err(error),
+        Err(error) => {
+            let class = if error.kind() == ErrorKind::FileTooLarge { Class::Bomb } else { Class::Damaged };
+            return Ok(Err(Reason::new(class, format!("damaged: {error}"))));
+        }
+        Ok(_) => {}
+    }
     if bytes.len() > page_bytes {
         return Ok(Err(Reason::overlong(page_bytes)));
     }
@@ -62,10 +76,10 @@ pub(crate) fn document<'a>(
     address: Option<&'a str>,
     needs: &Needs,
 ) -> Record<'a> {
-    let text = decode(bytes, None, format == Format::Html);
+    let text = decode(bytes, None, matches!(format, Format::Html(_)));
     let mut record = Record { url: address.map(Cow::Borrowed), ..Record::default() };
     match format {
-        Format::Html => record.html(&text, needs),
+        Format::Html(_) => record.html(&text, needs),
         _ => record.plain(Text::Plain(text), needs),
     }
     record
@@ -146,7 +160,7 @@ fn string_inside<'a>(raw: &'a str, what: &str) -> Result<&'a str, Reason> {
 }
 
 /// Whether a text field holds a whole HTML document.
-pub(super) fn looks_like_html(raw: &str) -> bool {
+fn looks_like_html(raw: &str) -> bool {
     let escapes = ["\\n", "\\r", "\\t", "\\ufeff"];
     let mut start = raw.trim_start();
     while let Some(rest) = escapes.iter().find_map(|escape| start.strip_prefix(escape)) {
@@ -197,35 +211,53 @@ impl<'a> Visitor<'a> for RawParts<'_, '_, 'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(meaning) = map.next_key_seed(FieldKey(self.names))? {
-            if meaning.is_none() {
+        while let Some((meaning, below)) = map.next_key_seed(FieldKey(self.names))? {
+            if meaning.is_none() && below.is_empty() {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
             let raw = map.next_value::<&'a RawValue>().map_err(A::Error::custom)?.get();
             self.found.take(meaning, raw);
+            for (path, field) in &below {
+                // A field whose own name has the dot comes before one in an object.
+                nested(raw, path).into_iter().for_each(|raw| self.found.take(Some((*field, 1)), raw));
+            }
         }
         Ok(())
     }
 }
 
-/// Maps a field name to its meaning.
+/// The value at a path of an object. At each step, a field whose name is the rest of the path comes first.
+fn nested<'a>(object: &'a str, path: &str) -> Option<&'a str> {
+    let fields: BTreeMap<String, &'a RawValue> = serde_json::from_str(object).ok()?;
+    let own = fields.get(path).map(|raw| raw.get());
+    let deeper = |(name, raw): (&String, &&'a RawValue)| {
+        nested(raw.get(), path.strip_prefix(name.as_str())?.strip_prefix('.')?)
+    };
+    own.or_else(|| fields.iter().find_map(deeper))
+}
+
+/// Maps a field name to its meaning, and to the paths that lead through it.
 struct FieldKey<'a>(&'a FieldNames);
 
+/// The meaning of a field name, and the paths from there on.
+type KeyMeaning = (Option<(Field, u8)>, Vec<(String, Field)>);
+
 impl<'de> DeserializeSeed<'de> for FieldKey<'_> {
-    type Value = Option<(Field, u8)>;
+    type Value = KeyMeaning;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
 impl Visitor<'_> for FieldKey<'_> {
-    type Value = Option<(Field, u8)>;
+    type Value = KeyMeaning;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a field name")
     }
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.meaning(name))
+        let below = self.0.below(name).map(|(path, field)| (path.to_owned(), field));
+        Ok((self.0.meaning(name), below.collect()))
     }
 }
 
@@ -271,6 +303,23 @@ mod tests {
         ] {
             assert_eq!(words(line), "yes", "{line}");
         }
+    }
+
+    #[test]
+    fn a_path_leads_into_objects_unless_a_field_has_its_name() {
+        let fields =
+            Fields { text: Some("data.text".into()), url: Some("meta.page.url".into()), ..Fields::default() };
+        let names = FieldNames::new(&fields);
+        for (line, text, url) in [
+            (r#"{"data":{"text":"yes"},"meta":{"page":{"url":"u"}}}"#, "yes", Some("u")),
+            (r#"{"data":{"text":"no"},"data.text":"yes","meta.page":{"url":"u"}}"#, "yes", Some("u")),
+            (r#"{"data.text":"yes","data":{"text":"no"},"meta":{"page.url":"u"}}"#, "yes", Some("u")),
+            (r#"{"data":{"text":"yes"},"meta":[],"url":"no"}"#, "yes", None),
+        ] {
+            let record = read_line(line.as_bytes(), &names, &needs()).unwrap();
+            assert_eq!((&*record.text.plain(), record.url.as_deref()), (text, url), "{line}");
+        }
+        assert!(read_line(br#"{"data":"text","text":"no"}"#, &names, &needs()).is_err());
     }
 
     #[test]

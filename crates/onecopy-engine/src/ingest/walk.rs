@@ -4,13 +4,15 @@
 
 use std::ops::Range;
 
+use memchr::memrchr;
 use onecopy_core::{Needs, Record};
+use serde::de::IgnoredAny;
 
 use super::chunks::{Chunk, Trouble, lines};
-use super::fields::FieldNames;
 use super::format::Format;
 use super::reason::{Class, DAMAGED, Reason};
-use super::record::read_line;
+use super::record::{FieldNames, read_line};
+use super::split::failed_row;
 use super::warc::{WarcRecord, read_record, records};
 use crate::job::Limits;
 
@@ -27,6 +29,8 @@ pub(crate) struct RawRecord<'a> {
 /// A line, or what an archive holds.
 enum RawBody<'a> {
     Line,
+    /// Why a row of a table cannot be read.
+    Failed(String),
     /// A record of an archive, or why the bytes are none.
     Archived(Result<WarcRecord<'a>, String>),
 }
@@ -40,10 +44,14 @@ pub(crate) struct RecordReader<'a> {
 }
 
 /// The records of a chunk of a source of this format, in order.
-pub(crate) fn walk(chunk: &Chunk, format: Format) -> impl Iterator<Item = RawRecord<'_>> {
+pub(crate) fn walk<'a>(chunk: &'a Chunk, format: Format) -> impl Iterator<Item = RawRecord<'a>> {
     let bytes = &chunk.bytes[..];
     let is_archive = matches!(format, Format::Records(_));
-    let line = |(start, line): (usize, &[u8])| (start..start + line.len(), RawBody::Line);
+    let is_table = matches!(format, Format::Table(_));
+    let line = move |(start, line): (usize, &'a [u8])| {
+        let failed = failed_row(line).filter(|_| is_table);
+        (start..start + line.len(), failed.map_or(RawBody::Line, RawBody::Failed))
+    };
     let lines = (!is_archive).then(|| lines(bytes).map(line));
     let archived =
         is_archive.then(|| records(bytes).map(|item| (item.range, RawBody::Archived(item.record))));
@@ -63,6 +71,7 @@ impl RecordReader<'_> {
             RawBody::Line if is_blank(raw.bytes) => Ok(None),
             RawBody::Line if raw.bytes.len() > self.limits.page_bytes => Err(self.overlong()),
             RawBody::Line => read_line(raw.bytes, self.names, self.needs).map(Some),
+            RawBody::Failed(text) => Err(Reason::new(Class::Ragged, text.as_str())),
             RawBody::Archived(Ok(record)) => read_record(record, self.limits, self.needs),
             RawBody::Archived(Err(text)) => Err(Reason::new(Class::Stray, text.as_str())),
         }
@@ -90,6 +99,14 @@ impl RecordReader<'_> {
     }
 }
 
+/// Whether a file of lines ends with this chunk, within a record.
+pub(crate) fn ends_in_a_record(chunk: &Chunk, format: Format) -> bool {
+    let is_open = matches!(format, Format::Lines(_)) && !chunk.bytes.ends_with(b"\n");
+    let last = || memrchr(b'\n', &chunk.bytes).map_or(&chunk.bytes[..], |end| &chunk.bytes[end + 1..]);
+    let ends_early = |error: serde_json::Error| error.is_eof();
+    is_open && !is_blank(last()) && serde_json::from_slice::<IgnoredAny>(last()).is_err_and(ends_early)
+}
+
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
@@ -98,6 +115,23 @@ fn is_blank(line: &[u8]) -> bool {
 mod tests {
     use super::super::packing::Packing;
     use super::*;
+
+    #[test]
+    fn a_file_can_end_in_a_record() {
+        let lines = Format::Lines(Packing::Plain);
+        for (text, expected) in [
+            ("{}\n{\"a\":", true),
+            ("{}\n{}", false),
+            ("{}\n", false),
+            ("x", false),
+            ("{}\n ", false),
+            ("[", true),
+        ] {
+            let chunk = Chunk { bytes: text.into(), ..Chunk::default() };
+            assert_eq!(ends_in_a_record(&chunk, lines), expected, "{text}");
+            assert!(!ends_in_a_record(&chunk, Format::Records(Packing::Plain)), "{text}");
+        }
+    }
 
     #[test]
     fn blank_and_broken_lines_have_numbers_too() {

@@ -28,7 +28,8 @@ pub(crate) use capture::{
 pub(crate) use meaning::{Meaning, meaning};
 pub(crate) use overlong::{Overlong, Purpose};
 pub(crate) use page::read_record;
-pub(crate) use records::{RecordKind, WarcRecord, records};
+pub(crate) use records::{RecordKind, WarcRecord, records, started};
+pub(super) use sniff::{is_no_text, starts_like_html};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -44,6 +45,11 @@ use crate::parallel::{Gate, Permit};
 const HTTP_HEADER_BYTES: usize = 64 << 10;
 /// How many bytes are read at a time while searching for the next record.
 const SEEK_BYTES: usize = 128 << 10;
+
+/// The status, the media type and the body of an HTTP response; `None` if the block is not one.
+pub(crate) fn http_parts(block: &[u8]) -> Option<(u16, Option<&[u8]>, &[u8])> {
+    http::parse(block).map(|response| (response.status, response.content_type, response.body))
+}
 
 /// Whether a file whose unpacked bytes begin with `head` is of the WARC family.
 pub(crate) fn is_warc(head: &[u8]) -> bool {

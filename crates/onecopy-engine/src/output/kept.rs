@@ -12,14 +12,15 @@ use std::path::{Path, PathBuf};
 use onecopy_core::Decision;
 
 use self::records::Records;
+use super::cdxj::Cdxj;
 use super::parquet::write_kept;
 use super::treatment::Treatments;
 use super::warc::RecordWriter;
 use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, write};
+use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, copy_kept, write};
 use crate::parallel::for_each;
-use crate::progress::Progress;
+use crate::progress::{Leg, Progress};
 use crate::report::Archives;
 
 /// Writes the kept pages below `kept/` in the results folder. It skips files that an earlier run finished.
@@ -30,6 +31,9 @@ pub(crate) struct KeptWriter<'a> {
     pub losses: &'a Losses,
     pub progress: &'a dyn Progress,
 }
+
+/// Scanning an archive takes about one in so many parts of the time for writing it.
+const SCAN_SHARE: u64 = 4;
 
 /// A file of many pages.
 struct Stream<'a> {
@@ -42,25 +46,38 @@ struct Stream<'a> {
 impl KeptWriter<'_> {
     /// Writes all files. Returns how archives hold removed pages, if there are archives.
     pub(crate) fn write(&self, threads: usize) -> Result<Option<Archives>> {
-        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         let kept = self.kept();
         fs::create_dir_all(&kept).at("create", &kept)?;
-        let ranges = self.segments.ranges(lots.len());
-        let treatments = Treatments::settle(self, &ranges, threads)?;
+        let ranges = self.segments.ranges(self.work.lots.len());
+        let bytes: u64 = self.work.run.inputs.sources.iter().map(|source| source.bytes).sum();
+        let (archives, scanned) = Treatments::archives(self);
+        let treatments = {
+            let leg = Leg::new(self.progress, scanned / SCAN_SHARE, scanned);
+            Treatments::settle(&KeptWriter { progress: &leg, ..*self }, &archives, &ranges, threads)?
+        };
+        let leg = Leg::new(self.progress, bytes - scanned / SCAN_SHARE, bytes);
+        KeptWriter { progress: &leg, ..*self }.lots(&ranges, &treatments, threads)?;
+        Ok(treatments.counts)
+    }
+
+    fn lots(&self, ranges: &[Range<usize>], treatments: &Treatments, threads: usize) -> Result<()> {
+        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         let no_state = || ();
         for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
             Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
                 Some(name) => {
                     let stream = Stream { source: &sources[*number as usize], name: &name, lot };
-                    self.file(&stream, ranges[lot].clone(), &treatments)
+                    self.file(&stream, ranges[lot].clone(), treatments)
                 }
-                None => Ok(self.progress.advance(sources[*number as usize].bytes)),
+                None => {
+                    self.progress.advance(sources[*number as usize].bytes);
+                    Ok(())
+                }
             },
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
-        })?;
-        Ok(treatments.counts)
+        })
     }
 
     /// Writes the kept lines of all sources to one stream, in input order. All sources are JSON Lines.
@@ -102,10 +119,20 @@ impl KeptWriter<'_> {
             Format::Records(packing) => {
                 let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing);
                 let treatments = treatments.of_lot(lot)?;
-                self.records(source, segments, Records { treatments, aside: &aside, out, number: 0 })?
+                let index =
+                    self.work.run.cdxj.then(|| Cdxj::new(&target, &aside, 4 * self.work.budget.chunk));
+                let records = Records { treatments, aside: &aside, out, number: 0, at: 0, index };
+                if let Some(index) = self.records(source, segments, records)? {
+                    let beside = self.kept().join(format!("{name}.cdxj"));
+                    make_parent(&beside)?;
+                    fs::rename(&index, &beside).at("create", &beside)?;
+                }
             }
-            Format::Lines(Packing::Plain) if source.version.is_none() => {
+            Format::Lines(Packing::Plain) if source.version.is_none() && source.member.is_none() => {
                 self.plain(source, segments, &aside)?
+            }
+            Format::Table(packing) | Format::Array(packing) => {
+                self.split(source, segments, create()?, packing, &aside)?
             }
             format => self.lines(source, segments, create()?, format.packing(), &aside)?,
         }
@@ -145,7 +172,13 @@ impl KeptWriter<'_> {
         })
     }
 
-    fn records(&self, source: &Source, segments: Range<usize>, mut records: Records) -> Result<()> {
+    /// Writes the records of an archive. Returns the path of their index.
+    fn records(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        mut records: Records,
+    ) -> Result<Option<PathBuf>> {
         self.chunks(source, segments, |_, _, chunk, rest| {
             records.write(chunk)?;
             match chunk.trouble {
@@ -179,10 +212,26 @@ impl KeptWriter<'_> {
         Ok(())
     }
 
-    /// Writes the kept rows of a Parquet file.
-    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<()> {
-        let mut kept = HashSet::new();
-        let mut before = 0;
+    /// Copies the kept records of a file whose records are not lines.
+    fn split(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        file: File,
+        packing: Packing,
+        aside: &Path,
+    ) -> Result<()> {
+        let kept = self.kept_numbers(segments)?;
+        let mut out = write(file, packing).at("write", aside)?;
+        let (mut split, reader, _) = self.work.opener.split(source).at("read", &source.path)?;
+        copy_kept(reader, &mut *split, |number| kept.contains(&number), &mut out).at("write", aside)?;
+        self.progress.advance(source.bytes);
+        out.finish().at("write", aside)
+    }
+
+    /// The numbers of the kept records of a file, from zero.
+    fn kept_numbers(&self, segments: Range<usize>) -> Result<HashSet<u64>> {
+        let (mut kept, mut before) = (HashSet::new(), 0);
         for number in segments {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             let stays =
@@ -190,12 +239,17 @@ impl KeptWriter<'_> {
             kept.extend(stays.map(|(_, row)| before + u64::from(row.line)));
             before += u64::from(segment.lines);
         }
+        Ok(kept)
+    }
+
+    /// Writes the kept rows of a Parquet file.
+    fn rows(&self, source: &Source, segments: Range<usize>, file: File, aside: &Path) -> Result<()> {
+        let kept = self.kept_numbers(segments)?;
         let keep = |row: u64| kept.contains(&row);
-        let written = match source.remote() {
-            Some(remote) => {
-                self.work.opener.stores.blocks(&remote).and_then(|blocks| write_kept(blocks, file, keep))
-            }
-            None => File::open(&source.path).and_then(|input| write_kept(input, file, keep)),
+        let reach = &self.work.opener.reach;
+        let written = match source.remote().filter(|_| source.member.is_none()) {
+            Some(remote) => reach.stores.blocks(&remote).and_then(|blocks| write_kept(blocks, file, keep)),
+            None => reach.section(source).and_then(|input| write_kept(input, file, keep)),
         };
         self.progress.advance(source.bytes);
         match written {

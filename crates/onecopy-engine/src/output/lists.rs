@@ -3,24 +3,24 @@
 mod cell;
 mod columns;
 mod forms;
+mod groups;
 mod table;
 
 use std::fs;
 use std::path::Path;
 
-use onecopy_core::{Decision, End, Language, LinkKind, PageId, shown};
+use onecopy_core::{Content, Decision, End, Kind, Language, LinkKind, PageId, shown};
 
 use super::names::{Named, Names};
 use super::place::{Place, Position};
 use super::reasons::ReasonTally;
-use crate::batch::{Decisions, Link, Member, Row, Segment, Segments, facts};
+use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Class, Format, Inputs, Reason};
 use crate::job::Outputs;
 use crate::progress::Progress;
 use crate::report::Counts;
-use cell::object;
-use columns::{GROUP, GROUPS, PAGES, PLACE, REJECTED, REMOVED};
+use columns::{PAGES, REJECTED, REMOVED};
 use forms::{List, NameList};
 
 pub(super) use cell::Cell;
@@ -31,11 +31,15 @@ pub(crate) struct Lists<'a> {
     pub inputs: &'a Inputs,
     pub decisions: &'a Decisions,
     pub threshold: f64,
+    /// Which text of HTML pages is compared.
+    pub content: Content,
+    /// Whether the sketches of HTML pages have parts.
+    pub has_parts: bool,
     /// The memory limit for names, in bytes.
     pub memory: u64,
+    pub outputs: Outputs,
     /// Counts segments, each [`LIST_PASSES`] times.
     pub progress: &'a dyn Progress,
-    pub outputs: Outputs,
 }
 
 /// How many times [`Lists::write`] goes through the segments.
@@ -62,6 +66,19 @@ impl Lists<'_> {
         Ok(())
     }
 
+    /// Whether only the main content of a page may have been compared.
+    fn compares_main(&self, row: &Row) -> bool {
+        match (self.content, self.has_parts) {
+            (Content::All, _) => false,
+            (_, true) => row.own,
+            // Without parts, nothing says which records are HTML.
+            (_, false) => {
+                let format = self.inputs.sources[row.source as usize].format;
+                matches!(format, Format::Html(_) | Format::Records(_))
+            }
+        }
+    }
+
     fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder, "removed", REMOVED, self.outputs)?;
         let mut texts = NameList::create(folder, "removed", self.outputs)?;
@@ -76,6 +93,7 @@ impl Lists<'_> {
                 let winner = names.of(winner)?;
                 let kind = kind.between(row.identity, winner.identity);
                 counts.remove(kind, similarity);
+                counts.main_content |= kind == Kind::Exact && self.compares_main(row);
                 let page = names.named(number, row, segment.name(i));
                 texts.add(&page.name)?;
                 let [source, line, record, place_row] = page.place.cells();
@@ -99,33 +117,6 @@ impl Lists<'_> {
         }
         texts.finish()?;
         out.finish()
-    }
-
-    /// Writes the groups. Returns the group of each page, zero for none.
-    fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
-        let mut of_page = vec![0; self.segments.pages()];
-        let mut out = List::create(folder, "groups", GROUPS, self.outputs)?;
-        for group in self.decisions.grouped().chunk_by(|a, b| a.group == b.group) {
-            counts.group(group.len() as u64);
-            let mut members = Vec::with_capacity(group.len());
-            for &Member { content, place, page, .. } in group {
-                of_page[page as usize] = counts.groups as u32;
-                members.push(((content, place), names.of(page)?, status(&self.decisions.of(page))));
-            }
-            // Redirects to one content have the same rank. Their order must not depend on the input order.
-            members.sort_by(|a, b| (a.0, &a.1.name, a.1.place).cmp(&(b.0, &b.1.name, b.1.place)));
-            let members: Vec<(Named, &str)> =
-                members.into_iter().map(|(_, named, status)| (named, status)).collect();
-            out.line(&group_line(counts.groups, &members))?;
-            for (Named { name, place, .. }, status) in &members {
-                let [source, line, record, row] = place.cells();
-                let (number, name) = (Cell::Number(counts.groups), Cell::Name(name));
-                out.table_row(&[number, name, source, line, record, row, Cell::Text(status)])?;
-            }
-        }
-        out.finish()?;
-        self.progress.advance(self.segments.len() as u64);
-        Ok(of_page)
     }
 
     /// Writes all compared pages, with their places, properties and groups.
@@ -230,27 +221,4 @@ fn status(decision: &Decision) -> &'static str {
         Decision::Removed { .. } => "removed",
         Decision::Rejected => "rejected",
     }
-}
-
-/// A line of `groups.jsonl`. `places` has an entry for each of the `members`.
-fn group_line(number: u64, members: &[(Named, &str)]) -> String {
-    let names = |named: &mut dyn Iterator<Item = &(Named, &str)>| {
-        named.map(|(named, _)| &*named.name).collect::<Vec<_>>().join(",")
-    };
-    let winner = &members[0].0;
-    let [source, at, record, row] = winner.place.cells();
-    let mut line = String::new();
-    let head = [Cell::Number(number), Cell::Name(&winner.name), source, at, record, row];
-    object(GROUP.into_iter(), &head, &mut line);
-    // The lists follow in the same object.
-    line.pop();
-    let kept = names(&mut members.iter().filter(|(_, status)| *status == "kept"));
-    line.push_str(&format!(r#","kept":[{kept}],"members":[{}],"places":["#, names(&mut members.iter())));
-    for (i, (named, status)) in members.iter().enumerate() {
-        line.push_str(if i > 0 { "," } else { "" });
-        let [source, at, record, row] = named.place.cells();
-        object(PLACE.into_iter(), &[source, at, record, row, Cell::Text(status)], &mut line);
-    }
-    line.push_str("]}");
-    line
 }

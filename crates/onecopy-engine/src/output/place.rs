@@ -29,9 +29,9 @@ impl<'a> Place<'a> {
     pub(crate) fn new(source: &'a Source, number: u64) -> Place<'a> {
         let at = match source.format {
             Format::Lines(_) => Position::Line(number),
-            Format::Records(_) => Position::Record(number),
-            Format::Parquet => Position::Row(number),
-            Format::Html | Format::Text => Position::Whole,
+            Format::Records(_) | Format::Array(_) => Position::Record(number),
+            Format::Parquet | Format::Table(_) => Position::Row(number),
+            Format::Html(_) | Format::Text(_) => Position::Whole,
         };
         Place { source: &source.name, at }
     }

@@ -3,9 +3,11 @@
 //! All of this is settled before the first archive is written, because an original may be in another file, and a request
 //! may precede its response. The steps:
 //!
+//! ```text
 //! scan        records → entries     reads the archives again; hashes payloads that may be stored once
 //! originals   entries → rows        of the records with one payload, one stays whole and the others refer to it
-//! companions  entries → dropped     what belongs to a record that is left out is left out too
+//! companions  entries → dropped     requests and metadata of a record that is left out are left out too
+//! ```
 //!
 //! Entries and rows are in files of the working folder, so memory does not limit the number of records.
 
@@ -23,10 +25,10 @@ use onecopy_core::Decision;
 
 pub(crate) use self::files::Original;
 use self::files::{Files, LEFT_OUT, Settled};
-use self::scan::{Found, Scan};
+use self::scan::{Found, Scan, in_lot};
 use super::kept::KeptWriter;
 use crate::error::Result;
-use crate::ingest::{Format, Lot, RecordKind, Source, WarcRecord, id_hash};
+use crate::ingest::{Format, Lot, RecordKind, Source, WarcRecord, names};
 use crate::job::{Payloads, RemovedRecords};
 use crate::parallel::for_each;
 use crate::report::Archives;
@@ -42,22 +44,42 @@ pub(crate) enum Treatment {
 /// How the records of all archives are treated.
 pub(crate) struct Treatments {
     files: Files,
-    /// Hashes of the ids of records that are left out.
+    /// Hashes of the ids of records that are left out, in their archives.
     dropped: HashSet<u64>,
     /// `None` if the input has no archive.
     pub counts: Option<Archives>,
 }
 
 impl Treatments {
+    /// The lots that are archives, with their sources, and the bytes of all.
+    pub(super) fn archives<'a>(kept: &KeptWriter<'a>) -> (Vec<(usize, &'a Source)>, u64) {
+        let sources = &kept.work.run.inputs.sources;
+        let archive = |(lot, of): (usize, &Lot)| match of {
+            // An archive that could not be read is not written.
+            Lot::Stream(number) => Some((lot, &sources[*number as usize])).filter(|(_, source)| {
+                matches!(source.format, Format::Records(_))
+                    && kept.losses.kept_name(*number, &source.name).is_some()
+            }),
+            Lot::Documents(_) => None,
+        };
+        let archives: Vec<_> = kept.work.lots.iter().enumerate().filter_map(archive).collect();
+        let bytes = archives.iter().map(|(_, source)| source.bytes).sum();
+        (archives, bytes)
+    }
+
     /// Settles the treatment of every record. `segments` has the segments of each lot.
-    pub(super) fn settle(kept: &KeptWriter, segments: &[Range<usize>], threads: usize) -> Result<Treatments> {
+    pub(super) fn settle(
+        kept: &KeptWriter,
+        lots: &[(usize, &Source)],
+        segments: &[Range<usize>],
+        threads: usize,
+    ) -> Result<Treatments> {
         let files = Files::new(kept.work.folder());
-        let lots = archives(kept);
         if lots.is_empty() {
             return Ok(Treatments { files, dropped: HashSet::new(), counts: None });
         }
         let mut found = Found::default();
-        if changes_any(kept, &lots, segments) {
+        if changes_any(kept, lots, segments) {
             let scan = Scan::new(kept, &files);
             let all = Mutex::new(&mut found);
             for_each(
@@ -81,13 +103,14 @@ impl Treatments {
 
     /// The treatment of the records of one lot.
     pub(super) fn of_lot(&self, lot: usize) -> Result<LotTreatments<'_>> {
-        Ok(LotTreatments { all: self, rows: self.files.rows(lot)? })
+        Ok(LotTreatments { all: self, lot, rows: self.files.rows(lot)? })
     }
 }
 
 /// How the records of one archive are treated.
 pub(super) struct LotTreatments<'a> {
     all: &'a Treatments,
+    lot: usize,
     rows: Vec<Settled>,
 }
 
@@ -116,21 +139,10 @@ impl LotTreatments<'_> {
 
     /// Whether it belongs to a record that is left out.
     fn is_dropped(&self, record: &WarcRecord) -> bool {
-        !self.all.dropped.is_empty()
-            && matches!(record.kind, RecordKind::Request | RecordKind::Metadata | RecordKind::Revisit)
-            && record.text("warc-record-id").is_some_and(|id| self.all.dropped.contains(&id_hash(&id)))
+        let dropped = &self.all.dropped;
+        let belongs = matches!(record.kind, RecordKind::Request | RecordKind::Metadata | RecordKind::Revisit);
+        !dropped.is_empty() && belongs && dropped.contains(&in_lot(names(record)[0], self.lot))
     }
-}
-
-/// The lots that are archives, with their sources.
-fn archives<'a>(kept: &KeptWriter<'a>) -> Vec<(usize, &'a Source)> {
-    let sources = &kept.work.run.inputs.sources;
-    let archive = |(lot, of): (usize, &Lot)| match of {
-        Lot::Stream(number) => Some((lot, &sources[*number as usize]))
-            .filter(|(_, source)| matches!(source.format, Format::Records(_))),
-        Lot::Documents(_) => None,
-    };
-    kept.work.lots.iter().enumerate().filter_map(archive).collect()
 }
 
 /// Whether any record may change. Without a removed page, all archives are copied.

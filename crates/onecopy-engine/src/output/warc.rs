@@ -2,17 +2,14 @@
 //!
 //! The same removal gives the same bytes in every run: no id is made up, and no write date is stored.
 
-mod digest;
+pub(super) mod digest;
 
 pub(crate) use digest::stated;
 
-use std::io::{self, Read, Write};
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use std::io::{self, Write};
 
 use super::treatment::Original;
-use crate::ingest::{Capture, Copied, Packing, WarcRecord, records};
+use crate::ingest::{Capture, Copied, Packing, WarcRecord, records, write_member};
 
 /// The profile of a revisit whose payload equals the original's byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -83,7 +80,7 @@ pub(crate) fn revisit(
     out
 }
 
-/// Writes each record as its own gzip member or zstd frame, so that tools can read it by its offset.
+/// Writes each record as its own gzip member, frame or stream, so that tools can read it by its offset.
 pub(crate) struct RecordWriter<W> {
     out: W,
     packing: Packing,
@@ -98,24 +95,24 @@ impl<W: Write> RecordWriter<W> {
         RecordWriter { out, packing, packed: Vec::new() }
     }
 
-    /// Writes a record unchanged, and adds missing line ends.
-    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<()> {
+    /// Writes a record unchanged, and adds missing line ends. Returns the number of bytes.
+    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<u64> {
         let ends = missing_ends(record);
+        if self.packing == Packing::Plain {
+            self.out.write_all(record)?;
+            self.out.write_all(ends)?;
+            return Ok((record.len() + ends.len()) as u64);
+        }
         self.packed.clear();
-        match self.packing {
-            Packing::Plain => return self.out.write_all(record).and_then(|()| self.out.write_all(ends)),
-            Packing::Gzip => {
-                let mut encoder = GzEncoder::new(&mut self.packed, Compression::default());
-                encoder.write_all(record)?;
-                encoder.write_all(ends)?;
-                encoder.finish()?;
-            }
-            Packing::Zstd => zstd::stream::copy_encode(record.chain(ends), &mut self.packed, 0)?,
-        }
+        write_member(&mut self.packed, self.packing, |out| {
+            out.write_all(record).and_then(|()| out.write_all(ends))
+        })?;
+        let length = self.packed.len() as u64;
+        self.out.write_all(&self.packed)?;
         if self.packed.capacity() > PACKED_BYTES {
-            return self.out.write_all(&std::mem::take(&mut self.packed));
+            self.packed = Vec::new();
         }
-        self.out.write_all(&self.packed)
+        Ok(length)
     }
 
     /// Writes a record that is not in memory: `copy` writes it piece by piece.
@@ -123,21 +120,12 @@ impl<W: Write> RecordWriter<W> {
         &mut self,
         copy: impl FnOnce(&mut dyn Write) -> io::Result<Copied>,
     ) -> io::Result<Copied> {
-        match self.packing {
-            Packing::Plain => copied(&mut self.out, copy),
-            Packing::Gzip => {
-                let mut encoder = GzEncoder::new(&mut self.out, Compression::default());
-                let result = copied(&mut encoder, copy)?;
-                encoder.finish()?;
-                Ok(result)
-            }
-            Packing::Zstd => {
-                let mut encoder = zstd::Encoder::new(&mut self.out, 0)?;
-                let result = copied(&mut encoder, copy)?;
-                encoder.finish()?;
-                Ok(result)
-            }
-        }
+        write_member(&mut self.out, self.packing, |out| copied(out, copy))
+    }
+
+    /// How records are packed.
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
     }
 
     /// The inner writer, to undo writes.

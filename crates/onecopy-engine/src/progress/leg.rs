@@ -10,7 +10,7 @@ use super::{Note, Progress};
 /// How many times a leg reports. More would only take locks.
 const REPORTS: u64 = 1_000;
 
-/// A leg of a stage. Whatever it has not reported yet, it reports when it is dropped.
+/// A leg of a stage. When it is dropped, it reports all that it has not reported yet.
 pub(crate) struct Leg<'a> {
     progress: &'a dyn Progress,
     /// The steps of the stage that it stands for.

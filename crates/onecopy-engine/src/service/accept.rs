@@ -3,7 +3,7 @@
 //! While one thread waits for the disk, other threads queue their changes. The next thread that gets the log writes all
 //! of them with one sync.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use onecopy_store::{Deed, Log, Look, Snapshot, Version};
 
@@ -12,6 +12,7 @@ use super::status::{Accepted, Refusal, Status, StatusKind, name_of};
 use super::tier2::Logged;
 use super::{Action, PageName};
 use crate::error::{Error, Result};
+use crate::lock::Lock;
 
 type Acceptance = std::result::Result<Accepted, Refusal>;
 type Answered = std::result::Result<(Version, Status), Refusal>;
@@ -19,7 +20,9 @@ type Answered = std::result::Result<(Version, Status), Refusal>;
 /// Changes of all threads that are ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Doorway {
-    submissions: Mutex<Vec<Submission>>,
+    submissions: Lock<Vec<Submission>>,
+    /// Why the log could not be written the last time.
+    failure: Lock<Option<String>>,
 }
 
 /// The changes of one call, and the place for their outcomes.
@@ -52,6 +55,19 @@ pub(super) fn accept_versions(
     let answered: Vec<Answered> =
         versions.into_iter().map(|version| answer(collection, &snapshot, version?)).collect();
     log(collection, answered)
+}
+
+/// Why no change can be accepted at the moment: the log could not be written.
+pub(super) fn log_failure(collection: &Collection) -> Option<Refusal> {
+    collection.doorway.failure().clone().map(Refusal::Broken)
+}
+
+/// Tries to write a log that failed.
+pub(super) fn retry_log(collection: &Collection) {
+    if collection.doorway.failure().is_some() {
+        let tried = collection.log.lock().probe();
+        *collection.doorway.failure() = tried.err().map(|error| error.to_string());
+    }
 }
 
 /// The answer of Tier 1 to a change.
@@ -87,7 +103,10 @@ fn find(collection: &Collection, page: PageName) -> Result<Option<String>> {
         let is_known = match collection.queue.pending(&name) {
             Some(pending) => pending.deed != Deed::Delete,
             // The snapshot comes last, so that it includes changes that were settled in between.
-            None => collection.snapshot().page_number(&name)?.is_some(),
+            None => {
+                let snapshot = collection.snapshot();
+                snapshot.page_number(&name)?.is_some() || snapshot.quarantined_status(&name)?.is_some()
+            }
         };
         if is_known {
             return Ok(Some(name));
@@ -100,7 +119,7 @@ fn find(collection: &Collection, page: PageName) -> Result<Option<String>> {
 fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
     let outcomes = Arc::new(OnceLock::new());
     collection.doorway.lock().push(Submission { changes, outcomes: outcomes.clone() });
-    let mut log = collection.log.lock().expect("no thread panics with this lock");
+    let mut log = collection.log.lock();
     // The previous holder of the log may have written these too.
     if outcomes.get().is_none() {
         let submissions = std::mem::take(&mut *collection.doorway.lock());
@@ -113,8 +132,12 @@ fn log(collection: &Collection, changes: Vec<Answered>) -> Vec<Acceptance> {
 }
 
 impl Doorway {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Submission>> {
-        self.submissions.lock().expect("no thread panics with this lock")
+    fn lock(&self) -> MutexGuard<'_, Vec<Submission>> {
+        self.submissions.lock()
+    }
+
+    fn failure(&self) -> MutexGuard<'_, Option<String>> {
+        self.failure.lock()
     }
 }
 
@@ -131,6 +154,7 @@ fn write(collection: &Collection, log: &mut Log, submissions: Vec<Submission>) {
         placed.push((changes.collect::<Vec<_>>(), outcomes));
     }
     let synced = log.sync().map_err(|error| Refusal::Broken(error.to_string()));
+    *collection.doorway.failure() = synced.as_ref().err().map(Refusal::to_string);
     let mut waiting = Vec::new();
     for (changes, outcomes) in placed {
         let outcome = |change: Result<Placed, Refusal>| {

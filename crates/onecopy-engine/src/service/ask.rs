@@ -1,18 +1,19 @@
 //! Answers questions about pages: their status, the status that a page would get, all pages, and statistics.
 
+mod alike;
 pub(super) mod feed;
 pub(super) mod groups;
 
 use onecopy_core::Kind;
-use onecopy_store::{Deed, Look, PageRow, Snapshot, Version};
+use onecopy_store::{Deed, Look, PageRow, Snapshot};
 
 use super::collection::Collection;
 use super::contents::{is_damage, read_sketch, read_version, unless_damaged};
 use super::queue::WaitingChange;
-use super::status::{Answer, Likeness, Name, PageView, Refusal, Stats, Status, StatusKind, View, name_of};
+use super::status::{Answer, Name, PageView, Refusal, Stats, Status, StatusKind, View, name_of};
 use super::{Action, PageName};
 use crate::error::{Error, Result};
-use onecopy_core::shown;
+use alike::Alike;
 
 /// The most similar pages in an answer.
 const ALIKE: usize = 10;
@@ -43,6 +44,9 @@ fn status_of(
             Some(pending) => return Ok(Some(pending.status)),
             None => {}
         }
+        if let Some(status) = quarantined(snapshot, &name)? {
+            return Ok(Some(status));
+        }
         let Some(number) = snapshot.page_number(&name)? else { continue };
         let Some(row) = Look::page(snapshot, number)? else { continue };
         let mut status = View { facts: snapshot, method: collection.method() }.status(number, &row)?;
@@ -55,6 +59,13 @@ fn status_of(
         return Ok(Some(status));
     }
     Ok(None)
+}
+
+/// The status of a page whose last change was rejected.
+fn quarantined(snapshot: &Snapshot, name: &str) -> Result<Option<Status>> {
+    let Some(bytes) = snapshot.quarantined_status(name)? else { return Ok(None) };
+    let broken = |error| Error::Broken { reason: format!("the status of {name} cannot be read: {error}") };
+    serde_json::from_slice(&bytes).map(Some).map_err(broken)
 }
 
 /// Compares a loser with its winner again. Returns whether they are alike.
@@ -78,20 +89,19 @@ pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Resu
     let broken = |error: Error| Refusal::Broken(error.to_string());
     // A collection that is only read has no keys to search by.
     collection.check_writable().map_err(broken)?;
-    let snapshot = collection.snapshot();
-    let status = collection.tier1(&snapshot).answer(&version).map_err(broken)?.status;
-    let mut alike = likenesses(collection, &snapshot, &version).map_err(broken)?;
+    let published = collection.published();
+    let status = collection.tier1(&published.snapshot).answer(&version).map_err(broken)?.status;
+    let alike = alike::find(collection, &published, &version).map_err(broken)?;
     let own = name_of(&version.name);
-    alike.retain(|(likeness, ..)| likeness.page.get() != own.get());
     let status = match status.status {
         StatusKind::Pending if version.sketch.is_empty() => status,
         StatusKind::Pending => {
             let mut rank = vec![0];
             rank.extend(&version.rank);
-            let better = alike.iter().find(|(_, stays, other)| *stays && *other < rank);
-            let group = alike.first().and_then(|(likeness, ..)| likeness.group);
+            let better = alike.iter().find(|found| found.stays && found.rank < rank);
+            let group = alike.first().and_then(|found| found.likeness.group);
             match better {
-                Some((likeness, ..)) => Status {
+                Some(Alike { likeness, .. }) => Status {
                     winner: Some(likeness.page.clone()),
                     similarity: Some(likeness.similarity),
                     kind: Some(Kind::Near.as_str()),
@@ -104,41 +114,8 @@ pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Resu
         }
         _ => status,
     };
-    let alike = alike.into_iter().filter(|(_, stays, _)| *stays).take(ALIKE).map(|(likeness, ..)| likeness);
+    let alike = alike.into_iter().filter(|found| found.stays).take(ALIKE).map(|found| found.likeness);
     Ok(Answer { status: Status { settled: false, ..status }, alike: alike.collect() })
-}
-
-/// The contents similar to a sketch, best first: the best page of each, whether it stays, and its rank.
-fn likenesses(
-    collection: &Collection,
-    snapshot: &Snapshot,
-    version: &Version,
-) -> Result<Vec<(Likeness, bool, Vec<u8>)>> {
-    let sketch = &version.sketch[..];
-    if sketch.is_empty() {
-        return Ok(Vec::new());
-    }
-    let method = collection.method();
-    let slots = {
-        let contents = collection.contents.read();
-        let reason = "the collection is being repaired: try again";
-        let contents = contents.map_err(|_| Error::Broken { reason: reason.into() })?;
-        contents.candidates(sketch, method)?
-    };
-    let (mut found, mut buffer) = (Vec::new(), Vec::new());
-    for slot in slots {
-        let Some(row) = Look::content(snapshot, slot)? else { continue };
-        let read = read_sketch(&collection.reader, row.at, &mut buffer);
-        let Some(other) = unless_damaged(read)? else { continue };
-        let Some(score) = method.verify(sketch, &other) else { continue };
-        let similarity = method.similarity(score, (sketch.len(), other.len()));
-        let Some(best) = Look::page(snapshot, row.best)? else { continue };
-        let similarity = shown(similarity, method.threshold());
-        let likeness = Likeness { page: name_of(&best.name), similarity, group: Some(row.group) };
-        found.push((likeness, row.winner == slot, row.rank));
-    }
-    found.sort_by(|a, b| a.2.cmp(&b.2));
-    Ok(found)
 }
 
 /// All pages.
@@ -192,6 +169,7 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         losers,
         dead,
         rejected,
+        quarantined: collection.snapshot().quarantined().unwrap_or(0),
         groups: totals.groups,
         largest_group: totals.largest_group,
         waiting: gauge.waiting,

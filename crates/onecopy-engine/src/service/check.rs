@@ -1,6 +1,6 @@
 //! A full check of a collection: checksums, rows against each other, and every decision.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use onecopy_core::Method;
 use onecopy_store::{Look, Snapshot};
@@ -9,7 +9,7 @@ use super::collection::Collection;
 use super::contents::ContentIndex;
 use super::status::CheckReport;
 use crate::error::Result;
-use onecopy_core::graph::{Edit, Slot};
+use onecopy_core::graph::{Fault, Slot};
 
 /// The most problems that are shown.
 const SHOWN: usize = 100;
@@ -25,7 +25,7 @@ impl CheckReport {
 
 pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     let mut report = CheckReport::default();
-    let log = collection.log.lock().expect("no thread panics with this lock");
+    let log = collection.log.lock();
     log.check(&mut |error| report.wrong(error.to_string()))?;
     drop(log);
     // Tier 2 commits under this lock, so memory and tables show the same moment.
@@ -71,48 +71,41 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
     Ok(())
 }
 
-/// Computes all winners and groups again and compares them with the stored ones.
+/// Compares all contents again, and the stored decisions with those in memory.
 fn decisions(
     contents: &mut ContentIndex,
     method: &dyn Method,
     snapshot: &Snapshot,
     report: &mut CheckReport,
 ) -> Result<()> {
-    let (mut edit, mut rows) = (Edit::default(), HashMap::new());
+    let mut groups = HashSet::new();
     for found in snapshot.contents()? {
         let (slot, row) = found?;
-        edit.inserted.push((slot, row.rank.clone().into()));
-        rows.insert(slot, row);
+        let stored = (row.winner, row.score, row.group);
+        let node = contents.graph.get(slot).map(|node| (node.winner, node.score, node.group));
+        if node != Some(stored) {
+            report.wrong(format!("page {}: it is not as Tier 2 knows it", name(snapshot, slot)));
+        }
+        groups.insert(row.group);
     }
-    let before = std::mem::take(&mut contents.graph);
-    let anew = contents.apply(edit, method, 1);
-    let graph = std::mem::replace(&mut contents.graph, before);
-    anew?;
+    report.groups = groups.len() as u64;
+    contents.audit(method, &mut |slot, fault| {
+        let how = match fault {
+            Fault::Winner => "it has another winner or none",
+            Fault::Group => "it is in another group",
+        };
+        report.wrong(format!("page {}: compared again, {how}", name(snapshot, slot)));
+    })?;
     for (slot, how) in contents.sketches().damaged() {
-        let page = rows.get(slot).map_or_else(String::new, |row| name(snapshot, *slot, row.best));
+        let page = name(snapshot, *slot);
         report.wrong(format!("page {page}: {how}; it matches no page until it is deleted and put again"));
-    }
-    let mut numbers: HashMap<u64, u64> = HashMap::new();
-    for (&slot, row) in &rows {
-        let Some(node) = graph.get(slot) else { continue };
-        let page = || name(snapshot, slot, row.best);
-        if (node.winner, node.score) != (row.winner, row.score) {
-            report.wrong(format!("page {}: compared again, it has another winner or none", page()));
-        }
-        if *numbers.entry(node.group).or_insert(row.group) != row.group {
-            report.wrong(format!("page {}: compared again, it is in another group", page()));
-        }
-    }
-    report.groups = numbers.len() as u64;
-    let mut found: Vec<u64> = numbers.into_values().collect();
-    found.sort_unstable();
-    if found.windows(2).any(|pair| pair[0] == pair[1]) {
-        report.wrong("two groups have one number".into());
     }
     Ok(())
 }
 
-fn name(snapshot: &Snapshot, slot: Slot, page: u32) -> String {
-    let row = Look::page(snapshot, page).ok().flatten();
-    row.map_or_else(|| format!("of content {slot}"), |row| row.name)
+/// The name of a content's best page.
+fn name(snapshot: &Snapshot, slot: Slot) -> String {
+    let content = Look::content(snapshot, slot).ok().flatten();
+    let page = content.and_then(|row| Look::page(snapshot, row.best).ok().flatten());
+    page.map_or_else(|| format!("of content {slot}"), |row| row.name)
 }

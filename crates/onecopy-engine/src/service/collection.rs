@@ -6,24 +6,27 @@
 mod open;
 mod past;
 
-use std::sync::{Arc, Mutex, RwLock, RwLockWriteGuard};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use onecopy_core::{Method, method};
 use onecopy_store::{
-    Disk, Folder, Lock, Log, LogReader, Look, Open, Overlay, Position, Snapshot, Tables, Version, Writing,
+    Disk, Folder, Log, LogReader, Look, Open, Overlay, Position, Snapshot, Tables, Version, Writing,
 };
 
 use super::accept::Doorway;
-use super::contents::{ContentIndex, Totals};
+use super::contents::{ContentIndex, SearchView, Totals};
 use super::prepare::Preparation;
-use super::queue::Queue;
+use super::queue::{Queue, QueueLimits};
 use super::scrub::Scrubbing;
+use super::status::{Status, StatusKind, name_of};
 use super::tier1::Tier1;
 use super::tier2::Logged;
 use super::tuning::Tuning;
 use super::{Opening, ServiceOptions};
 use crate::error::{Error, Result};
+use crate::lock::{Lock, SharedLock};
 use open::{check_files, check_method, config, locked, open_tables};
 use past::Past;
 
@@ -42,17 +45,24 @@ pub(super) struct Collection {
     pub preparation: Preparation,
     pub folder: Arc<dyn Folder>,
     pub doorway: Doorway,
-    pub log: Mutex<Log>,
+    pub log: Lock<Log>,
     pub reader: LogReader,
-    tables: RwLock<Tables>,
-    snapshot: RwLock<Arc<Snapshot>>,
-    pub contents: RwLock<ContentIndex>,
+    tables: SharedLock<Tables>,
+    published: SharedLock<Published>,
+    pub contents: SharedLock<ContentIndex>,
     pub queue: Queue,
-    totals: Mutex<(Option<Instant>, Totals)>,
+    totals: Lock<(Option<Instant>, Totals)>,
     past: Past,
     pub scrubbing: Scrubbing,
     /// Held until everything is closed.
-    _lock: Box<dyn Lock>,
+    _lock: Box<dyn onecopy_store::Lock>,
+}
+
+/// What readers see: the tables and the search of one moment.
+#[derive(Clone)]
+pub(super) struct Published {
+    pub snapshot: Arc<Snapshot>,
+    pub search: Arc<SearchView>,
 }
 
 impl Collection {
@@ -66,7 +76,8 @@ impl Collection {
             }),
             _ => Disk::open(&options.data).map_err(|_| Error::NoCollection { folder: options.data.clone() }),
         };
-        Collection::open_in(Arc::new(disk?), options, Tuning::default())
+        let tuning = Tuning::within(options.memory_bytes);
+        Collection::open_in(Arc::new(disk?), options, tuning)
     }
 
     /// Opens a collection in any folder.
@@ -75,7 +86,7 @@ impl Collection {
         options: ServiceOptions,
         tuning: Tuning,
     ) -> Result<Collection> {
-        options.limits.check()?;
+        options.check()?;
         if options.opening != Opening::Read {
             return Collection::open_once(folder, options, tuning);
         }
@@ -95,7 +106,7 @@ impl Collection {
         let lock = folder.lock().map_err(|error| locked(&options, error))?;
         // From now on others may read beside us.
         folder.has_readers();
-        let tables = open_tables(&*folder, &options)?;
+        let tables = open_tables(&*folder, &options, tuning.cache_bytes)?;
         let config = config(&*folder, &tables, &options)?;
         let method = method(&config)?;
         check_method(&config, &*method)?;
@@ -104,24 +115,26 @@ impl Collection {
         let from = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };
         let log = Log::open_after(folder.clone(), tuning.segment_bytes, from)?;
         let reader = log.reader();
-        let contents = match options.opening {
+        let mut contents = match options.opening {
             Opening::Read => ContentIndex::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
             _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
         };
+        let (id, search) = (open::id(&snapshot)?, Arc::new(contents.view()));
+        let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
-            id: open::id(&snapshot)?,
+            id,
             preparation: Preparation::new(config, method, &options),
-            queue: Queue::new(options.queue_bytes, tuning.batch_changes, heads.clone()),
+            queue: Queue::new(queue_limits(&options, tuning), heads.clone()),
             options,
             tuning,
             folder,
             doorway: Doorway::default(),
-            log: Mutex::new(log),
+            log: Lock::new(log),
             reader,
-            tables: RwLock::new(tables),
-            snapshot: RwLock::new(Arc::new(snapshot)),
-            contents: RwLock::new(contents),
-            totals: Mutex::default(),
+            tables: SharedLock::new(tables),
+            published: SharedLock::new(published),
+            contents: SharedLock::new(contents),
+            totals: Lock::default(),
             past: Past::default(),
             scrubbing: Scrubbing::default(),
             _lock: lock,
@@ -146,7 +159,7 @@ impl Collection {
     /// Queues the changes that were accepted but not settled.
     fn replay(&self, from: Position, settled: u64) -> Result<()> {
         let mut accepted = Vec::new();
-        let log = self.log.lock().expect("no thread panics with this lock");
+        let log = self.log.lock();
         log.replay(from, &mut |place, bytes| {
             if let Some(version) = Version::from_bytes(bytes).filter(|version| version.accepted > settled) {
                 accepted.push(Logged { place, version });
@@ -157,16 +170,30 @@ impl Collection {
         let snapshot = self.snapshot();
         let mut waiting = Vec::new();
         for logged in accepted {
-            let status = self.tier1(&snapshot).answer(&logged.version)?.status;
-            waiting.push((logged, status));
+            waiting.push((self.waiting_status(&snapshot, &logged.version), logged));
         }
-        self.queue.push(waiting);
+        self.queue.push(waiting.into_iter().map(|(status, logged)| (logged, status)).collect());
         Ok(())
+    }
+
+    /// What Tier 1 says of a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
+    fn waiting_status(&self, snapshot: &Snapshot, version: &Version) -> Status {
+        let answer = || self.tier1(snapshot).answer(version).map(|told| told.status).ok();
+        let answered = catch_unwind(AssertUnwindSafe(answer)).ok().flatten();
+        answered.unwrap_or_else(|| Status {
+            settled: false,
+            ..Status::bare(name_of(&version.name), StatusKind::Pending)
+        })
     }
 
     /// The tables as they were after the last batch.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot.read().expect("no thread panics with this lock").clone()
+        self.published().snapshot
+    }
+
+    /// The tables and the search as they were after the last batch.
+    pub(super) fn published(&self) -> Published {
+        self.published.read().clone()
     }
 
     pub(super) fn tier1<'a>(&'a self, snapshot: &'a Snapshot) -> Tier1<'a> {
@@ -179,36 +206,39 @@ impl Collection {
 
     /// Begins a transaction. Only Tier 2 may call this.
     pub(super) fn begin(&self) -> Result<Writing> {
-        Ok(self.tables.read().map_err(|_| stale())?.begin()?)
+        Ok(self.tables.read().begin()?)
     }
 
     /// The tables as they are now.
     pub(super) fn latest(&self) -> Result<Snapshot> {
-        Ok(self.tables.read().map_err(|_| stale())?.snapshot()?)
+        Ok(self.tables.read().snapshot()?)
     }
 
-    /// Publishes the current tables to all readers.
-    pub(super) fn renew_snapshot(&self) -> Result<()> {
+    /// Publishes the current tables to all readers, and the search if contents changed.
+    pub(super) fn renew_snapshot(&self, search: Option<SearchView>) -> Result<()> {
         let snapshot = Arc::new(self.latest()?);
-        let before = std::mem::replace(&mut *self.snapshot.write().map_err(|_| stale())?, snapshot);
-        self.past.replaced(before, || self.folder.has_readers());
+        let mut published = self.published.write();
+        let search = search.map_or_else(|| published.search.clone(), Arc::new);
+        let before = std::mem::replace(&mut *published, Published { snapshot, search });
+        drop(published);
+        self.past.replaced(before.snapshot, || self.folder.has_readers());
         Ok(())
     }
 
     /// Opens the tables again if a write failed. Until then they refuse all operations.
     pub(super) fn reopen_tables(&self) -> Result<Snapshot> {
-        let mut tables = self.tables.write().map_err(|_| stale())?;
+        let mut tables = self.tables.write();
         if tables.begin().is_err() {
-            *tables = open_tables(&*self.folder, &self.options)?;
+            *tables = open_tables(&*self.folder, &self.options, self.tuning.cache_bytes)?;
         }
         Ok(tables.snapshot()?)
     }
 
     /// Publishes tables and contents that were reloaded from disk.
-    pub(super) fn replace(&self, snapshot: Snapshot, contents: ContentIndex) -> Result<()> {
-        *self.write_contents()? = contents;
-        *self.snapshot.write().map_err(|_| stale())? = Arc::new(snapshot);
-        Ok(())
+    pub(super) fn replace(&self, snapshot: Snapshot, mut contents: ContentIndex) {
+        let (snapshot, search) = (Arc::new(snapshot), Arc::new(contents.view()));
+        *self.contents.write() = contents;
+        *self.published.write() = Published { snapshot, search };
     }
 
     /// Lets go of what is kept for other processes, if none reads.
@@ -233,19 +263,21 @@ impl Collection {
 
     /// Removes the doomed segments that nobody reads any more.
     pub(super) fn remove_doomed(&self) -> Result<()> {
-        let remove = |segment| self.log.lock().expect("no thread panics with this lock").remove(segment);
+        let remove = |segment| self.log.lock().remove(segment);
         Ok(self.past.clear(remove)?)
     }
 
-    /// Locks the contents in memory for Tier 2.
+    /// Locks the contents in memory. Refuses if a batch failed in the middle: then they may be wrong until Tier 2 has
+    /// read them again.
     pub(super) fn write_contents(&self) -> Result<RwLockWriteGuard<'_, ContentIndex>> {
-        self.contents.write().map_err(|_| stale())
+        let contents = self.contents.write();
+        if contents.is_torn { Err(stale()) } else { Ok(contents) }
     }
 
     /// Totals over all contents. They are some seconds old in large collections, or while Tier 2 settles a batch.
     pub(super) fn totals(&self) -> Totals {
-        let mut known = self.totals.lock().expect("no thread panics with this lock");
-        if let Ok(contents) = self.contents.try_read() {
+        let mut known = self.totals.lock();
+        if let Some(contents) = self.contents.try_read() {
             let age = TOTALS_AGE * contents.len() as u32;
             if known.0.is_none_or(|when| when.elapsed() >= age) {
                 *known =
@@ -272,7 +304,15 @@ impl Collection {
     }
 }
 
-/// A panic in Tier 2 poisoned a lock.
+fn queue_limits(options: &ServiceOptions, tuning: Tuning) -> QueueLimits {
+    QueueLimits {
+        waiting_bytes: options.queue_bytes.min(tuning.queue_bytes),
+        batch_changes: tuning.batch_changes,
+        batch_bytes: tuning.batch_bytes,
+    }
+}
+
+/// A batch failed in the middle.
 pub(super) fn stale() -> Error {
     Error::Broken { reason: "Tier 2 failed in the middle of a batch: restart the service".into() }
 }

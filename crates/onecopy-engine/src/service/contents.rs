@@ -3,31 +3,37 @@
 //! `onecopy_core::graph` decides winners and groups, and does no I/O. This module answers its questions: which contents
 //! share a key, and how similar are two contents?
 
+mod entering;
 mod generation;
+mod lookup;
 mod open;
 mod search;
 mod sketches;
 mod totals;
+mod view;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use onecopy_core::graph::{Edit, Effect, Graph, Slot};
-use onecopy_core::{Method, Scratch};
-use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, PostingParts, Postings};
+use onecopy_core::Method;
+use onecopy_core::graph::{Edit, Effect, Fault, Graph, Hit, Slot};
+use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, PostingParts, Postings, PostingsView};
 
 use super::tuning::Tuning;
 use crate::error::{Error, Result};
+use entering::{Entering, EnteringBuffers};
 pub(super) use generation::order_files;
 use generation::{Generations, may_be_of};
-use search::{Among, GraphLookup, KeySearch, LiveContents, SearchBuffers};
+use lookup::GraphLookup;
+use search::{KeySearch, LiveContents, SearchBuffers};
 use sketches::Sketches;
 use totals::Visits;
 
 pub(super) use search::{Findings, Query};
 pub(super) use sketches::{is_damage, read_sketch, read_version, unless_damaged};
 pub(super) use totals::Totals;
+pub(super) use view::SearchView;
 
 /// The part of a content that stays in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,6 +41,8 @@ pub(super) struct ContentEntry {
     pub at: Place,
     pub size: u32,
     pub generation: u32,
+    /// The earliest generation in which losers rely on its keys.
+    pub since: u32,
     /// When its keys were entered.
     born: u64,
     pages: u32,
@@ -47,6 +55,7 @@ impl ContentEntry {
             at: row.at,
             size: row.size,
             generation: row.generation,
+            since: row.generation,
             born: row.born,
             pages: row.pages,
             partition: row.partition,
@@ -67,18 +76,28 @@ pub(super) struct ContentIndex {
     /// All contents below this one have keys of the newest generation.
     rekeyed: Slot,
     sketches: Sketches,
-    /// Candidates that `look_ahead` found, by the position of a content.
-    ahead: HashMap<Place, Vec<Slot>>,
+    /// What `look_ahead` found, by the position of a content.
+    ahead: HashMap<Place, Vec<Hit>>,
     merging: Option<JoinHandle<onecopy_store::Result<Merged>>>,
     /// The number of parts written since the start.
     seals: u64,
     /// The number of pairs compared since the start.
     pub compared: u64,
-    visits: Visits,
+    /// Whether a batch changes them, or failed to.
+    pub is_torn: bool,
+    visits: Arc<Visits>,
     tuning: Tuning,
 }
 
-/// The most contents whose candidates are searched in parallel, before any is settled.
+/// A change of the graph.
+#[derive(Default)]
+pub(super) struct Applied {
+    pub effect: Effect,
+    /// Contents whose keys were posted again, of the newest generation.
+    pub entered: BTreeSet<Slot>,
+}
+
+/// The most contents that are searched for in parallel.
 const AT_ONCE: usize = 1 << 12;
 /// Shingle counters are saved after this many parts.
 const SEALS_A_SAVE: u64 = 16;
@@ -108,38 +127,64 @@ impl ContentIndex {
 
     /// The generation of new contents.
     pub(super) fn generation(&self) -> u32 {
-        self.generations.len() - 1
+        self.generations.orders().newest()
     }
 
     /// The home partition of a new content.
     pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
-        self.generations.home(sketch, method)
+        self.generations.orders().home(sketch, method)
     }
 
-    /// At most this many contents of earlier generations. The caller must give all of them keys of the newest.
+    /// About this many contents of earlier generations, a winner before its losers. The caller must give all of them
+    /// keys of the newest.
     pub(super) fn outdated(&mut self, most: usize) -> Vec<Slot> {
-        let (newest, mut found) = (self.generation(), Vec::new());
+        let newest = self.generation();
+        let (mut found, mut met) = (Vec::new(), HashSet::new());
         while self.oldest < newest && found.len() < most {
-            let Some(entry) = self.entries.get(self.rekeyed as usize) else {
+            let slot = self.rekeyed;
+            if slot as usize >= self.entries.len() {
                 self.oldest = newest;
                 break;
-            };
-            let is_old = entry.generation < newest && self.graph.get(self.rekeyed).is_some();
-            found.extend(is_old.then_some(self.rekeyed));
+            }
+            let winner = self.graph.get(slot).map(|node| node.winner);
+            let is_old = |slot: &Slot| self.entries[*slot as usize].generation < newest;
+            let old = winner.into_iter().flat_map(|winner| [winner, slot]).filter(is_old);
+            found.extend(old.filter(|slot| met.insert(*slot)));
             self.rekeyed += 1;
         }
         found
     }
 
     /// Gives a content keys of the newest generation.
-    pub(super) fn rekey(&mut self, slot: Slot, row: &ContentRow, sketch: &[u64], method: &dyn Method) {
-        self.entries[slot as usize] = ContentEntry::of(row);
-        self.enter(slot, sketch, method);
+    pub(super) fn rekey(
+        &mut self,
+        slot: Slot,
+        row: &ContentRow,
+        sketch: &[u64],
+        method: &dyn Method,
+    ) -> Result<()> {
+        let since = self.entries[slot as usize].since;
+        self.entries[slot as usize] = ContentEntry { since, ..ContentEntry::of(row) };
+        let winner = self.graph.get(slot).map_or(slot, |node| node.winner);
+        if self.graph.losers_of(slot).is_empty() {
+            self.postings.supersede(slot);
+        }
+        self.entering(method).post(slot, sketch, row.generation, winner)
     }
 
     /// The number of generations.
     pub(super) fn generations(&self) -> u32 {
-        self.generations.len()
+        self.generations.orders().len()
+    }
+
+    /// Notes that the keys of a content are entered.
+    pub(super) fn set_born(&mut self, slot: Slot, born: u64) {
+        self.entries[slot as usize].born = born;
+    }
+
+    /// The part of a content that stays in memory.
+    pub(super) fn entry(&self, slot: Slot) -> ContentEntry {
+        self.entries[slot as usize]
     }
 
     /// Records the position of a content's sketch. `sketch` is given if it changed.
@@ -150,73 +195,119 @@ impl ContentIndex {
         sketch: Option<Arc<[u64]>>,
         method: &dyn Method,
     ) {
-        self.entries[slot as usize] = ContentEntry::of(row);
+        let since = self.entries[slot as usize].since.min(row.generation);
+        self.entries[slot as usize] = ContentEntry { since, ..ContentEntry::of(row) };
         if let Some(sketch) = sketch {
             self.generations.count(&sketch, method);
-            self.sketches.put(slot, sketch.clone());
-            self.enter(slot, &sketch, method);
+            self.sketches.put(slot, sketch);
         }
     }
 
-    /// Adds the keys of a content to the postings.
-    fn enter(&mut self, slot: Slot, sketch: &[u64], method: &dyn Method) {
-        let mut keys = Vec::new();
-        let generation = self.entries[slot as usize].generation;
-        self.generations.order(generation).keys(sketch, method, &mut Scratch::default(), &mut keys);
-        let postings: Vec<Posting> =
-            keys.into_iter().map(|(key, rest)| Posting { key, content: slot, rest }).collect();
-        self.postings.supersede(slot);
-        self.postings.add(&postings);
+    fn entering<'a>(&'a mut self, method: &'a dyn Method) -> Entering<'a> {
+        let ContentIndex { entries, postings, generations, sketches, .. } = self;
+        let (orders, buffers) = (generations.orders(), EnteringBuffers::default());
+        Entering { entries, postings, orders, sketches, method, buffers }
     }
 
-    /// Applies an edit to the graph. `threads` threads search for the candidates of new contents.
-    pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Effect> {
-        let mut sketches = Vec::new();
-        // The others are searched one by one: a check inserts all contents, whose sketches do not fit in memory.
-        for (slot, _) in edit.inserted.iter().take(AT_ONCE) {
-            let entry = self.entries[*slot as usize];
-            sketches.extend(self.sketches.get(*slot, entry.at)?.map(|sketch| (*slot, sketch, entry)));
-        }
-        let query = |(slot, sketch, entry): &(Slot, Arc<[u64]>, ContentEntry)| {
-            let ahead = self.ahead.get(&entry.at).map(Vec::as_slice);
-            Query { name: *slot, sketch: sketch.clone(), ahead }
-        };
-        let queries: Vec<Query<Slot>> = sketches.iter().map(query).collect();
-        let Findings { candidates, read } =
-            self.key_search(method).find_all(&queries, &self.living(), threads)?;
-        read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
-        self.ahead.clear();
+    /// Applies an edit to the graph. `threads` threads search for the new contents.
+    pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Applied> {
+        self.postings.freeze();
+        let known = self.search_inserted(&edit, method, threads)?;
+        let (graph, mut lookup) = self.lookup(method, known);
+        let effect = graph.apply(edit, &mut lookup)?;
+        Ok(Applied { effect, entered: lookup.entering.buffers.entered })
+    }
+
+    /// Compares all contents again, and reports those that are wrong.
+    pub(super) fn audit(&mut self, method: &dyn Method, report: &mut dyn FnMut(Slot, Fault)) -> Result<()> {
+        self.postings.freeze();
+        let (graph, mut lookup) = self.lookup(method, HashMap::new());
+        graph.audit(&mut lookup, report)
+    }
+
+    fn lookup<'a>(
+        &'a mut self,
+        method: &'a dyn Method,
+        known: HashMap<Slot, Vec<Hit>>,
+    ) -> (&'a mut Graph, GraphLookup<'a>) {
         let ContentIndex {
             graph, entries, postings, generations, oldest, sketches, compared, visits, ..
         } = self;
-        let key_search = KeySearch { entries, postings, generations, oldest: *oldest, method, visits };
-        graph.apply(edit, &mut GraphLookup { key_search, sketches, compared, candidates })
+        let (view, orders) = (postings.view(), generations.orders());
+        let buffers = EnteringBuffers::default();
+        let entering = Entering { entries, postings, orders, sketches, method, buffers };
+        let (oldest, buffers) = (*oldest, SearchBuffers::default());
+        (graph, GraphLookup { entering, view, oldest, visits, compared, known, buffers })
     }
 
-    /// Searches candidates for the next batch while the current one is made durable. Only `apply` uses the result. New
-    /// contents may come before that, but their postings are still in memory.
+    /// Searches for the contents of an edit before it is applied, as many at once as their sketches fit in memory.
+    fn search_inserted(
+        &mut self,
+        edit: &Edit,
+        method: &dyn Method,
+        threads: usize,
+    ) -> Result<HashMap<Slot, Vec<Hit>>> {
+        let (mut known, mut queries, mut words) = (HashMap::new(), Vec::new(), 0);
+        let ahead = std::mem::take(&mut self.ahead);
+        let changing: HashSet<Slot> = edit.inserted.iter().map(|(slot, _)| *slot).collect();
+        let view = self.postings.view();
+        for (number, (slot, _)) in edit.inserted.iter().enumerate() {
+            let at = self.entries[*slot as usize].at;
+            if let Some(hits) = ahead.get(&at) {
+                known.insert(*slot, hits.clone());
+            } else if let Some(sketch) = self.sketches.get(*slot, at)? {
+                words += sketch.len();
+                queries.push(Query { name: *slot, sketch });
+            }
+            let is_last = number + 1 == edit.inserted.len();
+            if is_last || queries.len() >= AT_ONCE || words >= self.tuning.sketch_words {
+                let living = self.living(&changing);
+                let found = self.key_search(&view, method).find_all(&queries, &living, threads)?;
+                known.extend(found.hits);
+                found.read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
+                (queries, words) = (Vec::new(), 0);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Searches for the next batch while the current one is made durable. Only the next `apply` uses the result, and no
+    /// content changes before that.
     pub(super) fn look_ahead(
         &self,
         versions: &[Query<Place>],
         method: &dyn Method,
         threads: usize,
     ) -> Result<Findings<Place>> {
-        self.key_search(method).find_all(versions, &self.living(), threads)
+        let (view, changing) = (self.postings.view(), HashSet::new());
+        self.key_search(&view, method).find_all(versions, &self.living(&changing), threads)
     }
 
     /// Keeps the result of `look_ahead` for the next `apply`.
     pub(super) fn take_ahead(&mut self, findings: Findings<Place>) {
-        self.ahead = findings.candidates;
+        self.ahead = findings.hits;
         findings.read.into_iter().for_each(|(slot, sketch)| self.sketches.put(slot, sketch));
     }
 
-    fn living(&self) -> LiveContents<'_> {
-        LiveContents { graph: &self.graph, sketches: &self.sketches }
+    fn living<'a>(&'a self, changing: &'a HashSet<Slot>) -> LiveContents<'a> {
+        LiveContents { graph: &self.graph, sketches: &self.sketches, changing }
     }
 
-    fn key_search<'a>(&'a self, method: &'a dyn Method) -> KeySearch<'a> {
-        let ContentIndex { entries, postings, generations, oldest, visits, .. } = self;
-        KeySearch { entries, postings, generations, oldest: *oldest, method, visits }
+    fn key_search<'a>(&'a self, postings: &'a PostingsView, method: &'a dyn Method) -> KeySearch<'a> {
+        let ContentIndex { entries, generations, oldest, visits, .. } = self;
+        let (orders, oldest) = (generations.orders(), *oldest);
+        KeySearch { entries, postings, orders, oldest, method, visits }
+    }
+
+    /// What readers search, who must not wait for Tier 2. All postings so far are in it.
+    pub(super) fn view(&mut self) -> SearchView {
+        self.postings.freeze();
+        SearchView {
+            postings: self.postings.view(),
+            orders: self.generations.orders().clone(),
+            oldest: self.oldest,
+            visits: self.visits.clone(),
+        }
     }
 
     /// Updates the position of a content whose version was moved.
@@ -237,16 +328,6 @@ impl ContentIndex {
     /// Reads all postings on disk, and reports each damage to `each`.
     pub(super) fn check_postings(&self, each: &mut dyn FnMut(onecopy_store::Error)) -> Result<()> {
         Ok(self.postings.check(each)?)
-    }
-
-    /// The contents that may be alike to a sketch.
-    pub(super) fn candidates(&self, sketch: &[u64], method: &dyn Method) -> Result<Vec<Slot>> {
-        let mut buffers = SearchBuffers::default();
-        let living = self.living();
-        let mut found =
-            self.key_search(method).candidates(sketch, Among::All, Some(&living), &mut buffers)?;
-        found.retain(|&slot| self.graph.get(slot).is_some());
-        Ok(found)
     }
 
     /// Spills postings if there are many, merges those on disk, and begins a generation if one is due. All contents
@@ -293,15 +374,16 @@ impl ContentIndex {
     }
 
     /// Tells postings of contents that are there now from others. What is dead now stays dead: who comes under the same
-    /// number is born later, and entered in a later part.
+    /// number is born later, and entered in a later part. A winner may have postings of earlier generations, on which
+    /// losers rely.
     fn is_alive(&self) -> impl Fn(Posting, u64) -> bool + Send + 'static {
-        let live = |(slot, entry): (usize, &ContentEntry)| {
-            self.graph.get(slot as Slot).map_or((0, u64::MAX), |_| (entry.generation, entry.born))
-        };
-        let live: Vec<(u32, u64)> = self.entries.iter().enumerate().map(live).collect();
+        let live = |(slot, entry): (usize, &ContentEntry)| self.graph.get(slot as Slot).map(|_| *entry);
+        let live: Vec<Option<ContentEntry>> = self.entries.iter().enumerate().map(live).collect();
         move |posting, covered| {
-            let found = live.get(posting.content as usize);
-            found.is_some_and(|(generation, born)| *born <= covered && may_be_of(posting.key, *generation))
+            let Some(Some(entry)) = live.get(posting.content as usize) else { return false };
+            let is_earlier =
+                || (entry.since..entry.generation).any(|earlier| may_be_of(posting.key, earlier));
+            entry.born <= covered && may_be_of(posting.key, entry.generation) || is_earlier()
         }
     }
 

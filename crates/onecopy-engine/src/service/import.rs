@@ -6,9 +6,9 @@
 mod hand_over;
 mod plan;
 mod prepare;
+mod tally;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -23,8 +23,9 @@ use super::prepare::Preparation;
 use super::{Refusal, Service};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Feed, FieldNames, Stores, lots};
+use crate::ingest::{Feed, FieldNames, lots};
 use crate::job::{Fields, Limits};
+use crate::lock::Lock;
 use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
 use crate::report::Unreadable;
@@ -37,7 +38,7 @@ pub struct ImportJob {
     pub inputs: Vec<String>,
     /// The collection's folder, which is never read as an input.
     pub data: PathBuf,
-    /// A folder for a copy of standard input.
+    /// A folder for a copy of standard input and for unpacked containers.
     pub spool: PathBuf,
     /// The fields of a record. A finished run has its own.
     pub fields: Fields,
@@ -139,13 +140,13 @@ fn read(
 ) -> Result<()> {
     let sources = &reading.inputs.sources;
     let lots = lots(sources, reading.chunk_bytes as u64);
-    let stores = Stores::new(plan.environment.iter().cloned());
-    let opener = reading.opener(stores, Needs { whole: true, ..preparation.needs.clone() });
+    let reach = plan::reach(&plan.environment, &plan.spool, &reading.limits);
+    let opener = reading.opener(reach, Needs { whole: true, ..preparation.needs.clone() });
     let names = &FieldNames::new(&reading.fields);
     let intake = Intake { reading, opener: &opener, names, preparation };
-    let feed = Mutex::new(Feed::new(sources, &lots, &opener));
+    let feed = Lock::new(Feed::new(sources, &lots, &opener));
     let next = || {
-        let feed = feed.lock().expect("no thread panics with this lock");
+        let feed = feed.lock();
         // Sources are read one after the other, so that a later one cannot overtake.
         let piece = feed.next(1, &mut Vec::new())?;
         Ok::<_, Error>(piece.map(|(piece, bytes)| (turns.take(), piece, bytes)))

@@ -1,7 +1,7 @@
 //! The queue of accepted changes before Tier 2, and the threads that wait for it.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use onecopy_store::{Deed, Heads, Place, Version};
@@ -9,6 +9,7 @@ use onecopy_store::{Deed, Heads, Place, Version};
 use super::contents::Query;
 use super::status::{Refusal, Status};
 use super::tier2::Logged;
+use crate::lock::{Lock, Signal};
 
 /// The number of changes to copy per lock of the queue.
 const LOCKED: usize = 64;
@@ -20,14 +21,30 @@ const RETRY_SECONDS: u64 = 1;
 /// The queue of a collection.
 #[derive(Debug)]
 pub(super) struct Queue {
-    inside: Mutex<Inside>,
+    inside: Lock<Inside>,
     /// Signals work for Tier 2.
-    arrived: Condvar,
+    arrived: Signal,
     /// Signals that Tier 2 has finished a batch.
-    changed: Condvar,
-    limit_bytes: u64,
-    /// The most changes per batch.
-    batch_changes: usize,
+    changed: Signal,
+    limits: QueueLimits,
+}
+
+/// How much waits, and how much is settled at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueLimits {
+    /// The most bytes that wait.
+    pub waiting_bytes: u64,
+    /// The most changes of a batch.
+    pub batch_changes: usize,
+    /// About the most bytes of a batch.
+    pub batch_bytes: u64,
+}
+
+/// A group to be repaired. All who asked wait for the outcome: how many pages changed, or why it failed.
+#[derive(Clone, Debug)]
+pub(super) struct Repair {
+    pub group: u64,
+    outcome: Arc<OnceLock<Result<u64, String>>>,
 }
 
 #[derive(Debug, Default)]
@@ -38,8 +55,7 @@ struct Inside {
     /// The last waiting change of each page, by name.
     pending: HashMap<String, WaitingChange>,
     /// Groups to be repaired.
-    repairs: VecDeque<u64>,
-    repaired: HashMap<u64, u64>,
+    repairs: VecDeque<Repair>,
     /// Checks of losers that are not stored yet, by group: all and failed ones.
     checks: HashMap<u64, (u64, u64)>,
     accepted: u64,
@@ -50,6 +66,8 @@ struct Inside {
     broken: Option<String>,
     /// The damage of the tables, which no retry mends.
     damaged: Option<String>,
+    /// While a change that cannot be settled is looked for: the most changes of a batch, which has nothing else.
+    narrowed: Option<usize>,
     numbers: Numbers,
 }
 
@@ -78,7 +96,7 @@ pub(super) struct Numbers {
 #[derive(Debug, Default)]
 pub(super) struct BatchWork {
     pub versions: Vec<Logged>,
-    pub repairs: Vec<u64>,
+    pub repairs: Vec<Repair>,
     pub checks: HashMap<u64, (u64, u64)>,
 }
 
@@ -93,16 +111,40 @@ pub(super) struct Gauge {
 }
 
 impl Inside {
+    /// How many of the waiting changes the next batch has.
+    fn next_batch(&self, limits: QueueLimits) -> usize {
+        let most = self.narrowed.map_or(limits.batch_changes, |most| most.min(limits.batch_changes));
+        let mut bytes = 0;
+        let fits = |logged: &&Logged| {
+            bytes += u64::from(logged.place.length);
+            bytes <= limits.batch_bytes
+        };
+        let count = self.waiting.iter().take(most).take_while(fits).count();
+        // A change that is too long is a batch of its own.
+        count.max(1).min(self.waiting.len())
+    }
+
+    /// Puts work back that is not done.
+    fn put_back(&mut self, work: BatchWork) {
+        work.versions.into_iter().rev().for_each(|logged| self.waiting.push_front(logged));
+        work.repairs.into_iter().rev().for_each(|repair| self.repairs.push_front(repair));
+        for (group, (checked, failed)) in work.checks {
+            let checks = self.checks.entry(group).or_default();
+            *checks = (checks.0 + checked, checks.1 + failed);
+        }
+        self.settling = 0;
+    }
+
     fn has_work(&self) -> bool {
         !self.waiting.is_empty() || !self.repairs.is_empty() || !self.checks.is_empty()
     }
 }
 
 impl Queue {
-    pub(super) fn new(limit_bytes: u64, batch_changes: usize, heads: Heads) -> Queue {
+    pub(super) fn new(limits: QueueLimits, heads: Heads) -> Queue {
         let inside = Inside { accepted: heads.settled, heads, ..Inside::default() };
-        let (arrived, changed) = (Condvar::new(), Condvar::new());
-        Queue { inside: Mutex::new(inside), arrived, changed, limit_bytes, batch_changes }
+        let (arrived, changed) = (Signal::default(), Signal::default());
+        Queue { inside: Lock::new(inside), arrived, changed, limits }
     }
 
     /// Stops accepting for good: the tables are damaged.
@@ -118,7 +160,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().expect("no thread panics with this lock")
+        self.inside.lock()
     }
 
     /// Why changes are refused now; `None` if they are accepted.
@@ -127,7 +169,7 @@ impl Queue {
         match inside.damaged.as_ref().or(inside.broken.as_ref()) {
             Some(why) => Some(Refusal::Broken(why.clone())),
             None if inside.stopping => Some(Refusal::Broken("the collection is being closed".into())),
-            None => (inside.bytes >= self.limit_bytes).then_some(Refusal::Full(RETRY_SECONDS)),
+            None => (inside.bytes >= self.limits.waiting_bytes).then_some(Refusal::Full(RETRY_SECONDS)),
         }
     }
 
@@ -165,7 +207,7 @@ impl Queue {
             if inside.has_work() {
                 break;
             }
-            inside = self.arrived.wait(inside).expect("no thread panics with this lock");
+            inside = self.arrived.wait(inside);
         }
         let until = Instant::now() + linger;
         while inside.waiting.len() < ENOUGH && !inside.stopping && inside.repairs.is_empty() {
@@ -173,14 +215,21 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_for(inside, left);
         }
         if inside.stopping {
             return None;
         }
-        let count = inside.waiting.len().min(self.batch_changes);
+        let count = inside.next_batch(self.limits);
         inside.settling = count as u64;
-        let versions = inside.waiting.drain(..count).collect();
+        let versions: Vec<Logged> = inside.waiting.drain(..count).collect();
+        if inside.narrowed.is_some() {
+            // One kind of work at a time.
+            let next = if versions.is_empty() { inside.repairs.pop_front() } else { None };
+            let is_alone = versions.is_empty() && next.is_none();
+            let checks = if is_alone { std::mem::take(&mut inside.checks) } else { HashMap::new() };
+            return Some(BatchWork { versions, repairs: next.into_iter().collect(), checks });
+        }
         Some(BatchWork {
             versions,
             repairs: inside.repairs.drain(..).collect(),
@@ -200,28 +249,28 @@ impl Queue {
             if left.is_zero() {
                 return true;
             }
-            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_for(inside, left);
         }
     }
 
     /// The waiting pages of the next batch, except those whose text `is_known`. Only Tier 2 may call this: no other
     /// thread removes changes, so their positions in the queue stay valid.
-    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<'static, Place>> {
+    pub(super) fn upcoming(&self, is_known: impl Fn(u128) -> bool) -> Vec<Query<Place>> {
         let is_put = |version: &Version| version.deed == Deed::Put && !version.silent;
         let text = |logged: &Logged| is_put(&logged.version).then_some(logged.version.fingerprint);
-        let texts: Vec<Option<u128>> =
-            self.lock().waiting.iter().take(self.batch_changes).map(text).collect();
+        let inside = self.lock();
+        let count = inside.next_batch(self.limits);
+        let texts: Vec<Option<u128>> = inside.waiting.iter().take(count).map(text).collect();
+        drop(inside);
         let mut places: Vec<usize> = (0..texts.len()).collect();
         places.retain(|at| texts[*at].is_some_and(|fingerprint| !is_known(fingerprint)));
         let mut upcoming = Vec::with_capacity(places.len());
         for some in places.chunks(LOCKED) {
             let inside = self.lock();
             let waiting = some.iter().filter_map(|at| inside.waiting.get(*at));
-            upcoming.extend(waiting.map(|logged| Query {
-                name: logged.place,
-                sketch: logged.version.sketch[..].into(),
-                ahead: None,
-            }));
+            upcoming.extend(
+                waiting.map(|logged| Query { name: logged.place, sketch: logged.version.sketch[..].into() }),
+            );
         }
         upcoming
     }
@@ -231,7 +280,7 @@ impl Queue {
         &self,
         work: BatchWork,
         heads: Heads,
-        repaired: &[(u64, u64)],
+        repaired: &BTreeMap<u64, u64>,
         add: impl FnOnce(&mut Numbers),
     ) {
         let mut inside = self.lock();
@@ -244,19 +293,47 @@ impl Queue {
         inside.settling = 0;
         inside.heads = heads;
         inside.broken = None;
-        inside.repaired.extend(repaired.iter().copied());
+        let widened = inside.narrowed.map(|most| most * 2);
+        inside.narrowed = widened.filter(|most| *most < self.limits.batch_changes);
+        for Repair { group, outcome } in work.repairs {
+            outcome.set(Ok(repaired.get(&group).copied().unwrap_or(0))).ok();
+        }
         add(&mut inside.numbers);
+        self.changed.notify_all();
+    }
+
+    /// Puts failed work back, to be tried in halves. Says whether it cannot be divided.
+    pub(super) fn narrow(&self, work: BatchWork) -> Result<(), BatchWork> {
+        let (changes, repairs) = (work.versions.len(), work.repairs.len());
+        if changes + repairs + work.checks.len() <= 1 || changes == 0 && self.lock().narrowed.is_some() {
+            return Err(work);
+        }
+        let mut inside = self.lock();
+        inside.narrowed = Some((changes / 2).max(1));
+        inside.broken = None;
+        inside.put_back(work);
+        Ok(())
+    }
+
+    /// Whether a change that cannot be settled is looked for.
+    pub(super) fn is_narrowed(&self) -> bool {
+        self.lock().narrowed.is_some()
+    }
+
+    /// Ends work that fails again and again without a change of a page.
+    pub(super) fn give_up(&self, work: BatchWork, why: &str) {
+        let mut inside = self.lock();
+        inside.settling = 0;
+        for Repair { outcome, .. } in work.repairs {
+            outcome.set(Err(why.to_owned())).ok();
+        }
         self.changed.notify_all();
     }
 
     /// Puts failed work back, records the reason, and waits a little.
     pub(super) fn failed(&self, work: BatchWork, why: String, pause: Duration) {
         let mut inside = self.lock();
-        for logged in work.versions.into_iter().rev() {
-            inside.waiting.push_front(logged);
-        }
-        inside.repairs.extend(work.repairs);
-        inside.settling = 0;
+        inside.put_back(work);
         inside.broken = Some(why);
         self.changed.notify_all();
         let until = Instant::now() + pause;
@@ -265,7 +342,7 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            inside = self.arrived.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.arrived.wait_for(inside, left);
         }
     }
 
@@ -285,18 +362,19 @@ impl Queue {
     }
 
     /// Requests a repair and waits for it. `None` if the collection is closed first.
-    pub(super) fn repair(&self, group: u64) -> Option<u64> {
+    pub(super) fn repair(&self, group: u64) -> Option<Result<u64, String>> {
         let mut inside = self.lock();
-        inside.repairs.push_back(group);
+        let outcome = Arc::new(OnceLock::new());
+        inside.repairs.push_back(Repair { group, outcome: outcome.clone() });
         self.arrived.notify_all();
         loop {
-            if let Some(changed) = inside.repaired.remove(&group) {
-                return Some(changed);
+            if let Some(outcome) = outcome.get() {
+                return Some(outcome.clone());
             }
             if inside.stopping {
                 return None;
             }
-            inside = self.changed.wait(inside).expect("no thread panics with this lock");
+            inside = self.changed.wait(inside);
         }
     }
 
@@ -309,7 +387,7 @@ impl Queue {
             if done(&inside) || left.is_zero() || inside.stopping {
                 return done(&inside);
             }
-            inside = self.changed.wait_timeout(inside, left).expect("no thread panics with this lock").0;
+            inside = self.changed.wait_for(inside, left);
         }
     }
 

@@ -3,7 +3,7 @@
 //! Damage in the tables stops the service: its answers may be wrong. Any other damage is counted, and costs only what is
 //! damaged. A pass takes at most half a day.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use onecopy_store::{Backend, Folder, Open, Overlay, Position, Tables};
@@ -11,6 +11,7 @@ use onecopy_store::{Backend, Folder, Open, Overlay, Position, Tables};
 use super::collection::Collection;
 use super::contents::{is_damage, order_files};
 use crate::error::{Error, Result};
+use crate::lock::Lock;
 
 /// The longest time of a pass.
 const PASS: Duration = Duration::from_secs(12 * 3600);
@@ -19,7 +20,7 @@ const CACHE_BYTES: usize = 8 << 20;
 
 /// What the passes found.
 #[derive(Debug, Default)]
-pub(super) struct Scrubbing(Mutex<Findings>);
+pub(super) struct Scrubbing(Lock<Findings>);
 
 /// The state of the passes.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +37,7 @@ pub(super) struct Findings {
 
 impl Scrubbing {
     fn lock(&self) -> MutexGuard<'_, Findings> {
-        self.0.lock().expect("no thread panics with this lock")
+        self.0.lock()
     }
 
     pub(super) fn findings(&self) -> Findings {
@@ -85,7 +86,7 @@ pub(super) fn work(collection: &Collection) {
 fn pieces(collection: &Collection) -> Vec<Piece> {
     let mut pieces = vec![Piece::Tables, Piece::Postings];
     pieces.extend(order_files(&*collection.folder).into_iter().map(Piece::Order));
-    let segments = collection.log.lock().expect("no thread panics with this lock").segments();
+    let segments = collection.log.lock().segments();
     pieces.extend(segments.into_iter().map(|(segment, bytes)| Piece::Segment(segment, bytes as u32)));
     pieces
 }
@@ -94,7 +95,7 @@ fn verify(collection: &Collection, piece: &Piece) -> Result<()> {
     match piece {
         Piece::Tables => tables(&collection.folder),
         Piece::Postings => {
-            let parts = collection.contents.read().map_err(|_| super::collection::stale())?.posting_parts();
+            let parts = collection.contents.read().posting_parts();
             let mut first = Ok(());
             parts.check(&mut |error| first = Err(error.into()))?;
             first
@@ -104,7 +105,7 @@ fn verify(collection: &Collection, piece: &Piece) -> Result<()> {
             let from = Position { segment: *segment, offset: 0 };
             let read = collection.reader.records(from, *bytes, &mut |_, _| Ok(()));
             // It may have been rewritten and removed meanwhile.
-            let log = collection.log.lock().expect("no thread panics with this lock");
+            let log = collection.log.lock();
             let is_there = log.segments().iter().any(|(other, _)| other == segment);
             if is_there { Ok(read?) } else { Ok(()) }
         }

@@ -206,7 +206,7 @@ pub struct GroupView {
     /// The group as in a list.
     #[serde(flatten)]
     pub line: GroupLine,
-    /// All pages of the group, kept ones first.
+    /// All pages of the group, best first.
     pub members: Vec<Status>,
 }
 
@@ -223,6 +223,8 @@ pub struct Stats {
     pub dead: u64,
     /// Pages that cannot be judged.
     pub rejected: u64,
+    /// Pages whose last change could not be settled. They stay as they were before it.
+    pub quarantined: u64,
     /// Groups of at least two pages.
     pub groups: u64,
     /// The number of pages in the largest group.

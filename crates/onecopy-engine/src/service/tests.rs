@@ -5,10 +5,12 @@ mod durability;
 mod feed;
 mod names;
 mod opening;
+mod poison;
 mod rewriting;
 mod scrubbing;
+mod templates;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::tuning::Tuning;
 use super::*;
+use crate::error::Error;
 use crate::job::Job;
 use crate::progress::Silent;
 
@@ -100,6 +103,17 @@ fn address(page: usize) -> String {
     }
 }
 
+/// The shape of a page of a template: long, and with few words of its own.
+const TEMPLATE: usize = 6;
+
+fn template(made: &Draft) -> Vec<String> {
+    let mut words: Vec<String> = (0..80).map(|i| format!("t{}w{i}", made.base)).collect();
+    for (nth, &edit) in made.edits.iter().enumerate() {
+        words[edit + 18 * nth] = format!("edit{}of{nth}", made.page);
+    }
+    words
+}
+
 fn line(made: &Draft) -> String {
     let mut words: Vec<String> = (0..30).map(|i| format!("a{}w{i}", made.base)).collect();
     for step in 0..made.drift {
@@ -117,6 +131,7 @@ fn line(made: &Draft) -> String {
             let menu = format!("<ul><li><a href=/>home</a><li><a href=/n>news {}</a></ul>", made.page % 3);
             record["html"] = json!(format!("<html><body>{menu}<p>{text}.</p><p>{text}</p></body></html>"));
         }
+        TEMPLATE => record["text"] = json!(template(made).join(" ")),
         _ => record["text"] = json!(text),
     }
     match made.link {
@@ -133,8 +148,8 @@ fn line(made: &Draft) -> String {
     record.to_string()
 }
 
-/// The fate of a page: how it is removed, if at all, and the pages of its group.
-type AnsweredPage = (Option<(String, String, String)>, BTreeSet<String>);
+/// The fate of a page: how it is removed, if at all, and the pages of its group, best first.
+type AnsweredPage = (Option<(String, String, String)>, Vec<String>);
 type Answers = BTreeMap<String, Option<AnsweredPage>>;
 
 fn text(value: &Value) -> String {
@@ -153,21 +168,25 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
     let mut job = Job::new([input.to_str().unwrap()], &out);
     job.config = config.clone();
     job.threads = 1;
-    crate::dedup(&job, &Silent).unwrap();
+    if let Err(Error::NoPageInMarket { .. }) = crate::dedup(&job, &Silent) {
+        // All pages are outside the market, so it prefers none of them.
+        job.config.markets.clear();
+        crate::dedup(&job, &Silent).unwrap();
+    }
     let records = |name: &str| -> Vec<Value> {
         let text = fs::read_to_string(out.join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     for kept in records("kept/pages.jsonl") {
         let name = text(&kept["id"]);
-        answer.insert(name.clone(), Some((None, BTreeSet::from([name]))));
+        answer.insert(name.clone(), Some((None, vec![name])));
     }
     for gone in records("removed.jsonl") {
         let fate = (text(&gone["winner"]), gone["similarity"].to_string(), text(&gone["kind"]));
-        answer.insert(text(&gone["page"]), Some((Some(fate), BTreeSet::new())));
+        answer.insert(text(&gone["page"]), Some((Some(fate), Vec::new())));
     }
     for group in records("groups.jsonl") {
-        let members: BTreeSet<String> = group["members"].as_array().unwrap().iter().map(text).collect();
+        let members: Vec<String> = group["members"].as_array().unwrap().iter().map(text).collect();
         for member in &members {
             answer.get_mut(member).unwrap().as_mut().unwrap().1 = members.clone();
         }
@@ -179,10 +198,10 @@ fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
 fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
     assert!(service.drain(WAIT), "{:?}", service.stats());
     let mut answer = Answers::new();
-    let mut groups: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    let mut groups: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for line in service.groups(0, usize::MAX, 2, None).unwrap() {
         let view = service.group(line.group).unwrap().unwrap();
-        let members: BTreeSet<String> =
+        let members: Vec<String> =
             view.members.iter().map(|status| serde_json::from_str(status.page.get()).unwrap()).collect();
         assert_eq!(members.len() as u64, line.pages, "pages are counted");
         groups.insert(line.group, members);
@@ -191,7 +210,7 @@ fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
         let name = format!("p{page}");
         let status = service.status(&[&*name], true).unwrap().swap_remove(0).expect("a page that was put");
         assert!(status.settled);
-        let own = || BTreeSet::from([name.clone()]);
+        let own = || vec![name.clone()];
         let members = status.group.map_or_else(own, |group| groups.get(&group).cloned().unwrap_or_default());
         let fate = match status.status {
             StatusKind::Unique | StatusKind::Winner => Some((None, members)),
@@ -382,7 +401,7 @@ fn a_page_that_comes_and_dies_in_one_batch_is_known_as_dead() {
         service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
     };
     // Tier 2 is blocked with the first page while the others arrive.
-    let held = service.collection.contents.write().unwrap();
+    let held = service.collection.contents.write();
     put("first");
     std::thread::sleep(Duration::from_millis(30));
     put("p");

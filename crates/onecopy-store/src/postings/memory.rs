@@ -60,6 +60,15 @@ impl Memory {
         }
     }
 
+    /// These postings and later ones, as far as they are of use.
+    pub(super) fn with(&self, later: &Memory) -> Memory {
+        let mut both = Memory::default();
+        let earlier = self.current().filter(|posting| !later.supersedes(posting.content));
+        both.add(&earlier.chain(later.current()).collect::<Vec<_>>());
+        both.since = self.since.keys().chain(later.since.keys()).map(|&content| (content, 0)).collect();
+        both
+    }
+
     /// Calls `found` with the content and rest of each posting of the key.
     pub(super) fn find(&self, key: u64, found: &mut dyn FnMut(u32, u32)) {
         if self.slots.is_empty() {

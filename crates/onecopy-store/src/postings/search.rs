@@ -5,6 +5,8 @@
 //! asks a found content for all of its keys. If the known contents account for all postings of a key, no other content
 //! has it, and nothing is read.
 
+use std::sync::Arc;
+
 use super::filter::MANY;
 use super::memory::Memory;
 use super::part::Block;
@@ -34,21 +36,57 @@ impl<F: FnMut(usize, u32, u32)> Seeker for F {
     }
 }
 
+/// Postings as they were when the view was made. A writer may go on meanwhile.
+#[derive(Debug, Clone)]
+pub struct PostingsView {
+    parts: Vec<Arc<Part>>,
+    layers: Vec<Arc<Memory>>,
+}
+
+impl PostingsView {
+    pub(super) fn new(parts: Vec<Arc<Part>>, layers: Vec<Arc<Memory>>) -> PostingsView {
+        PostingsView { parts, layers }
+    }
+
+    /// Finds every posting of these keys, as [`Postings::find`] does.
+    pub fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
+        let memories = self.layers.iter().map(|layer| &**layer).collect();
+        Sources { parts: &self.parts, memories }.find(keys, seeker)
+    }
+}
+
 impl Postings {
-    /// Finds postings of these keys that are in no part yet: at least those added since the last seal.
+    /// Finds the postings of these keys that were added since the last freeze.
     pub fn find_latest(&self, keys: &[u64], seeker: &mut dyn Seeker) {
-        for memory in self.memories() {
-            for (at, key) in keys.iter().enumerate() {
-                memory.find(*key, &mut |content, rest| seeker.found(at, content, rest));
-            }
-        }
+        let sources = Sources { parts: &[], memories: vec![&self.memory] };
+        sources.find_in_memory(keys, seeker);
     }
 
     /// Finds every posting of these keys, in any order; some may be reported twice. Keys must ascend.
     pub fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
-        self.find_latest(keys, seeker);
+        Sources { parts: &self.parts, memories: self.memories().collect() }.find(keys, seeker)
+    }
+}
+
+/// Where postings are searched for.
+struct Sources<'a> {
+    parts: &'a [Arc<Part>],
+    memories: Vec<&'a Memory>,
+}
+
+impl Sources<'_> {
+    fn find(&self, keys: &[u64], seeker: &mut dyn Seeker) -> Result<()> {
+        self.find_in_memory(keys, seeker);
         let (hits, owed) = self.hits(keys);
-        Reading { postings: self, keys, owed, asked: Vec::new(), held: Vec::new() }.run(&hits, seeker)
+        Reading { sources: self, keys, owed, asked: Vec::new(), held: Vec::new() }.run(&hits, seeker)
+    }
+
+    fn find_in_memory(&self, keys: &[u64], seeker: &mut dyn Seeker) {
+        for memory in &self.memories {
+            for (at, key) in keys.iter().enumerate() {
+                memory.find(*key, &mut |content, rest| seeker.found(at, content, rest));
+            }
+        }
     }
 
     /// The parts that may have each key, sorted by key, and an upper bound of each key's postings in all parts.
@@ -67,7 +105,7 @@ impl Postings {
 
 /// A search on disk in progress.
 struct Reading<'a> {
-    postings: &'a Postings,
+    sources: &'a Sources<'a>,
     keys: &'a [u64],
     /// For each key, an upper bound of the postings not found yet.
     owed: Vec<u8>,
@@ -85,7 +123,7 @@ impl Reading<'_> {
                 continue;
             }
             for (_, part_at) in of_key {
-                let part: &Part = &self.postings.parts[*part_at];
+                let part: &Part = &self.sources.parts[*part_at];
                 part.find_key(self.keys[at], &mut block, &mut |content, rest| {
                     seeker.found(at, content, rest);
                     fresh.push(content);
@@ -111,7 +149,7 @@ impl Reading<'_> {
         seeker.holds(content, &mut self.held);
         for &at in &self.held {
             // A posting in memory may be in no part, so it does not account for one on disk.
-            let in_memory = self.postings.memories().any(|memory| has(memory, self.keys[at], content));
+            let in_memory = self.sources.memories.iter().any(|memory| has(memory, self.keys[at], content));
             let is_counted = self.owed[at] != u8::MAX && !in_memory;
             self.owed[at] -= u8::from(is_counted && self.owed[at] > 0);
         }

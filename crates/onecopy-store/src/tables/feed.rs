@@ -18,6 +18,8 @@ pub enum FeedSubject {
     Deleted(PageNumber),
     /// A group whose pages have other winners.
     Group(u64),
+    /// A change that was rejected. The last status of its page stays in the feed, too.
+    Rejected,
 }
 
 /// The entry of the metadata with the last number of an expired change.
@@ -30,6 +32,7 @@ impl Batch<'_> {
             FeedSubject::Page(page) => self.fed_pages.insert(page, number),
             FeedSubject::Deleted(page) => self.fed_pages.remove(page),
             FeedSubject::Group(group) => self.fed_groups.insert(group, number),
+            FeedSubject::Rejected => Ok(None),
         };
         let earlier = earlier.map_err(broken)?.map(|earlier| earlier.value());
         if let Some(earlier) = earlier {
@@ -38,7 +41,9 @@ impl Batch<'_> {
         }
         match subject {
             FeedSubject::Page(_) => {}
-            FeedSubject::Deleted(_) => drop(self.expiring.insert(number, 0).map_err(broken)?),
+            FeedSubject::Deleted(_) | FeedSubject::Rejected => {
+                drop(self.expiring.insert(number, 0).map_err(broken)?)
+            }
             FeedSubject::Group(group) => drop(self.expiring.insert(number, group).map_err(broken)?),
         }
         self.feed.insert(number, change).map_err(broken)?;

@@ -17,3 +17,12 @@ pub(super) fn standing(role: Role, hash: u64, rank: &[u8]) -> Vec<u8> {
     key.extend(rank);
     key
 }
+
+/// All keys of quarantined pages start with this, and all are below `QUARANTINE_END`.
+pub(super) const QUARANTINE: &str = "quarantine:";
+pub(super) const QUARANTINE_END: &str = "quarantine;";
+
+/// Where the status of a page is whose last change was rejected.
+pub(super) fn quarantined(name: &str) -> String {
+    format!("{QUARANTINE}{name}")
+}

@@ -117,6 +117,12 @@ impl Snapshot {
 pub trait Look {
     /// The bytes stored under a name.
     fn meta(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    /// The status of a page whose last change was rejected.
+    fn quarantined_status(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.meta(&keys::quarantined(name))
+    }
+    /// How many pages have a last change that was rejected.
+    fn quarantined(&self) -> Result<u64>;
     /// The number of a page, by its name as JSON.
     fn page_number(&self, name: &str) -> Result<Option<PageNumber>>;
     /// A page.
@@ -154,6 +160,11 @@ macro_rules! look {
         impl Look for $type {
             fn meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
                 Ok(self.meta.get(name).map_err(broken)?.map(|bytes| bytes.value().to_vec()))
+            }
+
+            fn quarantined(&self) -> Result<u64> {
+                let range = self.meta.range(keys::QUARANTINE..keys::QUARANTINE_END).map_err(broken)?;
+                Ok(range.count() as u64)
             }
 
             fn page_number(&self, name: &str) -> Result<Option<PageNumber>> {

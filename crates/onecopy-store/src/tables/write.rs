@@ -61,6 +61,16 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
+    /// Stores the status of a page whose last change was rejected, or removes it.
+    pub fn set_quarantined(&mut self, name: &str, status: Option<&[u8]>) -> Result<()> {
+        let key = keys::quarantined(name);
+        match status {
+            Some(status) => self.meta.insert(&*key, status).map(drop),
+            None => self.meta.remove(&*key).map(drop),
+        }
+        .map_err(broken)
+    }
+
     /// Stores the progress of the collection.
     pub fn set_heads(&mut self, heads: &Heads) -> Result<()> {
         self.set_meta("heads", &heads.to_bytes())

@@ -15,9 +15,12 @@ pub const EXAMPLES: &str = "\
 Examples:
   onecopy dedup pages.jsonl --out clean
   onecopy dedup 'crawl/*.warc.gz' --out clean --memory 512M
-  onecopy dedup 'crawl/*.warc.gz' --out clean --payloads all
+  onecopy dedup 'crawl/*.warc.gz' --out clean --payloads all --cdxj
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
+  onecopy dedup crawl.wacz mirror.tar.gz --out clean
+  onecopy dedup pages.csv.xz --out clean --text-field body --url-field link
+  onecopy dedup train.parquet --out clean --text-field data.text
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
   zcat pages.jsonl.gz | onecopy dedup - --out - | zstd > kept.jsonl.zst
   onecopy dedup 'crawl/*.warc.gz' --out clean --lists-only --lists names,parquet
@@ -51,7 +54,8 @@ A stopped run continues if you give the same command again.";
 #[derive(ClapArgs)]
 pub struct DedupArgs {
     /// Files, folders, glob patterns, addresses (s3://, gs://, az://, https://), or - for standard input. Formats: JSON
-    /// Lines, WARC, WET, ARC, each also .gz or .zst; Parquet; .html; .txt
+    /// Lines, JSON arrays, CSV, TSV, WARC, WET, ARC, .html, .txt and .md, each also .gz, .zst, .xz, .bz2 or .lz4; Parquet;
+    /// .wacz, .zip and .tar of such files
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// The folder for the results; created if needed. With - the kept lines of JSON Lines go to standard output, and no
@@ -72,6 +76,9 @@ pub struct DedupArgs {
     /// Which identical payloads a WARC file stores once; revisit records replace the others
     #[arg(long, value_enum, default_value_t)]
     pub payloads: PayloadsArg,
+    /// Write an index beside each kept WARC or ARC file, as NAME.cdxj, for replay with pywb
+    #[arg(long)]
+    pub cdxj: bool,
     /// Use at most this much memory, such as 512M or 4G, and the disk for the rest. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
@@ -112,6 +119,14 @@ pub enum RemovedArg {
     LeaveOut,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListArg {
+    /// kept.txt and removed.txt: the names of pages, one on each line
+    Names,
+    /// Each list as Parquet, too
+    Parquet,
+}
+
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum PayloadsArg {
     /// Those of removed pages
@@ -119,14 +134,6 @@ pub enum PayloadsArg {
     Pages,
     /// Those of all responses and resources: images, styles, scripts and pages that were rejected
     All,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ListArg {
-    /// kept.txt and removed.txt: the names of pages, one on each line
-    Names,
-    /// Each list as Parquet, too
-    Parquet,
 }
 
 impl DedupArgs {
@@ -153,11 +160,12 @@ impl DedupArgs {
             RemovedArg::RevisitOrLeaveOut => RemovedRecords::RevisitOrLeaveOut,
             RemovedArg::LeaveOut => RemovedRecords::LeaveOut,
         };
+        job.outputs = self.outputs();
         job.payloads = match self.payloads {
             PayloadsArg::Pages => Payloads::Pages,
             PayloadsArg::All => Payloads::All,
         };
-        job.outputs = self.outputs();
+        job.cdxj = self.cdxj;
         job.environment = environment();
         job.recall_pages = self.recall_pages;
         job.memory_bytes = self.memory.0;

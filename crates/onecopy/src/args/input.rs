@@ -8,7 +8,7 @@ use crate::size::Size;
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Fields of a record (default: the usual names)")]
 pub struct FieldArgs {
-    /// The field with the page's text or HTML
+    /// The field with the page's text or HTML; `data.text` is the field `text` of the object `data`, for all fields
     #[arg(long, value_name = "NAME")]
     pub text_field: Option<String>,
     /// The field with the page's id

@@ -11,15 +11,15 @@ use onecopy_engine::{Limits, ServiceOptions};
 use super::age::Age;
 use super::choice::ChoiceArgs;
 use super::input::FieldArgs;
-use super::text::{TextArgs, read_text};
+use super::text::TextArgs;
 use crate::commands::WrongCall;
-use crate::http::{HttpOptions, Style, TOKEN_LENGTH};
+use crate::http::{HttpOptions, Style, TokenFiles};
 use crate::size::Size;
 
 pub const EXAMPLES: &str = "\
 Examples:
   onecopy serve --data pages
-  onecopy serve --data pages --threshold 0.9 --winner newer --queue 1G
+  onecopy serve --data pages --threshold 0.9 --winner newer --memory 8G --queue 1G
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
 
 Then, in another window:
@@ -36,7 +36,8 @@ when a collection is created.
 
 Without a token the service answers only programs on this machine, and no web pages. It has no TLS:
 put a proxy in front, and let only the proxy reach the service. Ctrl-C or SIGTERM ends it: running
-requests finish, and accepted changes that are not compared yet are compared after the next start.";
+requests finish, and accepted changes that are not compared yet are compared after the next start.
+SIGHUP reads the token files again.";
 
 #[derive(ClapArgs)]
 pub struct ServeArgs {
@@ -46,12 +47,23 @@ pub struct ServeArgs {
     /// The address to listen on. A non-loopback address requires --token-file
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171")]
     pub listen: String,
-    /// Require the token in this file, of 16 or more characters, for everything except /health
+    /// Serve /health, /ready and /metrics at this address too, without a token. Only your monitoring should reach it
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub monitor_listen: Option<String>,
+    /// Require the token in this file, of 16 or more characters, for everything except /health.
+    /// Other users must not be able to read the file. SIGHUP reads it again
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Let clients with the token in this file read, but not change anything
+    #[arg(long, value_name = "FILE", requires = "token_file")]
+    pub read_token_file: Option<PathBuf>,
     /// The size of the queue of changes to compare. If it is full, changes are refused with 429
     #[arg(long, value_name = "SIZE", default_value_t = Size(usual().queue_bytes))]
     pub queue: Size,
+    /// The memory for the queue, for comparing and for caches. Beside it, each page takes a few hundred
+    /// bytes. Never changes the answer [default: a quarter of the machine's, at least 256M]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Size>,
     /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
@@ -92,7 +104,7 @@ pub struct ServeLimitArgs {
     /// Disconnect a client that sends or receives nothing for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub idle: u64,
-    /// At the end, wait this long for running requests
+    /// At the end, wait this long for running requests and the current batch
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,
 }
@@ -104,6 +116,14 @@ pub enum LogArg {
     Plain,
     /// JSON
     Json,
+}
+
+/// A quarter of the machine's memory, and at least 256 MB. The latter if nothing says how much there is.
+fn usual_memory() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = told.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    let total: u64 = total.and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0);
+    (total * 1_024 / 4).max(256 << 20)
 }
 
 /// The engine's own defaults.
@@ -123,6 +143,7 @@ impl ServeArgs {
         options.check_tables = true;
         options.keep_pages = !self.no_keep_pages;
         options.queue_bytes = self.queue.0;
+        options.memory_bytes = self.memory.as_ref().map_or_else(usual_memory, |memory| memory.0);
         options.repair_rate = self.repair_rate;
         options.feed_keep = self.feed_keep.0;
         options.threads = self.threads.unwrap_or(options.threads);
@@ -136,7 +157,8 @@ impl ServeArgs {
             return wrong("--connections and --idle must be 1 or more".into());
         }
         Ok(HttpOptions {
-            token: self.token()?,
+            tokens: self.token_files()?,
+            folder: self.data.clone(),
             page_bytes: self.limits.max_page.0 as usize,
             idle: Duration::from_secs(idle.min(86_400)),
             grace: Duration::from_secs(self.limits.grace.min(86_400)),
@@ -146,18 +168,23 @@ impl ServeArgs {
 
     /// The address to listen on: any with a token, else a loopback address.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
-        let found = self.listen.to_socket_addrs().ok().and_then(|mut all| all.next());
-        match found {
-            Some(address) if address.ip().to_canonical().is_loopback() => Ok(address),
-            Some(address) if self.token_file.is_some() => Ok(address),
-            Some(address) => wrong(format!(
+        match found(&self.listen)? {
+            address if address.ip().to_canonical().is_loopback() || self.token_file.is_some() => Ok(address),
+            address => wrong(format!(
                 "{address} can be reached from other machines: add --token-file, or listen on 127.0.0.1"
             )),
-            None => wrong(format!(
-                "`{}` is not an address to listen on: write one such as 127.0.0.1:7171",
-                self.listen
-            )),
         }
+    }
+
+    /// The address for monitoring.
+    pub fn monitor(&self) -> anyhow::Result<Option<SocketAddr>> {
+        self.monitor_listen.as_deref().map(found).transpose()
+    }
+
+    /// The files with the tokens, which must be valid.
+    fn token_files(&self) -> anyhow::Result<TokenFiles> {
+        let files = TokenFiles { write: self.token_file.clone(), read: self.read_token_file.clone() };
+        files.read().map(|_| files)
     }
 
     /// The format of the log.
@@ -167,18 +194,14 @@ impl ServeArgs {
             LogArg::Json => Style::Json,
         }
     }
+}
 
-    fn token(&self) -> anyhow::Result<Option<String>> {
-        let Some(path) = &self.token_file else { return Ok(None) };
-        let text = read_text(path, "the token")?;
-        let token = text.trim();
-        if token.len() < TOKEN_LENGTH || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return wrong(format!(
-                "the token in {} is too short or has spaces: write {TOKEN_LENGTH} or more visible ASCII characters, for example from `openssl rand -hex 32`",
-                path.display()
-            ));
+fn found(address: &str) -> anyhow::Result<SocketAddr> {
+    match address.to_socket_addrs().ok().and_then(|mut all| all.next()) {
+        Some(found) => Ok(found),
+        None => {
+            wrong(format!("`{address}` is not an address to listen on: write one such as 127.0.0.1:7171"))
         }
-        Ok(Some(token.to_owned()))
     }
 }
 

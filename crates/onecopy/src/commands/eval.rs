@@ -132,7 +132,8 @@ fn mistakes(evaluation: &Evaluation, most: usize, text: &mut String) {
             MistakeKind::FalsePositive => evaluation.score.found - evaluation.score.right,
             MistakeKind::FalseNegative => evaluation.score.duplicates - evaluation.score.right,
         };
-        let _ = writeln!(text, "{}: {title}, the worst of {}", evaluation.method, count(number));
+        let title = format!("{}: {title}, the worst of {}", evaluation.method, count(number));
+        let _ = writeln!(text, "{}", wrap(&title, most).join("\n"));
         wrong.for_each(|mistake| one(mistake, most, text));
         text.push('\n');
     }
@@ -147,7 +148,11 @@ fn one(mistake: &Mistake, most: usize, text: &mut String) {
     let url_width = urls.iter().flatten().map(|url| columns(url)).max().unwrap_or(0);
     let is_beside = INDENT + id_width + 2 + url_width <= most;
     let mut lines: Vec<String> = Vec::new();
-    for (id, url) in ids.into_iter().zip(urls) {
+    if urls == [None, None] && INDENT + 2 * id_width + 2 <= most {
+        lines.push(ids.join("  "));
+    }
+    let below = if lines.is_empty() { 2 } else { 0 };
+    for (id, url) in ids.into_iter().zip(urls).take(below) {
         match url {
             Some(url) if is_beside => {
                 lines.push(format!("{id}{}  {url}", " ".repeat(id_width - columns(&id))));
@@ -156,7 +161,8 @@ fn one(mistake: &Mistake, most: usize, text: &mut String) {
         }
     }
     if !mistake.candidate {
-        lines.push("never compared: the search of the method misses it".into());
+        let note = wrap("never compared: the search of the method misses it", most - INDENT);
+        lines.extend(note.into_iter().map(str::to_owned));
     }
     let mut start = format!("  {:.3}  ", mistake.similarity);
     for line in lines {

@@ -42,9 +42,9 @@ fn for_people(found: &Explanation) -> String {
     text
 }
 
-/// The place of a page in brackets, unless it is the page's name.
+/// Where a page is, unless its place is its name.
 fn place(name: &str, place: &str) -> String {
-    if name == place { String::new() } else { format!(" ({place})") }
+    if name == place { String::new() } else { format!(" at {place}") }
 }
 
 /// The numbers of a comparison, and the passages of one page only.

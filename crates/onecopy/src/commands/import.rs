@@ -64,7 +64,7 @@ fn fill(
     Ok(imported)
 }
 
-/// A folder for standard input, deleted at the end. It is beside the collection, where there is room for pages.
+/// A folder for standard input and unpacked containers, deleted at the end. It is beside the collection, where there is room for pages.
 struct Spool {
     folder: PathBuf,
     is_used: bool,
@@ -84,9 +84,11 @@ impl Spool {
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        if self.is_used {
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
+        // Unpacked containers have no names, so their folder is empty.
+        let _ = match self.is_used {
+            true => std::fs::remove_dir_all(&self.folder),
+            false => std::fs::remove_dir(&self.folder),
+        };
     }
 }
 

@@ -57,7 +57,7 @@ fn list(columns: usize) -> Result<String> {
         });
     }
     text.push_str("\nParameters follow the name: --method simhash:distance=4:search=rotate\n");
-    text.push_str("onecopy methods simhash explains the parameters of a method.\n");
+    text.push_str(&wrapped("onecopy methods simhash explains the parameters of a method.", columns));
     Ok(text)
 }
 
@@ -98,7 +98,7 @@ fn explained(entry: &MethodEntry, columns: usize) -> Result<String> {
     Ok(text)
 }
 
-/// What there is for a word that names no method.
+/// The methods for a word that names none.
 fn hinted(word: &str, hint: MethodHint, columns: usize) -> Result<String> {
     const NAME: usize = 21;
     let says = sentence(hint.says);

@@ -6,24 +6,24 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use onecopy_engine::Service;
-use tokio::sync::watch;
 
 use crate::allocator;
 use crate::args::ServeArgs;
 use crate::commands::print;
 use crate::http::{Log, Style, serve};
+use crate::signals;
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     allocator::share_heaps();
+    let signals = signals::follow().context("cannot wait for signals")?;
     let (http, options, address) = (args.http()?, args.options()?, args.address()?);
     // Bind first: an address in use should fail before a large collection is opened.
-    let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"));
-    let listener = listener.map_err(with_cause)?;
+    let listener = bind(address, "--listen")?;
+    let monitor = args.monitor()?.map(|address| bind(address, "--monitor-listen")).transpose()?;
     let log = Arc::new(Log::start(args.style(), args.quiet)?);
     if args.style() == Style::Json && !args.quiet {
         log_panics(&log);
     }
-    let stop = stop_on_signal();
     let service = Service::open(options)?;
     let greet = |address: SocketAddr| {
         if !args.quiet {
@@ -31,35 +31,25 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
             let _ = print(&greeting(args, address));
         }
     };
-    let served = serve(service, &http, listener, &log, stop, greet);
+    let served = serve(service, &http, (listener, monitor), &log, signals, greet);
     log.end();
     served?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The program prints one line of an error, so the cause must be in it.
-fn with_cause(error: anyhow::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error:#}: if the address is in use, choose another with --listen")
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).map_err(|error| {
+        anyhow::anyhow!(
+            "cannot listen on {address}: {error}: if the address is in use, choose another with {flag}"
+        )
+    })
 }
 
 /// Writes panics to the log as JSON, where programs read them.
 fn log_panics(log: &Arc<Log>) {
     let log = log.clone();
     std::panic::set_hook(Box::new(move |panic| log.event("panic", &panic.to_string())));
-}
-
-/// Becomes true on Ctrl-C or a termination signal. A second signal ends the process at once.
-fn stop_on_signal() -> watch::Receiver<bool> {
-    let (sender, receiver) = watch::channel(false);
-    let handler = move || {
-        if sender.send_replace(true) {
-            std::process::exit(130);
-        }
-    };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("onecopy: cannot handle Ctrl-C, which will end the service at once: {error}");
-    }
-    receiver
 }
 
 /// The address of the service, and commands to try.

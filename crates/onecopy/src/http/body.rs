@@ -1,6 +1,5 @@
 //! Request bodies: read completely, within limits on size, pauses and total time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,13 +7,13 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use hyper::{HeaderMap, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::Failure;
+use super::memory::{BodyMemory, Held};
 
-/// A larger body waits until few others are as large, so that many of them cannot fill the memory.
-pub const LARGE_BYTES: usize = 64 << 10;
+/// How long a large body waits for memory.
+const MEMORY_TIME: Duration = Duration::from_secs(10);
 /// How much of a refused body is read, and for how long. A client that is still writing would not see the answer.
 const REFUSED_BYTES: usize = 16 << 20;
 const REFUSED_TIME: Duration = Duration::from_secs(2);
@@ -22,14 +21,14 @@ const REFUSED_TIME: Duration = Duration::from_secs(2);
 /// A complete body.
 pub struct Taken {
     pub bytes: Bytes,
-    /// A permit for a large body, held until the bytes are no longer needed.
-    _place: Option<OwnedSemaphorePermit>,
+    /// The memory of a large body, held until the bytes are no longer needed.
+    _held: Held,
 }
 
 /// How bodies are read.
 pub struct Taking {
-    /// Permits for large bodies.
-    pub large: Arc<Semaphore>,
+    /// The memory for large bodies.
+    pub memory: BodyMemory,
     /// How long a client may pause.
     pub idle: Duration,
 }
@@ -80,7 +79,7 @@ pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<T
     if body.size_hint().lower() > limit as u64 {
         return Err(refuse(body, Failure::too_large(limit)).await);
     }
-    let mut place = None;
+    let mut held = Held::default();
     let mut first = Bytes::new();
     let mut all: Vec<u8> = Vec::new();
     while let Some(piece) = next_piece(&mut body, taking.idle).await? {
@@ -88,9 +87,8 @@ pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<T
         if length > limit {
             return Err(refuse(body, Failure::too_large(limit)).await);
         }
-        if place.is_none() && length > LARGE_BYTES {
-            // The semaphore is never closed.
-            place = taking.large.clone().acquire_owned().await.ok();
+        if let Err(failure) = taking.memory.grow(&mut held, length, MEMORY_TIME).await {
+            return Err(refuse(body, failure).await);
         }
         // Most bodies arrive in one piece and need no copy.
         if first.is_empty() && all.is_empty() {
@@ -104,7 +102,7 @@ pub async fn take(mut body: Incoming, limit: usize, taking: &Taking) -> Result<T
         all.extend_from_slice(&piece);
     }
     let bytes = if all.is_empty() { first } else { all.into() };
-    Ok(Taken { bytes, _place: place })
+    Ok(Taken { bytes, _held: held })
 }
 
 /// The next piece of a body; `None` at its end.
@@ -127,7 +125,13 @@ pub async fn next_piece(body: &mut Incoming, idle: Duration) -> Result<Option<By
 }
 
 /// Reads the rest of a body, within limits, so that the client gets to read why it is refused.
-pub async fn refuse(mut body: Incoming, failure: Failure) -> Failure {
+pub async fn refuse(body: Incoming, failure: Failure) -> Failure {
+    drain(body).await;
+    failure
+}
+
+/// Reads the rest of a body, within limits.
+pub async fn drain(mut body: Incoming) {
     let read = async {
         let mut left = REFUSED_BYTES;
         while let Some(Ok(frame)) = body.frame().await {
@@ -137,7 +141,6 @@ pub async fn refuse(mut body: Incoming, failure: Failure) -> Failure {
         }
     };
     let _ = timeout(REFUSED_TIME, read).await;
-    failure
 }
 
 fn too_slow(idle: Duration) -> Failure {

@@ -5,7 +5,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use onecopy_engine::{Accepted, Action, Refusal, Service};
 use tokio::sync::{mpsc, oneshot};
@@ -62,16 +61,15 @@ pub struct Gather {
 
 impl Gather {
     /// Starts the threads.
-    pub fn start(service: &Arc<Service>) -> std::io::Result<(Gather, Vec<JoinHandle<()>>)> {
+    pub fn start(service: &Arc<Service>) -> std::io::Result<Gather> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let receiver = Arc::new(Mutex::new(receiver));
-        let start = |number| {
+        for number in 1..=THREADS {
             let (service, receiver) = (service.clone(), receiver.clone());
             let thread = std::thread::Builder::new().name(format!("accept {number}"));
-            thread.spawn(move || run(&service, &receiver))
-        };
-        let threads = (1..=THREADS).map(start).collect::<Result<_, _>>()?;
-        Ok((Gather { sender }, threads))
+            thread.spawn(move || run(&service, &receiver))?;
+        }
+        Ok(Gather { sender })
     }
 
     /// Waits until a change is accepted.

@@ -1,4 +1,4 @@
-//! Decides who may call: with a token, every client that sends it; without one, programs on this machine, but no web page.
+//! Decides who may call: with tokens, every client that sends one; without one, programs on this machine, but no web page.
 //!
 //! A web page in a browser can send requests to a loopback address. It cannot read the answers of another origin, but a
 //! write has happened by then. If its own name resolves to 127.0.0.1 (DNS rebinding), it even is the same origin. So
@@ -7,31 +7,49 @@
 
 use std::hint::black_box;
 use std::net::IpAddr;
+use std::sync::{PoisonError, RwLock};
 
 use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
 use hyper::{HeaderMap, Request, StatusCode};
 
 use super::failure::Failure;
+use super::tokens::Tokens;
 
-/// The minimum length of a token.
-pub const TOKEN_LENGTH: usize = 16;
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It changes nothing.
+    Read,
+    /// It changes the collection.
+    Write,
+}
 
 /// The check that every request passes first.
 pub struct Guard {
-    /// The token, if there is one.
-    pub token: Option<String>,
+    /// They change while the service runs.
+    pub tokens: RwLock<Tokens>,
     /// The address that the service listens on.
     pub address: IpAddr,
 }
 
 impl Guard {
     /// Fails with the reason if a request is refused.
-    pub fn check<B>(&self, request: &Request<B>) -> Result<(), Failure> {
-        match &self.token {
-            Some(token) if has_token(request.headers(), token) => Ok(()),
-            Some(_) => Err(Failure::unauthorized()),
-            None => self.check_origin(request),
+    pub fn check<B>(&self, request: &Request<B>, access: Access) -> Result<(), Failure> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let has = |token: &Option<String>| token.as_ref().map(|token| has_token(request.headers(), token));
+        match (has(&tokens.write), has(&tokens.read), access) {
+            (None, ..) => self.check_origin(request),
+            (Some(true), ..) | (_, Some(true), Access::Read) => Ok(()),
+            (_, Some(true), Access::Write) => {
+                Err(forbidden("this token may only read", "send the token from --token-file"))
+            }
+            _ => Err(Failure::unauthorized()),
         }
+    }
+
+    /// Replaces the tokens.
+    pub fn replace(&self, tokens: Tokens) {
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
     }
 
     fn check_origin<B>(&self, request: &Request<B>) -> Result<(), Failure> {
@@ -105,12 +123,12 @@ mod tests {
             .iter()
             .fold(Request::builder().uri(uri), |builder, (name, value)| builder.header(*name, *value));
         let request = builder.body(()).expect("a request");
-        guard.check(&request).err().map(|failure| failure.status)
+        guard.check(&request, Access::Write).err().map(|failure| failure.status)
     }
 
     #[test]
     fn only_this_machine_is_answered_without_a_token() {
-        let guard = Guard { token: None, address: "127.0.0.1".parse().expect("an address") };
+        let guard = Guard { tokens: RwLock::default(), address: "127.0.0.1".parse().expect("an address") };
         let hosts = ["127.0.0.1:7171", "localhost", "LocalHost:80", "[::1]:7171", "127.0.0.2"];
         for host in hosts {
             assert_eq!(asked(&guard, "/", &[("host", host)]), None, "{host}");
@@ -128,7 +146,7 @@ mod tests {
 
     #[test]
     fn web_pages_from_elsewhere_are_refused() {
-        let guard = Guard { token: None, address: "127.0.0.1".parse().expect("an address") };
+        let guard = Guard { tokens: RwLock::default(), address: "127.0.0.1".parse().expect("an address") };
         let from = |name, value| asked(&guard, "/", &[("host", "localhost:7171"), (name, value)]);
         assert_eq!(from("origin", "http://localhost:7171"), None);
         assert_eq!(from("sec-fetch-site", "none"), None);
@@ -141,8 +159,9 @@ mod tests {
 
     #[test]
     fn a_token_must_be_the_right_one() {
-        let token = Some("0123456789abcdef".to_owned());
-        let guard = Guard { token, address: "10.0.0.1".parse().expect("an address") };
+        let tokens =
+            Tokens { write: Some("0123456789abcdef".into()), read: Some("reading-0123456789".into()) };
+        let guard = Guard { tokens: RwLock::new(tokens), address: "10.0.0.1".parse().expect("an address") };
         let with = |value| asked(&guard, "/", &[("authorization", value), ("origin", "http://a.example")]);
         assert_eq!(with("Bearer 0123456789abcdef"), None);
         assert_eq!(with("bearer 0123456789abcdef"), None);
@@ -150,5 +169,11 @@ mod tests {
             assert_eq!(with(wrong), Some(StatusCode::UNAUTHORIZED), "{wrong}");
         }
         assert_eq!(asked(&guard, "/", &[]), Some(StatusCode::UNAUTHORIZED));
+        assert_eq!(with("Bearer reading-0123456789"), Some(StatusCode::FORBIDDEN));
+        let reading = Request::builder().header("authorization", "Bearer reading-0123456789");
+        assert!(guard.check(&reading.body(()).expect("a request"), Access::Read).is_ok());
+        guard.replace(Tokens { write: Some("another-0123456789".into()), read: None });
+        assert_eq!(with("Bearer 0123456789abcdef"), Some(StatusCode::UNAUTHORIZED));
+        assert_eq!(with("Bearer another-0123456789"), None);
     }
 }

@@ -8,6 +8,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -17,8 +19,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use super::failure::Failure;
+use super::idle::{BusyBody, Presence};
 use super::metrics::GaugeGuard;
-use super::server::{Server, answer};
+use super::server::{Entrance, Server, answer};
 
 /// The read buffer of a connection.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -28,11 +31,19 @@ const HEAD_BYTES: usize = 32 << 10;
 const TOLD: usize = 64;
 /// How long such a client may take to read it.
 const TELLING: Duration = Duration::from_secs(1);
+/// How long a new connection waits for an idle one to close.
+const MAKING_ROOM: Duration = Duration::from_secs(5);
 /// The pause after the system had no resources for a connection.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
-/// Accepts connections until the shutdown, then waits up to `grace` for the open ones. Returns whether all ended.
-pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, grace: Duration) -> bool {
+/// Accepts connections until the shutdown, then waits for the open ones until `grace` has passed. Returns whether all
+/// ended, and when the grace ends.
+pub async fn listen(
+    server: &Arc<Server>,
+    listener: TcpListener,
+    most: usize,
+    grace: Duration,
+) -> (bool, std::time::Instant) {
     let open = Arc::new(Semaphore::new(most));
     let told = Arc::new(Semaphore::new(TOLD));
     let mut stop = server.stop.clone();
@@ -46,7 +57,11 @@ pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, gr
                 Ok(place) => {
                     tokio::spawn(serve(server.clone(), socket, peer, place));
                 }
-                Err(_) => turn_away(server, socket, &told),
+                Err(_) if server.idle.make_room() => {
+                    server.metrics.made_room.fetch_add(1, Ordering::Relaxed);
+                    tokio::spawn(serve_soon(server.clone(), socket, peer, open.clone()));
+                }
+                Err(_) => turn_away(server, socket, peer, &told),
             },
             Err(error) => {
                 server.log.event("accept", &error.to_string());
@@ -55,7 +70,41 @@ pub async fn listen(server: &Arc<Server>, listener: TcpListener, most: usize, gr
         }
     }
     drop(listener);
-    timeout(grace, open.acquire_many(most as u32)).await.is_ok()
+    let until = Instant::now() + grace;
+    (timeout(grace, open.acquire_many(most as u32)).await.is_ok(), until.into_std())
+}
+
+/// Answers monitoring on a listener of its own until the shutdown.
+pub async fn monitor(server: Arc<Server>, listener: TcpListener) {
+    let open = Arc::new(Semaphore::new(TOLD));
+    loop {
+        // The semaphore is never closed.
+        let place = open.clone().acquire_owned().await.ok();
+        let Ok((socket, peer)) = listener.accept().await else {
+            sleep(NO_ROOM).await;
+            continue;
+        };
+        let (answering, idle) = (server.clone(), server.taking.idle);
+        let service = service_fn(move |request| {
+            let server = answering.clone();
+            async move {
+                Ok::<_, std::convert::Infallible>(answer(server, request, peer, Entrance::Monitoring).await)
+            }
+        });
+        tokio::spawn(async move {
+            let _place = place;
+            let connection =
+                http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(socket), service);
+            let _ = timeout(idle, connection).await;
+        });
+    }
+}
+
+/// Serves a connection once another has made room.
+async fn serve_soon(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, open: Arc<Semaphore>) {
+    if let Ok(Ok(place)) = timeout(MAKING_ROOM, open.acquire_owned()).await {
+        serve(server, socket, peer, place).await;
+    }
 }
 
 /// Serves a connection to its end.
@@ -65,10 +114,14 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
     // Answers are written completely, so waiting to fill a packet only delays them.
     let _ = socket.set_nodelay(true);
     let idle = server.taking.idle;
-    let answering = server.clone();
+    let presence = Presence::new(&server.idle);
+    let (answering, present) = (server.clone(), presence.clone());
     let service = service_fn(move |request| {
-        let server = answering.clone();
-        async move { Ok::<_, std::convert::Infallible>(answer(server, request, peer).await) }
+        let (server, busy) = (answering.clone(), present.busy());
+        async move {
+            let response = answer(server, request, peer, Entrance::All).await;
+            Ok::<_, std::convert::Infallible>(response.map(|body| BusyBody::new(body, busy)))
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -81,19 +134,34 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
     // How a connection broke does not matter: its requests are in the log.
     tokio::select! {
         _ = connection.as_mut() => return,
-        _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
+        _ = stop.wait_for(|stop| *stop) => {}
+        // A request may have come in between. This task runs both, so nothing changes after the check.
+        () = presence.make_room.notified() => if presence.is_idle() {
+            return;
+        },
     }
+    connection.as_mut().graceful_shutdown();
     let _ = connection.await;
 }
 
-/// Tells a client that too many connections are open, or disconnects it if too many are being told.
-fn turn_away(server: &Arc<Server>, socket: TcpStream, told: &Arc<Semaphore>) {
+/// Answers a client for whom there is no place: whether the service is alive and ready, and else only that too many
+/// connections are open. If too many clients are being told, it disconnects.
+fn turn_away(server: &Arc<Server>, socket: TcpStream, peer: SocketAddr, told: &Arc<Semaphore>) {
     server.metrics.turned_away.fetch_add(1, Ordering::Relaxed);
     let Ok(place) = told.clone().try_acquire_owned() else { return };
-    let service = service_fn(|_| async {
-        let remedy = "close some connections, or try again later";
-        let failure = Failure::unavailable("too many connections are open", remedy);
-        Ok::<_, std::convert::Infallible>(failure.into_response())
+    let server = server.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let server = server.clone();
+        async move {
+            let response = match request.uri().path() {
+                "/health" | "/ready" => answer(server, request, peer, Entrance::All).await,
+                _ => {
+                    let remedy = "close some connections, or try again later";
+                    Failure::unavailable("too many connections are open", remedy).into_response()
+                }
+            };
+            Ok::<_, std::convert::Infallible>(response)
+        }
     });
     tokio::spawn(async move {
         let _place = place;

@@ -114,9 +114,13 @@ impl Log {
 
     /// Logs an event: its name and a message.
     pub fn event(&self, event: &str, said: &str) {
-        if self.is_quiet {
-            return;
+        if !self.is_quiet {
+            self.failure(event, said);
         }
+    }
+
+    /// Logs an event that operators must know, even if the log is quiet.
+    pub fn failure(&self, event: &str, said: &str) {
         let time = clock::utc(SystemTime::now());
         match self.style {
             Style::Plain => self.put(&format!("{time} {event}: {}\n", one_line(said))),

@@ -26,6 +26,8 @@ pub struct Metrics {
     pub connections: AtomicU64,
     /// Connections refused because too many were open.
     pub turned_away: AtomicU64,
+    /// Idle connections closed to make room for others.
+    pub made_room: AtomicU64,
     /// Open streams of lines or events.
     pub streams: AtomicU64,
     /// Accepted and refused lines of streams.
@@ -66,6 +68,7 @@ impl Metrics {
             routes: (0..=ROUTES.len()).map(|_| Counts::default()).collect(),
             connections: AtomicU64::new(0),
             turned_away: AtomicU64::new(0),
+            made_room: AtomicU64::new(0),
             streams: AtomicU64::new(0),
             lines_accepted: AtomicU64::new(0),
             lines_refused: AtomicU64::new(0),
@@ -96,6 +99,8 @@ impl Metrics {
         gauge(&mut text, "http_streams", "Open streams.", load(&self.streams));
         let turned = "Connections refused because too many were open.";
         counter(&mut text, "http_connections_turned_away_total", turned, load(&self.turned_away));
+        let closed = "Idle connections closed to make room for others.";
+        counter(&mut text, "http_connections_closed_idle_total", closed, load(&self.made_room));
         let accepted = "Accepted lines of streams.";
         counter(&mut text, "http_lines_accepted_total", accepted, load(&self.lines_accepted));
         let refused = "Refused lines of streams.";
@@ -160,6 +165,7 @@ fn collection(stats: &Stats, text: &mut String) {
         ("pages_losers", "Removed pages.", stats.losers),
         ("pages_dead", "Dead pages.", stats.dead),
         ("pages_rejected", "Pages that cannot be judged.", stats.rejected),
+        ("pages_quarantined", "Pages whose last change could not be settled.", stats.quarantined),
         ("groups", "Groups of two or more pages.", stats.groups),
         ("largest_group_pages", "Pages in the largest group.", stats.largest_group),
         ("waiting_changes", "Changes in the queue.", stats.waiting),

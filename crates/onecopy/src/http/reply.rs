@@ -1,5 +1,7 @@
 //! Answers: JSON, lines of JSON, or a stream of either.
 
+use std::io;
+
 use bytes::Bytes;
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{Either, Full};
@@ -10,13 +12,13 @@ use serde::Serialize;
 use super::failure::Failure;
 
 /// The body of an answer: complete, or pieces as they are made.
-pub type Body = Either<Full<Bytes>, Channel<Bytes>>;
+pub type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
 /// An answer.
 pub type Response = hyper::Response<Body>;
 /// An answer or a failure.
 pub type Outcome = Result<Response, Failure>;
 /// The sender of a stream. Sending waits until the client reads.
-pub type Pieces = Sender<Bytes>;
+pub type Pieces = Sender<Bytes, io::Error>;
 
 pub const JSON: &str = "application/json";
 pub const LINES: &str = "application/x-ndjson";

@@ -9,6 +9,8 @@ pub mod pages;
 
 use hyper::Method;
 
+use super::guard::Access;
+
 /// The action of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
@@ -38,6 +40,18 @@ pub struct Route {
     pub endpoint: Endpoint,
     /// Its description in the list of routes.
     pub about: &'static str,
+}
+
+impl Route {
+    /// What a client must be allowed to do.
+    pub fn access(&self) -> Access {
+        match self.endpoint {
+            Endpoint::PutPages | Endpoint::DeletePage | Endpoint::DeadPage | Endpoint::Repair => {
+                Access::Write
+            }
+            _ => Access::Read,
+        }
+    }
 }
 
 /// All routes.

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -14,10 +15,11 @@ use onecopy_engine::Service;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
-use super::body::Taking;
+use super::body::{Media, Taking, media};
 use super::failure::{Failure, Reason};
 use super::gather::Gather;
-use super::guard::Guard;
+use super::guard::{Access, Guard};
+use super::idle::IdleConnections;
 use super::log::{Asked, Log};
 use super::metrics::Metrics;
 use super::reply::{Outcome, Response};
@@ -30,8 +32,6 @@ const REQUEST_TIME: Duration = Duration::from_secs(75);
 pub const CALLS: usize = 16;
 /// How many groups may be repaired at a time.
 pub const REPAIRS: usize = 2;
-/// The most open streams of lines.
-pub const STREAMS: usize = 32;
 
 /// The state that all requests share.
 pub struct Server {
@@ -44,12 +44,14 @@ pub struct Server {
     pub log: Arc<Log>,
     pub metrics: Metrics,
     pub guard: Guard,
+    pub idle: Arc<IdleConnections>,
     pub taking: Taking,
+    /// The collection's folder.
+    pub folder: PathBuf,
     /// The longest record.
     pub page_bytes: usize,
     pub calls: Arc<Semaphore>,
     pub repairs: Arc<Semaphore>,
-    pub streams: Arc<Semaphore>,
 }
 
 impl Server {
@@ -74,8 +76,22 @@ impl Server {
     }
 }
 
+/// The listener that a request came through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Entrance {
+    /// All routes, for those who may call.
+    All,
+    /// Health, readiness and numbers, for everybody who reaches it.
+    Monitoring,
+}
+
 /// Answers a request.
-pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Response {
+pub async fn answer(
+    server: Arc<Server>,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+    entrance: Entrance,
+) -> Response {
     let begun = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let found = find(&method, &path);
@@ -83,8 +99,14 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
         RouteMatch::Route(at, _) => Some(at),
         _ => None,
     };
-    let answering = unpanicked(handle(&server, found, request));
-    let outcome = timeout(REQUEST_TIME, answering).await.unwrap_or_else(|_| Err(too_long()));
+    let is_stream = route.is_some_and(|at| ROUTES[at].endpoint == Endpoint::PutPages)
+        && media(request.headers()) == Media::Lines;
+    let answering = unpanicked(handle(&server, found, request, entrance));
+    let outcome = match is_stream {
+        // It may have any length. Each of its waits has a limit.
+        true => answering.await,
+        false => timeout(REQUEST_TIME, answering).await.unwrap_or_else(|_| Err(too_long())),
+    };
     let response = outcome.unwrap_or_else(Failure::into_response);
     let (code, took) = (response.status().as_u16(), begun.elapsed());
     server.metrics.count(route, code, took);
@@ -93,23 +115,44 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>, peer: Socke
     response
 }
 
-async fn handle(server: &Arc<Server>, found: RouteMatch<'_>, request: Request<Incoming>) -> Outcome {
-    let route = match &found {
-        RouteMatch::Route(at, _) => Some(ROUTES[*at].endpoint),
-        _ => None,
+async fn handle(
+    server: &Arc<Server>,
+    found: RouteMatch<'_>,
+    request: Request<Incoming>,
+    entrance: Entrance,
+) -> Outcome {
+    let found = match found {
+        RouteMatch::Route(at, _) if entrance == Entrance::Monitoring && !is_monitoring(at) => {
+            RouteMatch::Nothing
+        }
+        found => found,
     };
-    // Monitoring may check the health without a token.
-    if route != Some(Endpoint::Health) {
-        server.guard.check(&request)?;
+    let access = match &found {
+        _ if entrance == Entrance::Monitoring => None,
+        // Monitoring may check the health without a token.
+        RouteMatch::Route(at, _) if ROUTES[*at].endpoint == Endpoint::Health => None,
+        RouteMatch::Route(at, _) => Some(ROUTES[*at].access()),
+        _ => Some(Access::Read),
+    };
+    if let Some(access) = access {
+        server.guard.check(&request, access)?;
     }
     match found {
         RouteMatch::Route(at, open) => dispatch(server, ROUTES[at].endpoint, open, request).await,
         RouteMatch::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
         RouteMatch::Nothing => {
-            let remedy = "GET / lists all paths, GET /openapi.json describes them";
+            let remedy = match entrance {
+                Entrance::All => "GET / lists all paths, GET /openapi.json describes them",
+                Entrance::Monitoring => "only /health, /ready and /metrics are served here",
+            };
             Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
         }
     }
+}
+
+/// Whether a route of the table is about monitoring.
+fn is_monitoring(at: usize) -> bool {
+    matches!(ROUTES[at].endpoint, Endpoint::Health | Endpoint::Ready | Endpoint::Metrics)
 }
 
 async fn dispatch(

@@ -13,7 +13,7 @@ const SCALE: f64 = 2.0;
 const LARGE: f64 = 40e6;
 /// The width of the strokes of letters, as a share of their size.
 const REGULAR: f64 = 0.085;
-const BOLD: f64 = 0.135;
+const BOLD: f64 = 0.125;
 
 /// The picture as a PNG file; `None` if it is too large for one.
 pub fn png(picture: &Picture) -> Option<Vec<u8>> {

@@ -12,7 +12,7 @@ use crate::size::{human, short};
 use crate::width;
 
 /// Columns beside the bar: name, share, numbers, rate and time left.
-const BESIDE: usize = 64;
+const BESIDE: usize = 68;
 /// Columns beside the bar on a narrow terminal: name, share and time left.
 const BESIDE_NARROW: usize = 34;
 /// The shortest and the longest bar.

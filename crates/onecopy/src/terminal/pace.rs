@@ -43,7 +43,7 @@ impl Pace {
 
     /// The share of the steps that is done, in per cent.
     pub fn percent(&self) -> u64 {
-        if self.total == 0 { 100 } else { (self.done().saturating_mul(100) / self.total).min(100) }
+        self.done().saturating_mul(100).checked_div(self.total).map_or(100, |percent| percent.min(100))
     }
 
     /// Steps a second in the window.

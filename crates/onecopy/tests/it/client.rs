@@ -3,13 +3,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use crate::program::{Finished, Running, onecopy};
+use crate::program::{Call, Finished, Running, onecopy};
 
 /// Far longer than any answer takes.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -28,8 +29,17 @@ pub fn serve(args: &str) -> Server {
 
 /// Starts a server with the collection of a stopped server.
 pub fn serve_in(folder: TempDir, args: &str) -> Server {
+    start(folder, args, |call| call)
+}
+
+/// Starts a server whose files may have this many kilobytes.
+pub fn serve_with_file_limit(args: &str, kilobytes: u32) -> Server {
+    start(tempdir().expect("a folder"), args, |call| call.with_file_limit(kilobytes))
+}
+
+fn start(folder: TempDir, args: &str, change: impl Fn(Call) -> Call) -> Server {
     let call = onecopy(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("pages"));
-    let mut running = call.within(folder.path()).args(args).start();
+    let mut running = change(call.within(folder.path()).args(args)).start();
     let line = running.hear_of("listening");
     let address = line.split("http://").nth(1).expect("an address");
     let address = address.trim_end_matches(['"', '}', ' ']).to_owned();
@@ -82,6 +92,11 @@ impl Server {
         self.running.hear_of(words)
     }
 
+    /// A line of the log so far that contains these words.
+    pub fn heard(&self, words: &str) -> String {
+        self.running.heard(words)
+    }
+
     /// Asks it to stop, as an operating system does, and waits.
     pub fn end(self) -> (Finished, TempDir) {
         self.signal();
@@ -96,6 +111,11 @@ impl Server {
     /// Asks it to stop.
     pub fn signal(&self) {
         self.send_signal("TERM");
+    }
+
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.running.process()
     }
 
     /// Sends it a signal by name.
@@ -121,8 +141,14 @@ pub fn try_ask(address: &str, (method, path): (&str, &str), kind: &str, body: &s
 /// A folder with a token in the file `token`.
 pub fn folder_with_token(token: &str) -> TempDir {
     let folder = tempdir().expect("a folder");
-    fs::write(Path::new(folder.path()).join("token"), format!("{token}\n")).expect("a file");
+    write_token(&folder.path().join("token"), token);
     folder
+}
+
+/// Writes a token into a file that only its owner can read.
+pub fn write_token(path: &Path, token: &str) {
+    fs::write(path, format!("{token}\n")).expect("a file");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("a mode");
 }
 
 /// A connection to the server.

@@ -100,7 +100,7 @@ impl Client {
         for (name, record) in &records {
             self.ask_for(name, record.clone());
         }
-        let answer = try_ask(server, ("POST", "/pages"), "application/x-ndjson", &lines);
+        let answer = try_ask(server, ("POST", "/pages?live=true"), "application/x-ndjson", &lines);
         let (code, body) = answer.unwrap_or_default();
         let answers = body.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let accepted: Vec<String> = answers

@@ -67,7 +67,7 @@ fn near_duplicates() {
         &[
             "near-duplicates",
             "0.84615",
-            "removed for http://0.example/ (near, 0.84615)",
+            "removed for http://0.example/ at in.jsonl:5 (near, 0.84615)",
             "33 shingles of 5 tokens",
             "only in A",
             "w000 w001 w002",

@@ -78,7 +78,9 @@ fn check(name: &str) {
     write_samples(folder.path());
     let program = Path::new(env!("CARGO_BIN_EXE_onecopy")).parent().expect("a folder");
     let path = std::env::join_paths(
-        [program.to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").expect("PATH"))),
+        [program.to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").expect("PATH"))),
     );
     let mut code = with_free_port(&blocks(&guide, "sh"));
     assert!(code.lines().count() > 2, "{name} shows no commands");
@@ -87,7 +89,8 @@ fn check(name: &str) {
         code = code.lines().filter(|line| !line.starts_with("curl")).collect::<Vec<_>>().join("\n");
     }
     // A service that is still running when a command fails must end too.
-    let script = format!("set -eu\ntrap 'kill $! 2>/dev/null || :' EXIT\n{code}");
+    let trap = if code.contains("serve") { "trap 'kill $! 2>/dev/null || :' EXIT" } else { "" };
+    let script = format!("set -e\n{trap}\n{code}");
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(script).current_dir(folder.path()).env("PATH", path.expect("a path"));
     run(&mut shell, RUNNING).unwrap_or_else(|error| panic!("{name}: {error}"));

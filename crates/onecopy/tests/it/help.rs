@@ -130,7 +130,7 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("dedup in.jsonl --out x --memory much", "much"),
         ("dedup in.jsonl --out x --threshold high", "high"),
         ("dedup in.jsonl --out x -k -1", "-1"),
-        ("explain out a", "<B>"),
+        ("explain out", "<A>"),
         ("compare a", "<B>"),
         ("compare a b --content best", "best"),
         ("mirrors", "<DIR>"),

@@ -104,7 +104,7 @@ impl Prepared {
             let finished = self.continues(&out, &what);
             // A kill between the last rename and the end leaves a complete run.
             if landed && !finished.stdout.contains("nothing was repeated") {
-                finished.says(&["continuing the run that was stopped here"]);
+                finished.says(&["the run that was stopped here"]);
             }
             if landed && stage == "write" && !finished.stderr.is_empty() {
                 let again = finished
@@ -197,6 +197,35 @@ fn a_signal_ends_the_run_and_the_same_command_continues_it() {
     prepared.continues(&out, "stopped by signals");
 }
 
+/// With enough memory nothing is on disk until the signal comes.
+#[test]
+fn a_signal_saves_the_pages_in_memory() {
+    let prepared = Prepared::new("");
+    assert_eq!(report(&prepared.expected)["out_of_core"], false);
+    let out = prepared.out("out");
+    let mut read_before = 0;
+    for (stage, signal) in [("read", "TERM"), ("compare", "INT"), ("write", "TERM")] {
+        let mut running = prepared.call(&out).start();
+        running.hear(&format!("{stage}:"));
+        if stage == "read" {
+            std::thread::sleep(Duration::from_millis(150));
+        }
+        running.signal(signal);
+        let finished = running.finish();
+        assert_eq!(finished.code(), Some(130), "{signal} in {stage}: {}", finished.stderr);
+        assert!(pages_already_read(&finished) >= read_before, "{stage}: {}", finished.stderr);
+        read_before = if stage == "read" { 1 } else { PAGES };
+    }
+    let finished = prepared.continues(&out, "stopped with pages in memory");
+    assert_eq!(pages_already_read(&finished), PAGES);
+}
+
+/// The number of pages that a run says it need not read. Zero if it does not continue another.
+fn pages_already_read(finished: &Finished) -> usize {
+    let line = finished.stderr.lines().find_map(|line| line.split("pages already read: ").nth(1));
+    line.map_or(0, |number| number.parse().expect("a number"))
+}
+
 #[test]
 fn a_signal_ends_a_run_that_waits_for_its_input() {
     let folder = tempdir().expect("a folder");
@@ -210,7 +239,9 @@ fn a_signal_ends_a_run_that_waits_for_its_input() {
     }
     running.signal("INT");
     assert!(running.ends_within(Duration::from_secs(3)), "Ctrl-C does nothing while standard input is read");
-    assert_eq!(running.finish().code(), Some(130));
+    let finished = running.finish();
+    assert_eq!(finished.code(), Some(130));
+    finished.says(&["a run over standard input", "starts over"]);
 }
 
 #[test]
@@ -230,7 +261,7 @@ fn a_run_that_overwrites_and_is_killed_leaves_the_old_results() {
         let now: Vec<Vec<u8>> = names.map(|name| fs::read(out.join(name)).expect("a result")).collect();
         assert!(now == old, "{stage}: the old results were touched");
     }
-    prepared.call(&out).arg("--overwrite").succeed().says(&["continuing the run that was stopped here"]);
+    prepared.call(&out).arg("--overwrite").succeed().says(&["the run that was stopped here saved no pages"]);
     assert_same_answer(&out, &prepared.expected, "overwritten");
 }
 

@@ -235,27 +235,31 @@ fn nonsense_parameters_end_with_2_and_the_remedy() {
 }
 
 #[test]
-fn links_in_a_folder_are_not_followed() {
+fn links_in_a_folder_are_followed_once() {
     let folder = tempdir().expect("a folder");
     let site = folder.path().join("site");
     write_file(&site, "a.txt", topic("a"));
-    write_file(folder.path(), "secret/s.txt", topic("secret"));
+    write_file(folder.path(), "other/s.txt", topic("s"));
+    write_file(folder.path(), "other/t.txt", topic("t"));
+    write_file(&site, "blobs/0123abcd", topic("blob"));
     let link = |from: &Path, name: &str| std::os::unix::fs::symlink(from, site.join(name)).expect("a link");
-    link(&folder.path().join("secret"), "folder-link");
-    link(&folder.path().join("secret/s.txt"), "file-link.txt");
+    link(&folder.path().join("other"), "folder-link");
+    link(&folder.path().join("other/s.txt"), "file-link.txt");
+    link(Path::new("blobs/0123abcd"), "README.md");
     link(&site, "loop");
     link(Path::new("absent"), "broken.txt");
     let out = folder.path().join("out");
     dedup(&site, &out).succeed();
-    assert_eq!(files_below(&out.join("kept")), ["a.txt"]);
-    for name in ["folder-link", "file-link.txt", "loop", "broken.txt"] {
-        assert_eq!(rejected(&out, name), [(None, "a link, which is not followed".to_owned())], "{name}");
-    }
+    let kept = ["README.md", "a.txt", "file-link.txt", "folder-link/t.txt"];
+    assert_eq!(files_below(&out.join("kept")), kept, "a file has the name that tells its format");
+    let reasons = rejected(&out, "broken.txt");
+    assert!(reasons[0].1.starts_with("a link that leads to no file"), "{reasons:?}");
     assert_eq!(report(&out)["read"], 5);
-    // A link that the user names is followed.
-    let named = folder.path().join("named");
-    dedup(&site.join("file-link.txt"), &named).succeed();
-    assert_eq!(report(&named)["kept"], 1);
+    // An import does not leave the folder.
+    let call = ["import", "--data", "pages", "site", "--rejected", "rejected.jsonl"];
+    onecopy(call).within(folder.path()).succeed();
+    let list = fs::read_to_string(folder.path().join("rejected.jsonl")).expect("a list");
+    assert_eq!(list.matches("a link, which is not followed").count(), 5, "{list}");
 }
 
 #[test]

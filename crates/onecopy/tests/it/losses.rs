@@ -22,6 +22,8 @@ fn damaged_site(folder: &Path) -> PathBuf {
     write_file(&site, "cut.jsonl.gz", cut);
     write_file(&site, "other.jsonl", "{\"id\":1,\"prose\":\"a b c\"}\n\n{\"id\":2,\"prose\":\"d\"}\n");
     write_file(&site, "page.warc", "<html>not an archive</html>");
+    let line = record("whole", &topic("whole"));
+    write_file(&site, "torn.jsonl", format!("{line}{}", &line[..line.len() / 2]));
     write_file(&site, "notes.xyz", "of no kind");
     site
 }
@@ -38,16 +40,20 @@ fn unreadable_inputs_are_named_everywhere() {
         &breaks,
         "other.jsonl` could not be read, 2 records lost: no text",
         "page.warc` could not be read: ",
+        "torn.jsonl` breaks off after 1 page: the file ends within this record",
     ];
     finished.says(&told);
     for words in [
-        "  3  inputs, wholly or in part",
+        "  4  inputs, wholly or in part",
         "see kept/cut.jsonl.gz.incomplete",
         "not read: 1 file of unknown kind",
     ] {
         assert!(finished.stdout.contains(words), "`{words}` is not in\n{}", finished.stdout);
     }
-    assert_eq!(entries(&out.join("kept")), ["cut.jsonl.gz.incomplete", "good.jsonl"]);
+    assert_eq!(
+        entries(&out.join("kept")),
+        ["cut.jsonl.gz.incomplete", "good.jsonl", "torn.jsonl.incomplete"]
+    );
     let unreadable = report(&out)["unreadable"].clone();
     assert_eq!(unreadable[0]["kept"], "cut.jsonl.gz.incomplete");
     let other = json!({"source": "other.jsonl", "reason": unreadable[1]["reason"], "pages": 0, "lost": 2, "kept": null});
@@ -64,6 +70,7 @@ fn unreadable_inputs_are_named_everywhere() {
 fn strict_stops_at_the_first_unreadable_input() {
     let folder = tempdir().expect("a folder");
     let (site, out) = (damaged_site(folder.path()), folder.path().join("out"));
+    fs::remove_file(site.join("torn.jsonl")).expect("the file");
     dedup(&site, &out).arg("--strict").fail(1).says(&["cut.jsonl.gz", "cannot be read", "--strict"]);
     assert!(!out.join("report.json").exists());
     fs::remove_file(site.join("cut.jsonl.gz")).expect("the file");
@@ -110,8 +117,13 @@ fn an_import_names_what_it_could_not_read() {
     let finished = onecopy(["import", "site", "--data", "pages", "--json"]).within(folder.path()).fail(3);
     finished.says(&["cut.jsonl.gz", "could not be read"]);
     let printed: Value = serde_json::from_str(&finished.stdout).expect("stdout is one JSON value");
-    assert_eq!(printed["imported"]["unreadable"][0]["source"], "cut.jsonl.gz");
-    fs::remove_file(site.join("cut.jsonl.gz")).expect("the file");
+    let unreadable = printed["imported"]["unreadable"].as_array().expect("a list");
+    let names: Vec<&Value> = unreadable.iter().map(|input| &input["source"]).collect();
+    assert_eq!(names, ["cut.jsonl.gz", "other.jsonl", "page.warc", "torn.jsonl"]);
+    assert_eq!((&unreadable[1]["lost"], &unreadable[3]["pages"]), (&json!(2), &json!(1)));
+    for name in ["cut.jsonl.gz", "other.jsonl", "page.warc", "torn.jsonl"] {
+        fs::remove_file(site.join(name)).expect("the file");
+    }
     let told = onecopy(["import", "site", "--data", "more"]).within(folder.path()).succeed().stdout;
     assert!(told.contains("rejected") && !told.contains("--max-page"), "{told}");
 }

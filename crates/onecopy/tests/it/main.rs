@@ -20,7 +20,9 @@ mod eval; //      `eval` counts right and wrong pairs of labelled sets as comput
 mod examples; //  the READMEs describe what the main job does with the examples
 mod explain; //   `explain` says why two pages were or were not joined
 mod formats; //   kept records have the input's bytes and format, from files, folders and pipes
+mod guides; //    every command of docs/guides works
 mod help; //      help names every default, completions exist, wrong calls exit with 2
+mod inputs; //    containers, tables and files of other programs, through every command
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
@@ -30,13 +32,19 @@ mod memory; //    memory, threads and input order change no answer, and the memo
 mod methods; //   every method through the program: its results, its reported recall, its errors
 mod mirrors; //   `mirrors` finds hosts and folders that mirror each other
 mod openapi; //   random requests from the served openapi.json: every answer conforms to it
+mod operate; //   signals, tokens and full disks: what operators do, and what the log says about it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
+mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
+mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
+mod proxies; //   nginx and haproxy in front of the service pass all lines on
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod replay; //    pywb replays kept archives as it replays the given ones
 mod revisits; //  payloads of any type are stored once, and records refer to no record that is left out
 mod serve; //     `serve`: every route, its errors, and how it stops
 mod simd; //      every SIMD level gives the same answer
+mod starvation; // idle, slow and greedy clients do not keep the service from others
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error
+mod terminal; //  output fits the terminal; words for methods; pictures; which text was equal
 mod tidy; //      the rules of style that a machine can check

@@ -3,6 +3,8 @@
 //!
 //! schemathesis is installed once below the target folder. Without Python or a network the test says so and passes.
 
+mod agreement;
+
 use std::fs;
 use std::time::Duration;
 

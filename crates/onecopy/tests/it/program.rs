@@ -20,6 +20,7 @@ pub struct Call {
     variables: Vec<(String, String)>,
     alone: bool,
     stdout: Option<Stdio>,
+    file_kilobytes: Option<u32>,
 }
 
 /// The program with arguments.
@@ -69,14 +70,32 @@ impl Call {
         self
     }
 
+    /// Limits the size of files that the program writes.
+    pub fn with_file_limit(mut self, kilobytes: u32) -> Call {
+        self.file_kilobytes = Some(kilobytes);
+        self
+    }
+
     /// Starts the program, with standard input open until [`Running::close_stdin`].
     pub fn start(mut self) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_onecopy"));
+        let path = env!("CARGO_BIN_EXE_onecopy");
+        let mut command = match self.file_kilobytes {
+            None => Command::new(path),
+            Some(kilobytes) => {
+                // A shell counts blocks of 512 bytes.
+                let limit = format!("ulimit -S -f {}; exec \"$0\" \"$@\"", 2 * kilobytes);
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &limit, path]);
+                shell
+            }
+        };
         if self.alone {
             command.env_clear();
         }
         command
             .args(&self.args)
+            // The tests' own terminal must not matter.
+            .env_remove("COLUMNS")
             .envs(self.variables.drain(..))
             .stdin(Stdio::piped())
             .stdout(self.stdout.take().unwrap_or_else(Stdio::piped))
@@ -165,6 +184,12 @@ impl Running {
         self.hear_line(words, |line| line.contains(words))
     }
 
+    /// A line on standard error so far that contains these words.
+    pub fn heard(&self, words: &str) -> String {
+        let found = self.heard.iter().find(|line| line.contains(words));
+        found.unwrap_or_else(|| panic!("no `{words}` in {:?}", self.heard)).clone()
+    }
+
     fn hear_line(&mut self, wanted: &str, is_wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
@@ -186,6 +211,11 @@ impl Running {
     /// Kills the program at once, like a power cut.
     pub fn kill(&mut self) {
         self.child.kill().expect("the program is ours to kill");
+    }
+
+    /// The number of the process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal by its name, such as `INT`.

@@ -149,7 +149,7 @@ fn results_that_were_deleted_are_made_again() {
     fs::remove_dir_all(out.join("kept")).expect("it is there");
     fs::remove_file(out.join("removed.jsonl")).expect("it is there");
     let again = dedup(&input, &out).succeed();
-    again.says(&["kept and removed.jsonl", "can no longer be found"]);
+    again.says(&["kept and removed.jsonl", "cannot be found"]);
     assert!(!again.stdout.contains("nothing was repeated"), "{}", again.stdout);
     assert_same_answer(&out, &expected, "made again");
     // The change may be somebody's work.
@@ -216,6 +216,49 @@ fn files_beside_the_results_are_left() {
     dedup(&input, &out).args("--threshold 0.9 --overwrite").succeed();
     assert_eq!(fs::read_to_string(out.join("notes.txt")).expect("the notes"), "precious");
     assert_eq!(report(&out)["threshold"], 0.9);
+}
+
+#[test]
+fn a_run_never_replaces_its_own_input() {
+    let (folder, input, out) = prepared();
+    dedup(&input, &out).succeed();
+    std::os::unix::fs::symlink(&out, folder.path().join("link")).expect("a link");
+    std::os::unix::fs::symlink(out.join("kept/in.jsonl"), folder.path().join("linked.jsonl"))
+        .expect("a link");
+    write_file(&out, "mine.jsonl", record("mine", &topic("mine")));
+    let before = state(&out);
+    let inside = [
+        "out",
+        "out/kept",
+        "out/kept/in.jsonl",
+        "out/mine.jsonl",
+        "out/kept/*.jsonl",
+        "out/kept/../kept",
+        "link/kept",
+        "linked.jsonl",
+        "link/k*",
+    ];
+    for path in inside {
+        for flags in ["", "--overwrite", "--overwrite --lists-only"] {
+            for name in ["out", "link", "out/../out"] {
+                let call = dedup(&folder.path().join(path), &folder.path().join(name)).args(flags);
+                call.fail(2).says(&["is in the output folder", "results never replace their input", "--out"]);
+            }
+        }
+        assert!(state(&out) == before, "{path}: the folder was touched");
+    }
+    for name in ["in.jsonl", "link/kept/in.jsonl"] {
+        let file = folder.path().join(name);
+        dedup(&file, &file).fail(2).says(&["results never replace their input"]);
+    }
+    dedup(&input, &out.join("mine.jsonl")).fail(2).says(&["give an empty or a new folder"]);
+    // An output folder inside an input folder is not read.
+    let within = folder.path().join("data");
+    write_records(&within, "in.jsonl", &[("a", &window(0))]);
+    for _ in 0..2 {
+        dedup(&within, &within.join("clean")).arg("--overwrite").succeed();
+        assert_eq!(report(&within.join("clean"))["read"], 1);
+    }
 }
 
 #[test]

@@ -170,9 +170,9 @@ def check_records(folder):
     assert not dangling, dangling
 
 
-def index(folder, target):
+def index(folder, names, target):
     """The index of the archives by pywb's indexer, as CDXJ."""
-    archives = [str(folder / name) for name in ARCHIVES]
+    archives = [str(folder / name) for name in names]
     target.write_text(run("from pywb.indexer.cdxindexer import main; main()", "-j", "-s", *archives))
 
 
@@ -182,8 +182,11 @@ class Wayback:
     def __init__(self, home, folders):
         names = {}
         for name, folder in folders.items():
-            index(folder, home / f"{name}.cdxj")
-            names[name] = {"index_paths": str(home / f"{name}.cdxj"), "archive_paths": str(folder) + "/"}
+            # Kept archives have indexes beside them.
+            if name == "given":
+                index(folder, ARCHIVES, home / "given.cdxj")
+            paths = str(home / "given.cdxj") if name == "given" else str(folder) + "/"
+            names[name] = {"index_paths": paths, "archive_paths": str(folder) + "/"}
         (home / "config.yaml").write_text(json.dumps({"collections": names}))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -226,9 +229,19 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def check_index(kept):
+    """The index beside each archive is that of pywb's indexer."""
+    for name in ARCHIVES:
+        with tempfile.TemporaryDirectory() as home:
+            expected = pathlib.Path(home) / "index"
+            index(kept, [name], expected)
+            assert (kept / f"{name}.cdxj").read_text() == expected.read_text(), (name, expected.read_text())
+
+
 def check(given, out, case):
     kept = out / "kept"
     check_records(kept)
+    check_index(kept)
     removed = map(json.loads, (out / "removed.jsonl").read_text().splitlines())
     gone = {"leave-out": ["exact", "near"], "revisit-or-leave-out": ["near"]}.get(case, [])
     gone = {line["page"] for line in removed if line["kind"] in gone}

@@ -38,7 +38,7 @@ fn kept_archives_replay_as_the_given_ones() {
         ("leave-out", "--removed-records leave-out"),
     ] {
         let out = folder.path().join(case);
-        dedup(&given, &out).args("--winner short-url --quiet").args(flags).succeed();
+        dedup(&given, &out).args("--winner short-url --cdxj --quiet").args(flags).succeed();
         ask(python.command().arg(&script).arg("check").arg(&given).arg(&out).arg(case));
     }
 }

@@ -74,6 +74,19 @@ pub fn plain(name: &Value) -> String {
     name.as_str().map_or_else(|| name.to_string(), str::to_owned)
 }
 
+/// The lines of a list without the places of pages, which differ if the input is ordered or packed differently.
+pub fn without_places(path: &Path) -> Vec<Value> {
+    let is_place = |name: &str| {
+        let name = name.strip_prefix("winner_").unwrap_or(name);
+        ["source", "line", "record", "row", "places"].contains(&name)
+    };
+    let mut lines = json_lines(path);
+    for line in &mut lines {
+        line.as_object_mut().expect("an object").retain(|name, _| !is_place(name));
+    }
+    lines
+}
+
 /// The winner, similarity as written, and kind of each removed page.
 pub fn removed(out: &Path) -> BTreeMap<String, (String, String, String)> {
     let lines = json_lines(&out.join("removed.jsonl"));

@@ -9,8 +9,8 @@ use tempfile::tempdir;
 use crate::archives::{ONE, kept, run, write};
 use crate::pages::{topic, window};
 use crate::program::dedup;
-use crate::results::{files_below, report};
-use crate::warc::{DATE, field, html, http_block, id, page, record, response, warcinfo};
+use crate::results::{files_below, plain, report};
+use crate::warc::{DATE, field, html, http_block, id, page, record, response, split, warcinfo};
 
 const COPY: &str = "http://b.example/copy/1";
 const NEAR: &str = "http://c.example/nearly/1";
@@ -202,4 +202,63 @@ fn a_near_duplicate_stays_whole() {
     assert!(left[..2] == records[..2]);
     assert_eq!(field(&left[2], "WARC-Refers-To"), Some(id("response", NEAR)));
     assert_eq!(field(&left[2], "WARC-Record-ID"), Some(id("response", COPY)));
+}
+
+#[test]
+fn an_archive_that_is_given_twice_keeps_its_records() {
+    let folder = tempdir().expect("a folder");
+    let input = [
+        page(ONE, &window(0)),
+        request(ONE, &[("WARC-Concurrent-To", &id("response", ONE))]),
+        image("http://a.example/logo", "", b"an image"),
+    ];
+    for name in ["in/first.warc", "in/second.warc"] {
+        write(folder.path(), name, &input);
+    }
+    for (flags, left) in [("--payloads all", 3), ("--payloads all --removed-records leave-out", 1)] {
+        let out = folder.path().join(format!("out-{left}"));
+        dedup(&folder.path().join("in"), &out).args(flags).arg("--quiet").succeed();
+        assert!(kept(&out, "first.warc") == input, "{flags}");
+        // No record refers to itself, and the request of the page that is left out goes with it.
+        assert!(kept(&out, "second.warc") == input[3 - left..], "{flags}");
+    }
+}
+
+#[test]
+fn an_index_finds_every_capture() {
+    let film: Vec<u8> = (0..60_000u32).flat_map(u32::to_le_bytes).collect();
+    let input = [
+        warcinfo(),
+        page(ONE, &window(0)),
+        request(ONE, &[]),
+        page("http://www.b.example/Copy?z=1&a=2", &window(0)),
+        response("http://c.example/film", "200 OK\nContent-Type: video/mp4; codecs=x", &film),
+        page("http://d.example/other", &topic("other")),
+    ];
+    for name in ["crawl.warc", "crawl.warc.gz", "crawl.warc.zst"] {
+        let (_folder, out) = run(&input, name, "--cdxj --max-page 100K");
+        let index = fs::read_to_string(out.join("kept").join(format!("{name}.cdxj"))).expect("an index");
+        let archive = fs::read(out.join("kept").join(name)).expect("an archive");
+        let mut found = Vec::new();
+        for line in index.lines() {
+            let (key, rest) = line.split_once(' ').expect("a key");
+            let facts: serde_json::Value =
+                serde_json::from_str(rest.split_once(' ').expect("a time").1).expect("JSON");
+            let number = |field: &str| {
+                facts[field].as_str().and_then(|text| text.parse::<usize>().ok()).expect("a number")
+            };
+            // Lengths of records that are not packed do not count the line ends.
+            let end = number("offset") + number("length") + if name.ends_with("warc") { 4 } else { 0 };
+            let record = &split(&archive[number("offset")..end], name)[0];
+            assert_eq!(field(record, "WARC-Target-URI").as_deref(), facts["url"].as_str(), "{name}");
+            found.push(format!("{key} {} {}", plain(&facts["mime"]), plain(&facts["status"])));
+        }
+        let expected = [
+            "example,a)/1 text/html 200",
+            "example,b)/copy?a=2&z=1 warc/revisit null",
+            "example,c)/film video/mp4 200",
+            "example,d)/other text/html 200",
+        ];
+        assert_eq!(found, expected, "{name}");
+    }
 }

@@ -197,7 +197,7 @@ fn a_stream_is_answered_line_by_line() {
 fn a_stream_may_wait_for_each_answer() {
     let server = serve("");
     let mut stream = server.connect();
-    stream.begin_chunks("/pages", "application/x-ndjson");
+    stream.begin_chunks("/pages?live=true", "application/x-ndjson");
     assert_eq!(stream.head().code, 200);
     for number in 1..=3 {
         let line = page(&format!("p{number}"), &topic(&format!("t{number}x")), 1);
@@ -403,7 +403,9 @@ fn slow_clients_are_cut_off() {
     half_a_line.begin_chunks("/pages", "application/x-ndjson");
     half_a_line.send_chunk(b"not JSON\n{");
     half_a_body.answer().fails(408, "1 seconds");
-    let lines = half_a_line.answer().lines();
+    let answer = half_a_line.answer();
+    assert_eq!(answer.code, 408, "lines are missing");
+    let lines = answer.lines();
     assert_eq!((&lines[0]["line"], &lines[1]["line"]), (&json!(1), &json!(2)));
     assert!(lines[1]["error"].as_str().is_some_and(|error| error.contains("1 seconds")), "{lines:?}");
     assert_eq!((silent.rest().as_str(), half_a_head.rest().as_str()), ("", ""));
@@ -414,7 +416,7 @@ fn slow_clients_are_cut_off() {
 fn a_client_that_takes_nothing_is_cut_off() {
     let server = serve("--idle 1");
     let mut greedy = server.connect();
-    greedy.begin_chunks("/pages", "application/x-ndjson");
+    greedy.begin_chunks("/pages?live=true", "application/x-ndjson");
     let lines = "x\n".repeat(100_000);
     // It sends without end and never reads, so at some point the server stops reading and hangs up.
     let begun = Instant::now();
@@ -422,22 +424,6 @@ fn a_client_that_takes_nothing_is_cut_off() {
         assert!(begun.elapsed() < Duration::from_secs(60), "it is still served");
     }
     server.get("/health").with(200);
-}
-
-#[test]
-fn connections_are_bounded() {
-    let server = serve("--connections 2");
-    let mut held = [server.connect(), server.connect()];
-    for connection in &mut held {
-        connection.send_request("GET", "/health", &[], b"");
-        connection.answer().with(200);
-    }
-    server.get("/health").fails(503, "connections");
-    drop(held);
-    let begun = Instant::now();
-    while server.get("/health").code != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "places are not given back");
-    }
 }
 
 #[test]
@@ -450,11 +436,14 @@ fn an_end_lets_requests_finish_and_closes_streams() {
     let last = server.get("/stats").json()["feed"].to_string();
     poll.send_request("GET", &format!("/feed?after={last}&wait=60"), &[], b"");
     let mut stream = server.connect();
-    stream.begin_chunks("/pages", "application/x-ndjson");
+    stream.begin_chunks("/pages?live=true", "application/x-ndjson");
     let last = page("last", &topic("ninth"), 1);
     stream.send_chunk((last + "\n").as_bytes());
     stream.head();
     stream.chunk();
+    let mut bulk = server.connect();
+    bulk.begin_chunks("/pages", "application/x-ndjson");
+    bulk.send_chunk((page("bulk", &topic("tenth"), 1) + "\n{").as_bytes());
     std::thread::sleep(Duration::from_millis(100));
     server.signal();
     let begun = Instant::now();
@@ -463,6 +452,9 @@ fn an_end_lets_requests_finish_and_closes_streams() {
     let told = String::from_utf8(stream.chunk().expect("a last line")).expect("UTF-8");
     assert!(told.contains("shutting down"), "{told}");
     assert_eq!(stream.chunk(), None);
+    let cut_off = bulk.answer();
+    assert_eq!((cut_off.code, cut_off.lines().len()), (503, 2), "{}", cut_off.text());
+    assert_eq!(cut_off.lines()[0]["page"], "bulk");
     let (finished, folder) = server.finish();
     assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
     assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());

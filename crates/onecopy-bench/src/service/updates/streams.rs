@@ -34,7 +34,7 @@ pub fn put_until(shared: &Shared, in_flight: usize) -> Result<Histogram> {
     let mut window = Window::new(in_flight);
     let has_more = |window: &Window| !window.again.is_empty() || !shared.changes.is_over();
     while !shared.is_stopped() && has_more(&window) {
-        let refused = match Lines::open(shared.server.address(), "/pages")? {
+        let refused = match Lines::open(shared.server.address(), "/pages?live=true")? {
             Some(mut lines) => window.converse(shared, &mut lines)?,
             None => 1,
         };

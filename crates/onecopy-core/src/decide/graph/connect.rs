@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::settle::Settling;
-use super::{Effect, Graph, Lookup, Slot};
+use super::{Effect, Graph, Hit, Lookup, Slot};
 
 pub(super) fn connect<L: Lookup>(settling: Settling<L>) -> Result<Effect, L::Error> {
     let mut connecting = Connecting { settling, parent: HashMap::new() };
@@ -19,7 +19,7 @@ pub(super) fn connect<L: Lookup>(settling: Settling<L>) -> Result<Effect, L::Err
     }
     connecting.join_loosened();
     for slot in connecting.inserted() {
-        connecting.join_candidates(slot, |_, _| true)?;
+        connecting.join_alike(slot, |_, _| true)?;
     }
     for members in shaken.values() {
         connecting.join_pieces(members)?;
@@ -119,16 +119,40 @@ impl<L: Lookup> Connecting<'_, L> {
         }
     }
 
-    /// Joins a content with all candidates that are alike and that `wanted` accepts.
-    fn join_candidates(&mut self, slot: Slot, wanted: impl Fn(&Graph, Slot) -> bool) -> Result<(), L::Error> {
-        for other in self.settling.candidates(slot)? {
-            if !wanted(self.settling.graph, other) || self.piece(slot) == self.piece(other) {
+    /// Joins a content with all contents that are alike and that `wanted` accepts. Those that stay come first: one
+    /// of them often joins all that lost to it.
+    fn join_alike(&mut self, slot: Slot, wanted: impl Fn(&Graph, Slot) -> bool) -> Result<(), L::Error> {
+        let mut hits = self.settling.lookup.hits(slot)?;
+        let graph = &self.settling.graph;
+        hits.retain(|hit| hit.slot != slot && graph.get(hit.slot).is_some());
+        hits.sort_by_key(|hit| !graph.stays(hit.slot));
+        for hit in hits.iter().filter(|hit| hit.may) {
+            self.join_if_alike(slot, hit.slot, &wanted)?;
+        }
+        for Hit { slot: centre, .. } in hits {
+            // All losers of a content are in its piece.
+            if self.graph().losers_of(centre).is_empty() || self.piece(slot) == self.piece(centre) {
                 continue;
             }
-            if self.settling.verify(slot, other)?.is_some() {
-                self.join(slot, other);
-                self.settling.graph.witness(slot, other, &mut self.settling.effect);
+            let mut losers = self.graph().scored_losers(centre);
+            self.settling.lookup.sift(slot, Some(centre), &mut losers)?;
+            for (loser, _) in losers {
+                self.join_if_alike(slot, loser, &wanted)?;
             }
+        }
+        Ok(())
+    }
+
+    fn join_if_alike(
+        &mut self,
+        slot: Slot,
+        other: Slot,
+        wanted: impl Fn(&Graph, Slot) -> bool,
+    ) -> Result<(), L::Error> {
+        let is_joined = slot == other || self.piece(slot) == self.piece(other);
+        if !is_joined && wanted(self.settling.graph, other) && self.settling.verify(slot, other)?.is_some() {
+            self.join(slot, other);
+            self.settling.graph.witness(slot, other, &mut self.settling.effect);
         }
         Ok(())
     }
@@ -144,7 +168,7 @@ impl<L: Lookup> Connecting<'_, L> {
         let largest = sizes.iter().map(|(&piece, &size)| (size, piece)).max().map(|(_, piece)| piece);
         let group = self.graph().node(members[0]).group;
         for (_, slot) in pieces.into_iter().filter(|(piece, _)| Some(*piece) != largest) {
-            self.join_candidates(slot, |graph, other| graph.node(other).group == group)?;
+            self.join_alike(slot, |graph, other| graph.node(other).group == group)?;
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ pub(super) fn settle<L: Lookup>(graph: &mut Graph, edit: Edit, lookup: &mut L) -
         inserted,
         open: BinaryHeap::new(),
         first_alike: HashMap::new(),
+        former: HashMap::new(),
         verdicts: HashMap::new(),
         winners: HashMap::new(),
         loosened: Vec::new(),
@@ -46,6 +47,8 @@ pub(super) struct Settling<'a, L> {
     open: BinaryHeap<Reverse<(Box<[u8]>, Slot)>>,
     /// For an open content, the best alike content that this edit made stay, and the score.
     first_alike: HashMap<Slot, (Slot, u32)>,
+    /// The open contents that lost to a content before the edit. A search may name only that content.
+    former: HashMap<Slot, Vec<Slot>>,
     verdicts: HashMap<(Slot, Slot), Option<u32>>,
     /// For groups with open contents, the contents that stay or stayed.
     winners: HashMap<u64, Vec<Slot>>,
@@ -61,12 +64,13 @@ impl<L: Lookup> Settling<'_, L> {
         if self.graph.get(slot).is_none() {
             return;
         }
-        let losers = if self.graph.stays(slot) { self.graph.losers(slot) } else { Vec::new() };
+        let losers = self.graph.losers_of(slot).to_vec();
         let was_witness = self.graph.forget_witnesses(slot, &mut self.effect);
         if was_witness || !losers.is_empty() {
             self.shaken.insert(self.graph.node(slot).group);
         }
         self.effect.changed.extend(self.graph.leave(slot));
+        self.graph.leave_seat(slot);
         self.graph.nodes[slot as usize] = None;
         self.effect.changed.insert(slot);
         for loser in losers {
@@ -77,7 +81,7 @@ impl<L: Lookup> Settling<'_, L> {
     fn insert(&mut self, slot: Slot, rank: Box<[u8]>) {
         self.graph.make_room(slot);
         let group = self.graph.fresh_group();
-        let node = Node { rank: rank.clone(), winner: UNSETTLED, score: 0, group, at: 0 };
+        let node = Node { rank: rank.clone(), winner: UNSETTLED, score: 0, group, at: 0, seat: 0 };
         self.graph.nodes[slot as usize] = Some(node);
         self.effect.changed.insert(slot);
         self.open.push(Reverse((rank, slot)));
@@ -85,9 +89,10 @@ impl<L: Lookup> Settling<'_, L> {
 
     /// Removes the winner of a content and opens it.
     fn unsettle(&mut self, slot: Slot) {
-        let node = self.graph.node_mut(slot);
-        node.winner = UNSETTLED;
-        self.open.push(Reverse((node.rank.clone(), slot)));
+        let before = self.graph.node(slot).winner;
+        self.former.entry(before).or_default().push(slot);
+        self.graph.set_winner(slot, UNSETTLED, 0);
+        self.open.push(Reverse((self.graph.node(slot).rank.clone(), slot)));
         self.effect.changed.insert(slot);
     }
 
@@ -107,8 +112,8 @@ impl<L: Lookup> Settling<'_, L> {
             Some(found) => found,
             None => (slot, 0),
         };
-        let node = self.graph.node_mut(slot);
-        (node.winner, node.score) = (winner, score);
+        self.graph.set_winner(slot, winner, score);
+        self.lookup.settled(slot, winner)?;
         if winner != slot {
             return Ok(());
         }
@@ -138,21 +143,63 @@ impl<L: Lookup> Settling<'_, L> {
     /// Contents that include the winner, unless this edit made the winner stay.
     fn winners_beside(&mut self, slot: Slot) -> Result<Vec<Slot>, L::Error> {
         if self.inserted.contains(&slot) {
-            return self.candidates(slot);
+            return self.staying_hits(slot);
         }
         // An old content is alike only to contents of its group and to inserted ones, which are in `first_alike`.
         let (graph, group) = (&self.graph, self.graph.node(slot).group);
         let winners = self.winners.entry(group).or_insert_with(|| {
             graph.members_with(slot).into_iter().filter(|&other| graph.stays(other)).collect()
         });
-        if winners.len() <= FEW_WINNERS { Ok(winners.clone()) } else { self.candidates(slot) }
+        if winners.len() <= FEW_WINNERS { Ok(winners.clone()) } else { self.staying_hits(slot) }
+    }
+
+    /// The contents that stay and may be alike. Searches name all of these themselves.
+    fn staying_hits(&mut self, slot: Slot) -> Result<Vec<Slot>, L::Error> {
+        let hits = self.lookup.hits(slot)?.into_iter().filter(|hit| hit.may && hit.slot != slot);
+        let stays = |other: &Slot| self.graph.get(*other).is_some() && self.graph.stays(*other);
+        Ok(hits.map(|hit| hit.slot).filter(stays).collect())
+    }
+
+    /// The contents that may be alike and that a content which newly stays may take over.
+    fn within_reach(&mut self, slot: Slot) -> Result<Vec<Slot>, L::Error> {
+        let hits = self.lookup.hits(slot)?;
+        let mut others: Vec<Slot> = hits.iter().filter(|hit| hit.may).map(|hit| hit.slot).collect();
+        // Another content may have had this slot before the edit.
+        for centre in hits.into_iter().map(|hit| hit.slot).chain([slot]) {
+            // The losers of a better content keep it as their winner.
+            if self.graph.get(centre).is_some() && self.graph.is_better(slot, centre) {
+                let losers = self.graph.scored_losers(centre);
+                others.extend(self.sifted(slot, Some(centre), losers)?);
+            }
+            if let Some(former) = self.former.get_mut(&centre) {
+                let graph = &self.graph;
+                former.retain(|&other| graph.get(other).is_some_and(|node| node.winner == UNSETTLED));
+                let losers = former.iter().map(|&other| (other, 0)).collect();
+                others.extend(self.sifted(slot, None, losers)?);
+            }
+        }
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|&other| other != slot);
+        Ok(others)
+    }
+
+    /// The losers that may be alike to a content.
+    fn sifted(
+        &mut self,
+        slot: Slot,
+        centre: Option<Slot>,
+        mut losers: Vec<(Slot, u32)>,
+    ) -> Result<impl Iterator<Item = Slot> + use<L>, L::Error> {
+        self.lookup.sift(slot, centre, &mut losers)?;
+        Ok(losers.into_iter().map(|(loser, _)| loser))
     }
 
     /// Runs when a content newly stays: alike contents without a better winner lose to it.
     fn take_over(&mut self, slot: Slot) -> Result<(), L::Error> {
         let members = self.graph.group_size(slot);
         let others = match self.inserted.contains(&slot) || members > FEW_MEMBERS {
-            true => self.candidates(slot)?,
+            true => self.within_reach(slot)?,
             false => self.graph.members_with(slot),
         };
         for other in others {
@@ -171,33 +218,27 @@ impl<L: Lookup> Settling<'_, L> {
             if is_open {
                 self.first_alike.insert(other, (slot, score));
             } else {
-                self.lose(other, slot, score);
+                self.lose(other, slot, score)?;
             }
         }
         Ok(())
     }
 
     /// Makes a settled content lose to one that is better than its winner.
-    fn lose(&mut self, slot: Slot, winner: Slot, score: u32) {
+    fn lose(&mut self, slot: Slot, winner: Slot, score: u32) -> Result<(), L::Error> {
         let before = self.graph.node(slot).winner;
         self.shaken.insert(self.graph.node(slot).group);
         if before == slot {
-            for loser in self.graph.losers(slot) {
+            for loser in self.graph.losers_of(slot).to_vec() {
                 self.loosened.push((loser, slot));
                 self.unsettle(loser);
             }
         } else {
             self.loosened.push((slot, before));
         }
-        let node = self.graph.node_mut(slot);
-        (node.winner, node.score) = (winner, score);
+        self.graph.set_winner(slot, winner, score);
         self.effect.changed.insert(slot);
-    }
-
-    pub(super) fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>, L::Error> {
-        let mut found = self.lookup.candidates(slot)?;
-        found.retain(|&other| other != slot && self.graph.get(other).is_some());
-        Ok(found)
+        self.lookup.settled(slot, winner)
     }
 
     pub(super) fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>, L::Error> {

@@ -1,4 +1,4 @@
-//! What each parameter of a method means, and which way it turns the answer.
+//! The meaning of each parameter of a method, and the effect of a higher value.
 
 use super::usual_parameters;
 

@@ -100,7 +100,7 @@ const HINTS: &[(&[&str], &str, &[&str])] = &[
             "sentence",
             "sentences",
         ],
-        "lcs compares sentences in their order. `onecopy compare` also prints the edit distance of two pages",
+        "lcs compares sentences in their order",
         &["lcs"],
     ),
     (

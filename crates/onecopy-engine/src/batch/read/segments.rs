@@ -16,6 +16,7 @@ use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
 use crate::io::Aligned;
 use crate::job::Job;
+use crate::progress::{Note, Progress};
 use crate::run;
 use disk::{Disk, OnDisk};
 
@@ -127,13 +128,17 @@ impl Collector {
     }
 
     /// Saves the segments of a run that ends with this error, if a later run can use them. Returns the error to report.
-    pub(crate) fn save_after(self, job: &Job, error: Error) -> Error {
+    pub(crate) fn save_after(self, job: &Job, error: Error, progress: &dyn Progress) -> Error {
         let useful = match &error {
             Error::Stopped | Error::Memory { .. } => true,
             Error::Io { source, .. } => source.kind() != ErrorKind::StorageFull,
             _ => false,
         };
-        if useful && job.continues() { self.save().err().unwrap_or(error) } else { error }
+        if !useful || !job.continues() || self.memory == 0 {
+            return error;
+        }
+        progress.note(&Note::Saving);
+        self.save().err().unwrap_or(error)
     }
 
     /// Whether it has the segment of a chunk.
@@ -397,130 +402,4 @@ impl Segments {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::FileExt;
-
-    use super::*;
-
-    fn segment(lot: u32, chunk: u32) -> Segment {
-        let row = Row {
-            line: chunk,
-            fingerprint: u128::from(lot) << 70 | 1,
-            sketch_size: 2,
-            name_end: 3,
-            ..Default::default()
-        };
-        Segment {
-            lot,
-            chunk,
-            lines: 4,
-            rows: vec![row],
-            names: format!("\"{lot}\"").into_bytes(),
-            ranks: vec![lot as u8; 5],
-            ..Default::default()
-        }
-    }
-
-    /// More words than a block has.
-    fn sketches(lot: u32) -> Vec<u64> {
-        [&[u64::from(lot), 99][..], &[7; 600]].concat()
-    }
-
-    fn check(segments: &Segments) {
-        assert_eq!(segments.pages(), 3);
-        for (i, lot) in [0, 0, 2].into_iter().enumerate() {
-            let (row, name) = segments.page(i as u32).unwrap();
-            assert_eq!(name, format!("\"{lot}\"").into_bytes());
-            assert_eq!(segments.load(i).unwrap().rows, [row]);
-            for again in [false, true] {
-                let mut buffer = Aligned::default();
-                assert_eq!(segments.sketches(i, again, &mut buffer).unwrap(), sketches(lot as u32));
-            }
-            let at = SketchAt { segment: i as u32, start: 0 };
-            assert_eq!(segments.sketch(at, 1, &mut Vec::new()).unwrap(), [lot]);
-            let (mut ranks, mut cursor) = ([0; 8], RankCursor::default());
-            for (room, n) in [(2, 2), (6, 3), (8, 0)] {
-                assert_eq!(segments.ranks(i, &mut cursor, &mut ranks[..room]).unwrap(), n);
-                assert_eq!(ranks[..n], [lot as u8; 5][..n]);
-            }
-        }
-    }
-
-    #[test]
-    fn memory_and_disk_hold_the_same() {
-        let folder = tempfile::tempdir().unwrap();
-        let one = segment(2, 0).bytes() + 8 * sketches(2).len() as u64;
-        for (limit, held) in [(1 << 20, 3), (3 * one, 3), (2 * one, 2), (one, 0), (0, 0)] {
-            let mut collector = Collector::open(folder.path(), limit).unwrap();
-            for (lot, chunk) in [(2, 0), (0, 1), (0, 0)] {
-                collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
-            }
-            let segments = collector.finish().unwrap();
-            assert_eq!(segments.memory, held * one, "{limit}");
-            assert_eq!((segments.in_memory(), segments.on_disk()), (held == 3, held == 0));
-            check(&segments);
-            let _ = std::fs::remove_file(folder.path().join("segments.log"));
-        }
-    }
-
-    #[test]
-    fn what_was_logged_is_found_again_and_a_torn_end_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut collector = Collector::open(folder.path(), 0).unwrap();
-        for (lot, chunk) in [(2, 0), (0, 1)] {
-            collector.add(segment(lot, chunk), &mut sketches(lot)).unwrap();
-        }
-        drop(collector);
-        let log = folder.path().join("segments.log");
-        let mut bytes = std::fs::read(&log).unwrap();
-        bytes.truncate(bytes.len() - 1);
-        std::fs::write(&log, bytes).unwrap();
-        let mut collector = Collector::open(folder.path(), 0).unwrap();
-        assert!(collector.has(2, 0) && !collector.has(0, 1));
-        collector.add(segment(0, 1), &mut sketches(0)).unwrap();
-        collector.add(segment(0, 0), &mut sketches(0)).unwrap();
-        check(&collector.finish().unwrap());
-    }
-
-    /// Reads a segment in all ways. Returns which succeeded.
-    fn read_all(segments: &Segments) -> [bool; 6] {
-        let at = SketchAt::default();
-        let (mut cursor, mut aligned, mut buffer) = (RankCursor::default(), Aligned::default(), Vec::new());
-        [
-            segments.load(0).is_err(),
-            segments.page(0).is_err(),
-            segments.ranks(0, &mut cursor, &mut [0; 8]).is_err(),
-            segments.sketches(0, false, &mut aligned).is_err(),
-            segments.sketches(0, true, &mut aligned).is_err(),
-            segments.sketch(at, 1, &mut buffer).is_err(),
-        ]
-    }
-
-    #[test]
-    fn damage_on_disk_is_noticed_wherever_it_is() {
-        let layout = segment(0, 0).encode(&sketches(0), |_| Box::leak(Box::default()));
-        let (ranks, sketch) = (8 * layout.ranks_at() as u64, 8 * layout.sketches_at() as u64);
-        for (byte, expected) in [
-            (0, [true, true, false, false, false, false]),
-            (ranks - 1, [true, true, false, false, false, false]),
-            (ranks, [false, false, true, false, false, false]),
-            // If one sketch of a segment is damaged, no sketch of it is used.
-            (sketch + 4_000, [false, false, false, true, true, true]),
-            (8 * layout.words() as u64, [false; 6]),
-        ] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut collector = Collector::open(folder.path(), 0).unwrap();
-            collector.add(segment(0, 0), &mut sketches(0)).unwrap();
-            let segments = collector.finish().unwrap();
-            let path = folder.path().join("segments.bin");
-            let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
-            let mut found = [0];
-            file.read_exact_at(&mut found, byte).unwrap();
-            file.write_all_at(&[found[0] ^ 1], byte).unwrap();
-            file.sync_all().unwrap();
-            assert_eq!(read_all(&segments), expected, "{byte}");
-            let again = Collector::open(folder.path(), 0).unwrap();
-            assert_eq!(again.has(0, 0), expected == [false; 6], "what is damaged is not taken up");
-        }
-    }
-}
+mod tests;

@@ -7,13 +7,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
-
 use super::delete;
 use super::names::owned;
 use crate::error::{At, Error, Result};
-use crate::run;
+use crate::run::{self, is_results};
 
 /// The working folder, inside the output folder.
 pub(super) const WORKING: &str = ".onecopy";
@@ -29,25 +26,6 @@ pub(super) enum Holds {
     Results,
 }
 
-/// Fields that every `run.json` has, in any version.
-#[derive(Deserialize)]
-#[allow(dead_code, reason = "only their presence counts")]
-struct RunMark {
-    version: String,
-    config: Map<String, Value>,
-    inputs: Map<String, Value>,
-}
-
-/// Fields that every `report.json` has.
-#[derive(Deserialize)]
-#[allow(dead_code, reason = "only their presence counts")]
-struct ReportMark {
-    version: String,
-    read: u64,
-    kept: u64,
-    removed: u64,
-}
-
 /// Returns the contents of a folder. Fails if it has files that no run made where a run would write these results.
 pub(super) fn look(out: &Path, results: &[&str]) -> Result<Holds> {
     let names = match names(out) {
@@ -59,7 +37,7 @@ pub(super) fn look(out: &Path, results: &[&str]) -> Result<Holds> {
     };
     let working = out.join(WORKING);
     let begun = working.is_dir() && is_working(&working)?;
-    let is_finished = is_finished(out);
+    let is_finished = is_results(out);
     let others = names.iter().any(|name| name != WORKING);
     if others && !begun && !is_finished {
         return Err(Error::OutputNotOurs { folder: out.to_owned() });
@@ -70,7 +48,7 @@ pub(super) fn look(out: &Path, results: &[&str]) -> Result<Holds> {
 
 /// The version of onecopy that made the results in `out`.
 pub(super) fn maker(out: &Path) -> Option<String> {
-    run::read::<RunMark>(&out.join("run.json")).map(|mark| mark.version)
+    run::maker(&out.join("run.json"))
 }
 
 /// Fails if a folder has files with the names of these results that no run made.
@@ -83,11 +61,6 @@ pub(super) fn refuse_others(out: &Path, results: &[&str]) -> Result<()> {
     }
 }
 
-/// Whether a folder has the results of a finished run.
-pub(super) fn is_finished(out: &Path) -> bool {
-    maker(out).is_some() && run::read::<ReportMark>(&out.join("report.json")).is_some()
-}
-
 /// Whether a run began in a working folder. Fails if the folder has files that no run made.
 fn is_working(working: &Path) -> Result<bool> {
     let names = names(working).at("read", working)?;
@@ -98,7 +71,7 @@ fn is_working(working: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    match run::read::<RunMark>(&path) {
+    match run::maker(&path) {
         Some(_) => Ok(true),
         None => Err(foreign(working, "run.json")),
     }
@@ -123,7 +96,8 @@ fn is_ours(name: &OsStr) -> bool {
         "publishing.part",
     ];
     // Version 0.2 wrote `runs.` for `lists.`.
-    const STARTS: [&str; 7] = ["fingerprints.", "keys-", "lists.", "runs.", "section-", "sketches-", "kept-"];
+    const STARTS: [&str; 8] =
+        ["fingerprints.", "keys-", "lists.", "runs.", "section-", "sketches-", "kept-", "spool-"];
     name.to_str()
         .is_some_and(|name| NAMES.contains(&name) || STARTS.iter().any(|start| name.starts_with(start)))
 }

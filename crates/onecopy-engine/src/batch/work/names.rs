@@ -7,10 +7,10 @@ use onecopy_core::Config;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::folder::{self, PUBLISHING, WORKING};
+use super::folder::{PUBLISHING, WORKING};
 use crate::error::Result;
 use crate::job::{KeptPages, Outputs};
-use crate::run::{self, Extent};
+use crate::run::{self, Extent, is_results};
 
 /// All results, in the order in which they appear.
 pub(super) const RESULTS: [&str; 14] = [
@@ -70,7 +70,7 @@ pub(super) fn owned(out: &Path) -> Vec<&'static str> {
     let mark = out.join(WORKING).join(PUBLISHING);
     let recorded: Vec<String> = if mark.exists() {
         run::read(&mark).unwrap_or_default()
-    } else if folder::is_finished(out) {
+    } else if is_results(out) {
         let recorded = run::read::<Recorded>(&out.join("run.json"));
         recorded.map(|run| run.results.into_keys().collect()).unwrap_or_default()
     } else {

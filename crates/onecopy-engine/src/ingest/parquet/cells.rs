@@ -106,7 +106,7 @@ impl Value {
 
 /// Appends a JSON string. Bytes that are not valid UTF-8 are copied unchanged. The line is then invalid too, and its
 /// reader rejects it for that reason, like any line of a JSON Lines file.
-fn write_string(bytes: &[u8], out: &mut Vec<u8>) {
+pub(in crate::ingest) fn write_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() + 2);
     out.push(b'"');
     let mut rest = bytes;

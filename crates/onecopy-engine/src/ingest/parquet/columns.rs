@@ -5,7 +5,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use crate::ingest::fields::{Field, FieldNames};
+use crate::ingest::record::{Field, FieldNames};
 use crate::job::Fields;
 
 /// A column to read.
@@ -54,9 +54,7 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
         let leaf = (0..schema.num_columns()).find(|&leaf| is_top(&schema.column(leaf), top.name()));
         let kind = leaf.and_then(|leaf| kind(&schema.column(leaf))).filter(|&kind| suits(field, kind));
         if let (Some(leaf), Some(kind)) = (leaf, kind) {
-            let name = serde_json::to_string(top.name()).expect("a string is JSON");
-            let key = format!("{name}:").into_bytes();
-            found.push((place, Column { key, field, leaf, kind }));
+            found.push((place, Column { key: key(top.name()), field, leaf, kind }));
         } else if is_chosen(fields, top.name()) {
             return Err(wrong(
                 format!("its column `{}` cannot be the {}", top.name(), called(field)),
@@ -64,6 +62,7 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
             ));
         }
     }
+    found.extend(nested(schema, &names)?);
     found.sort_by_key(|(place, column)| (column.field as u8, *place));
     let columns = without_needless(found.into_iter().map(|(_, column)| column).collect(), file);
     if !columns.iter().any(|column| matches!(column.field, Field::Text | Field::Html)) {
@@ -73,6 +72,28 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
         ));
     }
     Ok(columns)
+}
+
+/// The fields of structures that the user named, such as `meta.url`. A column of that very name comes before them.
+fn nested(schema: &SchemaDescriptor, names: &FieldNames) -> Result<Vec<(u8, Column)>, ParquetError> {
+    let mut found = Vec::new();
+    for leaf in 0..schema.num_columns() {
+        let column = schema.column(leaf);
+        let [_, _, ..] = column.path().parts() else { continue };
+        let path = column.path().string();
+        let Some((field, place)) = names.meaning(&path).filter(|_| names.is_nested(&path)) else { continue };
+        let kind = kind(&column).filter(|&kind| suits(field, kind) && column.max_rep_level() == 0);
+        let Some(kind) = kind else {
+            return Err(wrong(format!("its field `{path}` cannot be the {}", called(field)), schema));
+        };
+        found.push((place + 1, Column { key: key(&path), field, leaf, kind }));
+    }
+    Ok(found)
+}
+
+/// A name as JSON, with the colon after it.
+fn key(name: &str) -> Vec<u8> {
+    format!("{}:", serde_json::to_string(name).expect("a string is JSON")).into_bytes()
 }
 
 /// Removes columns that always yield to another one with a value in every row. Reading HTML next to a text that is

@@ -325,3 +325,43 @@ proptest! {
         prop_assert_eq!(cut.concat_bytes(), whole.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_path_leads_into_structures_unless_a_column_has_its_name() {
+    let schema = "message pages {
+        optional group data { optional binary text (UTF8); repeated binary tags (UTF8); }
+        optional group meta { required group page { optional binary url (UTF8); } }
+        optional binary id (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for (values, levels, repeated) in [
+        (&["one", "two"][..], &[2, 0, 2][..], None),
+        (&[], &[1, 0, 1], Some(&[0, 0, 0][..])),
+        (&["u"], &[2, 1, 0], None),
+        (&["a", "b", "c"], &[1, 1, 1], None),
+    ] {
+        let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(*value)).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, Some(levels), repeated).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    let file: Bytes = writer.into_inner().unwrap().into();
+    let fields = |text: &str, url: &str| Fields {
+        text: Some(text.into()),
+        url: Some(url.into()),
+        ..Fields::default()
+    };
+    let open = |fields: &Fields| ParquetChunks::open(file.clone(), fields, &Limits::default(), 1 << 20);
+    let chunk = open(&fields("data.text", "meta.page.url")).unwrap().next(Vec::new()).unwrap().unwrap();
+    let lines = [
+        r#"{"data.text":"one","id":"a","meta.page.url":"u"}"#,
+        r#"{"id":"b"}"#,
+        r#"{"data.text":"two","id":"c"}"#,
+    ];
+    assert_eq!(String::from_utf8(chunk.bytes).unwrap(), lines.join("\n") + "\n");
+    for wrong in ["data.tags", "data.absent", "data"] {
+        assert!(open(&fields(wrong, "x")).is_err(), "{wrong}");
+    }
+}

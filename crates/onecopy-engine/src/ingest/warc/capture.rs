@@ -31,7 +31,7 @@ pub(crate) struct Capture<'a> {
     media_type: &'a [u8],
 }
 
-/// What captures with the same payload have in common: the start of a SHA-256 digest. Nobody can make two payloads with
+/// Captures with the same payload have the same key: the start of a SHA-256 digest. Nobody can make two payloads with
 /// the same key, as is possible with SHA-1.
 pub(crate) type PayloadKey = [u8; 20];
 

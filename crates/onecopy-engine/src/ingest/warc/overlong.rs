@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ring::digest::{Context, Digest, SHA1_FOR_LEGACY_USE_ONLY};
 
 use super::capture::start_of_capture;
-use super::records::records;
+use super::records::started;
 
 /// How much of the record is kept. Its header and its HTTP header must fit.
 const START_BYTES: usize = 128 << 10;
@@ -33,6 +33,11 @@ impl Overlong {
         Overlong { start: Vec::new(), purpose, hash: None, left: 0 }
     }
 
+    /// The start of the record.
+    pub(crate) fn start(&self) -> &[u8] {
+        &self.start
+    }
+
     /// The start of the record and the hash of its payload; `None` if it is no capture, or a part of it is missing.
     pub(crate) fn finish(mut self) -> Option<(Vec<u8>, Digest)> {
         if self.start.len() < START_BYTES {
@@ -44,7 +49,7 @@ impl Overlong {
 
     /// Finds the payload in the start of the record.
     fn begin(&mut self) {
-        let Some(Ok(record)) = records(&self.start).next().map(|item| item.record) else { return };
+        let Some(record) = started(&self.start) else { return };
         let Some(capture) = start_of_capture(&record) else { return };
         let length = record.block.len() as u64 + record.missing - capture.head.len() as u64;
         let mut hash = match self.purpose {
@@ -87,6 +92,7 @@ impl Write for Overlong {
 #[cfg(test)]
 mod tests {
     use super::super::capture::{capture, key_of};
+    use super::super::records::records;
     use super::*;
 
     #[test]

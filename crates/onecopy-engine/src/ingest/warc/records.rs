@@ -9,7 +9,7 @@ use memchr::memchr;
 
 use super::arc;
 use super::frame::{Step, frame};
-use super::header::{trimmed, value_of};
+use super::header::{self, Header, Outcome, trimmed, value_of};
 
 /// A range of a chunk: a record, or the reason why it is not one.
 #[derive(Debug)]
@@ -88,6 +88,16 @@ pub(crate) fn records(chunk: &[u8]) -> impl Iterator<Item = Item<'_>> {
         }
         None
     })
+}
+
+/// The record that begins with `bytes`, of which the end may be missing. Its length is trusted.
+pub(crate) fn started(bytes: &[u8]) -> Option<WarcRecord<'_>> {
+    let Outcome::Read(Header { block, length: Some(length), .. }) = header::read(bytes, true) else {
+        return None;
+    };
+    let (header, rest) = bytes.split_at(block);
+    let block = &rest[..length.min(rest.len() as u64) as usize];
+    Some(WarcRecord { kind: kind(header), block, missing: length - block.len() as u64, header })
 }
 
 fn item(chunk: &[u8], at: usize) -> Item<'_> {

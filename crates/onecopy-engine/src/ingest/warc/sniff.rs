@@ -62,6 +62,11 @@ pub(super) fn content(claimed: &str, bytes: &[u8]) -> Content {
     by_type(claimed).unwrap_or(Content::Text)
 }
 
+/// Whether a file that begins so is no text, by its magic number or by bytes that no text has.
+pub(in crate::ingest) fn is_no_text(bytes: &[u8]) -> bool {
+    matches!(content("", bytes), Content::Other(_))
+}
+
 /// The content that the media type indicates; `None` if it is vague.
 fn by_type(claimed: &str) -> Option<Content> {
     match claimed {
@@ -83,7 +88,7 @@ fn by_type(claimed: &str) -> Option<Content> {
     }
 }
 
-fn starts_like_html(bytes: &[u8]) -> bool {
+pub(in crate::ingest) fn starts_like_html(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let starts = |tag: &&[u8]| bytes.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag));
     let tags: [&[u8]; 4] = [b"<!doctype html", b"<html", b"<head>", b"<body"];

@@ -3,11 +3,14 @@
 //! An archive holds more than pages: records that are not pages (images, requests, redirects, failures) stay.
 
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use crate::error::{At, Result};
-use crate::ingest::{Chunk, Chunks, Copied, Overlong, Purpose, capture, records, start_of_capture};
+use crate::ingest::{
+    Chunk, Chunks, Copied, Overlong, Packing, Purpose, capture, records, start_of_capture, started,
+};
+use crate::output::cdxj::{Cdxj, Place};
 use crate::output::treatment::{LotTreatments, Original, Treatment};
 use crate::output::warc::{RecordWriter, payload_digest, revisit, stated};
 
@@ -18,6 +21,10 @@ pub(super) struct Records<'a> {
     pub out: RecordWriter<BufWriter<File>>,
     /// The number of the next record.
     pub number: u32,
+    /// Where the next record begins in the output.
+    pub at: u64,
+    /// The index of the output, if it has one.
+    pub index: Option<Cdxj>,
 }
 
 impl Records<'_> {
@@ -33,13 +40,31 @@ impl Records<'_> {
                 (Treatment::LeaveOut, _) => {}
                 (Treatment::Revisit(original), Some(capture)) => {
                     let digest = payload_digest(&capture, &original);
-                    let revisit = revisit(&record, capture.head, &digest, &original);
-                    self.out.write(&revisit).at("write", self.aside)?;
+                    self.put(&revisit(&record, capture.head, &digest, &original))?;
                 }
-                _ => self.out.write(&chunk.bytes[item.range]).at("write", self.aside)?,
+                _ => self.put(&chunk.bytes[item.range])?,
             }
         }
         Ok(())
+    }
+
+    /// Writes a record, and adds it to the index.
+    fn put(&mut self, record: &[u8]) -> Result<()> {
+        let length = self.out.write(record).at("write", self.aside)?;
+        self.noted(record, length, None)
+    }
+
+    /// Adds the record that was written last to the index. `sha1` is the digest of a payload that is not in memory.
+    fn noted(&mut self, record: &[u8], length: u64, sha1: Option<String>) -> Result<()> {
+        let offset = self.at;
+        self.at += length;
+        let (Some(index), Some(record)) = (&mut self.index, started(record)) else { return Ok(()) };
+        // In an archive that is not packed, the line ends after a record do not count.
+        let length = match self.out.packing() {
+            Packing::Plain => record.block_end() as u64 + record.missing,
+            _ => length,
+        };
+        index.add(&record, Place { offset, length }, sha1)
     }
 
     /// Writes the record that was too long for the last chunk.
@@ -56,33 +81,54 @@ impl Records<'_> {
         let mut overlong = Overlong::new(Purpose::Digest);
         chunks.overlong(&mut overlong).at("write", self.aside)?;
         let Some((start, sha1)) = overlong.finish() else { return Ok(()) };
-        let Some(Ok(record)) = records(&start).next().map(|item| item.record) else { return Ok(()) };
+        let Some(record) = started(&start) else { return Ok(()) };
         let Some(capture) = start_of_capture(&record) else { return Ok(()) };
         let digest = match original.payload_digest.as_str() {
             "" => &stated(sha1),
             stated => stated,
         };
-        let revisit = revisit(&record, capture.head, digest, original);
-        self.out.write(&revisit).at("write", self.aside)
+        self.put(&revisit(&record, capture.head, digest, original))
     }
 
     /// Copies an overlong record. It was not compared, so it stays. If the file ends inside it, the existing part stays:
     /// its length may be wrong, and other records may follow.
     fn copy_overlong(&mut self, chunks: &mut dyn Chunks) -> Result<()> {
-        let end = self.out.get_mut().stream_position().at("write", self.aside)?;
-        let copied = self.out.stream(|out| chunks.overlong(out)).at("write", self.aside)?;
-        if copied != Copied::Nothing {
-            return Ok(());
-        }
-        // Removes the empty gzip member.
+        let mut overlong = Overlong::new(Purpose::Digest);
+        let indexed = self.index.is_some();
+        let copied = self.out.stream(|out| match indexed {
+            true => chunks.overlong(&mut Both(out, &mut overlong)),
+            false => chunks.overlong(out),
+        });
         let out = self.out.get_mut();
-        let back = out.seek(SeekFrom::Start(end)).and_then(|_| out.get_ref().set_len(end));
-        back.at("write", self.aside)
+        if copied.at("write", self.aside)? == Copied::Nothing {
+            // Removes the empty gzip member.
+            let back = out.seek(SeekFrom::Start(self.at)).and_then(|_| out.get_ref().set_len(self.at));
+            return back.at("write", self.aside);
+        }
+        let length = out.stream_position().at("write", self.aside)? - self.at;
+        let start = overlong.start().to_vec();
+        self.noted(&start, length, overlong.finish().map(|(_, sha1)| stated(sha1)))
     }
 
-    /// Flushes and syncs the file to disk.
-    pub(super) fn finish(self) -> Result<()> {
+    /// Flushes and syncs the file to disk. Returns the path of its index.
+    pub(super) fn finish(self) -> Result<Option<PathBuf>> {
         let mut out = self.out.into_inner();
-        out.flush().and_then(|()| out.get_ref().sync_data()).at("write", self.aside)
+        out.flush().and_then(|()| out.get_ref().sync_data()).at("write", self.aside)?;
+        self.index.map(Cdxj::finish).transpose()
+    }
+}
+
+/// Writes the same bytes to two places.
+struct Both<'a>(&'a mut dyn Write, &'a mut dyn Write);
+
+impl Write for Both<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(bytes)?;
+        self.1.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }

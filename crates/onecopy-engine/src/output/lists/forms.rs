@@ -39,9 +39,19 @@ impl List {
         self.table_row(cells)
     }
 
-    /// Adds a line to the JSON Lines only.
+    /// Adds a part of a line to the JSON Lines only.
+    pub(super) fn part(&mut self, text: &str) -> Result<()> {
+        self.lines.part(text)
+    }
+
+    /// Adds a line, or its last part, to the JSON Lines only.
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
         self.lines.line(text)
+    }
+
+    /// Whether the list is written as a table, too.
+    pub(super) fn has_table(&self) -> bool {
+        self.table.is_some()
     }
 
     /// Adds a row to the table only.
@@ -88,8 +98,13 @@ impl TextFile {
         Ok(TextFile { out: BufWriter::with_capacity(1 << 16, file), path })
     }
 
+    fn part(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).at("write", &self.path)
+    }
+
     fn line(&mut self, text: &str) -> Result<()> {
-        self.out.write_all(text.as_bytes()).and_then(|()| self.out.write_all(b"\n")).at("write", &self.path)
+        self.part(text)?;
+        self.part("\n")
     }
 
     fn finish(self) -> Result<()> {

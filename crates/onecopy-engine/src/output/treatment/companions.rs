@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::entry::Role;
 use super::files::{Files, LEFT_OUT, Settled};
-use super::scan::{Companion, Found};
+use super::scan::{Companion, Found, in_lot};
 use crate::error::Result;
 
 /// How often companions of companions are looked for: metadata of the request of a revisit takes three rounds.
@@ -26,11 +26,13 @@ pub(super) fn find(files: &Files, lots: &[usize], found: &mut Found) -> Result<H
         files.entries(lot, |entry| {
             if entry.role == Role::Gone && !is_revisit(entry.number) {
                 rows.push(Settled { number: entry.number, lot: LEFT_OUT, facts: 0 });
-                dropped.extend(entry.names[..2].iter().filter(|&&name| name != 0));
+                dropped.insert(in_lot(entry.names[0], lot));
+                dropped.extend(entry.names);
             }
         })?;
         files.settle(lot, &rows)?;
     }
+    forget(files, lots, &mut dropped)?;
     for _ in 0..ROUNDS {
         let [companions, revisits] = spread(&found.companions, &mut dropped);
         found.counts.companions += companions;
@@ -38,6 +40,20 @@ pub(super) fn find(files: &Files, lots: &[usize], found: &mut Found) -> Result<H
         found.counts.whole = found.counts.whole.saturating_sub(revisits);
     }
     Ok(dropped)
+}
+
+/// Forgets the names that kept pages have too, if an archive is in the input twice. Revisits still find these.
+fn forget(files: &Files, lots: &[usize], dropped: &mut HashSet<u64>) -> Result<()> {
+    dropped.remove(&0);
+    lots.iter().try_for_each(|&lot| {
+        files.entries(lot, |entry| {
+            if entry.role == Role::Kept {
+                for name in &entry.names {
+                    dropped.remove(name);
+                }
+            }
+        })
+    })
 }
 
 /// Adds the companions of dropped records. Returns how many there are, and how many revisits beside them.

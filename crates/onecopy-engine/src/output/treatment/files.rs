@@ -12,10 +12,10 @@ use crate::ingest::Capture;
 
 /// In place of a lot: the record is left out.
 pub(super) const LEFT_OUT: u32 = u32::MAX;
-/// The most bytes that the facts of a capture take. The header of a record is shorter.
-const FACTS_BYTES: usize = 256 << 10;
+/// The bytes that the facts of a capture usually take, and take at most: the header of a record is shorter.
+const FACTS_BYTES: [u64; 2] = [1 << 10, 256 << 10];
 
-/// What a revisit says about its original.
+/// The original of a revisit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Original {
     /// With its angle brackets.
@@ -115,8 +115,14 @@ impl Files {
         let path = path(&self.folder, "facts", lot as usize);
         let file = File::open(&path).at("open", &path)?;
         let left = file.metadata().at("read", &path)?.len().saturating_sub(facts);
-        let mut bytes = vec![0; left.min(FACTS_BYTES as u64) as usize];
-        file.read_exact_at(&mut bytes, facts).at("read", &path)?;
+        let mut bytes = Vec::new();
+        for most in FACTS_BYTES {
+            bytes.resize(left.min(most) as usize, 0);
+            file.read_exact_at(&mut bytes, facts).at("read", &path)?;
+            if bytes.iter().filter(|&&byte| byte == b'\n').count() >= 4 {
+                break;
+            }
+        }
         let mut parts = bytes.split(|&byte| byte == b'\n').map(|part| String::from_utf8_lossy(part).into());
         let mut next = || parts.next().unwrap_or_default();
         Ok(Original { id: next(), uri: next(), date: next(), payload_digest: next() })

@@ -22,12 +22,14 @@ struct Best {
     lot: u32,
     number: u32,
     facts: u64,
+    /// The hash of its id.
+    id: u64,
 }
 
 impl Best {
     fn of(lot: usize, entry: &Entry) -> Best {
-        let Entry { role, time, number, facts, .. } = *entry;
-        Best { role, time, lot: lot as u32, number, facts }
+        let Entry { role, time, number, facts, names: [id, ..], .. } = *entry;
+        Best { role, time, lot: lot as u32, number, facts, id }
     }
 }
 
@@ -62,7 +64,7 @@ fn originals(
     let mut originals: HashMap<PayloadKey, Best> = HashMap::new();
     for &lot in lots {
         files.entries(lot, |entry| {
-            // What may be left out is nobody's original.
+            // A record that may be left out cannot be an original.
             let Some(key) = entry.key.filter(|key| entry.role != Role::Gone && wanted(key)) else { return };
             let new = Best::of(lot, entry);
             originals.entry(key).and_modify(|best| *best = new.min(*best)).or_insert(new);
@@ -74,7 +76,9 @@ fn originals(
 /// The row of a record that becomes a revisit, which is counted.
 fn revisit(lot: usize, entry: &Entry, original: &Best, found: &mut Found) -> Option<Settled> {
     let pinned = entry.names.iter().any(|name| found.pinned.contains(name));
-    if entry.role == Role::Kept || pinned || *original == Best::of(lot, entry) {
+    // A record that is in the input twice would refer to itself.
+    let itself = original.id == entry.names[0];
+    if entry.role == Role::Kept || pinned || itself || *original == Best::of(lot, entry) {
         return None;
     }
     match (entry.removed, entry.role) {
@@ -136,6 +140,8 @@ mod tests {
             check(&[entry(0, Gone, 5), entry(1, Gone, 4)], &[], &[]);
             check(&[entry(0, Gone, 1), entry(1, Whole, 4)], &[], &[(0, 1)]);
             check(&[entry(0, Whole, 5), entry(1, Whole, 4)], &[100], &[]);
+            let twin = Entry { names: entry(1, Whole, 4).names, ..entry(0, Whole, 5) };
+            check(&[twin, entry(1, Whole, 4)], &[], &[]);
             let other = Entry { key: Some([2; 20]), ..entry(1, Whole, 4) };
             check(&[entry(0, Whole, 5), other], &[], &[]);
             check(&[entry(0, Whole, 5), Entry { key: None, ..other }], &[], &[]);

@@ -13,22 +13,29 @@ use crate::batch::Segment;
 use crate::error::{At, Result};
 use crate::ingest::{
     Capture, Chunk, Chunks, Overlong, PayloadKey, Purpose, RecordKind, Source, Trouble, WarcRecord, capture,
-    id_hash, key_of, names, names_of_original, records, start_of_capture,
+    id_hash, key_of, names, names_of_original, records, start_of_capture, started,
 };
 use crate::job::{Payloads, RemovedRecords};
 use crate::output::kept::KeptWriter;
 use crate::report::Archives;
 
-/// A record that is left out if the other one is. Both are hashes of ids or of other names.
+/// A record that is left out if the other one is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Companion {
+    /// The id of the record, [in its archive](in_lot).
     pub record: u64,
+    /// The id of the other one in the same archive, or a name that the original of a revisit has in any archive.
     pub of: u64,
     /// Whether it is a revisit, which counts as a removed page.
     pub revisit: bool,
 }
 
-/// What the scan found in all archives, except entries.
+/// The hash of an id in one archive. An input may hold an archive twice, and only one of the two is left out.
+pub(super) fn in_lot(id: u64, lot: usize) -> u64 {
+    id.wrapping_add((lot as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The findings in all archives, except entries.
 #[derive(Default)]
 pub(super) struct Found {
     pub counts: Archives,
@@ -85,6 +92,7 @@ impl<'a> Scan<'a> {
             all: self.kept.work.run.payloads == Some(Payloads::All),
             out: self.files.begin(lot)?,
             found: Found::default(),
+            lot,
             number: 0,
         };
         self.kept.chunks(source, segments, |segment, first, chunk, rest| {
@@ -129,6 +137,7 @@ struct LotScan {
     all: bool,
     out: Facts,
     found: Found,
+    lot: usize,
     /// The number of the next record.
     number: u32,
 }
@@ -188,7 +197,7 @@ impl LotScan {
             let mut overlong = Overlong::new(Purpose::Key);
             chunks.overlong(&mut overlong)?;
             if let Some((start, hash)) = overlong.finish() {
-                noted = self.started(&start, key_of(hash));
+                noted = self.long(&start, key_of(hash));
             }
         }
         self.number += 1;
@@ -196,8 +205,8 @@ impl LotScan {
     }
 
     /// Notes a record by its start and the key of its payload.
-    fn started(&mut self, start: &[u8], key: PayloadKey) -> Result<()> {
-        let Some(Ok(record)) = records(start).next().map(|item| item.record) else { return Ok(()) };
+    fn long(&mut self, start: &[u8], key: PayloadKey) -> Result<()> {
+        let Some(record) = started(start) else { return Ok(()) };
         let Some(capture) = start_of_capture(&record) else { return Ok(()) };
         self.keyed(&record, &capture, Entry { key: Some(key), ..Entry::default() })
     }
@@ -210,9 +219,9 @@ impl LotScan {
         if self.mode == RemovedRecords::Revisit || record.is_arc() {
             return;
         }
-        let [own, ..] = names(record);
-        let concurrent = record.values("warc-concurrent-to").map(|id| id_hash(&id));
-        let refers = record.values("warc-refers-to").map(|id| id_hash(&id));
+        let own = in_lot(names(record)[0], self.lot);
+        let ids = |name| record.values(name).map(|id| in_lot(id_hash(&id), self.lot));
+        let (concurrent, refers) = (ids("warc-concurrent-to"), ids("warc-refers-to"));
         let companions = &mut self.found.companions;
         let of = |record, of| Companion { record, of, revisit: false };
         if matches!(record.kind, RecordKind::Request | RecordKind::Metadata) {
@@ -221,8 +230,8 @@ impl LotScan {
         }
         companions.extend(concurrent.map(|other| of(other, own)));
         if record.kind == RecordKind::Revisit {
-            let [id, visit, _] = names_of_original(record);
-            companions.extend([id, visit].map(|of| Companion { record: own, of, revisit: true }));
+            let names = names_of_original(record);
+            companions.extend(names.map(|of| Companion { record: own, of, revisit: true }));
         }
     }
 }

@@ -4,7 +4,7 @@ use ring::digest::{Digest, SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 
 /// The digest of `bytes`, in the style of another: the same algorithm and the same alphabet. SHA-1 in base 32 is the
 /// usual style, and stands in for unknown ones.
-pub(super) fn like(style: &str, bytes: &[u8]) -> String {
+pub(crate) fn like(style: &str, bytes: &[u8]) -> String {
     let (label, value) = style.split_once(':').unwrap_or_default();
     let (label, algorithm) = match label.to_ascii_lowercase().as_str() {
         "sha1" | "sha-1" => (label, &SHA1_FOR_LEGACY_USE_ONLY),

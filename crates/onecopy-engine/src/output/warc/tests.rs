@@ -1,7 +1,9 @@
 //! Writes revisits and packed records, and reads them back with this and other readers.
 
+use std::io::Read;
+
 use super::*;
-use crate::ingest::{Meaning, capture, meaning};
+use crate::ingest::{Meaning, capture, meaning, unpack};
 use crate::job::Limits;
 
 const RECORD: &str = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://b.example/\r\n\
@@ -76,17 +78,15 @@ fn the_revisit_of_a_resource_has_no_block() {
 
 #[test]
 fn each_record_is_packed_by_itself() {
-    for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
+    for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2, Packing::Lz4] {
         let mut writer = RecordWriter::new(Vec::new(), packing);
         writer.write(RECORD.as_bytes()).unwrap();
         let one = writer.out.len();
         writer.write(RECORD.as_bytes()).unwrap();
         let (bytes, mut first) = (writer.into_inner(), Vec::new());
-        match packing {
-            Packing::Plain => first.extend_from_slice(&bytes[..one]),
-            Packing::Gzip => drop(flate2::bufread::GzDecoder::new(&bytes[..one]).read_to_end(&mut first)),
-            Packing::Zstd => first = zstd::decode_all(&bytes[..one]).unwrap(),
-        }
+        let (mut reader, _) =
+            unpack(Box::new(std::io::Cursor::new(bytes[..one].to_vec())), packing, 99).unwrap();
+        reader.read_to_end(&mut first).unwrap();
         assert_eq!((String::from_utf8(first).unwrap().as_str(), bytes.len()), (RECORD, 2 * one));
     }
 }

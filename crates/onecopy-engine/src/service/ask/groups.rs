@@ -1,10 +1,10 @@
 //! Lists groups and shows single ones.
 
-use onecopy_store::{Look, PageNumber, Slot, Snapshot};
+use onecopy_store::{Look, PageNumber, PageRow, Slot, Snapshot};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::service::collection::Collection;
-use crate::service::status::{GroupLine, GroupView, Status, StatusKind, View, name_of};
+use crate::service::status::{GroupLine, GroupView, Status, View, name_of};
 
 /// Selects the groups to list.
 pub(in crate::service) struct GroupFilter<'a> {
@@ -50,8 +50,8 @@ fn line(snapshot: &Snapshot, group: u64, slots: &[Slot], filter: &GroupFilter) -
     }
     if let Some(search) = filter.search {
         let mut is_found = false;
-        for page in members(snapshot, slots)? {
-            is_found |= Look::page(snapshot, page)?.is_some_and(|row| row.name.contains(search));
+        for (_, row) in members(snapshot, slots)? {
+            is_found |= row.name.contains(search);
         }
         if !is_found {
             return Ok(None);
@@ -62,14 +62,25 @@ fn line(snapshot: &Snapshot, group: u64, slots: &[Slot], filter: &GroupFilter) -
     Ok(winner.map(|row| GroupLine { group, winner: name_of(&row.name), pages, kept, checked, failed }))
 }
 
-/// The pages of contents, and the pages that redirect to them.
-fn members(snapshot: &Snapshot, slots: &[Slot]) -> Result<Vec<PageNumber>> {
-    let mut pages = Vec::new();
+/// The pages of contents, best first as in `groups.jsonl`. After the pages of a content come those that redirect to them,
+/// by name.
+fn members(snapshot: &Snapshot, slots: &[Slot]) -> Result<Vec<(PageNumber, PageRow)>> {
+    let mut contents = Vec::new();
     for &slot in slots {
+        contents.extend(Look::content(snapshot, slot)?.map(|row| (row.rank, row.best, slot)));
+    }
+    contents.sort_unstable();
+    let (mut pages, mut pointing) = (Vec::new(), Vec::new());
+    let with_row = |page| Ok::<_, Error>(Look::page(snapshot, page)?.map(|row| (page, row)));
+    for (_, _, slot) in contents {
         for page in snapshot.copies(slot)? {
-            pages.push(page);
-            pages.extend(Look::ending(snapshot, page)?);
+            pages.extend(with_row(page)?);
+            for page in Look::ending(snapshot, page)? {
+                pointing.extend(with_row(page)?);
+            }
         }
+        pointing.sort_by(|a, b| a.1.name.cmp(&b.1.name));
+        pages.append(&mut pointing);
     }
     Ok(pages)
 }
@@ -80,17 +91,7 @@ pub(in crate::service) fn view(collection: &Collection, group: u64) -> Result<Op
     let all = GroupFilter { least: 2, search: None };
     let Some(line) = line(&snapshot, group, &slots, &all)? else { return Ok(None) };
     let view = View { facts: &*snapshot, method: collection.method() };
-    let mut found: Vec<Status> = Vec::new();
-    for page in members(&snapshot, &slots)? {
-        if let Some(row) = Look::page(&*snapshot, page)? {
-            found.push(view.status(page, &row)?);
-        }
-    }
-    // The order: the winner, then other kept pages, then losers. Each kind is sorted by name.
-    let place = |status: &Status| {
-        let goes = status.status == StatusKind::Loser;
-        (status.page.get() != line.winner.get(), goes, status.page.get().to_owned())
-    };
-    found.sort_by_cached_key(place);
-    Ok(Some(GroupView { line, members: found }))
+    let pages = members(&snapshot, &slots)?;
+    let members = pages.iter().map(|(page, row)| view.status(*page, row)).collect::<Result<Vec<Status>>>()?;
+    Ok(Some(GroupView { line, members }))
 }

@@ -10,8 +10,6 @@ use crate::service::{Opening, ServiceOptions};
 
 /// The version of everything that a collection's folder holds.
 const FORMAT: u32 = 3;
-/// Memory for the tables' page cache.
-const CACHE_BYTES: usize = 64 << 20;
 
 /// The file that makes a folder a collection.
 const TABLES: &str = "tables.redb";
@@ -39,13 +37,17 @@ fn has_parts(folder: &dyn Folder) -> bool {
 }
 
 /// Opens the tables, and creates them for a new collection.
-pub(super) fn open_tables(folder: &dyn Folder, options: &ServiceOptions) -> Result<Tables> {
+pub(super) fn open_tables(
+    folder: &dyn Folder,
+    options: &ServiceOptions,
+    cache_bytes: usize,
+) -> Result<Tables> {
     let file = folder.open(TABLES, Open::Create).map_err(|source| Error::Io {
         verb: "open",
         path: options.data.join(TABLES),
         source,
     })?;
-    Ok(Tables::open(Backend::new(file), CACHE_BYTES, options.check_tables)?)
+    Ok(Tables::open(Backend::new(file), cache_bytes, options.check_tables)?)
 }
 
 /// Why a collection cannot be locked.

@@ -1,13 +1,15 @@
 //! Log segments that must stay although they are no longer in use: a reader holds an earlier snapshot, or they are
 //! damaged.
 
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 
 use onecopy_store::Snapshot;
 
+use crate::lock::Lock;
+
 /// Snapshots that readers may hold, and the log segments that must stay for them.
 #[derive(Debug, Default)]
-pub(super) struct Past(Mutex<Retained>);
+pub(super) struct Past(Lock<Retained>);
 
 #[derive(Debug, Default)]
 struct Retained {
@@ -23,7 +25,7 @@ struct Retained {
 
 impl Past {
     fn lock(&self) -> MutexGuard<'_, Retained> {
-        self.0.lock().expect("no thread panics with this lock")
+        self.0.lock()
     }
 
     /// Notes that a snapshot was replaced. Readers may still hold it, here or in another process.

@@ -8,6 +8,8 @@
 //! searched in every generation that has contents, with its keys in that generation. Usually that is one generation.
 //! Partitions are frozen with the order, for the same reason.
 
+use std::sync::Arc;
+
 use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
 use std::io::ErrorKind;
@@ -33,10 +35,14 @@ struct Generation {
     partitions: Partitions,
 }
 
+/// The orders and partitions of all generations. A copy costs little.
+#[derive(Clone, Debug)]
+pub(super) struct Orders(Vec<Arc<Generation>>);
+
 /// All generations, and the data for the next one.
 #[derive(Debug)]
 pub(super) struct Generations {
-    frozen: Vec<Generation>,
+    orders: Orders,
     /// A sample of the vectors of new contents.
     sample: Vec<LengthVector>,
     /// The approximate number of contents that hold each shingle.
@@ -78,7 +84,7 @@ impl Generations {
                 .unwrap_or_default(),
         };
         let order = Rarity::new(vec![UNSEEN]);
-        let mut frozen = vec![Generation { order, partitions: Partitions::whole() }];
+        let mut frozen = vec![Arc::new(Generation { order, partitions: Partitions::whole() })];
         let mut replaced = Vec::new();
         for number in 1..count {
             let generation = match read_generation(folder, number) {
@@ -90,9 +96,10 @@ impl Generations {
                 }
                 read => read?,
             };
-            frozen.push(generation);
+            frozen.push(Arc::new(generation));
         }
-        Ok(Generations { frozen, sample: Vec::new(), live, counted: contents, due, replaced, tuning })
+        let orders = Orders(frozen);
+        Ok(Generations { orders, sample: Vec::new(), live, counted: contents, due, replaced, tuning })
     }
 
     /// The generations whose order was damaged or missing. Any order serves, if all keys are chosen in it again.
@@ -105,9 +112,9 @@ impl Generations {
         self.replaced.iter().try_for_each(|(number, bytes)| write_whole(folder, &order_file(*number), bytes))
     }
 
-    /// The number of generations.
-    pub(super) fn len(&self) -> u32 {
-        self.frozen.len() as u32
+    /// The orders and partitions of all generations.
+    pub(super) fn orders(&self) -> &Orders {
+        &self.orders
     }
 
     /// Counts the shingles of a new content.
@@ -135,8 +142,8 @@ impl Generations {
         }
         let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
         let bytes = Generation::to_bytes(&frozen(&self.live, bits(contents, self.tuning)), &partitions);
-        write_whole(folder, &order_file(self.len()), &bytes)?;
-        self.frozen.extend(Generation::from_bytes(&bytes));
+        write_whole(folder, &order_file(self.orders.len()), &bytes)?;
+        self.orders.0.extend(Generation::from_bytes(&bytes).map(Arc::new));
         self.due = self.due.saturating_mul(self.tuning.growth);
         self.save(folder)?;
         Ok(true)
@@ -146,27 +153,39 @@ impl Generations {
     pub(super) fn save(&self, folder: &dyn Folder) -> Result<()> {
         if self.live.is_empty() { Ok(()) } else { write_whole(folder, LIVE_FILE, &self.live) }
     }
+}
+
+impl Orders {
+    /// The number of generations.
+    pub(super) fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// The newest generation.
+    pub(super) fn newest(&self) -> u32 {
+        self.len() - 1
+    }
 
     /// The order in which a generation chooses keys.
     pub(super) fn order(&self, generation: u32) -> KeyOrder<'_> {
-        KeyOrder { generation, rarity: &self.frozen[generation as usize].order }
+        KeyOrder { generation, rarity: &self.0[generation as usize].order }
     }
 
     /// The home partition of a sketch in the newest generation.
     pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
-        let partitions = self.frozen.last().map(|generation| &generation.partitions);
+        let partitions = self.0.last().map(|generation| &generation.partitions);
         let lengths = method.lengths(sketch);
         partitions.zip(lengths).map_or(0, |(partitions, lengths)| partitions.home(&lengths.vector))
     }
 
     /// The number of partitions of the newest generation.
     pub(super) fn partitions(&self) -> u64 {
-        self.frozen.last().map_or(1, |generation| generation.partitions.count() as u64)
+        self.0.last().map_or(1, |generation| generation.partitions.count() as u64)
     }
 
     /// The partitions of a generation that may hold pages similar to `lengths`, ascending. `None` for all.
     pub(super) fn reached(&self, generation: u32, lengths: Option<&Lengths>) -> Option<Vec<u16>> {
-        let partitions = &self.frozen[generation as usize].partitions;
+        let partitions = &self.0[generation as usize].partitions;
         let lengths = lengths.filter(|_| partitions.count() > 1)?;
         let mut reached = Vec::new();
         partitions.reached(lengths, &mut reached);

@@ -68,9 +68,17 @@ impl ContentIndex {
         reader: LogReader,
         tuning: Tuning,
     ) -> ContentIndex {
-        let Restoration { graph, entries, .. } = restored;
+        let Restoration { graph, mut entries, .. } = restored;
         let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
-        let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(generations.len() - 1);
+        let newest = generations.orders().newest();
+        let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(newest);
+        for slot in graph.slots() {
+            let (winner, generation) =
+                (graph.get(slot).map(|node| node.winner), entries[slot as usize].generation);
+            if let Some(entry) = winner.and_then(|winner| entries.get_mut(winner as usize)) {
+                entry.since = entry.since.min(generation);
+            }
+        }
         let free = (0..entries.len() as Slot).rev().filter(|&slot| graph.get(slot).is_none()).collect();
         ContentIndex {
             graph,
@@ -80,12 +88,13 @@ impl ContentIndex {
             generations,
             oldest,
             rekeyed: 0,
-            sketches: Sketches::new(reader),
+            sketches: Sketches::new(reader, tuning.sketch_words),
             ahead: HashMap::new(),
             merging: None,
             seals: 0,
             compared: 0,
-            visits: Visits::default(),
+            is_torn: false,
+            visits: Arc::new(Visits::default()),
             tuning,
         }
     }
@@ -97,14 +106,18 @@ impl ContentIndex {
         let mut late: Vec<Slot> = self.graph.slots().filter(|&slot| born(slot) > covered).collect();
         late.sort_unstable_by_key(|&slot| born(slot));
         for slot in late {
-            let ContentEntry { at, born, .. } = self.entries[slot as usize];
+            let ContentEntry { at, born, since, generation, .. } = self.entries[slot as usize];
+            let winner = self.graph.get(slot).map_or(slot, |node| node.winner);
             if let Some(sketch) = self.sketches.get(slot, at)? {
-                self.enter(slot, &sketch, method);
+                for generation in since..=generation {
+                    self.entering(method).post(slot, &sketch, generation, winner)?;
+                }
             }
             if self.postings.memory_postings() >= self.tuning.postings_in_memory {
                 self.postings.seal(born)?;
             }
         }
+        self.postings.freeze();
         Ok(())
     }
 }

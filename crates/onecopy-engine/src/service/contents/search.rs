@@ -1,43 +1,49 @@
-//! Finds contents that share a key, and compares them.
+//! Finds contents that share a key.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use onecopy_core::graph::{Graph, Hit, Slot};
 use onecopy_core::{Held, Method, Scratch};
-use onecopy_store::{Postings, Seeker};
+use onecopy_store::{PostingsView, Seeker};
 
 use super::ContentEntry;
-use super::generation::Generations;
+use super::generation::Orders;
 use super::sketches::Sketches;
 use super::totals::Visits;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lock::Lock;
 use crate::parallel::for_each;
-use onecopy_core::graph::{Graph, Lookup, Slot};
+
+/// The parts of contents that a search looks at.
+pub(super) trait Entries: Sync {
+    fn entry(&self, slot: Slot) -> Option<ContentEntry>;
+}
+
+impl Entries for Vec<ContentEntry> {
+    fn entry(&self, slot: Slot) -> Option<ContentEntry> {
+        self.get(slot as usize).copied()
+    }
+}
 
 /// Searches for contents by their keys.
 pub(super) struct KeySearch<'a> {
-    pub entries: &'a [ContentEntry],
-    pub postings: &'a Postings,
-    pub generations: &'a Generations,
+    pub entries: &'a dyn Entries,
+    pub postings: &'a PostingsView,
+    pub orders: &'a Orders,
     /// The oldest generation that has contents.
     pub oldest: u32,
     pub method: &'a dyn Method,
     pub visits: &'a Visits,
 }
 
-/// The living contents. Their keys follow from their sketches.
+/// The living contents.
 pub(super) struct LiveContents<'a> {
     pub graph: &'a Graph,
     pub sketches: &'a Sketches,
-}
-
-/// The postings to search.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Among {
-    All,
-    /// Only postings that are not on disk yet.
-    Latest,
+    /// Contents whose postings may be those of another sketch.
+    pub changing: &'a HashSet<Slot>,
 }
 
 /// Buffers that a thread reuses between searches.
@@ -53,20 +59,27 @@ pub(super) struct SearchBuffers {
 }
 
 /// A sketch to search for, with a name.
-pub(in crate::service) struct Query<'a, N> {
+pub(in crate::service) struct Query<N> {
     pub name: N,
     pub sketch: Arc<[u64]>,
-    /// Candidates found ahead of time. Everything since then is still in the latest postings.
-    pub ahead: Option<&'a [Slot]>,
 }
 
 /// The results of many queries.
 pub(in crate::service) struct Findings<N> {
-    /// The contents that may be alike, by the name of the query.
-    pub candidates: HashMap<N, Vec<Slot>>,
-    /// The sketches that were read for the search.
+    /// The contents that share a key, by the name of the query.
+    pub hits: HashMap<N, Vec<Hit>>,
+    /// Some of the sketches that were read for the search.
     pub read: HashMap<Slot, Arc<[u64]>>,
 }
+
+impl<N> Default for Findings<N> {
+    fn default() -> Findings<N> {
+        Findings { hits: HashMap::new(), read: HashMap::new() }
+    }
+}
+
+/// The most sketches that are kept from a search of many queries.
+const READ: usize = 1_024;
 
 impl KeySearch<'_> {
     /// Answers many queries in parallel.
@@ -76,57 +89,56 @@ impl KeySearch<'_> {
         living: &LiveContents,
         threads: usize,
     ) -> Result<Findings<N>> {
-        let all = Mutex::new(Findings { candidates: HashMap::new(), read: HashMap::new() });
+        let all = Lock::new(Findings::default());
         for_each(threads, queries.len(), SearchBuffers::default, |buffers, i| {
-            let Query { name, sketch, ahead } = &queries[i];
-            let among = if ahead.is_some() { Among::Latest } else { Among::All };
-            let mut found = self.candidates(sketch, among, Some(living), buffers)?;
-            found.extend(ahead.iter().copied().flatten());
-            found.sort_unstable();
-            found.dedup();
-            let mut all = all.lock().expect("no thread panics with this lock");
-            all.candidates.insert(*name, found);
-            all.read.extend(buffers.read.drain(..));
+            let Query { name, sketch } = &queries[i];
+            let hits = self.hits(sketch, Some(living), buffers)?;
+            let mut all = all.lock();
+            all.hits.insert(*name, hits);
+            let room = READ.saturating_sub(all.read.len());
+            all.read.extend(buffers.read.drain(..).take(room));
             Ok(())
         })?;
-        Ok(all.into_inner().expect("no thread panics with this lock"))
+        Ok(all.into_inner())
     }
 
-    /// The contents in the chosen postings that may be alike to a sketch, each once. With `living`, the search computes
-    /// the keys of a content from its sketch, which saves reads of postings.
-    pub(super) fn candidates(
+    /// The contents that share a key with a sketch, each once. With `living`, only those are found that live, and that
+    /// may be alike or have losers; and the search computes the keys of some from their sketches, which saves reads.
+    pub(super) fn hits(
         &self,
         sketch: &[u64],
-        among: Among,
         living: Option<&LiveContents>,
         buffers: &mut SearchBuffers,
-    ) -> Result<Vec<Slot>> {
+    ) -> Result<Vec<Hit>> {
         let lengths = self.method.lengths(sketch);
-        let mut found = Vec::new();
+        let mut hits = Vec::new();
         let (mut own, mut keys) = (std::mem::take(&mut buffers.own), std::mem::take(&mut buffers.keys));
-        for generation in self.oldest..self.generations.len() {
-            let reached = self.generations.reached(generation, lengths.as_ref());
-            if generation + 1 == self.generations.len() {
+        for generation in self.oldest..self.orders.len() {
+            let reached = self.orders.reached(generation, lengths.as_ref());
+            if generation == self.orders.newest() {
                 self.visits.count(reached.as_ref().map_or(1, Vec::len) as u64);
             }
             own.clear();
-            self.generations.order(generation).keys(sketch, self.method, &mut buffers.scratch, &mut own);
+            self.orders.order(generation).keys(sketch, self.method, &mut buffers.scratch, &mut own);
             keys.clear();
             keys.extend(own.iter().map(|(key, _)| *key));
             let size = sketch.len() as u32;
             let (key_search, own) = (self, &own[..]);
-            let mut sought = Sought { key_search, generation, reached, own, size, living, buffers, found };
-            match among {
-                Among::All => self.postings.find(&keys, &mut sought)?,
-                Among::Latest => self.postings.find_latest(&keys, &mut sought),
-            }
-            found = sought.found;
+            let mut sought = Sought { key_search, generation, reached, own, size, living, buffers, hits };
+            self.postings.find(&keys, &mut sought)?;
+            hits = sought.hits;
         }
         (buffers.own, buffers.keys) = (own, keys);
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        each_once(&mut hits);
+        hits.shrink_to_fit();
+        Ok(hits)
     }
+}
+
+/// Leaves each content once. It may be alike if one of its keys says so.
+pub(super) fn each_once(hits: &mut Vec<Hit>) {
+    hits.sort_unstable_by_key(|hit| (hit.slot, !hit.may));
+    hits.dedup_by_key(|hit| hit.slot);
 }
 
 /// A search in one generation.
@@ -138,32 +150,45 @@ struct Sought<'a> {
     size: u32,
     living: Option<&'a LiveContents<'a>>,
     buffers: &'a mut SearchBuffers,
-    found: Vec<Slot>,
+    hits: Vec<Hit>,
+}
+
+impl Sought<'_> {
+    /// Whether a content is worth a hit, even if it cannot be alike itself.
+    fn is_wanted(&self, hit: Hit) -> bool {
+        let Some(LiveContents { graph, .. }) = self.living else { return true };
+        graph.get(hit.slot).is_some() && (hit.may || !graph.losers_of(hit.slot).is_empty())
+    }
 }
 
 impl Seeker for Sought<'_> {
     fn found(&mut self, at: usize, slot: u32, rest: u32) {
-        let KeySearch { entries, method, .. } = self.key_search;
-        let Some(entry) = entries.get(slot as usize) else { return };
+        let Some(entry) = self.key_search.entries.entry(slot) else { return };
         let own = Held { size: self.size, rest: self.own[at].1 };
         let other = Held { size: entry.size, rest };
+        // A posting of an earlier generation may still stand for the losers of its content.
         let is_there = entry.generation == self.generation
             && self.reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok());
-        if is_there && method.may(own, other) && self.found.last() != Some(&slot) {
-            self.found.push(slot);
+        let hit = Hit { slot, may: is_there && self.key_search.method.may(own, other) };
+        if self.hits.last() != Some(&hit) && self.is_wanted(hit) {
+            self.hits.push(hit);
         }
     }
 
     fn holds(&mut self, slot: u32, held: &mut Vec<usize>) {
-        let Some(living) = self.living.filter(|living| living.graph.get(slot).is_some()) else { return };
-        let entry = &self.key_search.entries[slot as usize];
+        let Some(living) = self.living.filter(|living| !living.changing.contains(&slot)) else { return };
+        // Only a content that stays has postings for all of its keys.
+        if living.graph.get(slot).is_none_or(|node| node.winner != slot) {
+            return;
+        }
+        let Some(entry) = self.key_search.entries.entry(slot) else { return };
         if entry.generation != self.generation {
             return;
         }
         let Some(sketch) = living.sketches.look(slot, entry.at, &mut self.buffers.buffer) else { return };
         let mut theirs = std::mem::take(&mut self.buffers.theirs);
         theirs.clear();
-        let order = self.key_search.generations.order(self.generation);
+        let order = self.key_search.orders.order(self.generation);
         order.keys(&sketch, self.key_search.method, &mut self.buffers.scratch, &mut theirs);
         let mut at = 0;
         for &(key, rest) in &theirs {
@@ -176,43 +201,5 @@ impl Seeker for Sought<'_> {
         }
         self.buffers.theirs = theirs;
         self.buffers.read.push((slot, sketch));
-    }
-}
-
-/// Compares contents for the graph.
-pub(super) struct GraphLookup<'a> {
-    pub key_search: KeySearch<'a>,
-    pub sketches: &'a mut Sketches,
-    pub compared: &'a mut u64,
-    /// Candidates that are known already.
-    pub candidates: HashMap<Slot, Vec<Slot>>,
-}
-
-impl GraphLookup<'_> {
-    fn sketch(&mut self, slot: Slot) -> Result<Option<Arc<[u64]>>> {
-        self.sketches.get(slot, self.key_search.entries[slot as usize].at)
-    }
-}
-
-impl Lookup for GraphLookup<'_> {
-    type Error = Error;
-
-    fn candidates(&mut self, slot: Slot) -> Result<Vec<Slot>> {
-        if let Some(found) = self.candidates.get(&slot) {
-            return Ok(found.clone());
-        }
-        let Some(sketch) = self.sketch(slot)? else { return Ok(Vec::new()) };
-        // The graph is being changed, so no content is known to be alive.
-        let mut found =
-            self.key_search.candidates(&sketch, Among::All, None, &mut SearchBuffers::default())?;
-        found.retain(|&other| other != slot);
-        self.candidates.insert(slot, found.clone());
-        Ok(found)
-    }
-
-    fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>> {
-        *self.compared += 1;
-        let both = self.sketch(a)?.zip(self.sketch(b)?);
-        Ok(both.and_then(|(first, second)| self.key_search.method.verify(&first, &second)))
     }
 }

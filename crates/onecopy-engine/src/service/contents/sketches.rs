@@ -12,6 +12,7 @@ use onecopy_core::graph::Slot;
 #[derive(Debug)]
 pub(in crate::service) struct Sketches {
     reader: LogReader,
+    most_words: usize,
     held: HashMap<Slot, Arc<[u64]>>,
     /// The number of words in `held`.
     words: usize,
@@ -22,13 +23,12 @@ pub(in crate::service) struct Sketches {
     damaged: BTreeMap<Slot, String>,
 }
 
-/// The most words in each half of the cache: 16 MiB.
-const WORDS: usize = 2 << 20;
-
 impl Sketches {
-    pub(super) fn new(reader: LogReader) -> Sketches {
+    /// A cache whose halves have at most `most_words` words each.
+    pub(super) fn new(reader: LogReader, most_words: usize) -> Sketches {
         let (held, earlier) = (HashMap::new(), HashMap::new());
-        Sketches { reader, held, words: 0, earlier, buffer: Vec::new(), damaged: BTreeMap::new() }
+        let (buffer, damaged) = (Vec::new(), BTreeMap::new());
+        Sketches { reader, most_words, held, words: 0, earlier, buffer, damaged }
     }
 
     /// The sketch of a content; `None` if it is damaged. Such a content is alike to no other: one unreadable page must
@@ -74,7 +74,7 @@ impl Sketches {
 
     pub(super) fn put(&mut self, slot: Slot, sketch: Arc<[u64]>) {
         self.damaged.remove(&slot);
-        if self.words + sketch.len() > WORDS {
+        if self.words + sketch.len() > self.most_words {
             self.earlier = std::mem::take(&mut self.held);
             self.words = 0;
         }

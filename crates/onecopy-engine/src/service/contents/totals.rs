@@ -46,6 +46,12 @@ impl ContentIndex {
         self.entries.len()
     }
 
+    /// The number of postings in memory and on disk.
+    #[cfg(test)]
+    pub(in crate::service) fn posted(&self) -> u64 {
+        self.postings.memory_postings() as u64 + self.postings.part_postings()
+    }
+
     /// Counts over all contents.
     pub(in crate::service) fn totals(&self) -> Totals {
         let mut sizes: HashMap<u64, u64> = HashMap::new();
@@ -62,7 +68,7 @@ impl ContentIndex {
         Totals {
             groups: groups + sizes.len() as u64,
             largest_group: sizes.into_values().fold(largest, u64::max),
-            partitions: self.generations.partitions(),
+            partitions: self.generations.orders().partitions(),
             partitions_visited: self.visits.mean(),
             disk_bytes: 0,
             replaced_orders: self.generations.replaced().len() as u64,

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
 
 use onecopy_store::Version;
 
 use super::prepare::{Made, PreparedPiece, broken, with_name};
+use super::tally::Tallies;
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::ingest::Inputs;
+use crate::lock::{Lock, Signal};
 use crate::progress::Progress;
 use crate::report::{RejectionKind, Unreadable};
 use crate::service::accept::accept_versions;
@@ -21,8 +22,8 @@ const GROUP: usize = 256;
 /// Hands out turns. Each turn that is taken must be handed over, or the import fails.
 pub(super) struct Turns<'a> {
     next: AtomicU64,
-    clerk: Mutex<Clerk<'a>>,
-    moved: Condvar,
+    clerk: Lock<Clerk<'a>>,
+    moved: Signal,
 }
 
 /// Accepts pages and counts the outcomes.
@@ -33,6 +34,7 @@ struct Clerk<'a> {
     turn: u64,
     /// The records before this piece, by source. The line number of a record is known only at its turn.
     before: HashMap<u32, u64>,
+    tallies: Tallies,
     imported: Imported,
 }
 
@@ -42,15 +44,16 @@ impl<'a> Turns<'a> {
         progress: &'a dyn Progress,
         rejected: &'a mut OnRejection<'a>,
     ) -> Turns<'a> {
-        let (before, imported) = (HashMap::new(), Imported::default());
-        let clerk = Clerk { service, progress, rejected, turn: 0, before, imported };
-        Turns { next: AtomicU64::new(0), clerk: Mutex::new(clerk), moved: Condvar::new() }
+        let (before, tallies, imported) = (HashMap::new(), Tallies::default(), Imported::default());
+        let clerk = Clerk { service, progress, rejected, turn: 0, before, tallies, imported };
+        Turns { next: AtomicU64::new(0), clerk: Lock::new(clerk), moved: Signal::default() }
     }
 
     /// Begins new sources. Some inputs are not read, with a reason.
     pub(super) fn begin(&self, inputs: &Inputs) -> Result<()> {
-        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.lock();
         clerk.before.clear();
+        clerk.end_sources();
         let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
         clerk.imported.unreadable.extend(lost);
         for (source, reason) in inputs.unread() {
@@ -67,13 +70,13 @@ impl<'a> Turns<'a> {
 
     /// Waits for a turn, passes its pages on, and ends the turn.
     pub(super) fn hand_over(&self, turn: u64, prepared: PreparedPiece, failed: &AtomicBool) -> Result<()> {
-        let mut clerk = self.clerk.lock().expect("no thread panics with this lock");
+        let mut clerk = self.clerk.lock();
         while clerk.turn != turn {
             // A thread that fails never ends its turn, so the threads after it would wait forever.
             if failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
-            clerk = self.moved.wait_timeout(clerk, PATIENCE).expect("no thread panics with this lock").0;
+            clerk = self.moved.wait_for(clerk, PATIENCE);
         }
         clerk.hand_over(prepared)?;
         clerk.turn += 1;
@@ -83,14 +86,20 @@ impl<'a> Turns<'a> {
 
     /// The counts of the import.
     pub(super) fn finish(self) -> Imported {
-        self.clerk.into_inner().expect("no thread panics with this lock").imported
+        let mut clerk = self.clerk.into_inner();
+        clerk.end_sources();
+        clerk.imported
     }
 }
 
 impl Clerk<'_> {
+    fn end_sources(&mut self) {
+        self.imported.unreadable.extend(self.tallies.end());
+    }
+
     fn hand_over(&mut self, prepared: PreparedPiece) -> Result<()> {
-        let PreparedPiece { source, name, records, items, unreadable } = prepared;
-        self.imported.unreadable.extend(unreadable);
+        self.tallies.count(&prepared);
+        let PreparedPiece { source, name, records, items, .. } = prepared;
         let before = self.before.entry(source).or_default();
         let first = *before + 1;
         *before += u64::from(records);

@@ -1,13 +1,15 @@
 //! Finds the inputs of an import before any is opened: files as in a batch run, and finished runs by their folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use onecopy_core::{Config, Needs};
 
 use super::ImportJob;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::ingest::{Inputs, Opener, Stores, Windows, check_fields, plan};
+use crate::ingest::{
+    Inputs, Links, Opener, Planning, Reach, Spools, Stores, Window, Windows, check_fields, plan,
+};
 use crate::io::spool;
 use crate::job::{Fields, Limits, check_threads};
 use crate::parallel::Gate;
@@ -20,6 +22,7 @@ const CHUNK_BYTES: usize = 2 << 20;
 /// The inputs of an import, found but not read yet.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
+    pub(super) spool: PathBuf,
     pub(super) readings: Vec<ImportReading>,
     pub(super) environment: Environment,
     pub(super) threads: usize,
@@ -41,9 +44,9 @@ const LARGE_PAGES: usize = 2;
 
 impl ImportReading {
     /// What opens its sources.
-    pub(super) fn opener(&self, stores: Stores, needs: Needs) -> Opener {
+    pub(super) fn opener(&self, reach: Reach, needs: Needs) -> Opener {
         Opener {
-            stores,
+            reach,
             fields: self.fields.clone(),
             limits: self.limits.clone(),
             needs,
@@ -87,7 +90,18 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
     {
         return Err(Error::RunsDiffer);
     }
-    Ok(ImportPlan { readings, environment: job.environment.clone(), threads: job.threads })
+    Ok(ImportPlan {
+        spool: job.spool.clone(),
+        readings,
+        environment: job.environment.clone(),
+        threads: job.threads,
+    })
+}
+
+/// What opens the inputs. It unpacks containers in `spool`.
+pub(super) fn reach(environment: &Environment, spool: &Path, limits: &Limits) -> Reach {
+    let spools = Spools::new(spool, limits.expansion, Window::default());
+    Reach { stores: Stores::new(environment.iter().cloned()), spools }
 }
 
 /// Whether an input is the output folder of a finished run.
@@ -108,17 +122,19 @@ fn of_run(folder: &Path) -> Result<ImportReading> {
 fn of_files(
     job: &ImportJob,
     inputs: &[String],
-    spooled: Option<&Path>,
+    stdin: Option<&Path>,
     progress: &dyn Progress,
 ) -> Result<ImportReading> {
-    let stores = Stores::new(job.environment.iter().cloned());
-    let found = plan(inputs, spooled, &job.data, &stores)?;
+    let reach = reach(&job.environment, &job.spool, &job.limits);
+    // A collection may be fed by others than its owner: links do not lead an import out of a folder.
+    let (out, links) = (job.data.as_path(), Links::Refuse);
+    let found = plan(inputs, &Planning { stdin, out, links, reach: &reach, progress })?;
     if found.is_empty() {
         let (input, reason) = (inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
     let (fields, limits) = (job.fields.clone(), job.limits.clone());
     let reading = ImportReading { inputs: found, fields, limits, chunk_bytes: CHUNK_BYTES, config: None };
-    check_fields(&reading.inputs.sources, &reading.opener(stores, Needs::default()), job.threads, progress)?;
+    check_fields(&reading.inputs.sources, &reading.opener(reach, Needs::default()), job.threads, progress)?;
     Ok(reading)
 }

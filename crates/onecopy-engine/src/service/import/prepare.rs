@@ -7,7 +7,8 @@ use serde_json::value::to_raw_value;
 use super::plan::ImportReading;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, FieldNames, Format, Opener, Piece, Reason, RecordReader, Source, read_document, walk,
+    Chunk, FieldNames, Format, Opener, Piece, Reason, RecordReader, Source, ends_in_a_record, read_document,
+    walk,
 };
 use crate::job::Fields;
 use crate::report::Unreadable;
@@ -32,6 +33,8 @@ pub(super) struct PreparedPiece {
     /// The number of its records.
     pub records: u32,
     pub items: Vec<PreparedRecord>,
+    /// The number of records of an archive that are not meant to be pages.
+    pub others: u32,
     /// If its source breaks off here.
     pub unreadable: Option<Unreadable>,
 }
@@ -95,9 +98,15 @@ impl Intake<'_> {
             }
             match reader.read(&raw) {
                 Ok(Some(record)) => out.push(self.record(&record, buffers)),
-                Ok(None) => out.records += 1,
+                Ok(None) => {
+                    out.records += 1;
+                    out.others += u32::from(format.is_archive());
+                }
                 Err(reason) => out.push(Made::Rejected(reason)),
             }
+        }
+        if ends_in_a_record(chunk, format) {
+            out.unreadable = Some(Unreadable::of(&out.name, "the file ends within a record"));
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use onecopy_core::graph::{Edit, Effect, Slot};
+use onecopy_core::graph::{Edit, Slot};
 use onecopy_core::{Config, Method};
 use onecopy_store::{Batch, Heads, Look, PageNumber, Place, Version};
 
 use super::copies::{Copies, Planned, Sketched};
 use super::feed::Retold;
 use super::rows::TouchedPages;
-use super::{feed, links, pages};
+use super::{feed, links, pages, quarantine};
 use crate::error::Result;
-use crate::service::contents::ContentIndex;
+use crate::service::contents::{Applied, ContentIndex};
 
 /// Settles the batches of a collection.
 pub(super) struct Settler<'a> {
@@ -50,6 +50,7 @@ impl Settler<'_> {
         mut heads: Heads,
     ) -> Result<BatchOutcome> {
         let mut rows = TouchedPages::new(batch);
+        quarantine::release(rows.batch, versions)?;
         let changed = pages::change(&mut rows, versions, &mut heads)?;
         let moved = links::follow(&mut rows, &changed)?;
         let sketches: HashMap<Place, Arc<[u64]>> =
@@ -57,17 +58,17 @@ impl Settler<'_> {
         let mut copies = Copies::new(self, &sketches);
         copies.join(&mut rows, &changed, &moved)?;
         copies.believe(&mut rows, &changed, &moved)?;
-        let Planned { edit, sketched } = copies.plan(&mut rows, &mut heads)?;
+        let Planned { edit, sketched } = copies.plan(&mut rows)?;
         let (touched, renamed) = copies.finish();
         let compared = edit.inserted.len() as u64;
         let removed = edit.removed.clone();
         self.place(&mut rows, sketched)?;
         self.refresh(&mut rows, &changed.refreshed)?;
-        let effect = self.contents.apply(edit, self.method, self.threads)?;
-        let mut retold = self.write_effect(rows.batch, &effect, &removed)?;
+        let applied = self.contents.apply(edit, self.method, self.threads)?;
+        let mut retold = self.write_effect(rows.batch, &applied, &removed, &mut heads)?;
         self.rekey(rows.batch, REKEYED * compared as usize, &mut heads)?;
         // The status of a loser names the best page of its winner.
-        let losers = renamed.iter().flat_map(|&slot| self.contents.graph.losers_of(slot));
+        let losers = renamed.iter().flat_map(|&slot| self.contents.graph.losers_of(slot).iter().copied());
         retold.rewon.extend(losers.chain(renamed.iter().copied()));
         retold.contents.extend(touched.into_iter().chain(retold.rewon.iter().copied()));
         feed::tell(&mut rows, self, &retold, &mut heads)?;
@@ -115,13 +116,20 @@ impl Settler<'_> {
             row.generation = self.contents.generation();
             row.partition = self.contents.home(&sketch, self.method);
             batch.set_content(slot, &row)?;
-            self.contents.rekey(slot, &row, &sketch, self.method);
+            self.contents.rekey(slot, &row, &sketch, self.method)?;
         }
         Ok(())
     }
 
     /// Writes the new state of contents. Returns the changed ones.
-    fn write_effect(&mut self, batch: &mut Batch, effect: &Effect, removed: &[Slot]) -> Result<Retold> {
+    fn write_effect(
+        &mut self,
+        batch: &mut Batch,
+        applied: &Applied,
+        removed: &[Slot],
+        heads: &mut Heads,
+    ) -> Result<Retold> {
+        let Applied { effect, entered } = applied;
         for &pair in &effect.forgotten {
             batch.set_witness(pair, false)?;
         }
@@ -129,22 +137,30 @@ impl Settler<'_> {
             batch.set_witness(pair, true)?;
         }
         let mut retold = Retold::default();
-        for &slot in &effect.changed {
+        for &slot in effect.changed.union(entered) {
             let Some(node) = self.contents.graph.get(slot) else { continue };
             let Some(mut row) = batch.content(slot)? else { continue };
-            let now = (node.winner, node.score, node.group);
+            let (before, entry) = (row.clone(), self.contents.entry(slot));
             if row.group != node.group {
                 if row.group != 0 {
                     batch.remove_grouped(row.group, slot)?;
                 }
                 batch.add_grouped(node.group, slot)?;
             }
+            let now = (node.winner, node.score, node.group);
             if (row.winner, row.score, row.group) != now {
                 retold.rewon.insert(slot);
-                (row.winner, row.score, row.group) = now;
+            }
+            (row.winner, row.score, row.group) = now;
+            if entered.contains(&slot) {
+                heads.born += 1;
+                (row.born, row.generation, row.partition) = (heads.born, entry.generation, entry.partition);
+                self.contents.set_born(slot, heads.born);
+            }
+            if row != before {
                 batch.set_content(slot, &row)?;
             }
-            retold.contents.insert(slot);
+            retold.contents.extend(effect.changed.contains(&slot).then_some(slot));
         }
         for &slot in removed {
             if self.contents.graph.get(slot).is_none() {
@@ -166,10 +182,10 @@ impl Settler<'_> {
                 edit.inserted.push((slot, node.rank.clone()));
             }
         }
-        let mut effect = self.contents.apply(edit, self.method, self.threads)?;
-        self.contents.graph.keep_number(&slots, group, &mut effect);
+        let mut applied = self.contents.apply(edit, self.method, self.threads)?;
+        self.contents.graph.keep_number(&slots, group, &mut applied.effect);
         let mut rows = TouchedPages::new(batch);
-        let retold = self.write_effect(rows.batch, &effect, &[])?;
+        let retold = self.write_effect(rows.batch, &applied, &[], heads)?;
         let told = heads.feed;
         feed::tell(&mut rows, self, &retold, heads)?;
         rows.write()?;

@@ -1,12 +1,13 @@
 //! Settles a batch and makes it durable.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use onecopy_store::{Batch, Look, Place, Writing};
 
 use super::batch::{BatchOutcome, Settler};
 use crate::error::Result;
-use crate::service::collection::{Collection, stale};
+use crate::service::collection::Collection;
 use crate::service::contents::{ContentIndex, Findings};
 use crate::service::queue::BatchWork;
 
@@ -14,7 +15,7 @@ use crate::service::queue::BatchWork;
 pub(super) struct Committed {
     pub outcome: BatchOutcome,
     /// Repaired groups, each with the number of changed pages.
-    pub repaired: Vec<(u64, u64)>,
+    pub repaired: BTreeMap<u64, u64>,
     /// The number of pairs compared since the start.
     pub compared_pairs: u64,
 }
@@ -22,6 +23,7 @@ pub(super) struct Committed {
 /// Settles a batch in one transaction.
 pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Committed> {
     let mut contents = collection.write_contents()?;
+    contents.is_torn = true;
     let (config, method) = (&collection.preparation.config, collection.method());
     let writing = collection.begin()?;
     let mut batch = writing.batch()?;
@@ -29,15 +31,15 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     let threads = collection.options.threads;
     let mut settler = Settler { config, method, contents: &mut contents, threads };
     let mut outcome = settler.settle(&mut batch, &work.versions, heads)?;
-    let mut due: Vec<u64> = work.repairs.clone();
+    let mut due: BTreeSet<u64> = work.repairs.iter().map(|repair| repair.group).collect();
     for (&group, &(checked, failed)) in &work.checks {
         let (checked, failed) = batch.add_checks(group, checked, failed)?;
         let is_due = failed > 0 && failed as f64 > collection.options.repair_rate * checked as f64;
         due.extend(is_due.then_some(group));
     }
-    let mut repaired = Vec::new();
+    let mut repaired = BTreeMap::new();
     for group in due {
-        repaired.push((group, settler.repair(&mut batch, group, &mut outcome.heads)?));
+        repaired.insert(group, settler.repair(&mut batch, group, &mut outcome.heads)?);
     }
     if let Some(last) = work.versions.last() {
         let end = last.place.end();
@@ -46,12 +48,14 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     batch.set_heads(&outcome.heads)?;
     expire(&mut batch, outcome.heads.feed, collection.options.feed_keep)?;
     drop(batch);
+    let search = contents.view();
     let ahead = commit(collection, writing, &contents)?;
     contents.take_ahead(ahead);
     let compared_pairs = contents.compared;
     contents.tend(&*collection.folder, method, outcome.heads.born)?;
+    contents.is_torn = false;
+    collection.renew_snapshot(Some(search))?;
     drop(contents);
-    collection.renew_snapshot()?;
     Ok(Committed { outcome, repaired, compared_pairs })
 }
 
@@ -74,6 +78,7 @@ fn commit(collection: &Collection, writing: Writing, contents: &ContentIndex) ->
         let looking =
             scope.spawn(|| contents.look_ahead(&upcoming, collection.method(), collection.options.threads));
         writing.commit()?;
-        looking.join().map_err(|_| stale())?
+        // The next batch meets the same failure, and has the change that is to blame.
+        Ok(looking.join().ok().and_then(Result::ok).unwrap_or_default())
     })
 }

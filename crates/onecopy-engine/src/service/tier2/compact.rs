@@ -44,7 +44,7 @@ pub(super) fn compact(collection: &Collection) -> Result<bool> {
     let writing = collection.begin()?;
     writing.batch()?.remove_live(segment)?;
     writing.commit()?;
-    collection.renew_snapshot()?;
+    collection.renew_snapshot(None)?;
     collection.doom(segment);
     Ok(true)
 }
@@ -53,7 +53,7 @@ pub(super) fn compact(collection: &Collection) -> Result<bool> {
 fn worst(collection: &Collection, snapshot: &Snapshot) -> Result<Option<Worn>> {
     let settled = snapshot.heads()?.settled_to.0;
     let live: std::collections::HashMap<u32, u64> = snapshot.live()?.into_iter().collect();
-    let segments = collection.log.lock().expect("no thread panics with this lock").segments();
+    let segments = collection.log.lock().segments();
     let share = |(segment, bytes): (u32, u64)| {
         let live = live.get(&segment).copied().unwrap_or(0);
         (live * 2 < bytes).then_some((live * 1_000 / bytes.max(1), segment, bytes))
@@ -83,7 +83,7 @@ fn live_versions(collection: &Collection, snapshot: &Snapshot, worn: &Worn) -> R
 
 /// Appends versions to the log.
 fn append(collection: &Collection, some: &[LiveVersion]) -> Result<Vec<Place>> {
-    let mut log = collection.log.lock().expect("no thread panics with this lock");
+    let mut log = collection.log.lock();
     let places: StoreResult<Vec<Place>> = some.iter().map(|version| log.append(&version.bytes)).collect();
     log.sync()?;
     Ok(places?)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use onecopy_core::{Config, Method};
-use onecopy_store::{ContentRow, Heads, Look, PageNumber, PageRow, Place, Role};
+use onecopy_store::{ContentRow, Look, PageNumber, PageRow, Place, Role};
 
 use super::batch::Settler;
 use super::links::Moved;
@@ -269,13 +269,13 @@ impl<'a> Copies<'a> {
     }
 
     /// Writes the touched contents, as far as possible before the comparison. Returns the comparisons to make.
-    pub(super) fn plan(&mut self, rows: &mut TouchedPages, heads: &mut Heads) -> Result<Planned> {
+    pub(super) fn plan(&mut self, rows: &mut TouchedPages) -> Result<Planned> {
         let mut planned = Planned::default();
         let touched: Vec<Slot> = self.touched.keys().copied().collect();
         for slot in touched {
             let before = self.touched[&slot].row.clone();
             match self.row_of(rows, slot)? {
-                Some(row) => self.keep(rows, KeptContent { slot, before, row }, heads, &mut planned)?,
+                Some(row) => self.keep(rows, KeptContent { slot, before, row }, &mut planned)?,
                 None => self.drop(rows, slot, before, &mut planned.edit)?,
             }
         }
@@ -306,18 +306,11 @@ impl<'a> Copies<'a> {
         Ok(None)
     }
 
-    fn keep(
-        &mut self,
-        rows: &mut TouchedPages,
-        kept: KeptContent,
-        heads: &mut Heads,
-        planned: &mut Planned,
-    ) -> Result<()> {
+    fn keep(&mut self, rows: &mut TouchedPages, kept: KeptContent, planned: &mut Planned) -> Result<()> {
         let KeptContent { slot, before, mut row } = kept;
         let is_same = before.as_ref().is_some_and(|before| before.sketch == row.sketch);
         if !is_same {
-            heads.born += 1;
-            (row.born, row.generation) = (heads.born, self.contents.generation());
+            row.generation = self.contents.generation();
         }
         if before.is_none() {
             row.winner = slot;

@@ -28,14 +28,13 @@ pub(super) fn tell(
 ) -> Result<()> {
     let (mut regrouped, changed) = (BTreeSet::new(), rows.changed());
     for page in concerned(rows, &retold.contents)? {
-        let held = rows.get(page)?;
-        let told = held.now.as_ref().or(held.before.as_ref()).map_or(0, |row| row.told);
-        let Some(row) = held.now.clone() else {
-            if let Some(before) = held.before.clone() {
+        let Some(row) = rows.peek(page)? else {
+            if let Some(before) = rows.get(page)?.before.clone() {
                 gone(rows, page, &before, heads)?;
             }
             continue;
         };
+        let told = row.told;
         let status = View { facts: &*rows, method: settler.method }.status(page, &row)?;
         let now = seal(&status);
         // A loser that is another page now is told, whatever its group knows.
@@ -46,9 +45,7 @@ pub(super) fn tell(
             heads.feed += 1;
             let bytes = serde_json::to_vec(&status).expect("a status is JSON");
             rows.batch.add_change(heads.feed, FeedSubject::Page(page), &bytes)?;
-            if let Some(row) = &mut rows.get(page)?.now {
-                row.told = now;
-            }
+            rows.set_told(page, row, now)?;
         } else if retold.rewon.contains(&content_of(rows, &row)?) {
             regrouped.extend(status.group);
         }

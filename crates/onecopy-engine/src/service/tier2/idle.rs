@@ -42,7 +42,7 @@ const MERGE_POLL: Duration = Duration::from_millis(5);
 /// Begins a segment of the log if most of the last one is of no use, so that it can be rewritten.
 fn roll(collection: &Collection) -> Result<bool> {
     let snapshot = collection.snapshot();
-    let mut log = collection.log.lock().expect("no thread panics with this lock");
+    let mut log = collection.log.lock();
     let gauge = collection.queue.gauge();
     let Some(&(last, bytes)) = log.segments().last() else { return Ok(false) };
     let live = snapshot.live()?.into_iter().find(|(segment, _)| *segment == last).map_or(0, |(_, live)| live);
@@ -60,7 +60,7 @@ fn roll(collection: &Collection) -> Result<bool> {
     batch.set_heads(&heads)?;
     drop(batch);
     writing.commit()?;
-    collection.renew_snapshot()?;
+    collection.renew_snapshot(None)?;
     Ok(true)
 }
 

@@ -64,6 +64,16 @@ impl<'b, 't> TouchedPages<'b, 't> {
         }
     }
 
+    /// Notes what was told of a page as it is now. A winner may have a million losers, so pages that are not in memory
+    /// are written at once.
+    pub(super) fn set_told(&mut self, page: PageNumber, row: PageRow, told: u64) -> Result<()> {
+        match self.held.get_mut(&page) {
+            Some(held) => held.now = Some(PageRow { told, ..row }),
+            None => self.batch.set_page(page, &PageRow { told, ..row })?,
+        }
+        Ok(())
+    }
+
     /// The pages that changed.
     pub(super) fn changed(&self) -> BTreeSet<PageNumber> {
         let is_changed = |held: &TouchedPage| held.before != held.now && !held.is_refreshed();

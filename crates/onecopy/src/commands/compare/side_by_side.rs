@@ -157,7 +157,7 @@ fn tagged(tag: &str, text: &str) -> String {
 fn without_blank_lines(text: &str) -> String {
     let last = text.split('\n').count() - 1;
     let lines = text.split('\n').enumerate();
-    // The first and the last are parts of lines that other passages go on with.
+    // The first and the last are parts of lines that other passages continue.
     let kept = lines.filter(|(number, line)| *number == 0 || *number == last || !line.trim().is_empty());
     kept.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }

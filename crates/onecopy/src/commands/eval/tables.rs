@@ -65,7 +65,7 @@ pub fn bands(set: &[Evaluation], most: usize) -> String {
 pub fn thresholds(set: &[Evaluation], most: usize) -> String {
     let mut header: Vec<String> = ["other thresholds", "best F1", "at"].map(str::to_owned).into();
     for reached in &set[0].reached {
-        header.extend([format!("recall at P {}", reached.at_precision), "at".to_owned()]);
+        header.extend([format!("R at P {}", reached.at_precision), "at".to_owned()]);
     }
     let mut rows = vec![header];
     rows.extend(set.iter().map(|found| {

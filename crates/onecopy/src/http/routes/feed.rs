@@ -3,7 +3,6 @@
 //! One thread waits for the engine's feed to grow and wakes all listeners, so a listener costs no thread.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -35,10 +34,7 @@ const ASKING: Duration = Duration::from_millis(250);
 const PACE: Duration = Duration::from_millis(20);
 
 /// Starts the thread that follows the engine's feed until the shutdown.
-pub fn follow(
-    service: Arc<Service>,
-    stop: watch::Receiver<bool>,
-) -> std::io::Result<(watch::Receiver<u64>, JoinHandle<()>)> {
+pub fn follow(service: Arc<Service>, stop: watch::Receiver<bool>) -> std::io::Result<watch::Receiver<u64>> {
     let (sender, receiver) = watch::channel(service.wait_for_feed(0, Duration::ZERO));
     let follow = move || {
         while !*stop.borrow() {
@@ -50,8 +46,8 @@ pub fn follow(
             }
         }
     };
-    let thread = std::thread::Builder::new().name("feed".into()).spawn(follow)?;
-    Ok((receiver, thread))
+    std::thread::Builder::new().name("feed".into()).spawn(follow)?;
+    Ok(receiver)
 }
 
 /// `GET /feed`.

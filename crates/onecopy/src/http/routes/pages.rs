@@ -42,7 +42,7 @@ pub async fn put(server: &Arc<Server>, request: Request<Incoming>) -> Outcome {
         return lines::put(server, request).await;
     }
     // A single page always gets an answer, whatever `answers` says.
-    let parsed = lines::which_answers(request.uri().query());
+    let parsed = lines::wishes(request.uri().query());
     let body = request.into_body();
     let failure = match (kind, parsed) {
         (Media::Json, Ok(_)) => {

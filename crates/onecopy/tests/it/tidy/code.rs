@@ -20,7 +20,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/similarity/hamming/simd.rs",
     "crates/onecopy-core/src/similarity/outline/simd.rs",
     "crates/onecopy-core/src/similarity/sketch/wide.rs",
-    "crates/onecopy-engine/src/ingest/scan/wide.rs",
+    "crates/onecopy-engine/src/ingest/record/scan/wide.rs",
     "crates/onecopy/src/allocator.rs",
 ];
 /// Names that say nothing about their contents.

@@ -34,6 +34,11 @@ impl Cutter {
         !self.lines.is_empty()
     }
 
+    /// The bytes of all lines, including the one that has begun.
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.begun.len()
+    }
+
     /// Whether there are this many lines or bytes.
     pub fn is_full(&self, lines: usize, bytes: usize) -> bool {
         self.lines.len() >= lines || self.bytes >= bytes

@@ -1,14 +1,15 @@
-//! How much memory unpacking zstd may take.
+//! How much memory unpacking may take. zstd and xz say it themselves.
 //!
 //! A frame says how much it needs, and a file is any number of frames. The first ones are looked at before a run shares
 //! out its memory; what comes later must fit into what was set aside.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, ErrorKind, Read};
-use std::path::PathBuf;
 
-use super::inputs::Source;
+use super::Packing;
+use super::xz::xz_window;
 use crate::error::MoreMemory;
+use crate::ingest::Source;
 
 /// The widest zstd window that is accepted: 128 MiB, as `zstd --long=27` makes.
 pub(crate) const WIDEST: u64 = 1 << 27;
@@ -32,19 +33,26 @@ impl Default for Window {
     }
 }
 
+impl Window {
+    /// A window that takes at most half of the memory limit.
+    pub(crate) fn of_half(limit: u64) -> Window {
+        Window { bytes: (1 << (limit / 2).max(1).ilog2()).min(WIDEST), share: 2, limit }
+    }
+}
+
 /// How wide the windows of sources may be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Windows {
     /// The limit of any frame.
     pub any: Window,
-    /// The windows of sources whose first frame needs more.
-    pub wide: HashMap<PathBuf, u64>,
+    /// The windows of sources, by name, whose first frame needs more.
+    pub wide: HashMap<String, u64>,
 }
 
 impl Windows {
     /// The limit of the frames of a source.
     pub(crate) fn of(&self, source: &Source) -> Window {
-        let wide = self.wide.get(&source.path).copied().unwrap_or(0);
+        let wide = self.wide.get(&source.name).copied().unwrap_or(0);
         Window { bytes: self.any.bytes.max(wide), ..self.any }
     }
 }
@@ -79,9 +87,25 @@ impl<R: Read> Read for Unzstd<R> {
     }
 }
 
+/// How much memory a file takes to unpack, by its first frame or block. Most files need not be opened to know.
+pub(crate) fn window<R: Read>(packing: Packing, open: impl FnOnce() -> io::Result<R>) -> io::Result<u64> {
+    match packing {
+        Packing::Plain | Packing::Gzip => Ok(0),
+        Packing::Zstd => zstd_window(open()?),
+        Packing::Xz => xz_window(open()?),
+        Packing::Bzip2 => Ok(BZIP2_BYTES),
+        Packing::Lz4 => Ok(LZ4_BYTES),
+    }
+}
+
+/// The memory for unpacking the largest blocks of bzip2.
+const BZIP2_BYTES: u64 = 4 << 20;
+/// The memory for unpacking the largest blocks of LZ4: each of 4 MiB packed, and twice unpacked.
+const LZ4_BYTES: u64 = 12 << 20;
+
 /// How much memory the first frame of a zstd file takes to unpack. It skips frames without data,
 /// such as dictionaries.
-pub(crate) fn zstd_window(file: impl Read) -> io::Result<u64> {
+fn zstd_window(file: impl Read) -> io::Result<u64> {
     let mut file = BufReader::with_capacity(1 << 12, file);
     let mut skipped = 0;
     while skipped < SKIPPED_BYTES {

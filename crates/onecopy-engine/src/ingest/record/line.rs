@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use onecopy_core::{LinkKind, Record, Whole};
 
-use super::record::looks_like_html;
+use super::looks_like_html;
 
 /// A number of seconds from here on would be read as milliseconds.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;

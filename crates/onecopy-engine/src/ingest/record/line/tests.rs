@@ -4,7 +4,7 @@ use onecopy_core::{Config, method};
 use proptest::prelude::*;
 
 use crate::ingest::warc::read_record;
-use crate::ingest::{FieldNames, Format, document, read_line, records};
+use crate::ingest::{FieldNames, Format, Packing, document, read_line, records};
 use crate::job::{Fields, Limits};
 use onecopy_core::Appraiser;
 use onecopy_core::{Needs, Record};
@@ -83,7 +83,7 @@ fn records_of_archives_read_back() {
 
 #[test]
 fn files_read_back() {
-    for format in [Format::Html, Format::Text] {
+    for format in [Format::Html(Packing::Plain), Format::Text(Packing::Plain)] {
         for address in ["folder/page.html", "https://a.example/folder/page.html", "s3://bucket/page"] {
             check(|needs| document(HTML.as_bytes(), format, Some(address), needs));
         }
@@ -102,8 +102,8 @@ proptest! {
     #[test]
     fn any_text_reads_back(text in any::<String>(), lead in "[ \n\t\u{c}\u{feff}]{0,3}(<html>|<!doctype html>|)") {
         let whole = format!("{lead}{text}");
-        check(|needs| document(whole.as_bytes(), Format::Text, Some("a"), needs));
-        check(|needs| document(whole.as_bytes(), Format::Html, Some("http://a.example/"), needs));
+        check(|needs| document(whole.as_bytes(), Format::Text(Packing::Plain), Some("a"), needs));
+        check(|needs| document(whole.as_bytes(), Format::Html(Packing::Plain), Some("http://a.example/"), needs));
         check_line(&format!("{{\"text\":{}}}", serde_json::to_string(&whole).unwrap()));
     }
 

@@ -62,6 +62,17 @@ impl FieldNames {
         self.names.iter().find(|(known, ..)| known == name).map(|&(_, field, place)| (field, place))
     }
 
+    /// Whether a name is a path through objects, if no field has that very name.
+    pub(crate) fn is_nested(&self, name: &str) -> bool {
+        name.contains('.') && self.meaning(name).is_some()
+    }
+
+    /// The paths that lead through the field `name`, from there on, with their meanings.
+    pub(crate) fn below<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, Field)> {
+        let rest = move |known: &'a str| known.strip_prefix(name)?.strip_prefix('.');
+        self.names.iter().filter_map(move |(known, field, _)| Some((rest(known)?, *field)))
+    }
+
     /// The names of text fields, for an error message.
     pub(crate) fn text_names(&self) -> String {
         let texts = self.names.iter().filter(|(_, field, _)| matches!(field, Field::Text | Field::Html));
@@ -85,6 +96,15 @@ fn given(fields: &Fields, field: Field) -> Option<&String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_dot_leads_through_objects() {
+        let names = FieldNames::new(&Fields { text: Some("data.page.text".into()), ..Default::default() });
+        assert!(names.is_nested("data.page.text") && !names.is_nested("text"));
+        assert_eq!(names.below("data").collect::<Vec<_>>(), [("page.text", Field::Text)]);
+        assert_eq!(names.below("data.page").collect::<Vec<_>>(), [("text", Field::Text)]);
+        assert_eq!(names.below("dat").count() + names.below("data.page.text").count(), 0);
+    }
 
     #[test]
     fn given_names_replace_the_usual_ones() {

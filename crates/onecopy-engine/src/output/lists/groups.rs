@@ -1,0 +1,101 @@
+//! Writes the list of groups. A group may be most of the input, so its line is written piece by piece.
+
+use std::path::Path;
+
+use onecopy_core::{Decision, PageId};
+
+use super::cell::{Cell, object};
+use super::columns::{GROUP, GROUPS, PLACE};
+use super::forms::List;
+use super::{Lists, status};
+use crate::batch::Member;
+use crate::error::Result;
+use crate::output::names::{Named, Names};
+use crate::report::Counts;
+
+impl Lists<'_> {
+    /// Writes the groups. Returns the group of each page, zero for none.
+    pub(super) fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
+        let mut of_page = vec![0; self.segments.pages()];
+        let mut out = List::create(folder, "groups", GROUPS, self.outputs)?;
+        for group in self.decisions.grouped().chunk_by(|a, b| a.group == b.group) {
+            counts.group(group.len() as u64);
+            let pages = ordered(group, names)?;
+            for &page in &pages {
+                of_page[page as usize] = counts.groups as u32;
+            }
+            self.group(counts.groups, &pages, names, &mut out)?;
+        }
+        self.progress.advance(self.segments.len() as u64);
+        out.finish()?;
+        Ok(of_page)
+    }
+
+    /// Writes the group with this number. Its pages are given best first.
+    fn group(&self, number: u64, pages: &[PageId], names: &Names, out: &mut List) -> Result<()> {
+        let winner = names.of(pages[0])?;
+        let [source, line, record, row] = winner.place.cells();
+        let mut head = String::new();
+        let cells = [Cell::Number(number), Cell::Name(&winner.name), source, line, record, row];
+        object(GROUP.into_iter(), &cells, &mut head);
+        // The arrays follow in the same object.
+        head.pop();
+        out.part(&head)?;
+        let name = |page: PageId, text: &mut String| Ok(text.push_str(&names.of(page)?.name));
+        let is_kept = |page: &PageId| self.decisions.of(*page) == Decision::Kept;
+        array("kept", pages.iter().copied().filter(is_kept), out, name)?;
+        array("members", pages.iter().copied(), out, name)?;
+        array("places", pages.iter().copied(), out, |page, text| {
+            let [source, line, record, row] = names.of(page)?.place.cells();
+            let status = Cell::Text(status(&self.decisions.of(page)));
+            object(PLACE.into_iter(), &[source, line, record, row, status], text);
+            Ok(())
+        })?;
+        out.line("}")?;
+        if out.has_table() {
+            for &page in pages {
+                let Named { name, place, .. } = names.of(page)?;
+                let [source, line, record, row] = place.cells();
+                let (number, name) = (Cell::Number(number), Cell::Name(&name));
+                let status = Cell::Text(status(&self.decisions.of(page)));
+                out.table_row(&[number, name, source, line, record, row, status])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pages of a group, best first. Redirects to one content have the same rank: their order is by name and place,
+/// because it must not depend on the input order.
+fn ordered(group: &[Member], names: &Names) -> Result<Vec<PageId>> {
+    let mut pages = Vec::with_capacity(group.len());
+    for same in group.chunk_by(|a, b| (a.content, a.place) == (b.content, b.place)) {
+        let start = pages.len();
+        pages.extend(same.iter().map(|member| member.page));
+        if same.len() > 1 {
+            let named = same.iter().map(|member| Ok((names.of(member.page)?, member.page)));
+            let mut named = named.collect::<Result<Vec<_>>>()?;
+            named.sort_by(|(a, _), (b, _)| (&a.name, a.place).cmp(&(&b.name, b.place)));
+            pages.splice(start.., named.into_iter().map(|(_, page)| page));
+        }
+    }
+    Ok(pages)
+}
+
+/// Writes a field of an object: an array with what `write` makes of each page.
+fn array(
+    name: &str,
+    pages: impl Iterator<Item = PageId>,
+    out: &mut List,
+    write: impl Fn(PageId, &mut String) -> Result<()>,
+) -> Result<()> {
+    out.part(&format!(",\"{name}\":["))?;
+    let mut text = String::new();
+    for (i, page) in pages.enumerate() {
+        text.clear();
+        text.push_str(if i > 0 { "," } else { "" });
+        write(page, &mut text)?;
+        out.part(&text)?;
+    }
+    out.part("]")
+}
