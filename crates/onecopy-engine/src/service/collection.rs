@@ -58,7 +58,7 @@ pub(super) struct Collection {
     _lock: Box<dyn onecopy_store::Lock>,
 }
 
-/// The view of readers: the tables and the search of one moment.
+/// What readers see: the tables and the search of one moment.
 #[derive(Clone)]
 pub(super) struct Published {
     pub snapshot: Arc<Snapshot>,
@@ -119,8 +119,7 @@ impl Collection {
             Opening::Read => ContentIndex::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
             _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
         };
-        let search = Arc::new(contents.view());
-        let id = open::id(&snapshot)?;
+        let (id, search) = (open::id(&snapshot)?, Arc::new(contents.view()));
         let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
             id,
@@ -177,7 +176,7 @@ impl Collection {
         Ok(())
     }
 
-    /// The answer of Tier 1 to a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
+    /// What Tier 1 says of a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
     fn waiting_status(&self, snapshot: &Snapshot, version: &Version) -> Status {
         let answer = || self.tier1(snapshot).answer(version).map(|told| told.status).ok();
         let answered = catch_unwind(AssertUnwindSafe(answer)).ok().flatten();

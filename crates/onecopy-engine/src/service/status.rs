@@ -156,11 +156,11 @@ pub struct Change {
 pub enum FeedEntry {
     /// The status of a page from then on. A deleted page gets the status `dead` again.
     Page(Status),
-    /// Losers of a group that have another winner and are losers still.
+    /// Pages of a group that have another winner or another group, and the same status.
     Group(Regrouped),
 }
 
-/// A group whose losers have another winner, or another similarity to it.
+/// A group some of whose pages have another winner, another similarity to it, or were in another group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Regrouped {
     /// The group.

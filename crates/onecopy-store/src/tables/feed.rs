@@ -20,6 +20,8 @@ pub enum FeedSubject {
     Rejected,
     /// A group whose pages have other winners.
     Group(u64),
+    /// A change that was rejected. The last status of its page stays in the feed, too.
+    Rejected,
 }
 
 /// The entry of the metadata with the last number of an expired change.
@@ -33,6 +35,7 @@ impl Batch<'_> {
             FeedSubject::Deleted(page) => self.fed_pages.remove(page),
             FeedSubject::Rejected => Ok(None),
             FeedSubject::Group(group) => self.fed_groups.insert(group, number),
+            FeedSubject::Rejected => Ok(None),
         };
         let earlier = earlier.map_err(broken)?.map(|earlier| earlier.value());
         if let Some(earlier) = earlier {

@@ -1,4 +1,4 @@
-//! Changes that cannot be settled, repairs at the same time, and questions while Tier 2 is busy: nobody waits forever.
+//! Changes that cannot be settled, repairs at the same time, and questions while Tier 2 is busy: nobody waits for ever.
 
 use std::sync::mpsc;
 
@@ -177,7 +177,7 @@ fn no_question_waits_for_tier_2() {
         asking.query(line.as_bytes()).unwrap();
         asking.status(&["p1", "p50"], true).unwrap();
         asking.group(group).unwrap();
-        asking.feed(crate::FeedCursor { after: 0, begun: 0 }, 10).unwrap();
+        asking.feed(FeedCursor::default(), 10).unwrap();
         asking.pages(&mut |_| Ok(())).unwrap();
         answered.send(asking.stats().pages)
     });

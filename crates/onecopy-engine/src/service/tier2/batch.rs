@@ -147,10 +147,11 @@ impl Settler<'_> {
                 }
                 batch.add_grouped(node.group, slot)?;
             }
-            if (row.winner, row.score) != (node.winner, node.score) {
+            let now = (node.winner, node.score, node.group);
+            if (row.winner, row.score, row.group) != now {
                 retold.rewon.insert(slot);
             }
-            (row.winner, row.score, row.group) = (node.winner, node.score, node.group);
+            (row.winner, row.score, row.group) = now;
             if entered.contains(&slot) {
                 heads.born += 1;
                 (row.born, row.generation, row.partition) = (heads.born, entry.generation, entry.partition);

@@ -14,19 +14,19 @@ use crate::service::status::{Regrouped, Status, StatusFacts, StatusKind, View, n
 #[derive(Default)]
 pub(super) struct Retold {
     pub contents: BTreeSet<Slot>,
-    /// Those whose pages have another winner, or another similarity to it.
+    /// Those whose pages have another winner, another similarity to it, or another group.
     pub rewon: BTreeSet<Slot>,
 }
 
-/// Reports the changed pages, and all pages of contents whose status changed. Losers that only have another winner are
-/// reported once for their group: a group may have a hundred thousand of them.
+/// Reports the changed pages, and all pages of contents whose status changed. Pages that only have another winner or
+/// group are reported once for their group: a group may have a hundred thousand of them.
 pub(super) fn tell(
     rows: &mut TouchedPages,
     settler: &Settler,
     retold: &Retold,
     heads: &mut Heads,
 ) -> Result<()> {
-    let mut regrouped = BTreeSet::new();
+    let (mut regrouped, changed) = (BTreeSet::new(), rows.changed());
     for page in concerned(rows, &retold.contents)? {
         let Some(row) = rows.peek(page)? else {
             if let Some(before) = rows.get(page)?.before.clone() {
@@ -37,14 +37,16 @@ pub(super) fn tell(
         let told = row.told;
         let status = View { facts: &*rows, method: settler.method }.status(page, &row)?;
         let now = seal(&status);
-        if now != told {
+        // A loser that is another page now is told, whatever its group knows.
+        let is_other = status.status == StatusKind::Loser && changed.contains(&page);
+        if now != told || is_other {
             count(heads, told, -1);
             count(heads, now, 1);
             heads.feed += 1;
             let bytes = serde_json::to_vec(&status).expect("a status is JSON");
             rows.batch.add_change(heads.feed, FeedSubject::Page(page), &bytes)?;
             rows.set_told(page, row, now)?;
-        } else if status.status == StatusKind::Loser && retold.rewon.contains(&content_of(rows, &row)?) {
+        } else if retold.rewon.contains(&content_of(rows, &row)?) {
             regrouped.extend(status.group);
         }
     }
@@ -62,10 +64,10 @@ fn content_of(rows: &TouchedPages, row: &PageRow) -> Result<Slot> {
     Ok(target.map_or(row.content, |target| target.content).unwrap_or(Slot::MAX))
 }
 
-/// What was told of a page, in a number: its status, its group and why it cannot be judged.
+/// What was told of a page, in a number: its status, and why it cannot be judged.
 fn seal(status: &Status) -> u64 {
-    let told = format!("{:?} {:?}", status.group, status.reason);
-    xxhash_rust::xxh3::xxh3_64(told.as_bytes()) & !KIND | code(status.status)
+    let reason = status.reason.as_deref().unwrap_or_default();
+    xxhash_rust::xxh3::xxh3_64(reason.as_bytes()) & !KIND | code(status.status)
 }
 
 /// The pages whose status may have changed.
