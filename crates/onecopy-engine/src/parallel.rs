@@ -24,8 +24,10 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
         std::thread::scope(|scope| {
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(attempt)).collect();
             // A panic continues here with its message.
-            let panicked = running.into_iter().filter_map(|thread| thread.join().err());
-            panicked.for_each(|panic| std::panic::resume_unwind(panic));
+            let panicked = running.into_iter().find_map(|thread| thread.join().err());
+            if let Some(panic) = panicked {
+                std::panic::resume_unwind(panic);
+            }
         });
     }
     first.into_inner()

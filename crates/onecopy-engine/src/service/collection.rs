@@ -58,7 +58,7 @@ pub(super) struct Collection {
     _lock: Box<dyn onecopy_store::Lock>,
 }
 
-/// What readers see: the tables and the search of one moment.
+/// The state that readers see: the tables and the search of one moment.
 #[derive(Clone)]
 pub(super) struct Published {
     pub snapshot: Arc<Snapshot>,
@@ -90,7 +90,7 @@ impl Collection {
         if options.opening != Opening::Read {
             return Collection::open_once(folder, options, tuning);
         }
-        // The owner may replace a file that is about to be opened. What is open stays as it is.
+        // The owner may replace a file that is about to be opened. An open file stays as it is.
         for _ in 1..ATTEMPTS {
             let overlay = Arc::new(Overlay::new(folder.clone()));
             match Collection::open_once(overlay, options.clone(), tuning) {
@@ -176,7 +176,7 @@ impl Collection {
         Ok(())
     }
 
-    /// What Tier 1 says of a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
+    /// The status that Tier 1 gives a change. If it fails, nothing is known yet: Tier 2 finds out why, and rejects the change.
     fn waiting_status(&self, snapshot: &Snapshot, version: &Version) -> Status {
         let answer = || self.tier1(snapshot).answer(version).map(|told| told.status).ok();
         let answered = catch_unwind(AssertUnwindSafe(answer)).ok().flatten();

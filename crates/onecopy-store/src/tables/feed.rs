@@ -35,7 +35,6 @@ impl Batch<'_> {
             FeedSubject::Deleted(page) => self.fed_pages.remove(page),
             FeedSubject::Rejected => Ok(None),
             FeedSubject::Group(group) => self.fed_groups.insert(group, number),
-            FeedSubject::Rejected => Ok(None),
         };
         let earlier = earlier.map_err(broken)?.map(|earlier| earlier.value());
         if let Some(earlier) = earlier {

@@ -1,4 +1,4 @@
-//! Pages are told apart by their ids, however JSON writes them.
+//! Pages are distinguished by their ids, however JSON writes them.
 
 use super::*;
 

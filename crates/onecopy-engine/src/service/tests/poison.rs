@@ -1,4 +1,4 @@
-//! Changes that cannot be settled, repairs at the same time, and questions while Tier 2 is busy: nobody waits for ever.
+//! Changes that cannot be settled, repairs at the same time, and questions while Tier 2 is busy: nobody waits forever.
 
 use std::sync::mpsc;
 

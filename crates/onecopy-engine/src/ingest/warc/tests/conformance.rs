@@ -49,13 +49,15 @@ fn real_files_hold_what_others_find_in_them() {
     assert!(rows.len() > 50, "the table has only {} files", rows.len());
     let mut failures = Vec::new();
     for (name, (wanted, to_its_end)) in &rows {
-        let refused = name.ends_with(".lz4") || name.ends_with(".wacz");
+        // A container is read as its members are.
+        if name.ends_with(".wacz") {
+            continue;
+        }
         match census(&folder.join(name), &Limits { page_bytes: 64 << 20, expansion: 1_000 }) {
-            Ok(found) if refused || differs(&found, wanted, *to_its_end) => {
+            Ok(found) if differs(&found, wanted, *to_its_end) => {
                 failures.push(format!("{name}: {wanted:?} {found:?}"))
             }
             Ok(found) => eprintln!("{name}: {found:?}"),
-            Err(error) if refused => assert!(error.to_string().contains("is not supported"), "{error}"),
             Err(error) => failures.push(format!("{name}: {error}")),
         }
     }
