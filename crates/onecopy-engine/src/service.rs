@@ -170,7 +170,8 @@ impl Service {
         if collection.is_read_only() {
             return Service { collection, threads: Vec::new() };
         }
-        let tasks: [(&str, fn(&Collection)); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
+        type Task = fn(&Collection);
+        let tasks: [(&str, Task); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
         let start = |(name, work): (&str, fn(&Collection))| {
             let collection = collection.clone();
             std::thread::Builder::new().name(name.into()).spawn(move || work(&collection)).ok()

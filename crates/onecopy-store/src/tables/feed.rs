@@ -20,8 +20,6 @@ pub enum FeedSubject {
     Rejected,
     /// A group whose pages have other winners.
     Group(u64),
-    /// A change that was rejected. The last status of its page stays in the feed, too.
-    Rejected,
 }
 
 /// The entry of the metadata with the last number of an expired change.

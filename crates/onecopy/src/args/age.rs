@@ -24,7 +24,8 @@ impl FromStr for Age {
 impl fmt::Display for Age {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let seconds = self.0.as_secs();
-        let (unit, scale) = UNITS.into_iter().find(|(_, scale)| seconds % scale == 0).unwrap_or(("s", 1));
+        let (unit, scale) =
+            UNITS.into_iter().find(|(_, scale)| seconds.is_multiple_of(*scale)).unwrap_or(("s", 1));
         write!(f, "{}{unit}", seconds / scale)
     }
 }

@@ -253,8 +253,8 @@ fn a_container_is_read_again_to_explain() {
 #[test]
 fn what_is_no_page_or_cannot_be_read_is_told_apart() {
     let good = files(".html", html).remove(0);
-    let inner = zip(&[good.clone()], zip::CompressionMethod::Stored);
-    let mut broken = zip(&[good.clone()], zip::CompressionMethod::Stored);
+    let inner = zip(std::slice::from_ref(&good), zip::CompressionMethod::Stored);
+    let mut broken = zip(std::slice::from_ref(&good), zip::CompressionMethod::Stored);
     let at = broken.windows(4).position(|bytes| bytes == b"a0w7").unwrap();
     broken[at] = b'b';
     let files = [

@@ -41,7 +41,10 @@ impl Lists<'_> {
         // The arrays follow in the same object.
         head.pop();
         out.part(&head)?;
-        let name = |page: PageId, text: &mut String| Ok(text.push_str(&names.of(page)?.name));
+        let name = |page: PageId, text: &mut String| {
+            text.push_str(&names.of(page)?.name);
+            Ok(())
+        };
         let is_kept = |page: &PageId| self.decisions.of(*page) == Decision::Kept;
         array("kept", pages.iter().copied().filter(is_kept), out, name)?;
         array("members", pages.iter().copied(), out, name)?;
