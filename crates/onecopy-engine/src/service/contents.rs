@@ -367,9 +367,9 @@ impl ContentIndex {
         Ok(())
     }
 
-    /// Tells postings of contents that are there now from others. A dead posting stays dead: a content that comes under the same
-    /// number is born later, and entered in a later part. A winner may have postings of earlier generations, on which
-    /// losers rely.
+    /// Tells postings of contents that are there now from others. A dead posting stays dead: a content that comes under
+    /// the same number is born later, and entered in a later part. A winner may have postings of earlier generations, on
+    /// which losers rely.
     fn is_alive(&self) -> impl Fn(Posting, u64) -> bool + Send + 'static {
         let live = |(slot, entry): (usize, &ContentEntry)| self.graph.get(slot as Slot).map(|_| *entry);
         let live: Vec<Option<ContentEntry>> = self.entries.iter().enumerate().map(live).collect();
