@@ -67,7 +67,7 @@ pub struct Postings {
     unsure: Vec<u32>,
 }
 
-/// Whether a posting of a part that covers contents up to a number is still of use. What is not must never be again.
+/// Whether a posting of a part that covers contents up to a number is still of use. A useless posting stays useless.
 pub type Alive<'a> = dyn Fn(Posting, u64) -> bool + 'a;
 
 /// Postings to write as a part.

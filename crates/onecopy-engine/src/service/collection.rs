@@ -90,7 +90,7 @@ impl Collection {
         if options.opening != Opening::Read {
             return Collection::open_once(folder, options, tuning);
         }
-        // The owner may replace a file that is about to be opened. What is open stays as it is.
+        // The owner may replace a file that is about to be opened. Open files stay as they are.
         for _ in 1..ATTEMPTS {
             let overlay = Arc::new(Overlay::new(folder.clone()));
             match Collection::open_once(overlay, options.clone(), tuning) {

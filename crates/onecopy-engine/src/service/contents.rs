@@ -373,7 +373,7 @@ impl ContentIndex {
         Ok(())
     }
 
-    /// Tells postings of contents that are there now from others. What is dead now stays dead: who comes under the same
+    /// Tells postings of contents that are there now from others. A dead posting stays dead: who comes under the same
     /// number is born later, and entered in a later part. A winner may have postings of earlier generations, on which
     /// losers rely.
     fn is_alive(&self) -> impl Fn(Posting, u64) -> bool + Send + 'static {

@@ -292,7 +292,7 @@ pub struct CheckReport {
     pub pages: u64,
     /// The number of recomputed groups.
     pub groups: u64,
-    /// Whether every decision was found anew. It is not while another process serves the collection.
+    /// Whether every decision was recomputed. It is not while another process serves the collection.
     pub compared: bool,
     /// At most a hundred problems, one line each. Empty if everything is right.
     pub wrong: Vec<String>,

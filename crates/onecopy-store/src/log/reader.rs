@@ -30,7 +30,7 @@ impl LogReader {
             return wrong("no record is that long");
         }
         let file = self.files.get(place.segment)?;
-        // The length comes from a row, which may be wrong: no memory is taken for bytes that are not there.
+        // The length comes from a row, which may be wrong: no memory is taken for bytes that the file lacks.
         let end = u64::from(place.offset) + u64::from(HEAD_BYTES) + u64::from(place.length);
         if place.length > SMALL_BYTES && file.len().map_err(cannot("read", &name))? < end {
             return wrong("the file ends too early");

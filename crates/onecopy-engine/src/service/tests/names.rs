@@ -1,4 +1,4 @@
-//! Pages are told apart by their ids, however JSON writes them.
+//! An id names one page, however JSON writes it.
 
 use super::*;
 

@@ -64,7 +64,7 @@ fn content_of(rows: &TouchedPages, row: &PageRow) -> Result<Slot> {
     Ok(target.map_or(row.content, |target| target.content).unwrap_or(Slot::MAX))
 }
 
-/// What was told of a page, in a number: its status, and why it cannot be judged.
+/// The told status of a page as a number: its kind, and why it cannot be judged.
 fn seal(status: &Status) -> u64 {
     let reason = status.reason.as_deref().unwrap_or_default();
     xxhash_rust::xxh3::xxh3_64(reason.as_bytes()) & !KIND | code(status.status)

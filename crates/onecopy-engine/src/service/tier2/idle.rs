@@ -15,7 +15,7 @@ use crate::service::queue::BatchWork;
 
 /// The next work for Tier 2. Tidies up until there is some.
 pub(super) fn next_work(collection: &Collection, linger: Duration) -> Option<BatchWork> {
-    // What others keep, such as an old snapshot, may be given back only later: so a look is taken now and then.
+    // Others may give an old snapshot back only later: so a look is taken now and then.
     while collection.queue.is_idle_for(collection.tuning.idle_pause) {
         while let Ok(true) = step(collection) {
             if !collection.queue.is_idle_for(Duration::ZERO) {

@@ -84,7 +84,7 @@ impl Disk {
         for record in records.chunks_exact(RECORD) {
             let Some(segment) = read_record(record) else { break };
             let OnDisk { layout, at, sums, .. } = &segment;
-            // No memory is taken for words that are not there.
+            // A record takes no memory for words that the file lacks.
             let end = u128::from(*at) + 8 * layout.words() as u128;
             if end > u128::from(length) {
                 break;
