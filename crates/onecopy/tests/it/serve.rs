@@ -485,7 +485,8 @@ fn an_end_lets_requests_finish_and_closes_streams() {
     let begun = Instant::now();
     while events.chunk().is_some() {}
     // It ends with what came meanwhile.
-    poll.answer().with(200).lines();
+    let polled = poll.answer();
+    assert_eq!(polled.code, 200, "{}", polled.text());
     let told = String::from_utf8(stream.chunk().expect("a last line")).expect("UTF-8");
     assert!(told.contains("shutting down"), "{told}");
     assert_eq!(stream.chunk(), None);
