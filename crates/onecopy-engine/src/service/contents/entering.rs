@@ -46,6 +46,21 @@ struct Centre {
     posted: HashSet<u64>,
     /// All words of its sketch as they would be keys, ascending.
     words: Vec<u64>,
+    /// Other keys of losers that were posted in this edit.
+    met: HashSet<u64>,
+}
+
+impl Centre {
+    /// Under whose name a key of a loser is posted; `None` if it is posted already.
+    fn name_for(&mut self, key: u64, loser: Slot) -> Option<Slot> {
+        if self.posted.contains(&key) {
+            return None;
+        }
+        // Other losers have it as a key, too, or may have: one posting of the winner is for all of them.
+        let is_shared = self.words.binary_search(&key).is_ok() || !self.met.insert(key);
+        is_shared.then(|| self.posted.insert(key));
+        Some(if is_shared { self.slot } else { loser })
+    }
 }
 
 impl Entering<'_> {
@@ -95,15 +110,9 @@ impl Entering<'_> {
         let mut centre = if is_covered { self.take_centre(winner, generation)? } else { None };
         let mut postings = Vec::new();
         for &(key, rest) in self.keys(sketch, generation) {
-            match &mut centre {
-                Some(centre) if centre.posted.contains(&key) => {}
-                // Another loser may have it as a key, too: one posting of the winner is for all of them.
-                Some(centre) if centre.words.binary_search(&key).is_ok() => {
-                    centre.posted.insert(key);
-                    postings.push(Posting { key, content: winner, rest: 0 });
-                }
-                _ => postings.push(Posting { key, content: slot, rest }),
-            }
+            let under = centre.as_mut().map_or(Some(slot), |centre| centre.name_for(key, slot));
+            let rest = if under == Some(slot) { rest } else { 0 };
+            postings.extend(under.map(|content| Posting { key, content, rest }));
         }
         self.postings.add(&postings);
         self.buffers.centre = centre.or(self.buffers.centre.take());
@@ -120,7 +129,7 @@ impl Entering<'_> {
         let posted = self.keys(&sketch, generation).iter().map(|(key, _)| *key).collect();
         let mut words: Vec<u64> = sketch.iter().map(|&word| mixed(word, generation)).collect();
         words.sort_unstable();
-        Ok(Some(Centre { slot: winner, generation, posted, words }))
+        Ok(Some(Centre { slot: winner, generation, posted, words, met: HashSet::new() }))
     }
 
     /// Another content may have had this slot.
