@@ -31,7 +31,7 @@ pub(crate) use packing::{
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
-pub(crate) use record::{FieldNames, document, read_document, read_line, to_line};
+pub(crate) use record::{FieldNames, as_json, document, read_document, read_line, to_line};
 pub(crate) use remote::Stores;
 pub(crate) use split::{ArraySplit, SplitChunks, TableSplit, copy_kept};
 pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
@@ -48,6 +48,8 @@ pub(crate) struct Rejection {
     pub source: u32,
     /// The line in its chunk, from zero.
     pub line: u32,
+    /// Its name as JSON: its id, else its address. Empty if neither can be read.
+    pub name: String,
     /// Why.
     pub reason: Reason,
     /// How many records are lost with it, if the format tells.

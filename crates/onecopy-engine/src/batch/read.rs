@@ -18,8 +18,8 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, ends_in_a_record,
-    read_document, walk,
+    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, as_json,
+    ends_in_a_record, read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
@@ -202,7 +202,8 @@ impl<'a> SegmentReader<'a> {
                 Err(reason) => Err(reason),
             };
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source, line: raw.number, reason, lost: None });
+                let (line, name) = (raw.number, reader.name(&raw));
+                segment.rejected.push(Rejection { source, line, name, reason, lost: None });
             }
         }
         if let Some(last) = segment.rejected.last_mut().filter(|_| ends_in_a_record(chunk, format)) {
@@ -211,7 +212,8 @@ impl<'a> SegmentReader<'a> {
         }
         if let Some(trouble) = &chunk.trouble {
             let reason = reader.reason(trouble);
-            segment.rejected.push(Rejection { source, line: segment.lines, reason, lost: chunk.lost });
+            let (line, name) = (segment.lines, String::new());
+            segment.rejected.push(Rejection { source, line, name, reason, lost: chunk.lost });
             segment.lines += 1;
         }
         segment
@@ -227,7 +229,8 @@ impl<'a> SegmentReader<'a> {
             segment.lines += 1;
             let judged = record.and_then(|record| self.page(place, &record, &[], &mut segment));
             if let Err(reason) = judged {
-                segment.rejected.push(Rejection { source: number, line: 0, reason, lost: None });
+                let (source, name) = (number, as_json(&source.name));
+                segment.rejected.push(Rejection { source, line: 0, name, reason, lost: None });
             }
         }
         Ok(segment)

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{ErrorKind, Read};
 
-use onecopy_core::{LinkKind, Needs, Record, Text, decode, parse_time, unescape, unix_seconds};
+use onecopy_core::{LinkKind, Needs, Record, Text, canonical_id, decode, parse_time, unescape, unix_seconds};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -31,17 +31,37 @@ pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -
     let text = simdutf8::basic::from_utf8(line).or_else(|_| std::str::from_utf8(line)).map_err(|error| {
         Reason::new(Class::NotUtf8, format!("invalid UTF-8 at byte {}", error.valid_up_to()))
     })?;
-    let mut found = FoundFields::default();
-    if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
-        return found.record(names, needs);
-    }
-    let mut json = serde_json::Deserializer::from_str(text);
-    found = FoundFields::default();
-    let parsed = RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-    parsed.map_err(|error| {
+    let found = found(text, names).map_err(|error| {
         Reason::new(Class::NotJson, error.to_string().replace(" at line 1 column", " at column"))
     })?;
     found.record(names, needs)
+}
+
+/// The name of a line that was rejected, as JSON: its id, else its address. Empty if neither can be read.
+pub(crate) fn name_of_line(line: &[u8], names: &FieldNames) -> String {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let Some(found) = std::str::from_utf8(line).ok().and_then(|text| found(text, names).ok()) else {
+        return String::new();
+    };
+    let id = found.get(Field::Id).and_then(|raw| id(raw).ok()).map(|id| canonical_id(id).into_owned());
+    let url = || found.get(Field::Url).and_then(inside).map(|url| as_json(&unescaped(url)));
+    id.or_else(url).unwrap_or_default()
+}
+
+/// A text as JSON.
+pub(crate) fn as_json(text: &str) -> String {
+    serde_json::to_string(text).expect("a string is JSON")
+}
+
+fn found<'a>(text: &'a str, names: &FieldNames) -> serde_json::Result<FoundFields<'a>> {
+    let mut found = FoundFields::default();
+    if scan::fields(text, |name, raw| found.take(names.meaning(name), raw)) {
+        return Ok(found);
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    found = FoundFields::default();
+    RawParts { names, found: &mut found }.deserialize(&mut json).and_then(|()| json.end())?;
+    Ok(found)
 }
 
 /// Reads a file that is one page into `bytes`. The outer error is a system error.

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::chunks::{Chunk, Trouble, lines};
 use super::format::Format;
 use super::reason::{Class, DAMAGED, Reason};
-use super::record::{FieldNames, read_line};
+use super::record::{FieldNames, as_json, name_of_line, read_line};
 use super::split::failed_row;
 use super::warc::{WarcRecord, read_record, records};
 use crate::job::Limits;
@@ -74,6 +74,17 @@ impl RecordReader<'_> {
             RawBody::Failed(text) => Err(Reason::new(Class::Ragged, text.as_str())),
             RawBody::Archived(Ok(record)) => read_record(record, self.limits, self.needs),
             RawBody::Archived(Err(text)) => Err(Reason::new(Class::Stray, text.as_str())),
+        }
+    }
+
+    /// The name of a record that was rejected, as JSON. Empty if it has none that can be read.
+    pub(crate) fn name(&self, raw: &RawRecord) -> String {
+        match &raw.body {
+            RawBody::Line if raw.bytes.len() <= self.limits.page_bytes => name_of_line(raw.bytes, self.names),
+            RawBody::Archived(Ok(record)) => {
+                record.text("warc-target-uri").map(|url| as_json(&url)).unwrap_or_default()
+            }
+            _ => String::new(),
         }
     }
 

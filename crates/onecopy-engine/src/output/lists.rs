@@ -6,6 +6,7 @@ mod forms;
 mod groups;
 mod table;
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -165,25 +166,32 @@ impl Lists<'_> {
     fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
         let mut out = List::create(folder, "rejected", REJECTED, self.outputs)?;
         let mut tally = ReasonTally::default();
-        let mut add = |place: Place, reason: &Reason, format: Option<Format>| {
+        let mut add = |name: &str, place: Place, reason: &Reason, format: Option<Format>| {
             tally.add(reason.class, format);
             let [source, line, record, row] = place.cells();
-            out.row(&[source, line, record, row, Cell::Text(&reason.text)])
+            let page = if name.is_empty() { Cell::Absent } else { Cell::Name(name) };
+            out.row(&[page, source, line, record, row, Cell::Text(&reason.text)])
         };
         for (source, reason) in self.inputs.unread() {
-            add(Place { source, at: Position::Whole }, &reason, None)?;
+            add("", Place { source, at: Position::Whole }, &reason, None)?;
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             // In input order, independent of where chunks were cut.
-            let mut reasons: Vec<(u32, u32, &Reason)> =
-                segment.rejected.iter().map(|it| (it.source, it.line, &it.reason)).collect();
+            let mut reasons: Vec<(u32, u32, Cow<str>, &Reason)> = segment
+                .rejected
+                .iter()
+                .map(|it| (it.source, it.line, it.name.as_str().into(), &it.reason))
+                .collect();
             let nowhere = self.nowhere(&segment, first);
-            reasons.extend(nowhere.iter().map(|(row, reason)| (row.source, row.line, reason)));
-            reasons.sort_by_key(|&(source, line, _)| (source, line));
-            for (source, line, reason) in reasons {
+            reasons.extend(nowhere.iter().map(|(i, reason)| {
+                let row = &segment.rows[*i];
+                (row.source, row.line, names.named(number, row, segment.name(*i)).name, reason)
+            }));
+            reasons.sort_by_key(|&(source, line, ..)| (source, line));
+            for (source, line, name, reason) in reasons {
                 let format = self.inputs.sources[source as usize].format;
-                add(names.place(number, source, line), reason, Some(format))?;
+                add(&name, names.place(number, source, line), reason, Some(format))?;
             }
             self.progress.advance(1);
         }
@@ -193,11 +201,11 @@ impl Lists<'_> {
 
     /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has
     /// several links, one reason suffices.
-    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(&'a Row, Reason)> {
+    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(usize, Reason)> {
         let links = segment.links.chunk_by(|a, b| a.row == b.row);
         let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
         let found = links.filter_map(|links| links.iter().find_map(reason));
-        found.map(|(row, reason)| (&segment.rows[row], reason)).collect()
+        found.collect()
     }
 
     /// Why a page with this link could not be compared; `None` if it could.

@@ -264,3 +264,20 @@ fn a_relative_folder_is_relative_to_the_caller() {
     onecopy(["dedup", "pages.jsonl", "-o", "out"]).within(folder.path()).succeed();
     assert_eq!(entries(&folder.path().join("out")), RESULTS);
 }
+
+#[test]
+fn rejected_records_are_named_if_they_can_be() {
+    let folder = tempdir().expect("a folder");
+    let lines = "{\"id\":\"no text\"}\n{\"url\":\"http://a.example/\",\"text\":5}\n{broken\n{\"id\":\"a\",\"text\":\"some words\"}\n";
+    write_file(folder.path(), "in/lines.jsonl", lines);
+    let gone =
+        crate::warc::response("http://a.example/gone", "404 Not Found\nContent-Type: text/html", "gone");
+    write_file(folder.path(), "in/crawl.warc", gone);
+    let out = folder.path().join("out");
+    dedup(&folder.path().join("in"), &out).succeed();
+    let found: Vec<_> = json_lines(&out.join("rejected.jsonl")).iter().map(|it| it["page"].clone()).collect();
+    assert_eq!(
+        found,
+        [json!("http://a.example/gone"), json!("no text"), json!("http://a.example/"), Value::Null]
+    );
+}

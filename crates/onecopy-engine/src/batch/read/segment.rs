@@ -107,7 +107,11 @@ pub(crate) struct Segment {
 impl Segment {
     /// Its approximate size in memory, without sketches.
     pub(crate) fn bytes(&self) -> u64 {
-        let rejected: usize = self.rejected.iter().map(|rejection| rejection.reason.text.len() + 64).sum();
+        let rejected: usize = self
+            .rejected
+            .iter()
+            .map(|rejection| rejection.name.len() + rejection.reason.text.len() + 64)
+            .sum();
         let links: usize = self.links.iter().map(|link| link.to.len() + size_of::<Link>()).sum();
         let texts = self.names.len() + self.facts.len() + self.ranks.len();
         (self.rows.len() * size_of::<Row>() + texts + links + rejected) as u64
@@ -250,29 +254,33 @@ fn push_bytes(bytes: &[u8], words: &mut Vec<u64>) {
 fn encode_rejected(rejected: &[Rejection]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for rejection in rejected {
-        let Rejection { source, line, reason, lost } = rejection;
-        for number in [*source, *line, reason.class.code(), reason.text.len() as u32] {
+        let Rejection { source, line, name, reason, lost } = rejection;
+        let (class, text) = (reason.class.code(), &reason.text);
+        for number in [*source, *line, class, text.len() as u32, name.len() as u32] {
             bytes.extend_from_slice(&number.to_ne_bytes());
         }
         bytes.extend_from_slice(&lost.unwrap_or(u64::MAX).to_ne_bytes());
-        bytes.extend_from_slice(reason.text.as_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(name.as_bytes());
     }
     bytes
 }
 
 fn decode_rejected(mut bytes: &[u8]) -> Vec<Rejection> {
     let mut rejected = Vec::new();
-    while let Some((head, rest)) = bytes.split_first_chunk::<24>() {
+    while let Some((head, rest)) = bytes.split_first_chunk::<28>() {
         let (numbers, _) = head.as_chunks::<4>();
         let number = |i: usize| u32::from_ne_bytes(numbers[i]);
         let (text, rest) = rest.split_at((number(3) as usize).min(rest.len()));
+        let (name, rest) = rest.split_at((number(4) as usize).min(rest.len()));
         // The checksum of the segment was right, so the code is one of ours.
         let class = Class::from_code(number(2)).unwrap_or(Class::Refused);
         let reason = Reason::new(class, String::from_utf8_lossy(text));
         let lost =
-            u64::from_ne_bytes([&numbers[4][..], &numbers[5]].concat().try_into().expect("eight bytes"));
+            u64::from_ne_bytes([&numbers[5][..], &numbers[6]].concat().try_into().expect("eight bytes"));
         let lost = Some(lost).filter(|&lost| lost != u64::MAX);
-        rejected.push(Rejection { source: number(0), line: number(1), reason, lost });
+        let name = String::from_utf8_lossy(name).into_owned();
+        rejected.push(Rejection { source: number(0), line: number(1), name, reason, lost });
         bytes = rest;
     }
     rejected
@@ -322,10 +330,17 @@ mod tests {
                 Rejection {
                     source: 1,
                     line: 2,
+                    name: "\"é\"".into(),
                     reason: Reason::new(Class::Http(404), "füll"),
                     lost: Some(7),
                 },
-                Rejection { source: 0, line: 0, reason: Reason::new(Class::Damaged, ""), lost: None },
+                Rejection {
+                    source: 0,
+                    line: 0,
+                    name: String::new(),
+                    reason: Reason::new(Class::Damaged, ""),
+                    lost: None,
+                },
             ],
             ranks: vec![1, 2, 3],
         };

@@ -48,5 +48,11 @@ pub(super) const PAGES: &[Column] = &[
     ("group", Number),
 ];
 
-pub(super) const REJECTED: &[Column] =
-    &[("source", Text), ("line", Number), ("record", Number), ("row", Number), ("reason", Text)];
+pub(super) const REJECTED: &[Column] = &[
+    ("page", Text),
+    ("source", Text),
+    ("line", Number),
+    ("record", Number),
+    ("row", Number),
+    ("reason", Text),
+];
