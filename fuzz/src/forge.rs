@@ -114,8 +114,9 @@ fn posting_bytes(posting: &Posting) -> Vec<u8> {
 /// A manifest that names parts by number, length and checksum.
 pub fn manifest(parts: &[(u64, u64, u64)], told: u64, covered: u64) -> Vec<u8> {
     let mut bytes = b"1copypos".to_vec();
-    let numbers = [told << 32 | 1, covered];
-    let parts = parts.iter().flat_map(|&(number, length, checksum)| [number, length, checksum]);
+    let numbers = [told << 32 | 2, covered];
+    // Each part covers as much as all of them, and has the postings of one content.
+    let parts = parts.iter().flat_map(|&(number, length, checksum)| [number, length, checksum, covered, 1]);
     bytes.extend(numbers.into_iter().chain(parts).flat_map(u64::to_le_bytes));
     bytes.extend(xxh3_64(&bytes).to_le_bytes());
     bytes

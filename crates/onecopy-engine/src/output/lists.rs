@@ -201,7 +201,7 @@ impl Lists<'_> {
 
     /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has
     /// several links, one reason suffices.
-    fn nowhere<'a>(&self, segment: &'a Segment, first: PageId) -> Vec<(usize, Reason)> {
+    fn nowhere(&self, segment: &Segment, first: PageId) -> Vec<(usize, Reason)> {
         let links = segment.links.chunk_by(|a, b| a.row == b.row);
         let reason = |link: &Link| Some((link.row as usize, self.reason(first + link.row, link)?));
         let found = links.filter_map(|links| links.iter().find_map(reason));
