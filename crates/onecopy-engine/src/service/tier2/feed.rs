@@ -37,8 +37,9 @@ pub(super) fn tell(
         let told = row.told;
         let status = View { facts: &*rows, method: settler.method }.status(page, &row)?;
         let now = seal(&status);
-        // A loser that is another page now is told, whatever its group knows.
-        let is_other = status.status == StatusKind::Loser && changed.contains(&page);
+        // A loser that is another page now is told, whatever its group knows. So is one that leads to such a page.
+        let leads_to_other = row.end.how == ENDS_AT_A_PAGE && changed.contains(&row.end.page);
+        let is_other = status.status == StatusKind::Loser && (changed.contains(&page) || leads_to_other);
         if now != told || is_other {
             count(heads, told, -1);
             count(heads, now, 1);
