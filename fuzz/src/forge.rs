@@ -71,9 +71,15 @@ impl Part {
         Part { blocks, fence, filter, postings: told }
     }
 
-    /// The postings that a reader can find.
+    /// The postings that a reader can find. If a block states more than it has, zeros follow, and they are read as
+    /// postings of key 0: no checksum tells them from real ones.
     pub fn readable(&self) -> Vec<Posting> {
-        let readable = |(some, count): &(Vec<Posting>, u64)| some[..some.len().min(*count as usize)].to_vec();
+        const PADDING: Posting = Posting { key: 0, content: 0, rest: 0 };
+        let readable = |(some, count): &(Vec<Posting>, u64)| {
+            let mut read = some[..some.len().min(*count as usize)].to_vec();
+            read.resize(BLOCK_POSTINGS.min(*count as usize), PADDING);
+            read
+        };
         self.blocks.iter().flat_map(readable).collect()
     }
 

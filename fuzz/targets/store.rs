@@ -137,7 +137,7 @@ fn is_right(postings: &Postings) -> bool {
     is_right
 }
 
-/// Searches for all keys. Without damage, all postings are found and nothing else.
+/// Searches for all keys. Every result must have been written, and without errors all postings must be found.
 fn compare(postings: &Postings, held: &[Posting], is_right: bool) {
     let mut keys: Vec<u64> = held.iter().map(|posting| posting.key).chain([0, 1, u64::MAX]).collect();
     keys.sort_unstable();
@@ -148,7 +148,7 @@ fn compare(postings: &Postings, held: &[Posting], is_right: bool) {
     });
     found.sort_unstable();
     found.dedup();
-    // A damaged part may name contents that lack a key. They are only candidates: each pair is compared.
+    assert!(found.iter().all(|posting| held.binary_search(posting).is_ok()), "{found:?} of {held:?}");
     if is_right {
         read.expect("right parts");
         assert_eq!(found, held);
