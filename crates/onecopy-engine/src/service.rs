@@ -43,7 +43,7 @@ pub use status::{
     Regrouped, Stats, Status, StatusKind,
 };
 
-use crate::error::{Error, Result};
+use crate::error::{At, Error, Result};
 use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};
 use collection::Collection;
 
@@ -145,14 +145,14 @@ impl ServiceOptions {
 impl Service {
     /// Opens or creates a collection, queues the changes that were accepted but not settled, and starts Tier 2.
     pub fn open(options: ServiceOptions) -> Result<Service> {
-        Ok(Service::start(Collection::open(options)?))
+        Service::start(Collection::open(options)?)
     }
 
     /// Opens a collection in any folder. Tests and fuzzing lose power, and keep all files in memory.
     #[doc(hidden)]
     pub fn open_in(folder: Arc<dyn onecopy_store::Folder>, options: ServiceOptions) -> Result<Service> {
         let tuning = tuning::Tuning::within(options.memory_bytes);
-        Ok(Service::start(Collection::open_in(folder, options, tuning)?))
+        Service::start(Collection::open_in(folder, options, tuning)?)
     }
 
     /// Opens a collection with other sizes.
@@ -162,22 +162,24 @@ impl Service {
         options: ServiceOptions,
         tuning: tuning::Tuning,
     ) -> Result<Service> {
-        Ok(Service::start(Collection::open_in(folder, options, tuning)?))
+        Service::start(Collection::open_in(folder, options, tuning)?)
     }
 
-    fn start(collection: Collection) -> Service {
+    fn start(collection: Collection) -> Result<Service> {
         let collection = Arc::new(collection);
         if collection.is_read_only() {
-            return Service { collection, threads: Vec::new() };
+            return Ok(Service { collection, threads: Vec::new() });
         }
         type Task = fn(&Collection);
         let tasks: [(&str, Task); 2] = [("tier 2", tier2::work), ("scrub", scrub::work)];
-        let start = |(name, work): (&str, fn(&Collection))| {
-            let collection = collection.clone();
-            std::thread::Builder::new().name(name.into()).spawn(move || work(&collection)).ok()
-        };
-        let threads = tasks.into_iter().filter_map(start).collect();
-        Service { collection, threads }
+        let mut service = Service { collection, threads: Vec::new() };
+        for (name, work) in tasks {
+            let collection = service.collection.clone();
+            let started = std::thread::Builder::new().name(name.into()).spawn(move || work(&collection));
+            // Without Tier 2 nothing would be settled. Dropping the service ends a thread that did start.
+            service.threads.push(started.at("start threads for", &service.collection.options.data)?);
+        }
+        Ok(service)
     }
 
     /// The rules for duplicates of this collection.

@@ -75,7 +75,7 @@ fn open_fragile(disk: &Volatile) -> Service {
     let method = onecopy_core::method(&Config::default()).unwrap();
     let poison = poison(&*method);
     collection.preparation.method = Box::new(Fragile { method, poison });
-    Service::start(collection)
+    Service::start(collection).expect("the threads start")
 }
 
 fn put_text(service: &Service, page: usize, text: &str) {
