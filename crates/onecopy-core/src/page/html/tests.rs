@@ -216,10 +216,50 @@ fn parts_are_the_main_content_in_all_text() {
          </article><footer class=footer><a href=c>About us</a></footer>"
     );
     let (mut text, mut main) = (String::from("before"), String::new());
-    let parts = html_to_parts(&html, &mut text);
+    let main_content = html_to_parts(&html, &mut text);
     html_to_text(&html, Content::Main, &mut main);
-    let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
+    let joined: String = main_content.parts.iter().map(|part| &text[part.clone()]).collect();
     assert_eq!(joined, main);
     assert!(main.contains("river") && !main.contains("Home") && text.contains("Home"));
-    assert_eq!(html_to_parts("", &mut String::new()), []);
+    assert!(main_content.is_enough);
+    assert_eq!(html_to_parts("", &mut String::new()), MainContent::default());
+}
+
+#[test]
+fn hidden_text_is_not_text() {
+    let page =
+        "<p>Words that everybody reads on this page, some of them in <b>bold</b>, and all in one line.</p>";
+    let shown = text(page, Content::All);
+    for (open, close) in [
+        ("<div hidden>", "</div>"),
+        ("<DIV class=a HIDDEN=''>", "</DIV>"),
+        ("<span style='color: red; DISPLAY :none!important'>", "</span>"),
+        ("<section style=visibility:hidden>", "</section>"),
+        ("<table style=\"display:none\">", "</table>"),
+    ] {
+        let html = format!("{open}hidden <i>words</i>{close}{page}");
+        assert_eq!(text(&html, Content::All), shown, "{html}");
+        assert!(!text(&html, Content::Main).contains("hidden"), "{html}");
+    }
+    let inside = "over<span hidden>x</span>flow <div>a<div hidden>b<div>c</div>d</div>e</div>";
+    assert_eq!(text(&format!("{inside}{}", page.repeat(3)), Content::All).lines().next(), Some("overflow"));
+    assert!(text(&format!("{inside}{page}"), Content::All).starts_with("overflow\na\ne\nWords"));
+}
+
+#[test]
+fn text_is_shown_if_it_may_be_shown() {
+    for html in [
+        "<div hidden=until-found>text",
+        "<div style='display:block'>text</div>",
+        "<div style='--display: none'>text</div>",
+        "<div class=hidden>text</div>",
+        "<p hidden>text",
+        "<div hidden>text and no end",
+        "<div style='display:none'>text that a script reveals, as it is most of the page</div>",
+        "<div title='none hidden'>text</div>",
+    ] {
+        assert!(text(html, Content::All).contains("text"), "{html}");
+    }
+    // A search for each end would read the page a thousand times.
+    assert!(text(&"<div hidden>text ".repeat(1000), Content::All).len() > 4000);
 }
