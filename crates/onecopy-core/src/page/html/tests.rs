@@ -225,41 +225,22 @@ fn parts_are_the_main_content_in_all_text() {
     assert_eq!(html_to_parts("", &mut String::new()), MainContent::default());
 }
 
-#[test]
-fn hidden_text_is_not_text() {
-    let page =
-        "<p>Words that everybody reads on this page, some of them in <b>bold</b>, and all in one line.</p>";
-    let shown = text(page, Content::All);
-    for (open, close) in [
-        ("<div hidden>", "</div>"),
-        ("<DIV class=a HIDDEN=''>", "</DIV>"),
-        ("<span style='color: red; DISPLAY :none!important'>", "</span>"),
-        ("<section style=visibility:hidden>", "</section>"),
-        ("<table style=\"display:none\">", "</table>"),
-    ] {
-        let html = format!("{open}hidden <i>words</i>{close}{page}");
-        assert_eq!(text(&html, Content::All), shown, "{html}");
-        assert!(!text(&html, Content::Main).contains("hidden"), "{html}");
-    }
-    let inside = "over<span hidden>x</span>flow <div>a<div hidden>b<div>c</div>d</div>e</div>";
-    assert_eq!(text(&format!("{inside}{}", page.repeat(3)), Content::All).lines().next(), Some("overflow"));
-    assert!(text(&format!("{inside}{page}"), Content::All).starts_with("overflow\na\ne\nWords"));
+/// A page of an article and a box that may be hidden.
+fn with_box(attribute: &str, repeats: usize) -> String {
+    let prose = "It rained all night on the hills, and the river stood over the road to the mill by noon. ";
+    let hidden = "The mill was sold in spring, which nobody in the valley had expected or wanted at all. ";
+    let article = format!("<p>{}</p>", prose.repeat(8)).repeat(3);
+    format!("<body><article>{article}<div {attribute}><p>{}</p></div></article>", hidden.repeat(repeats))
 }
 
 #[test]
-fn text_is_shown_if_it_may_be_shown() {
-    for html in [
-        "<div hidden=until-found>text",
-        "<div style='display:block'>text</div>",
-        "<div style='--display: none'>text</div>",
-        "<div class=hidden>text</div>",
-        "<p hidden>text",
-        "<div hidden>text and no end",
-        "<div style='display:none'>text that a script reveals, as it is most of the page</div>",
-        "<div title='none hidden'>text</div>",
-    ] {
-        assert!(text(html, Content::All).contains("text"), "{html}");
+fn hidden_text_is_no_main_content_unless_it_is_most_of_it() {
+    for attribute in ["hidden", "style='color: red; display: none'", "aria-hidden=true"] {
+        let main = text(&with_box(attribute, 6), Content::Main);
+        assert!(main.contains("river") && !main.contains("mill was sold"), "{attribute}: {main}");
+        assert!(text(&with_box(attribute, 6), Content::All).contains("mill was sold"));
+        // A script shows the parts of an accordion when a reader asks for them.
+        assert!(text(&with_box(attribute, 60), Content::Main).contains("mill was sold"), "{attribute}");
     }
-    // A search for each end would read the page a thousand times.
-    assert!(text(&"<div hidden>text ".repeat(1000), Content::All).len() > 4000);
+    assert!(text(&with_box("class=x", 6), Content::Main).contains("mill was sold"));
 }

@@ -28,7 +28,6 @@ pub struct Open<'a> {
 }
 
 /// The tokens of a page.
-#[derive(Clone)]
 pub struct Scanner<'a> {
     html: &'a str,
     at: usize,
@@ -37,11 +36,6 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub fn new(html: &'a str) -> Scanner<'a> {
         Scanner { html, at: 0 }
-    }
-
-    /// How many bytes were read, and how many there are.
-    pub fn progress(&self) -> (usize, usize) {
-        (self.at, self.html.len())
     }
 
     fn bytes(&self) -> &'a [u8] {

@@ -143,30 +143,6 @@ impl Tag {
         matches!(self, Tag::A | Tag::Span | Tag::Inline)
     }
 
-    /// Whether it always has an end tag. Those of paragraphs, items, cells and the whole page may be missing.
-    pub fn has_end(self) -> bool {
-        !matches!(
-            self,
-            Tag::Body
-                | Tag::Br
-                | Tag::Dd
-                | Tag::Dt
-                | Tag::Head
-                | Tag::Hr
-                | Tag::Html
-                | Tag::Li
-                | Tag::Option
-                | Tag::P
-                | Tag::Raw
-                | Tag::Tbody
-                | Tag::Td
-                | Tag::Th
-                | Tag::Title
-                | Tag::Tr
-                | Tag::Void
-        )
-    }
-
     /// Whether the contents are never shown, although they are markup.
     pub fn is_hidden(self) -> bool {
         matches!(self, Tag::Svg | Tag::Template | Tag::Object)
