@@ -26,6 +26,7 @@ mod inputs; //    containers, tables and files of other programs, through every 
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
+mod listing; //   lists of pages, records, deleting many pages, and large groups in parts
 mod losses; //    unreadable inputs, reasons for rejections, and options that match nothing
 mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
 mod memory; //    memory, threads and input order change no answer, and the memory limit holds
