@@ -19,6 +19,9 @@ pub(super) fn sweep(
     let names: Vec<&str> = found.pages.iter().map(|page| page.status.page.get()).collect();
     let actions: Vec<Action> = names.iter().map(|name| Action::Delete(PageName::Json(name))).collect();
     let mut swept = Swept { deleted: 0, accepted: None, next: found.next };
+    if actions.is_empty() {
+        return Ok(swept);
+    }
     for outcome in accept::accept(collection, &actions) {
         match outcome {
             Ok(accepted) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::age::Age;
 use crate::size::Size;
 
-/// The limits of the feed on the command line. What is not given has no limit.
+/// The limits of the feed on the command line. An absent limit allows everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeedKeep {
     age: Option<Age>,

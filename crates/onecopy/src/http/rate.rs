@@ -46,7 +46,7 @@ struct Buckets {
     tidied: Instant,
 }
 
-/// What a client may ask for at once. Below zero it waits.
+/// The number of requests that a client may send at once. Below zero it waits.
 #[derive(Clone, Copy)]
 struct Bucket {
     left: f64,

@@ -39,6 +39,7 @@ mod outputs; //   lists only, kept pages to standard output, names as text, list
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
+mod rates; //     clients that ask too often or send too slowly
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod replay; //    pywb replays kept archives as it replays the given ones

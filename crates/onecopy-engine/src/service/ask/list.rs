@@ -119,7 +119,7 @@ impl PageFilter {
     }
 }
 
-/// Whether two hosts are the same but for case and a dot at the end.
+/// Whether two hosts are the same, whatever their case and a dot at the end.
 fn is_same_host(a: &str, b: &str) -> bool {
     let bare = |host: &str| host.strip_suffix('.').unwrap_or(host).to_lowercase();
     bare(a) == bare(b)
