@@ -125,14 +125,14 @@ pub(super) fn stats(collection: &Collection) -> Stats {
     let gauge = collection.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
     let (totals, found) = (collection.totals(), collection.scrubbing.findings());
-    let numbers = gauge.numbers;
+    let (numbers, snapshot) = (gauge.numbers, collection.snapshot());
     Stats {
         pages: kept + losers + dead + rejected,
         kept,
         losers,
         dead,
         rejected,
-        quarantined: collection.snapshot().quarantined().unwrap_or(0),
+        quarantined: snapshot.quarantined().unwrap_or(0),
         groups: totals.groups,
         largest_group: totals.largest_group,
         waiting: gauge.waiting,
@@ -140,6 +140,7 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         accepted: gauge.accepted,
         settled: gauge.heads.settled,
         feed: gauge.heads.feed,
+        feed_expiring_bytes: snapshot.expiring_bytes().unwrap_or(0),
         updates: numbers.updates,
         updates_settled_by_tier1: numbers.updates_settled_by_tier1,
         compared_pages: numbers.compared_pages,

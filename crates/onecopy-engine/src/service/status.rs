@@ -297,6 +297,8 @@ pub struct Stats {
     pub settled: u64,
     /// The last number of the feed.
     pub feed: u64,
+    /// The bytes of the changes of deleted pages and of groups in the feed.
+    pub feed_expiring_bytes: u64,
     /// Pages added again since the start.
     pub updates: u64,
     /// Those of them that Tier 1 could answer.

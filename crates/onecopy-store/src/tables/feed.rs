@@ -128,6 +128,12 @@ impl Batch<'_> {
 }
 
 impl super::Snapshot {
+    /// The bytes of the changes of deleted pages and of groups.
+    pub fn expiring_bytes(&self) -> Result<u64> {
+        let bytes = self.meta(EXPIRING_BYTES)?;
+        Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes))
+    }
+
     /// The last number of an expired change; zero if none has expired. Who read up to an earlier number has missed some.
     pub fn expired(&self) -> Result<u64> {
         let bytes = self.meta(EXPIRED)?;

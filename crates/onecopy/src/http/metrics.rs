@@ -183,6 +183,11 @@ fn collection(stats: &Stats, text: &mut String) {
         ("accepted_number", "The number of the last accepted change.", stats.accepted),
         ("settled_number", "The number of the last settled change.", stats.settled),
         ("feed_number", "The last number of the feed.", stats.feed),
+        (
+            "feed_expiring_bytes",
+            "Bytes of changes of deleted pages and of groups in the feed.",
+            stats.feed_expiring_bytes,
+        ),
         ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
         (

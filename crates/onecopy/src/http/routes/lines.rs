@@ -173,9 +173,10 @@ async fn settle_all(
     // Once a stream has waited too long, the rest is refused without an attempt.
     let mut is_given_up = false;
     let mut number = 0;
-    while let Some(LineBatch { lines, open: _open, broken, held: _held }) = groups.recv().await {
+    while let Some(LineBatch { lines, open: _open, broken, held }) = groups.recv().await {
         number = lines.last().map_or(number, |line| line.number);
         let (numbers, settled) = settle(server, lines, &mut is_given_up).await;
+        drop(held);
         summary.count(server, &settled);
         let text = answer_lines(&numbers, &settled, asked.answers);
         let broken = match sink.put(text).await {
