@@ -64,8 +64,9 @@ pub use report::{
 };
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
-    ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
-    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
+    ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening, PageCursor,
+    PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service, ServiceOptions, Stats,
+    Status, StatusKind, Swept, import, plan_import, settle,
 };
 
 /// Runs the example of the README as a test.

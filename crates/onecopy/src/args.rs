@@ -8,10 +8,13 @@ mod compare;
 mod dedup;
 mod eval;
 mod export;
+mod feed_keep;
 mod groups;
 mod import;
 mod input;
 mod man;
+mod pages;
+mod rate;
 mod serve;
 mod status;
 mod text;
@@ -29,6 +32,7 @@ pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
+pub use pages::PagesArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
 
@@ -75,6 +79,9 @@ pub enum Command {
     /// List the groups of a collection, or the pages of one group
     #[command(after_help = groups::EXAMPLES)]
     Groups(GroupsArgs),
+    /// List the pages of a collection, or those of a host, a status or a language
+    #[command(after_help = pages::EXAMPLES)]
+    Pages(PagesArgs),
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),

@@ -15,6 +15,7 @@ mod lookout;
 mod memory;
 mod metrics;
 mod params;
+mod rate;
 mod reply;
 mod routes;
 mod server;
@@ -37,10 +38,12 @@ use self::gather::Gather;
 use self::guard::Guard;
 use self::memory::BodyMemory;
 use self::metrics::Metrics;
+use self::rate::Rates;
 use self::server::{CALLS, REPAIRS, Server};
 use crate::signals::Signals;
 
 pub use self::log::{Log, Style};
+pub use self::rate::RateLimit;
 pub use self::tokens::TokenFiles;
 
 /// Memory for large bodies.
@@ -62,6 +65,10 @@ pub struct HttpOptions {
     pub grace: Duration,
     /// The most open connections.
     pub connections: usize,
+    /// The fewest bytes per second of a body.
+    pub min_body_rate: u64,
+    /// How much each client may ask for.
+    pub rate: Option<RateLimit>,
 }
 
 /// Runs the server until a signal ends it, then closes it. The second listener is for monitoring. Calls `ready` with the address once it listens.
@@ -138,7 +145,8 @@ fn server(
         metrics: Metrics::new(),
         guard: Guard { tokens: RwLock::new(options.tokens.read()?), address: address.ip() },
         idle: Arc::default(),
-        taking: Taking { memory, idle: options.idle },
+        rates: Rates::new(options.rate),
+        taking: Taking { memory, idle: options.idle, min_rate: options.min_body_rate },
         folder: options.folder.clone(),
         page_bytes: options.page_bytes,
         calls: Arc::new(Semaphore::new(CALLS)),

@@ -9,6 +9,7 @@ mod paint;
 mod picture;
 mod plot;
 mod remedy;
+mod selection;
 mod signals;
 mod simd;
 mod size;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Groups(args) => commands::groups::run(&args),
+        Command::Pages(args) => commands::pages::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

@@ -3,6 +3,7 @@
 
 mod durability;
 mod feed;
+mod listing;
 mod names;
 mod opening;
 mod poison;
@@ -52,6 +53,8 @@ enum Step {
     Put(Draft),
     Dead(usize),
     Delete(usize),
+    /// Deletes the pages whose names begin with that of a page, so many at once.
+    Sweep(usize, usize),
     /// Waits until all accepted changes are settled.
     Drain,
     /// Closes the collection and opens it again.
@@ -88,6 +91,7 @@ fn step() -> impl Strategy<Value = Step> {
         20 => made().prop_map(Step::Put),
         2 => (0..PAGES).prop_map(Step::Dead),
         2 => (0..PAGES).prop_map(Step::Delete),
+        1 => (0..PAGES, 1usize..4).prop_map(|(page, limit)| Step::Sweep(page, limit)),
         4 => Just(Step::Drain),
         1 => Just(Step::Restart),
         1 => any::<u64>().prop_map(Step::PowerLoss),
@@ -284,6 +288,11 @@ fn check(steps: Vec<Step>, config: &Config) {
                 assert!(outcome.is_ok() || !lines.contains_key(&page));
                 lines.remove(&page);
             }
+            Step::Sweep(page, limit) => {
+                let prefix = format!("p{page}");
+                listing::sweep(&service, &prefix, limit);
+                lines.retain(|page, _| !format!("p{page}").starts_with(&prefix));
+            }
             Step::Drain => assert!(service.drain(WAIT), "{:?}", service.stats()),
             Step::Restart => {
                 service.close().unwrap();
@@ -305,6 +314,7 @@ fn check(steps: Vec<Step>, config: &Config) {
         let status = service.status(&[&*name], false).unwrap().swap_remove(0).unwrap();
         assert_told(&status, &told[&format!("\"{name}\"")], &groups);
     }
+    listing::assert_all_listed(&service, &lines);
     let stats = service.stats();
     assert_eq!(stats.kept + stats.losers + stats.rejected, lines.len() as u64);
     let report = service.check().unwrap();

@@ -13,6 +13,7 @@ use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
 use hyper::{HeaderMap, Request, StatusCode};
 
 use super::failure::Failure;
+use super::rate::Client;
 use super::tokens::Tokens;
 
 /// What a request does.
@@ -44,6 +45,17 @@ impl Guard {
                 Err(forbidden("this token may only read", "send the token from --token-file"))
             }
             _ => Err(Failure::unauthorized()),
+        }
+    }
+
+    /// Who asks, for limits on each.
+    pub fn client(&self, headers: &HeaderMap, address: IpAddr) -> Client {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let has = |token: &Option<String>| token.as_ref().is_some_and(|token| has_token(headers, token));
+        match (has(&tokens.write), has(&tokens.read)) {
+            (true, _) => Client::Writer,
+            (_, true) => Client::Reader,
+            _ => Client::at(address),
         }
     }
 

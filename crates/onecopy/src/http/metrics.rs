@@ -16,7 +16,7 @@ const CLASSES: [u64; 13] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
 ];
 /// The status codes of the service. Others count as 500.
-const CODES: [u16; 15] = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503, 505];
+const CODES: [u16; 16] = [200, 202, 400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 431, 500, 503, 505];
 
 /// Counts since the start.
 pub struct Metrics {
@@ -34,6 +34,10 @@ pub struct Metrics {
     pub lines_accepted: AtomicU64,
     /// See `lines_accepted`.
     pub lines_refused: AtomicU64,
+    /// Requests refused because the client asked too often.
+    pub rate_limited: AtomicU64,
+    /// Lines of streams after which the client had to wait.
+    pub lines_delayed: AtomicU64,
 }
 
 #[derive(Default)]
@@ -72,6 +76,8 @@ impl Metrics {
             streams: AtomicU64::new(0),
             lines_accepted: AtomicU64::new(0),
             lines_refused: AtomicU64::new(0),
+            rate_limited: AtomicU64::new(0),
+            lines_delayed: AtomicU64::new(0),
         }
     }
 
@@ -105,6 +111,10 @@ impl Metrics {
         counter(&mut text, "http_lines_accepted_total", accepted, load(&self.lines_accepted));
         let refused = "Refused lines of streams.";
         counter(&mut text, "http_lines_refused_total", refused, load(&self.lines_refused));
+        let limited = "Requests refused because the client asked too often.";
+        counter(&mut text, "http_rate_limited_total", limited, load(&self.rate_limited));
+        let delayed = "Lines of streams that were delayed because they came too fast.";
+        counter(&mut text, "http_lines_delayed_total", delayed, load(&self.lines_delayed));
         let lost = "Log lines dropped because the log was read too slowly.";
         counter(&mut text, "log_lines_lost_total", lost, lost_lines as f64);
         self.requests(&mut text);
@@ -173,6 +183,11 @@ fn collection(stats: &Stats, text: &mut String) {
         ("accepted_number", "The number of the last accepted change.", stats.accepted),
         ("settled_number", "The number of the last settled change.", stats.settled),
         ("feed_number", "The last number of the feed.", stats.feed),
+        (
+            "feed_expiring_bytes",
+            "Bytes of changes of deleted pages and of groups in the feed.",
+            stats.feed_expiring_bytes,
+        ),
         ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
         (
