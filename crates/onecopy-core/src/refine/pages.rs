@@ -3,47 +3,15 @@
 use std::collections::HashMap;
 
 use super::fragment::Query;
-use super::{Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Relation};
+use super::{Compared, Evidence, Grouping, Place, RefineOptions, Relation};
 use crate::config::Config;
 use crate::dedup::Contents;
 use crate::hash::{digest, repeated};
 use crate::page::record::{Needs, Record, Text, TextParts};
-use crate::similarity::method::{Method, Scratch, Subject, method};
+use crate::similarity::method::{Method, Scratch, Subject};
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::shares;
 use crate::text::canonical::{Canonical, canonicalise};
-
-/// Finds the place of each result.
-pub(super) fn places(
-    results: &[Evidence],
-    options: &RefineOptions,
-) -> Result<(Vec<Place>, Compared), RefineError> {
-    let method = method(&options.config)?;
-    let sheets = Sheets::new(results, options, &*method);
-    let contents = sheets.contents(&*method);
-    let (winner, similarity) = match options.grouping {
-        Grouping::ByAnchor => by_anchor(&contents),
-        Grouping::Transitive => transitive(&contents),
-    };
-    let relation: Vec<Relation> = (0..winner.len())
-        .map(|content| match winner[content] as usize {
-            winner if winner == content => Relation::Similar,
-            winner => {
-                sheets.relation(contents.best_page[content] as usize, contents.best_page[winner] as usize)
-            }
-        })
-        .collect();
-    let place = |result: usize| {
-        let content = contents.of_page[result] as usize;
-        let anchor =
-            winner.get(content).map_or(result, |&winner| contents.best_page[winner as usize] as usize);
-        if anchor == result {
-            return Place::of_anchor(result);
-        }
-        Place { anchor, similarity: similarity[content], relation: relation[content] }
-    };
-    Ok(((0..results.len()).map(place).collect(), sheets.compared()))
-}
 
 /// The winner of each content and its similarity to it.
 fn by_anchor(contents: &Contents) -> (Vec<u32>, Vec<f64>) {
@@ -123,6 +91,30 @@ impl<'a> Sheets<'a> {
         number
     }
 
+    /// Finds the place of each result.
+    pub(super) fn places(&self, grouping: Grouping) -> Vec<Place> {
+        let contents = self.contents();
+        let (winner, similarity) = match grouping {
+            Grouping::ByAnchor => by_anchor(&contents),
+            Grouping::Transitive => transitive(&contents),
+        };
+        let best = |text: u32| self.best[text as usize] as usize;
+        let relation = |(text, winner): (u32, &u32)| match text == *winner {
+            true => Relation::Similar,
+            false => self.relation(best(text), best(*winner)),
+        };
+        let relation: Vec<Relation> = (0..).zip(&winner).map(relation).collect();
+        let place = |result: usize| {
+            let text = self.text_of[result] as usize;
+            let anchor = winner.get(text).map_or(result, |&winner| best(winner));
+            if anchor == result {
+                return Place::of_anchor(result);
+            }
+            Place { anchor, similarity: similarity[text], relation: relation[text] }
+        };
+        (0..self.results.len()).map(place).collect()
+    }
+
     /// The sketch of a text.
     pub(crate) fn sketch_of(&self, text: usize) -> &[u64] {
         let start = text.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -134,10 +126,16 @@ impl<'a> Sheets<'a> {
         if self.query.is_some() { Compared::Passages } else { Compared::Pages }
     }
 
-    fn contents<'c>(&'c self, method: &'c dyn Method) -> Contents<'c> {
+    fn contents(&self) -> Contents<'_> {
         let sketches: Vec<&[u64]> = (0..self.best.len()).map(|text| self.sketch_of(text)).collect();
         let sizes = sketches.iter().map(|sketch| sketch.len() as u32).collect();
-        Contents { of_page: self.text_of.clone(), best_page: self.best.clone(), sketches, sizes, method }
+        Contents {
+            of_page: self.text_of.clone(),
+            best_page: self.best.clone(),
+            sketches,
+            sizes,
+            method: self.method,
+        }
     }
 
     /// Reads a result into `reader`. Returns the digest of its text; `None` if there is nothing to compare.

@@ -87,7 +87,7 @@ impl Tags {
         });
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.counts.len()
     }
 
