@@ -27,7 +27,7 @@ pub(crate) use pages::Sheets;
 pub use tag::{TAG_VERSION, Tag, TagError};
 pub(crate) use tags::{Tags, tags_of};
 
-/// What is known about a search result.
+/// The evidence about a search result.
 #[derive(Clone, Copy, Debug)]
 pub enum Evidence<'a> {
     /// Nothing to compare. The result repeats no other.
@@ -111,7 +111,7 @@ impl Place {
     }
 }
 
-/// What a result is to the anchor of its group.
+/// The relation of a result to the anchor of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// It is the anchor.

@@ -209,7 +209,7 @@ impl Service {
         ask::query(&self.collection, record)
     }
 
-    /// What is stored of pages, by name, as of the last settled batch. `None` for an unknown page.
+    /// The stored sketches or texts of pages, by name, as of the last settled batch. `None` for an unknown page.
     pub fn stored<'a, N>(&self, pages: &[N], part: StoredPart) -> Result<Vec<Option<Stored>>>
     where
         N: Into<PageName<'a>> + Copy,

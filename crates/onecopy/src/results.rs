@@ -16,7 +16,7 @@ pub use row::{ResultError, ResultFields, Row, Text};
 /// Results in the order of their ranks.
 pub struct Results<'a> {
     rows: Vec<Row<'a>>,
-    /// What a user should know about them.
+    /// Notes about them for the user.
     pub notes: Vec<String>,
 }
 

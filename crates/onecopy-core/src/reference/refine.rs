@@ -21,7 +21,7 @@ pub fn refine(results: &[Evidence], options: &RefineOptions) -> Result<Refined, 
     Ok(Refined { places: kept(places, options.keep), compared, threshold })
 }
 
-/// What is known about each pair of results: row is the worse-ranked one.
+/// The facts about each pair of results. The row is that of the worse-ranked one.
 type Pairs = Vec<Vec<Pair>>;
 
 #[derive(Clone, Copy)]

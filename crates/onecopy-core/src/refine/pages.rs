@@ -169,7 +169,7 @@ impl<'a> Sheets<'a> {
         self.method.sketch(&subject, scratch, &mut self.words);
     }
 
-    /// What a result is to its anchor. Both are the best of their texts.
+    /// The relation of a result to its anchor. Both are the best of their texts.
     pub(crate) fn relation(&self, result: usize, anchor: usize) -> Relation {
         let sketch = |result: usize| self.sketch_of(self.text_of[result] as usize);
         let known = self.method.containment(sketch(result), sketch(anchor));

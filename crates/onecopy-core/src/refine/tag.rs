@@ -33,7 +33,7 @@ pub struct Tag {
 #[non_exhaustive]
 pub enum TagError {
     /// It does not look like a tag.
-    #[error("it is not a tag: a tag is written version:chunk:bits:hashes:filter, as `onecopy tag` does")]
+    #[error("it is not a tag: a tag is written version:chunk:bits:hashes:filter")]
     Form,
     /// Another version of the program made it.
     #[error("the tag has version {version}, and only version {TAG_VERSION} can be compared: make it again")]

@@ -32,7 +32,7 @@ pub struct TagArgs {
     /// The average bytes of a chunk, a power of two. Higher: edits cost more similarity
     #[arg(long, value_name = "BYTES", default_value_t = FilterRules::default().chunk)]
     pub chunk: usize,
-    /// The bits of a tag, a power of two. Higher: longer pages can be told apart, and tags are larger
+    /// The bits of a tag, a power of two. Higher: longer pages can be distinguished, and tags are larger
     #[arg(long, value_name = "BITS", default_value_t = FilterRules::default().bits)]
     pub bits: usize,
     /// How many bits a chunk sets

@@ -107,7 +107,7 @@ impl<'a> Answer<'a> {
         self.shown(repeats).map(|row| self.line(row, Some(self.about.compared)) + "\n").collect()
     }
 
-    /// What a user should know about the results.
+    /// Notes about the results for the user.
     pub fn notes(&self) -> &[String] {
         &self.about.notes
     }

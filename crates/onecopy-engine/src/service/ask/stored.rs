@@ -1,4 +1,4 @@
-//! What a collection has stored of pages, for comparing search results that are given by name alone.
+//! Reads stored sketches and texts of pages, for comparing search results that are given by name alone.
 
 use onecopy_store::{Look, Snapshot};
 
@@ -29,7 +29,7 @@ pub enum Stored {
     Html(String),
 }
 
-/// What is stored of pages as of the last batch; `None` for unknown pages.
+/// The stored parts of pages as of the last batch; `None` for unknown pages.
 pub(in crate::service) fn stored<'a>(
     collection: &Collection,
     pages: impl Iterator<Item = PageName<'a>>,
