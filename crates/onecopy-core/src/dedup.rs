@@ -207,9 +207,10 @@ impl Contents<'_> {
             self.method.keys(sketch, &rarity, &mut scratch, &mut keys);
             held.extend(keys.iter().map(|&(key, rest)| (key, [content, rest])));
         }
+        forget_lone(&mut held);
         let held = sorted(held);
         let mut list = Vec::new();
-        for holders in held.chunk_by(|a, b| a.0 == b.0) {
+        for holders in held.chunk_by(|a, b| a.0 == b.0).filter(|holders| holders.len() > 1) {
             list.clear();
             list.extend(holders.iter().map(|(_, holder)| holder));
             lists.push(&list);
@@ -222,8 +223,8 @@ impl Contents<'_> {
             return Rarity::empty(0);
         }
         let words: usize = self.sketches.iter().map(|sketch| sketch.len()).sum();
-        // About one shingle per counter: many shingles of one page alone are known to be that, and are no keys.
-        let mut rarity = Rarity::empty(words.max(1 << 10).ilog2().min(24));
+        // About eight shingles per counter: common ones still stand out.
+        let mut rarity = Rarity::empty((words / 8).max(1 << 10).ilog2().min(24));
         self.sketches.iter().for_each(|sketch| rarity.count(sketch));
         rarity
     }
@@ -243,6 +244,22 @@ impl Contents<'_> {
             Decision::Kept
         }
     }
+}
+
+/// Removes most keys that one content holds alone, which are nearly all. Sorting would take longer.
+fn forget_lone(held: &mut Vec<(u64, Holder)>) {
+    let bits = (16 * held.len()).max(1 << 10).ilog2().min(24);
+    let (mut once, mut again) = (vec![0u64; 1 << (bits - 6)], vec![0u64; 1 << (bits - 6)]);
+    let place = |key: u64| ((key >> (70 - bits)) as usize, 1 << (key >> (64 - bits) & 63));
+    for &(key, _) in held.iter() {
+        let (word, bit) = place(key);
+        again[word] |= once[word] & bit;
+        once[word] |= bit;
+    }
+    held.retain(|&(key, _)| {
+        let (word, bit) = place(key);
+        again[word] & bit != 0
+    });
 }
 
 /// Sorts keys, which are hashes: first into as many buckets as there are keys, then each bucket.

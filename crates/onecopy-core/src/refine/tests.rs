@@ -28,6 +28,14 @@ fn stretches() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(stretch, 0..12)
 }
 
+/// A page with a menu, and with links in its text.
+fn as_html(text: &str) -> String {
+    let link = text.len() % 3;
+    format!(
+        "<nav><a href=/>Home</a> <a href=/{link}>Next</a></nav><main><p>{text}<a href=/{link}>more</a></p></main>"
+    )
+}
+
 proptest! {
     #[test]
     fn refining_equals_comparing_all_pairs(
@@ -37,12 +45,15 @@ proptest! {
         transitive: bool,
         keep in prop::option::of(1usize..5),
         query in prop::option::of(0u32..80),
+        html: bool,
     ) {
         let mut options = options(method);
         options.config.threshold = threshold.filter(|_| method != "simhash");
         options.grouping = if transitive { Grouping::Transitive } else { Grouping::ByAnchor };
         (options.keep, options.query) = (keep, query.map(|n| words(n..n + 1)));
-        let results: Vec<Evidence> = pages.iter().map(|page| Evidence::Text(page)).collect();
+        let pages: Vec<String> = pages.iter().map(|page| if html { as_html(page) } else { page.clone() }).collect();
+        let evidence = |page| if html { Evidence::Html(page) } else { Evidence::Text(page) };
+        let results: Vec<Evidence> = pages.iter().map(|page| evidence(page)).collect();
         prop_assert_eq!(refine(&results, &options), reference::refine(&results, &options));
     }
 

@@ -42,7 +42,7 @@ fn results() -> Value {
         {"id": "b", "text": topic("b")},
         {"id": 7, "text": window(3)},
         {"id": "c", "text": window(6)},
-        {"id": "d", "text": format!("{} more words", window(0)), "note": "}"},
+        {"id": "d", "text": format!("{} and six more words follow here", window(0)), "note": "}"},
         {"id": "e", "text": ""},
         {"id": "f", "text": " -- "},
     ])
