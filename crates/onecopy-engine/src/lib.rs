@@ -32,6 +32,7 @@ mod report;
 mod reread;
 mod run;
 mod service;
+mod tag;
 
 #[doc(hidden)]
 pub use census::census_of;
@@ -66,8 +67,9 @@ pub use service::{
     Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
     ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening, PageCursor,
     PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service, ServiceOptions, Stats,
-    Status, StatusKind, Swept, import, plan_import, settle,
+    Status, StatusKind, Stored, StoredPart, Swept, import, plan_import, settle,
 };
+pub use tag::{Tagged, tag_pages};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

@@ -9,6 +9,7 @@ mod paint;
 mod picture;
 mod plot;
 mod remedy;
+mod results;
 mod selection;
 mod signals;
 mod simd;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
+        Command::Refine(args) => commands::refine::run(&args),
+        Command::Tag(args) => commands::tag::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),

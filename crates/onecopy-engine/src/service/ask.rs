@@ -5,6 +5,7 @@ pub(super) mod feed;
 pub(super) mod groups;
 pub(super) mod list;
 pub(super) mod record;
+pub(super) mod stored;
 
 use onecopy_core::Kind;
 use onecopy_store::{Deed, Look, PageRow, Snapshot};

@@ -12,11 +12,11 @@ use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
 use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::{
-    EVIDENCE, MAIN_PART, PageSize, SharedShingles, least_agreement, page_similarity, resemblance,
+    EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
 };
 use crate::similarity::outline::{compared, draw, most_shared};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
-use crate::similarity::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
+use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -157,6 +157,15 @@ impl Method for Auto {
                 true => billionths::of(page_similarity(shared, sizes, self.evidence)),
                 false => billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both),
             }
+    }
+
+    /// The main content of each page is searched for in all of the other.
+    fn containment(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        if !is_told(a) && !is_told(b) {
+            return Some(shares(a, b));
+        }
+        let SharedShingles { both, first, second } = shared(a, b);
+        Some((containment(both + first, size(a).main), containment(both + second, size(b).main)))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
