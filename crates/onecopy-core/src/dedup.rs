@@ -158,23 +158,38 @@ impl<'a> Pages<'a> {
 
 /// Pages with the same canonical text are one content, and the best of them stands for it. Smaller numbers are
 /// better.
-struct Contents<'a> {
+pub(crate) struct Contents<'a> {
     /// The content of each page; `u32::MAX` for pages that are not compared.
-    of_page: Vec<u32>,
-    best_page: Vec<PageId>,
-    sketches: Vec<&'a [u64]>,
-    sizes: Vec<u32>,
-    method: &'a dyn Method,
+    pub of_page: Vec<u32>,
+    pub best_page: Vec<PageId>,
+    pub sketches: Vec<&'a [u64]>,
+    pub sizes: Vec<u32>,
+    pub method: &'a dyn Method,
 }
 
 impl Contents<'_> {
-    fn settle(&self) -> (Settled, Groups) {
-        let all: Vec<u32> = (0..self.sizes.len() as u32).collect();
-        let (mut settled, mut groups) = (Settled::new(all.len()), Groups::new(all.len()));
-        let lists = self.lists();
-        let Ok(()) = settle(self, &all, &lists, usize::MAX, &mut settled);
+    /// The winner of each content, and its group.
+    pub fn settle(&self) -> (Settled, Groups) {
+        let (all, lists) = (self.all(), self.lists());
+        let settled = self.settled(&all, &lists);
+        let mut groups = Groups::new(all.len());
         let Ok(()) = connect(self, &all, &lists, &settled, &mut groups);
         (settled, groups)
+    }
+
+    /// The winner of each content.
+    pub fn winners(&self) -> Settled {
+        self.settled(&self.all(), &self.lists())
+    }
+
+    fn all(&self) -> Vec<u32> {
+        (0..self.sizes.len() as u32).collect()
+    }
+
+    fn settled(&self, all: &[u32], lists: &MemoryLists) -> Settled {
+        let mut settled = Settled::new(all.len());
+        let Ok(()) = settle(self, all, lists, usize::MAX, &mut settled);
+        settled
     }
 
     /// The contents that may be alike, as lists.

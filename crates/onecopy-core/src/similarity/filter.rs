@@ -1,5 +1,6 @@
 //! A page as a Bloom filter of its chunks: a few hundred bytes, compared by AND (Jain, Dahlin and Tewari 2005).
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::config::ConfigError;
@@ -23,6 +24,12 @@ impl Default for FilterRules {
     /// they take, of 64 KB, leaves more than half of its filter empty.
     fn default() -> FilterRules {
         FilterRules { chunk: 256, bits: 2048, hashes: 5 }
+    }
+}
+
+impl fmt::Display for FilterRules {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "chunk={}:bits={}:hashes={}", self.chunk, self.bits, self.hashes)
     }
 }
 

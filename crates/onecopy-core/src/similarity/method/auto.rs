@@ -11,10 +11,10 @@ use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, keys};
 use crate::decide::partition::{LengthVector, Lengths};
-use crate::similarity::measure::{MAIN_PART, SharedShingles, agreement, resemblance};
+use crate::similarity::measure::{MAIN_PART, SharedShingles, agreement, containment, resemblance};
 use crate::similarity::outline::{compared, draw, most_shared};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
-use crate::similarity::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
+use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -148,6 +148,15 @@ impl Method for Auto {
                 true => billionths::of(agreement(shared, main_a, main_b)),
                 false => billionths::ratio(shared.both, main_a + main_b - shared.both),
             }
+    }
+
+    /// The main content of each page is searched for in all of the other.
+    fn containment(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        if !is_told(a) && !is_told(b) {
+            return Some(shares(a, b));
+        }
+        let SharedShingles { both, first, second } = shared(a, b);
+        Some((containment(both + first, main_size(a)), containment(both + second, main_size(b))))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
