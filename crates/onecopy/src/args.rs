@@ -12,6 +12,7 @@ mod groups;
 mod import;
 mod input;
 mod man;
+mod proxy;
 mod serve;
 mod status;
 mod text;
@@ -29,6 +30,7 @@ pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
+pub use proxy::ProxyArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
 
@@ -63,6 +65,9 @@ pub enum Command {
     /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
+    /// Stand in front of a search engine, and remove repeats from its answers
+    #[command(after_help = proxy::EXAMPLES)]
+    Proxy(Box<ProxyArgs>),
     /// Put pages into a collection on disk
     #[command(after_help = import::EXAMPLES)]
     Import(Box<ImportArgs>),

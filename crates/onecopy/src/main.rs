@@ -8,6 +8,7 @@ mod http;
 mod paint;
 mod picture;
 mod plot;
+mod proxy;
 mod remedy;
 mod signals;
 mod simd;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Proxy(args) => commands::proxy::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Status(args) => commands::status::run(&args),

@@ -39,7 +39,7 @@ use crate::http::idle::IdleConnections;
 use crate::http::listen::{self, Entrance, Host};
 use crate::http::memory::BodyMemory;
 use crate::http::metrics::ConnectionCounts;
-use crate::http::{Log, TokenFiles, follow_tokens};
+use crate::http::{Log, TokenFiles, Tokens, follow_tokens};
 use crate::signals::Signals;
 
 pub use self::fields::{HitFields, TextFields};
@@ -130,7 +130,7 @@ pub fn run(
         runtime.spawn(listen::monitor(proxy.clone(), listen(monitor)?));
     }
     let guarded = proxy.clone();
-    let replace = move |tokens| guarded.guard.iter().for_each(|guard| guard.replace(tokens.clone()));
+    let replace = move |tokens: Tokens| guarded.guard.iter().for_each(|guard| guard.replace(tokens.clone()));
     runtime.spawn(follow_tokens(tokens, signals.hangups, log.clone(), replace));
     let listener = listen(listener)?;
     ready(address);

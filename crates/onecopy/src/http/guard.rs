@@ -50,7 +50,8 @@ impl Guard {
     /// Fails with the reason if a request is refused.
     pub fn check<B>(&self, request: &Request<B>, access: Access) -> Result<(), Failure> {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        let has = |token: &Option<String>| token.as_ref().map(|token| self.header.has(request.headers(), token));
+        let has =
+            |token: &Option<String>| token.as_ref().map(|token| self.header.has(request.headers(), token));
         match (has(&tokens.write), has(&tokens.read), access) {
             (None, ..) => self.check_origin(request),
             (Some(true), ..) | (_, Some(true), Access::Read) => Ok(()),

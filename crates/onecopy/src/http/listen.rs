@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
-use hyper::{Request, Response};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};

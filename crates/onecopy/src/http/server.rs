@@ -100,9 +100,16 @@ impl Host for Server {
         self.taking.idle
     }
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: SocketAddr, entrance: Entrance) -> Response {
+    async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+        entrance: Entrance,
+    ) -> Response {
         match entrance {
-            Entrance::Full if !matches!(request.uri().path(), "/health" | "/ready") => Failure::crowded().into_response(),
+            Entrance::Full if !matches!(request.uri().path(), "/health" | "/ready") => {
+                Failure::crowded().into_response()
+            }
             _ => answer(self, request, peer, entrance).await,
         }
     }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use bytes::Bytes;
 use brotli_decompressor::Decompressor;
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use flate2::write::{GzEncoder, ZlibEncoder};

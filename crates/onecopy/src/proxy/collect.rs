@@ -45,8 +45,14 @@ fn joined(mut pieces: Vec<Bytes>, bytes: usize) -> Bytes {
 
 /// Bytes that hold their memory until they are sent.
 pub struct Kept {
-    pub bytes: Bytes,
-    pub held: Held,
+    bytes: Bytes,
+    _held: Held,
+}
+
+impl Kept {
+    pub fn new(bytes: Bytes, held: Held) -> Kept {
+        Kept { bytes, _held: held }
+    }
 }
 
 impl AsRef<[u8]> for Kept {

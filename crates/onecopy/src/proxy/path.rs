@@ -175,14 +175,14 @@ impl<'p, 'de, S: Sink<'de>> Visitor<'de> for Walk<'p, '_, S> {
         to.write_str("JSON")
     }
 
-    fn visit_map<M: MapAccess<'de>>(mut self, mut map: M) -> Result<(), M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(wanted) = map.next_key_seed(Below(&self))? {
             map.next_value_seed(Walk { wanted, sink: &mut *self.sink })?;
         }
         Ok(())
     }
 
-    fn visit_seq<Q: SeqAccess<'de>>(mut self, mut seq: Q) -> Result<(), Q::Error> {
+    fn visit_seq<Q: SeqAccess<'de>>(self, mut seq: Q) -> Result<(), Q::Error> {
         if self.wanted.iter().any(|wanted| wanted.rest.is_empty()) {
             self.sink.begin();
             while let Some(value) = seq.next_element::<&'de RawValue>()? {
@@ -282,8 +282,7 @@ mod tests {
         let found = values(hit, &paths.each_ref()).expect("JSON");
         let found: Vec<Option<&str>> = found.iter().map(|value| value.map(RawValue::get)).collect();
         let source = r#"{"a.b": "x", "text": ["p", "q"]}"#;
-        let wanted =
-            [Some("\"7\""), Some(r#"["p", "q"]"#), Some(source), Some("\"x\""), Some("2"), None];
+        let wanted = [Some("\"7\""), Some(r#"["p", "q"]"#), Some(source), Some("\"x\""), Some("2"), None];
         assert_eq!(found, wanted);
         let text = values(hit, &[&paths[1]]).expect("JSON")[0].and_then(text_of);
         assert_eq!(text.as_deref(), Some("p\nq"));

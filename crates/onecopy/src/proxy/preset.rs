@@ -163,9 +163,8 @@ mod tests {
 
     #[test]
     fn searches_are_told_from_other_requests() {
-        let is_search = |preset: Preset, path| {
-            preset.facts().searches.iter().any(|(pattern, _)| matches(pattern, path))
-        };
+        let is_search =
+            |preset: Preset, path| preset.facts().searches.iter().any(|(pattern, _)| matches(pattern, path));
         for (preset, path, wanted) in [
             (Preset::Elasticsearch, "/_search", true),
             (Preset::Elasticsearch, "/pages/_search", true),

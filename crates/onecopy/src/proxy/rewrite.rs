@@ -177,3 +177,6 @@ fn end_of(whole: &str, part: &RawValue) -> usize {
 fn unparsed(error: impl std::fmt::Display) -> Unchanged {
     Unchanged::Unparsed(error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

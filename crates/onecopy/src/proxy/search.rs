@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http_body_util::{Either, Full};
+use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::http::request::Parts;
 use hyper::http::response;
-use hyper::StatusCode;
 use tokio::time::timeout;
 
 use super::Proxy;
@@ -120,7 +120,7 @@ async fn answer(
         Err(Unchanged::TooLarge) => (Fate::TooLarge, first.bytes, None),
         Err(Unchanged::Unparsed(why)) => (Fate::Unparsed, first.bytes, Some(why)),
     };
-    let body = Full::new(Bytes::from_owner(Kept { bytes, held: first.held }));
+    let body = Full::new(Bytes::from_owner(Kept::new(bytes, first.held)));
     let mut response = with_head(parts, Either::Left(Either::Left(body)));
     let reason = reason.map(|why| Reason(format!("passed unchanged: {why}")));
     reason.into_iter().for_each(|reason| _ = response.extensions_mut().insert(reason));
@@ -201,9 +201,16 @@ fn unparsed(error: impl std::fmt::Display) -> Unchanged {
 }
 
 fn slow_client() -> Failure {
-    Failure::new(StatusCode::REQUEST_TIMEOUT, "the search did not arrive in time", "send it without long pauses")
+    Failure::new(
+        StatusCode::REQUEST_TIMEOUT,
+        "the search did not arrive in time",
+        "send it without long pauses",
+    )
 }
 
 fn broken_client(error: &hyper::Error) -> Failure {
-    Failure::bad(format!("cannot read the whole search: {error}"), "send as many bytes as the headers declare")
+    Failure::bad(
+        format!("cannot read the whole search: {error}"),
+        "send as many bytes as the headers declare",
+    )
 }

@@ -63,8 +63,11 @@ impl Upstream {
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECTING));
         let tls = tls(certificates)?;
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(UNUSED)
@@ -110,7 +113,10 @@ impl Upstream {
     fn request(&self, head: RequestHead, body: Outgoing) -> Result<Request<Outgoing>, Failure> {
         let target: Result<PathAndQuery, _> = format!("{}{}", self.prefix, head.target).parse();
         let bad = |error: hyper::http::Error| {
-            Failure::bad(format!("the address cannot be forwarded: {error}"), "send a path that begins with /")
+            Failure::bad(
+                format!("the address cannot be forwarded: {error}"),
+                "send a path that begins with /",
+            )
         };
         let uri = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
         let uri = uri.path_and_query(target.map_err(|error| bad(error.into()))?).build().map_err(bad)?;
@@ -143,7 +149,11 @@ impl Upstream {
 
     fn unreachable(&self, error: &(dyn Error + 'static)) -> Failure {
         let error = format!("no answer from the upstream {}: {}", self.authority, causes(error));
-        Failure::new(StatusCode::BAD_GATEWAY, error, "check that the search engine runs and that --upstream is right")
+        Failure::new(
+            StatusCode::BAD_GATEWAY,
+            error,
+            "check that the search engine runs and that --upstream is right",
+        )
     }
 
     /// The answer of the upstream broke off.
@@ -193,5 +203,5 @@ fn causes(error: &(dyn Error + 'static)) -> String {
 }
 
 fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
+    std::iter::successors(Some(error), |&error| error.source())
 }
