@@ -38,6 +38,7 @@ mod outputs; //   lists only, kept pages to standard output, names as text, list
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
+mod proxy; //     `proxy`: answers of search engines without repeats, and all else unchanged
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod replay; //    pywb replays kept archives as it replays the given ones
