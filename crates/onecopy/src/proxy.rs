@@ -20,7 +20,7 @@ mod upstream;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Once, RwLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -100,6 +100,8 @@ struct Proxy {
     idle: Arc<IdleConnections>,
     log: Arc<Log>,
     stop: watch::Receiver<bool>,
+    /// Whether the log has said that hits have no text.
+    told: Once,
 }
 
 /// Runs the proxy until a signal ends it. The second listener is for monitoring. Calls `ready` with the address once
@@ -169,6 +171,7 @@ fn proxy(
         idle: Arc::default(),
         log: log.clone(),
         stop,
+        told: Once::new(),
     })
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use bytes::Bytes;
-use http_body_util::Either;
-use hyper::body::Incoming;
+use http_body_util::{Either, Full};
+use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
 use hyper::http::response;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -74,8 +74,12 @@ async fn forward(proxy: &Arc<Proxy>, request: Request<Incoming>) -> Result<Forwa
 
 /// Forwards a request whose answer passes.
 async fn pass(proxy: &Proxy, parts: Parts, body: Incoming) -> Result<Forwarded, Failure> {
-    let body = Through::new(body, proxy.patience);
-    let response = proxy.upstream.send(head(parts), Either::Right(body)).await?;
+    // Only what may be sent twice is sent again if a kept connection turns out to be closed.
+    let outgoing = match body.is_end_stream() && parts.method.is_idempotent() {
+        true => Either::Left(Full::default()),
+        false => Either::Right(Through::new(body, proxy.patience)),
+    };
+    let response = proxy.upstream.send(head(parts), outgoing).await?;
     let (parts, body) = response.into_parts();
     Ok((Fate::Passed, passing(proxy, parts, (Vec::new(), body))))
 }

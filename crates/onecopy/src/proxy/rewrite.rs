@@ -162,8 +162,8 @@ fn described(place: &Place, hit: &Hit) -> String {
         let _ = write!(text, ",\"score\":{score}");
     }
     let relation = match place.relation {
-        Relation::Contains => "contains",
-        Relation::Contained => "contained",
+        Relation::Contains => "contains-anchor",
+        Relation::Contained => "contained-in-anchor",
         Relation::Anchor | Relation::Similar => "similar",
     };
     let _ = write!(text, ",\"similarity\":{},\"relation\":\"{relation}\"}}", place.similarity);

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::{Either, Full};
 use hyper::StatusCode;
 use hyper::body::Incoming;
-use hyper::header::HeaderValue;
+use hyper::header::{HeaderValue, VARY};
 use hyper::http::request::Parts;
 use hyper::http::response;
 use tokio::time::timeout;
@@ -113,6 +113,7 @@ async fn answer(
         Ok(Some((repeats, (coding, body)))) => {
             of_new_body(&mut parts.headers, coding, body.len());
             parts.headers.insert(WISH, HeaderValue::from(repeats));
+            parts.headers.append(VARY, HeaderValue::from_static(WISH));
             (Fate::Refined, body.into(), None)
         }
         Ok(None) => (Fate::Unique, first.bytes, None),
@@ -144,6 +145,12 @@ async fn refined(proxy: &Arc<Proxy>, search: &Search, first: &Received) -> Resul
             Ok(more) => rewritten = more,
             Err(_) => break,
         }
+    }
+    if rewritten.before > 1 && rewritten.uncomparable >= rewritten.before {
+        proxy.told.call_once(|| {
+            let why = "hits have no text that can be compared: name their field with --text, and let searches return it";
+            proxy.log.event("no text", why);
+        });
     }
     let count = |counter: &AtomicU64, by: usize| counter.fetch_add(by as u64, Ordering::Relaxed);
     count(&proxy.metrics.hits, rewritten.before);

@@ -62,7 +62,8 @@ impl Upstream {
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECTING));
-        let tls = tls(certificates)?;
+        let scheme = address.scheme().cloned().unwrap_or(Scheme::HTTP);
+        let tls = tls(&scheme, certificates)?;
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(tls)
             .https_or_http()
@@ -73,7 +74,6 @@ impl Upstream {
             .pool_idle_timeout(UNUSED)
             .build(connector);
         let authority = address.authority().cloned().context("the upstream has no host")?;
-        let scheme = address.scheme().cloned().unwrap_or(Scheme::HTTP);
         let prefix = address.path().trim_end_matches('/').to_owned();
         Ok(Upstream { client, scheme, authority, prefix, timeout })
     }
@@ -148,6 +148,10 @@ impl Upstream {
     }
 
     fn unreachable(&self, error: &(dyn Error + 'static)) -> Failure {
+        if chain(error).filter_map(|error| error.downcast_ref()).any(hyper::Error::is_user) {
+            let error = format!("the request broke off: {}", causes(error));
+            return Failure::bad(error, "send the whole body, without long pauses");
+        }
         let error = format!("no answer from the upstream {}: {}", self.authority, causes(error));
         Failure::new(
             StatusCode::BAD_GATEWAY,
@@ -174,11 +178,15 @@ impl Upstream {
     }
 }
 
-fn tls(certificates: Option<&Path>) -> Result<ClientConfig> {
+/// The system may have no certificates, which matters only for an upstream with TLS.
+fn tls(scheme: &Scheme, certificates: Option<&Path>) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let Some(path) = certificates else {
-        return Ok(builder.with_platform_verifier()?.with_no_client_auth());
+        return Ok(match *scheme == Scheme::HTTPS {
+            true => builder.with_platform_verifier()?.with_no_client_auth(),
+            false => builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
+        });
     };
     let cannot = || format!("cannot read certificates from {}", path.display());
     let mut roots = RootCertStore::empty();

@@ -25,7 +25,11 @@ struct Proxy {
 /// Starts a proxy in front of an engine.
 fn proxy(upstream: &str, args: &str) -> Proxy {
     let call = onecopy(["proxy", "--listen", "127.0.0.1:0", "--monitor-listen", "127.0.0.1:0"]);
-    let mut running = call.args(&format!("--upstream http://{upstream} {args}")).start();
+    started(call.args(&format!("--upstream http://{upstream} {args}")).start())
+}
+
+/// A proxy that says where it listens.
+fn started(mut running: Running) -> Proxy {
     let address = |line: String| {
         let address = line.split("http://").nth(1).expect("an address").to_owned();
         address.trim_end_matches(['"', '}', ' ']).to_owned()
@@ -145,6 +149,9 @@ fn what_is_no_search_passes_byte_for_byte() {
         assert_eq!(request.header("host"), Some(upstream.address.as_str()));
         assert_eq!(request.header("via"), Some("1.1 onecopy"));
     }
+    let mut connection = proxy.connect();
+    connection.send(format!("HEAD / HTTP/1.1\r\nHost: {}\r\n\r\n", proxy.address).as_bytes());
+    assert_eq!(connection.head().header("content-length"), Some(odd.len().to_string().as_str()));
     let missing = proxy.get("/missing");
     assert_eq!((missing.code, missing.text().as_str()), (404, "none"));
     let moved = proxy.get("/moved");

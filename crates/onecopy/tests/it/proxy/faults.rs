@@ -1,9 +1,18 @@
 //! Engines that fail, answers that cannot be read, clients that may not call, and the end.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
 use super::upstream::{Act, Upstream, answer, json as json_answer};
-use super::{GENERIC, always, hit, hits, proxy};
+use super::{GENERIC, always, hit, hits, proxy, started};
 use crate::client::{Connection, folder_with_token};
 use crate::pages::topic;
 use crate::program::onecopy;
@@ -80,7 +89,7 @@ fn an_engine_that_breaks_off_or_never_ends_gives_a_clear_answer() {
 #[test]
 fn an_engine_that_is_gone_is_named() {
     let upstream = always(Vec::new());
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let unreachable = proxy(&gone.to_string(), "--preset solr");
     unreachable.get("/solr/pages/select?q=a").fails(502, &gone.to_string());
     let ask = |proxy: &super::Proxy, path: &str| {
@@ -174,4 +183,49 @@ fn a_signal_lets_running_requests_end() {
     let request = proxy.running.heard("\"event\":\"request\"");
     assert!(request.contains("\"path\":\"/find\"") && request.contains("\"code\":200"), "{request}");
     assert!(proxy.running.finish().status.success());
+}
+
+/// An engine with TLS, whose certificate is the stores' test certificate.
+fn encrypted(answer: Vec<u8>) -> String {
+    let chain = CertificateDer::from_pem_file(certificate("server.pem")).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_file(certificate("server.key")).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+    let config = config.with_safe_default_protocol_versions().expect("ring knows them").with_no_client_auth();
+    let config = Arc::new(config.with_single_cert(vec![chain], key).expect("key and certificate match"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for socket in listener.incoming().map_while(Result::ok) {
+            let connection = ServerConnection::new(config.clone()).expect("a connection");
+            let mut stream = BufReader::new(StreamOwned::new(connection, socket));
+            let mut line = String::new();
+            while stream.read_line(&mut line).is_ok_and(|read| read > 2) {
+                line.clear();
+            }
+            let _ = stream.get_mut().write_all(&answer);
+            stream.get_mut().conn.send_close_notify();
+            let _ = stream.get_mut().flush();
+        }
+    });
+    address
+}
+
+fn certificate(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/stores/certificates").join(name)
+}
+
+#[test]
+fn only_a_trusted_engine_is_asked_over_tls() {
+    let address = encrypted(json_answer(hits(&[hit(1, &topic("a")), hit(2, &topic("a"))])));
+    let with = |authority: &str| {
+        let call =
+            onecopy(["proxy", "--listen", "127.0.0.1:0", "--monitor-listen", "127.0.0.1:0", "--upstream"]);
+        let call = call.arg(format!("https://{address}")).args(GENERIC).arg("--upstream-ca");
+        started(call.arg(certificate(authority)).start())
+    };
+    assert_eq!(with("authority.pem").get("/find").text(), hits(&[hit(1, &topic("a"))]));
+    with("other.pem").get("/find").fails(502, "certificate");
+    let call = onecopy(["proxy"]).args("--upstream https://x --preset solr --upstream-ca");
+    let said = call.arg(certificate("server.key")).fail(1).stderr;
+    assert!(said.contains("no certificate"), "{said}");
 }
