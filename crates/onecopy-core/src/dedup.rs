@@ -207,7 +207,7 @@ impl Contents<'_> {
             self.method.keys(sketch, &rarity, &mut scratch, &mut keys);
             held.extend(keys.iter().map(|&(key, rest)| (key, [content, rest])));
         }
-        held.sort_unstable();
+        let held = sorted(held);
         let mut list = Vec::new();
         for holders in held.chunk_by(|a, b| a.0 == b.0) {
             list.clear();
@@ -222,8 +222,8 @@ impl Contents<'_> {
             return Rarity::empty(0);
         }
         let words: usize = self.sketches.iter().map(|sketch| sketch.len()).sum();
-        // About eight shingles per counter: common ones still stand out.
-        let mut rarity = Rarity::empty((words / 8).max(1 << 10).ilog2().min(24));
+        // About one shingle per counter: many shingles of one page alone are known to be that, and are no keys.
+        let mut rarity = Rarity::empty(words.max(1 << 10).ilog2().min(24));
         self.sketches.iter().for_each(|sketch| rarity.count(sketch));
         rarity
     }
@@ -243,6 +243,29 @@ impl Contents<'_> {
             Decision::Kept
         }
     }
+}
+
+/// Sorts keys, which are hashes: first into as many buckets as there are keys, then each bucket.
+fn sorted(held: Vec<(u64, Holder)>) -> Vec<(u64, Holder)> {
+    let shift = 64 - held.len().max(2).ilog2();
+    let mut ends = vec![0; 1 + (u64::MAX >> shift) as usize];
+    held.iter().for_each(|(key, _)| ends[(key >> shift) as usize] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += std::mem::replace(end, sum);
+    }
+    let mut out = vec![(0, [0; 2]); held.len()];
+    for entry in held {
+        let end = &mut ends[(entry.0 >> shift) as usize];
+        out[*end] = entry;
+        *end += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        out[start..end].sort_unstable();
+        start = end;
+    }
+    out
 }
 
 impl Comparer for Contents<'_> {

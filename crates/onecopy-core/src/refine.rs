@@ -20,13 +20,14 @@ mod tag;
 mod tags;
 
 use crate::config::{CONTAINED, Config, REFINE_METHOD};
+use crate::similarity::method::method;
 
 pub use error::RefineError;
 pub(crate) use pages::Sheets;
 pub use tag::{TAG_VERSION, Tag, TagError};
-pub(crate) use tags::tags_of;
+pub(crate) use tags::{Tags, tags_of};
 
-/// What is known about a search result.
+/// The evidence about a search result.
 #[derive(Clone, Copy, Debug)]
 pub enum Evidence<'a> {
     /// Nothing to compare. The result repeats no other.
@@ -78,6 +79,8 @@ pub struct Refined {
     pub places: Vec<Option<Place>>,
     /// What was compared.
     pub compared: Compared,
+    /// Results at least this similar were alike.
+    pub threshold: f64,
 }
 
 /// What was compared.
@@ -108,7 +111,7 @@ impl Place {
     }
 }
 
-/// What a result is to the anchor of its group.
+/// The relation of a result to the anchor of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// It is the anchor.
@@ -136,11 +139,14 @@ impl Relation {
 /// compared.
 pub fn refine(results: &[Evidence], options: &RefineOptions) -> Result<Refined, RefineError> {
     options.check()?;
-    let (places, compared) = match tags_of(results, options)? {
-        Some(tags) => (tags.places(options.grouping), Compared::Tags),
-        None => pages::places(results, options)?,
-    };
-    Ok(Refined { places: kept(places, options.keep), compared })
+    if let Some(tags) = tags_of(results, options)? {
+        let places = kept(tags.places(options.grouping), options.keep);
+        return Ok(Refined { places, compared: Compared::Tags, threshold: tags.threshold });
+    }
+    let method = method(&options.config)?;
+    let sheets = Sheets::new(results, options, &*method);
+    let places = kept(sheets.places(options.grouping), options.keep);
+    Ok(Refined { places, compared: sheets.compared(), threshold: method.threshold() })
 }
 
 impl RefineOptions {

@@ -32,6 +32,7 @@ mod report;
 mod reread;
 mod run;
 mod service;
+mod tag;
 
 #[doc(hidden)]
 pub use census::census_of;
@@ -65,8 +66,10 @@ pub use report::{
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
     ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
-    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
+    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, import,
+    plan_import, settle,
 };
+pub use tag::{Tagged, tag_pages};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

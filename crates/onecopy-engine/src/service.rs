@@ -34,9 +34,11 @@ use onecopy_core::Config;
 use onecopy_store::Look;
 
 pub use ask::feed::{FeedCursor, FeedPage};
+pub use ask::stored::{Stored, StoredPart};
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
+pub(crate) use import::{ImportReading, reach};
 pub use name::PageName;
 pub use status::{
     Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, PageView, Refusal,
@@ -205,6 +207,14 @@ impl Service {
     /// The status that a page would get if it were added now. Stores nothing.
     pub fn query(&self, record: &[u8]) -> std::result::Result<Answer, Refusal> {
         ask::query(&self.collection, record)
+    }
+
+    /// The stored sketches or texts of pages, by name, as of the last settled batch. `None` for an unknown page.
+    pub fn stored<'a, N>(&self, pages: &[N], part: StoredPart) -> Result<Vec<Option<Stored>>>
+    where
+        N: Into<PageName<'a>> + Copy,
+    {
+        ask::stored::stored(&self.collection, pages.iter().map(|&page| page.into()), part)
     }
 
     /// A group, by its number.

@@ -13,8 +13,10 @@ mod import;
 mod input;
 mod man;
 mod proxy;
+mod refine;
 mod serve;
 mod status;
+mod tag;
 mod text;
 
 use std::path::PathBuf;
@@ -31,8 +33,10 @@ pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
 pub use proxy::ProxyArgs;
+pub use refine::RefineArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
+pub use tag::TagArgs;
 
 /// Removes exact and near-duplicate pages, keeps the best copy, and proves every removal.
 #[derive(Parser)]
@@ -62,6 +66,12 @@ pub enum Command {
     /// Measure methods on labelled pages: precision, recall and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Group ranked search results with the same content, or drop the repeats
+    #[command(after_help = refine::EXAMPLES)]
+    Refine(Box<RefineArgs>),
+    /// Write a small tag for each page, to compare search results by later
+    #[command(after_help = tag::EXAMPLES)]
+    Tag(TagArgs),
     /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
@@ -101,6 +111,7 @@ Examples:
   onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure methods on your labelled pages
+  onecopy refine results.json --drop        show each content of search results once
   onecopy serve --data pages                keep groups up to date as pages change, over HTTP
   onecopy import --data pages pages.jsonl   put pages into a collection on disk
   onecopy dedup --help                      show all options of a command";

@@ -14,9 +14,11 @@ pub mod man;
 pub mod methods;
 pub mod mirrors;
 pub mod proxy;
+pub mod refine;
 pub mod rules;
 pub mod serve;
 pub mod status;
+pub mod tag;
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};

@@ -10,6 +10,7 @@ mod picture;
 mod plot;
 mod proxy;
 mod remedy;
+mod results;
 mod signals;
 mod simd;
 mod size;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
+        Command::Refine(args) => commands::refine::run(&args),
+        Command::Tag(args) => commands::tag::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Proxy(args) => commands::proxy::run(&args),
         Command::Import(args) => commands::import::run(&args),

@@ -115,6 +115,7 @@ fn of_config(error: &ConfigError) -> Option<String> {
         | ConfigError::RepeatedParameter { .. }
         | ConfigError::Parameter { .. }
         | ConfigError::Combination { .. } => "--method",
+        ConfigError::Filter { rule, .. } => return Some(format!("set it with --{rule}")),
         ConfigError::MirrorScore { .. } => "--score",
         ConfigError::MirrorPaths => "--least-paths",
         ConfigError::AddressRules { .. } => "--address-rules",

@@ -2,25 +2,26 @@
 
 use crate::decide::search::candidates;
 use crate::refine::{
-    Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Refined, Relation, Sheets, kept, tags_of,
+    Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Refined, Relation, Sheets, Tags, kept,
+    tags_of,
 };
 use crate::similarity::method::method;
 
 /// Groups results, which are given best first. It equals [`crate::refine`].
 pub fn refine(results: &[Evidence], options: &RefineOptions) -> Result<Refined, RefineError> {
     options.check()?;
-    let (pairs, compared) = match tags_of(results, options)? {
-        Some(_) => (tag_pairs(results, options)?, Compared::Tags),
+    let (pairs, compared, threshold) = match tags_of(results, options)? {
+        Some(tags) => (tag_pairs(&tags), Compared::Tags, tags.threshold),
         None => page_pairs(results, options)?,
     };
     let places = match options.grouping {
         Grouping::ByAnchor => by_anchor(&pairs),
         Grouping::Transitive => transitive(&pairs),
     };
-    Ok(Refined { places: kept(places, options.keep), compared })
+    Ok(Refined { places: kept(places, options.keep), compared, threshold })
 }
 
-/// What is known about each pair of results: row is the worse-ranked one.
+/// The facts about each pair of results. The row is that of the worse-ranked one.
 type Pairs = Vec<Vec<Pair>>;
 
 #[derive(Clone, Copy)]
@@ -66,7 +67,7 @@ fn place(result: usize, anchor: usize, pairs: &Pairs) -> Place {
     Place { anchor, similarity, relation }
 }
 
-fn page_pairs(results: &[Evidence], options: &RefineOptions) -> Result<(Pairs, Compared), RefineError> {
+fn page_pairs(results: &[Evidence], options: &RefineOptions) -> Result<(Pairs, Compared, f64), RefineError> {
     let method = method(&options.config)?;
     let sheets = Sheets::new(results, options, &*method);
     let sketches: Vec<&[u64]> = (0..sheets.best.len()).map(|text| sheets.sketch_of(text)).collect();
@@ -87,11 +88,10 @@ fn page_pairs(results: &[Evidence], options: &RefineOptions) -> Result<(Pairs, C
         Pair { alike, similarity, relation: sheets.relation(best(a), best(b)) }
     };
     let pairs = (0..results.len()).map(|a| (0..a).map(|b| pair(a, b)).collect()).collect();
-    Ok((pairs, sheets.compared()))
+    Ok((pairs, sheets.compared(), method.threshold()))
 }
 
-fn tag_pairs(results: &[Evidence], options: &RefineOptions) -> Result<Pairs, RefineError> {
-    let tags = tags_of(results, options)?.expect("a result has a tag");
+fn tag_pairs(tags: &Tags) -> Pairs {
     let pair = |a: usize, b: usize| {
         let is_set = |tag: usize, bit: usize| tags.tag(tag)[bit / 64] >> (bit % 64) & 1 == 1;
         let bits = tags.tag(a).len() * 64;
@@ -106,5 +106,5 @@ fn tag_pairs(results: &[Evidence], options: &RefineOptions) -> Result<Pairs, Ref
         let alike = if full { tags.tag(a) == tags.tag(b) } else { similarity >= tags.threshold };
         Pair { alike, similarity, relation: Relation::of_shares(shared / own, shared / its) }
     };
-    Ok((0..results.len()).map(|a| (0..a).map(|b| pair(a, b)).collect()).collect())
+    (0..tags.len()).map(|a| (0..a).map(|b| pair(a, b)).collect()).collect()
 }

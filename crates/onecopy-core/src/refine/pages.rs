@@ -3,46 +3,15 @@
 use std::collections::HashMap;
 
 use super::fragment::Query;
-use super::{Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Relation};
+use super::{Compared, Evidence, Grouping, Place, RefineOptions, Relation};
 use crate::config::Config;
 use crate::dedup::Contents;
+use crate::hash::{digest, repeated};
 use crate::page::record::{Needs, Record, Text, TextParts};
-use crate::similarity::method::{Method, Scratch, Subject, method};
+use crate::similarity::method::{Method, Scratch, Subject};
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::shares;
 use crate::text::canonical::{Canonical, canonicalise};
-
-/// Finds the place of each result.
-pub(super) fn places(
-    results: &[Evidence],
-    options: &RefineOptions,
-) -> Result<(Vec<Place>, Compared), RefineError> {
-    let method = method(&options.config)?;
-    let sheets = Sheets::new(results, options, &*method);
-    let contents = sheets.contents(&*method);
-    let (winner, similarity) = match options.grouping {
-        Grouping::ByAnchor => by_anchor(&contents),
-        Grouping::Transitive => transitive(&contents),
-    };
-    let relation: Vec<Relation> = (0..winner.len())
-        .map(|content| match winner[content] as usize {
-            winner if winner == content => Relation::Similar,
-            winner => {
-                sheets.relation(contents.best_page[content] as usize, contents.best_page[winner] as usize)
-            }
-        })
-        .collect();
-    let place = |result: usize| {
-        let content = contents.of_page[result] as usize;
-        let anchor =
-            winner.get(content).map_or(result, |&winner| contents.best_page[winner as usize] as usize);
-        if anchor == result {
-            return Place::of_anchor(result);
-        }
-        Place { anchor, similarity: similarity[content], relation: relation[content] }
-    };
-    Ok(((0..results.len()).map(place).collect(), sheets.compared()))
-}
 
 /// The winner of each content and its similarity to it.
 fn by_anchor(contents: &Contents) -> (Vec<u32>, Vec<f64>) {
@@ -98,16 +67,52 @@ impl<'a> Sheets<'a> {
         let mut sheets = Sheets { results, config, method, query, text_of, best, ends, words };
         let (mut reader, mut known) = (Reader::default(), HashMap::new());
         for (result, evidence) in (0..).zip(results) {
-            let number = sheets.best.len() as u32;
-            let text = sheets.read(evidence, &mut reader).map(|print| *known.entry(print).or_insert(number));
-            if text == Some(number) {
-                sheets.sketch(evidence, &mut reader);
-                sheets.best.push(result);
-                sheets.ends.push(sheets.words.len());
-            }
-            sheets.text_of.push(text.unwrap_or(u32::MAX));
+            let text = match sheets.read(evidence, &mut reader) {
+                Some(print) => sheets.enter(result, print, &mut reader, &mut known),
+                None => u32::MAX,
+            };
+            sheets.text_of.push(text);
         }
         sheets
+    }
+
+    /// Sketches the result that was read last. Returns the number of its text. Texts with the same digest are the
+    /// same if their sketches are, too: somebody may have looked for two texts with one digest.
+    fn enter(&mut self, result: u32, print: u64, reader: &mut Reader, known: &mut HashMap<u64, u32>) -> u32 {
+        let (number, start) = (self.best.len() as u32, self.words.len());
+        self.sketch(&self.results[result as usize], reader);
+        let first = *known.entry(print).or_insert(number);
+        if first != number && self.sketch_of(first as usize) == &self.words[start..] {
+            self.words.truncate(start);
+            return first;
+        }
+        self.best.push(result);
+        self.ends.push(self.words.len());
+        number
+    }
+
+    /// Finds the place of each result.
+    pub(super) fn places(&self, grouping: Grouping) -> Vec<Place> {
+        let contents = self.contents();
+        let (winner, similarity) = match grouping {
+            Grouping::ByAnchor => by_anchor(&contents),
+            Grouping::Transitive => transitive(&contents),
+        };
+        let best = |text: u32| self.best[text as usize] as usize;
+        let relation = |(text, winner): (u32, &u32)| match text == *winner {
+            true => Relation::Similar,
+            false => self.relation(best(text), best(*winner)),
+        };
+        let relation: Vec<Relation> = (0..).zip(&winner).map(relation).collect();
+        let place = |result: usize| {
+            let text = self.text_of[result] as usize;
+            let anchor = winner.get(text).map_or(result, |&winner| best(winner));
+            if anchor == result {
+                return Place::of_anchor(result);
+            }
+            Place { anchor, similarity: similarity[text], relation: relation[text] }
+        };
+        (0..self.results.len()).map(place).collect()
     }
 
     /// The sketch of a text.
@@ -121,28 +126,35 @@ impl<'a> Sheets<'a> {
         if self.query.is_some() { Compared::Passages } else { Compared::Pages }
     }
 
-    fn contents<'c>(&'c self, method: &'c dyn Method) -> Contents<'c> {
+    fn contents(&self) -> Contents<'_> {
         let sketches: Vec<&[u64]> = (0..self.best.len()).map(|text| self.sketch_of(text)).collect();
         let sizes = sketches.iter().map(|sketch| sketch.len() as u32).collect();
-        Contents { of_page: self.text_of.clone(), best_page: self.best.clone(), sketches, sizes, method }
+        Contents {
+            of_page: self.text_of.clone(),
+            best_page: self.best.clone(),
+            sketches,
+            sizes,
+            method: self.method,
+        }
     }
 
-    /// Reads a result into `reader`. Returns a value that only the same text has; `None` if there is nothing to
-    /// compare.
-    fn read(&self, evidence: &Evidence<'a>, reader: &mut Reader<'a>) -> Option<u128> {
+    /// Reads a result into `reader`. Returns the digest of its text; `None` if there is nothing to compare.
+    fn read(&self, evidence: &Evidence<'a>, reader: &mut Reader<'a>) -> Option<u64> {
         let needs = Needs::of(self.config, self.method);
         reader.record = Record::default();
         match evidence {
             Evidence::Text(text) => reader.record.plain(Text::Plain((*text).into()), &needs),
             Evidence::Html(html) => reader.record.html(html, &needs),
-            Evidence::Sketch(words) if !words.is_empty() => return Some(print_of(words)),
+            Evidence::Sketch(words) if !words.is_empty() => {
+                return Some(words.iter().fold(0, |sum, &word| repeated(word, sum)));
+            }
             Evidence::Sketch(_) | Evidence::Tag(_) | Evidence::Nothing => return None,
         }
         reader.record.text.canonicalise(&self.config.canonical, &mut reader.canonical);
         if let Some(query) = &self.query {
             reader.narrow(query, self.config);
         }
-        (reader.canonical.token_count() > 0).then(|| reader.canonical.fingerprint().0)
+        (reader.canonical.token_count() > 0).then(|| digest(reader.canonical.as_bytes()))
     }
 
     /// Appends the sketch of the result that was read last.
@@ -157,7 +169,7 @@ impl<'a> Sheets<'a> {
         self.method.sketch(&subject, scratch, &mut self.words);
     }
 
-    /// What a result is to its anchor. Both are the best of their texts.
+    /// The relation of a result to its anchor. Both are the best of their texts.
     pub(crate) fn relation(&self, result: usize, anchor: usize) -> Relation {
         let sketch = |result: usize| self.sketch_of(self.text_of[result] as usize);
         let known = self.method.containment(sketch(result), sketch(anchor));
@@ -175,12 +187,6 @@ impl<'a> Sheets<'a> {
         append_sketch(&reader.canonical, &self.config.shingles, &mut reader.scratch.sketch, &mut out);
         Some(out)
     }
-}
-
-/// A value that only the same sketch has.
-fn print_of(words: &[u64]) -> u128 {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    crate::hash::fingerprint(&bytes).0
 }
 
 /// The result that is read, and buffers for it.

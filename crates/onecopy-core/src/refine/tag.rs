@@ -33,7 +33,7 @@ pub struct Tag {
 #[non_exhaustive]
 pub enum TagError {
     /// It does not look like a tag.
-    #[error("it is not a tag: a tag is written version:chunk:bits:hashes:filter, as `onecopy tag` does")]
+    #[error("it is not a tag: a tag is written version:chunk:bits:hashes:filter")]
     Form,
     /// Another version of the program made it.
     #[error("the tag has version {version}, and only version {TAG_VERSION} can be compared: make it again")]
@@ -59,9 +59,18 @@ impl Tag {
     pub fn of_text(text: &str, rules: &FilterRules) -> Tag {
         let mut canonical = Canonical::default();
         canonicalise(text, &CanonicalRules::default(), &mut canonical);
+        Tag::of_canonical(&canonical, rules)
+    }
+
+    /// The tag of a text in its canonical form by the default rules, by checked rules.
+    pub fn of_canonical(canonical: &Canonical, rules: &FilterRules) -> Tag {
         let mut chunks = Vec::new();
         chunk_hashes(canonical.as_bytes(), rules.chunk, &mut chunks);
-        Tag::of_chunks(&chunks, rules)
+        let mut words = vec![0; rules.bits.div_ceil(64)];
+        for bit in chunks.iter().flat_map(|&chunk| rules.positions(chunk)) {
+            words[bit / 64] |= 1 << (bit % 64);
+        }
+        Tag { rules: *rules, words }
     }
 
     /// The tag of an HTML page, by checked rules.
@@ -69,14 +78,6 @@ impl Tag {
         let mut text = String::new();
         html_to_text(html, Content::Auto, &mut text);
         Tag::of_text(&text, rules)
-    }
-
-    fn of_chunks(chunks: &[u64], rules: &FilterRules) -> Tag {
-        let mut words = vec![0; rules.bits.div_ceil(64)];
-        for bit in chunks.iter().flat_map(|&chunk| rules.positions(chunk)) {
-            words[bit / 64] |= 1 << (bit % 64);
-        }
-        Tag { rules: *rules, words }
     }
 
     /// A tag from its rules as [`Tag::rules_text`] writes them, and its filter as [`Tag::to_bytes`] does.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::{Evidence, Grouping, Place, RefineError, RefineOptions, Relation, Tag};
 use crate::config::{REFINE_METHOD, TAG_METHOD};
 use crate::decide::group::Groups;
-use crate::similarity::filter::FilterRules;
+use crate::similarity::filter::{FilterRules, shared};
 use crate::similarity::measure::containment;
 use crate::similarity::method::{filter_rules, method};
 use crate::similarity::verify::overlap_within;
@@ -87,7 +87,7 @@ impl Tags {
         });
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.counts.len()
     }
 
@@ -95,20 +95,12 @@ impl Tags {
         &self.words[result * self.width..(result + 1) * self.width]
     }
 
-    /// How many bits two tags share.
-    fn shared(&self, a: usize, b: usize) -> u32 {
-        self.tag(a).iter().zip(self.tag(b)).map(|(a, b)| (a & b).count_ones()).sum()
-    }
-
     fn place(&self, result: usize, anchor: usize) -> Place {
         if result == anchor {
             return Place::of_anchor(result);
         }
-        let (shared, own, its) = (
-            self.shared(result, anchor) as usize,
-            self.counts[result] as usize,
-            self.counts[anchor] as usize,
-        );
+        let shared = shared(self.tag(result), self.tag(anchor));
+        let (own, its) = (self.counts[result] as usize, self.counts[anchor] as usize);
         let relation = Relation::of_shares(containment(shared, own), containment(shared, its));
         Place { anchor, similarity: containment(shared, own.max(its)), relation }
     }

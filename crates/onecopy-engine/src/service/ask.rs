@@ -3,6 +3,7 @@
 mod alike;
 pub(super) mod feed;
 pub(super) mod groups;
+pub(super) mod stored;
 
 use onecopy_core::Kind;
 use onecopy_store::{Deed, Look, PageRow, Snapshot};

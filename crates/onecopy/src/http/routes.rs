@@ -6,6 +6,7 @@ pub mod groups;
 mod lines;
 pub mod names;
 pub mod pages;
+pub mod refine;
 
 use hyper::Method;
 
@@ -25,6 +26,7 @@ pub enum Endpoint {
     Repair,
     Feed,
     Query,
+    Refine,
     Stats,
     Health,
     Ready,
@@ -87,6 +89,7 @@ pub const ROUTES: &[Route] = &[
         "get changes of status: ?after=&limit=&wait=, or as server-sent events",
     ),
     route("POST", "/query", Endpoint::Query, "get the status that a page would have if it were put"),
+    route("POST", "/refine", Endpoint::Refine, "group ranked search results: {\"results\": [RESULT, ...]}"),
     route("GET", "/stats", Endpoint::Stats, "get numbers about the collection"),
     route("GET", "/health", Endpoint::Health, "check that the process is alive"),
     route("GET", "/ready", Endpoint::Ready, "check that the service accepts changes"),

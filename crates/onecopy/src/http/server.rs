@@ -25,7 +25,7 @@ use super::log::{Asked, Log};
 use super::metrics::{ConnectionCounts, Metrics};
 use super::reply::{Body, Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
-use super::routes::{about, feed, groups, pages};
+use super::routes::{about, feed, groups, pages, refine};
 
 /// The time limit from the headers of a request to the start of the answer.
 const REQUEST_TIME: Duration = Duration::from_secs(75);
@@ -202,6 +202,7 @@ async fn dispatch(
         Endpoint::DeadPage => pages::dead(server, request).await,
         Endpoint::Statuses => pages::statuses(server, request).await,
         Endpoint::Query => pages::query(server, request).await,
+        Endpoint::Refine => refine::refine(server, request).await,
         Endpoint::Groups => groups::list(server, &request).await,
         Endpoint::Group => groups::one(server, &request, open).await,
         Endpoint::Repair => groups::repair(server, &request, open).await,

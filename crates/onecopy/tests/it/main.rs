@@ -40,6 +40,7 @@ mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
 mod proxy; //     `proxy`: answers of search engines without repeats, and all else unchanged
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
+mod refine; //    `refine`, `POST /refine` and `tag`: each content of search results once
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
 mod replay; //    pywb replays kept archives as it replays the given ones
 mod revisits; //  payloads of any type are stored once, and records refer to no record that is left out

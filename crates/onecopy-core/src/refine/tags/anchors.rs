@@ -2,6 +2,7 @@
 
 use super::simd;
 use crate::simd::level;
+use crate::similarity::filter::simd::shared_plain;
 
 /// Tags in the order of their ranks.
 pub(super) struct Anchors {
@@ -55,7 +56,7 @@ pub(super) fn next_plain(anchors: &Anchors, tag: Probe, from: usize) -> Option<u
         Err(_) => {
             let others = anchors.words.chunks_exact(anchors.width);
             next_by(anchors, tag, from, |place| {
-                common(tag.words, others.clone().nth(place).unwrap_or_default())
+                shared_plain(tag.words, others.clone().nth(place).unwrap_or_default())
             })
         }
     }
@@ -67,7 +68,7 @@ const USUAL: usize = 32;
 #[inline(always)]
 fn next_usual(anchors: &Anchors, words: &[u64; USUAL], tag: Probe, from: usize) -> Option<usize> {
     let others = anchors.words.as_chunks::<USUAL>().0;
-    next_by(anchors, tag, from, |place| common(words, &others[place]))
+    next_by(anchors, tag, from, |place| shared_plain(words, &others[place]))
 }
 
 #[inline(always)]
@@ -78,10 +79,4 @@ fn next_by(anchors: &Anchors, tag: Probe, from: usize, common: impl Fn(usize) ->
         count.min(tag.count) >= needed && common(place) >= u64::from(needed)
     };
     (from..anchors.bounds.len()).find(|&place| is_alike(place))
-}
-
-/// How many bits both have.
-#[inline(always)]
-fn common(a: &[u64], b: &[u64]) -> u64 {
-    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
 }
