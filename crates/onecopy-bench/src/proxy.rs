@@ -37,7 +37,7 @@ pub struct Args {
     /// Bytes of text in a hit
     #[arg(long, default_value_t = 4_096)]
     bytes: usize,
-    /// Of so many hits, one repeats another; 0 for none
+    /// One in so many hits repeats another; 0 for none
     #[arg(long, default_value_t = 10)]
     one_in: usize,
     /// Seconds for each number
@@ -46,9 +46,9 @@ pub struct Args {
     /// Connections for the answers a second
     #[arg(long, default_value_t = 8)]
     connections: usize,
-    /// Give each hit its tag too, so that texts are not compared
-    #[arg(long)]
-    tags: bool,
+    /// Give each hit its tag too, so that no text is compared. The tags are made in this folder
+    #[arg(long, value_name = "DIR")]
+    tags: Option<PathBuf>,
 }
 
 /// The running proxy. Dropping it kills it.
@@ -65,7 +65,7 @@ impl Drop for Proxy {
 pub fn run(args: &Args) -> Result<()> {
     let program = peers::onecopy(args.onecopy.as_deref())?;
     let texts = upstream::texts(args.hits, args.bytes, args.one_in);
-    let tags = if args.tags { Some(upstream::tags(&program, &texts)?) } else { None };
+    let tags = args.tags.as_deref().map(|folder| upstream::tags(&program, &texts, folder)).transpose()?;
     let upstream = Upstream::start(&texts, tags.as_deref())?;
     let (proxy, address) = start(&program, upstream.address)?;
     let (direct, through) = latencies(args, [upstream.address, address])?;

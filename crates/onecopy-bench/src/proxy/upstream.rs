@@ -1,9 +1,10 @@
 //! A search engine that always gives the same answer, as fast as it can.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
@@ -43,24 +44,22 @@ pub fn texts(count: usize, bytes: usize, one_in: usize) -> Vec<String> {
     texts
 }
 
-/// The tags of texts, made by the program.
-pub fn tags(program: &Path, texts: &[String]) -> Result<Vec<String>> {
-    let lines = |(id, text): (usize, &String)| json!({"id": id.to_string(), "text": text}).to_string() + "\n";
-    let input: String = texts.iter().enumerate().map(lines).collect();
-    let mut command = Command::new(program);
-    command.args(["tag", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
-    let mut stdin = child.stdin.take().context("it has an input")?;
-    let writing = thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output()?;
-    writing.join().expect("no panic")?;
-    let tag = |line: &str| -> Result<String> {
+/// The tags of texts, made by the program in a folder.
+pub fn tags(program: &Path, texts: &[String], folder: &Path) -> Result<Vec<String>> {
+    let line = |(id, text): (usize, &String)| json!({"id": id.to_string(), "text": text}).to_string() + "\n";
+    let input: String = texts.iter().enumerate().map(line).collect();
+    fs::create_dir_all(folder)?;
+    let (pages, out) = (folder.join("pages.jsonl"), folder.join("tags.jsonl"));
+    fs::write(&pages, input)?;
+    let status =
+        Command::new(program).args(["tag", "--quiet"]).arg(&pages).arg("--out").arg(&out).status()?;
+    ensure!(status.success(), "onecopy tag failed: {status}");
+    let mut tags = vec![String::new(); texts.len()];
+    for line in fs::read_to_string(&out)?.lines() {
         let value: Value = serde_json::from_str(line)?;
-        Ok(value["tag"].as_str().context("no tag")?.to_owned())
-    };
-    let tags: Result<Vec<String>> = String::from_utf8(output.stdout)?.lines().map(tag).collect();
-    let tags = tags?;
-    ensure!(tags.len() == texts.len(), "{} tags for {} texts", tags.len(), texts.len());
+        let id: usize = value["id"].as_str().context("no id")?.parse()?;
+        tags[id] = value["tag"].as_str().context("no tag")?.to_owned();
+    }
     Ok(tags)
 }
 

@@ -1,4 +1,4 @@
-//! One request: check who asks, forward it, count and log the answer. What is no search passes as it comes.
+//! One request: check who asks, forward it, count and log the answer. All but searches pass as they come.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ pub fn with_head(parts: response::Parts, body: ProxyBody) -> Response<ProxyBody>
     response
 }
 
-/// What the client wants: to treat repeats as usual, otherwise, or not at all.
+/// The wish of the client: to treat repeats as usual, otherwise, or not at all.
 fn wish(headers: &HeaderMap, usual: Treatment) -> Result<Option<Treatment>, Failure> {
     match headers.get(WISH).map(|wish| wish.as_bytes().to_ascii_lowercase()).as_deref() {
         None => Ok(Some(usual)),

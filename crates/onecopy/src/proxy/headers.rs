@@ -12,7 +12,7 @@ use super::coding::Coding;
 use super::paging::BodyKind;
 use crate::http::guard::OWN_TOKEN;
 
-/// What a client wants of the proxy itself.
+/// The header with a wish to the proxy itself.
 pub const WISH: &str = "x-onecopy";
 
 /// Headers between two neighbours only. `Trailer` goes too, because trailers are not passed on.

@@ -99,7 +99,7 @@ struct Wanted<'p> {
     rest: &'p [Step],
 }
 
-/// What happens at the end of a path.
+/// Takes the values at the end of a path.
 trait Sink<'a> {
     /// Whether whole values are taken; else the elements of arrays.
     const WHOLE: bool;
@@ -136,7 +136,7 @@ struct Walk<'p, 's, S> {
 }
 
 impl<'p, S> Walk<'p, '_, S> {
-    /// The paths that go on below a name. `None` stands for elements of an array.
+    /// The paths that continue below a name or a position.
     fn below(&self, name: &str) -> Vec<Wanted<'p>> {
         let next = |wanted: &Wanted<'p>| match wanted.rest.split_first()? {
             (Step::Name(wanted), _) if wanted != name => None,
@@ -224,7 +224,7 @@ impl<'p, 'de, S: Sink<'de>> Visitor<'de> for Walk<'p, '_, S> {
     }
 }
 
-/// Reads a key: which paths go on below it.
+/// Reads a key: which paths continue below it.
 struct Below<'a, 'p, 's, S>(&'a Walk<'p, 's, S>);
 
 impl<'p, 'de, S> DeserializeSeed<'de> for Below<'_, 'p, '_, S> {

@@ -1,4 +1,4 @@
-//! What onecopy knows of search engines: which requests search, where the answer has its hits, and how to ask for more.
+//! Facts about search engines: which requests search, where the answer has its hits, and how to ask for more.
 //!
 //! The names come from the engines' documentation. A preset only fills in what the command line leaves out.
 
@@ -30,7 +30,7 @@ pub struct Facts {
     /// Where a hit has its id and its score.
     pub id: &'static str,
     pub score: &'static str,
-    /// What precedes the name of a field in a hit.
+    /// The text that precedes the name of a field in a hit.
     pub fields: &'static str,
     pub paging: Paging,
 }

@@ -5,11 +5,12 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use onecopy_core::{Place, RefineOptions, Relation, refine};
+use onecopy_core::{Place, RefineOptions, refine};
 use serde_json::value::RawValue;
 
 use super::fields::{Hit, HitFields};
 use super::path::{JsonPath, offset};
+use crate::results::relation_word;
 
 /// What happens to repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,11 +162,7 @@ fn described(place: &Place, hit: &Hit) -> String {
     if let Some(score) = hit.score {
         let _ = write!(text, ",\"score\":{score}");
     }
-    let relation = match place.relation {
-        Relation::Contains => "contains-anchor",
-        Relation::Contained => "contained-in-anchor",
-        Relation::Anchor | Relation::Similar => "similar",
-    };
+    let relation = relation_word(place.relation);
     let _ = write!(text, ",\"similarity\":{},\"relation\":\"{relation}\"}}", place.similarity);
     text
 }

@@ -1,3 +1,5 @@
+//! Tests of rewriting: what stays keeps its bytes, and broken answers say why.
+
 use super::super::fields::TextFields;
 use super::*;
 
