@@ -14,6 +14,7 @@ mod import;
 mod input;
 mod man;
 mod pages;
+mod proxy;
 mod rate;
 mod refine;
 mod serve;
@@ -35,6 +36,7 @@ pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
 pub use pages::PagesArgs;
+pub use proxy::ProxyArgs;
 pub use refine::RefineArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
@@ -77,6 +79,9 @@ pub enum Command {
     /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
+    /// Stand in front of a search engine, and remove repeats from its answers
+    #[command(after_help = proxy::EXAMPLES)]
+    Proxy(Box<ProxyArgs>),
     /// Put pages into a collection on disk
     #[command(after_help = import::EXAMPLES)]
     Import(Box<ImportArgs>),

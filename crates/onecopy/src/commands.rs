@@ -14,6 +14,7 @@ pub mod man;
 pub mod methods;
 pub mod mirrors;
 pub mod pages;
+pub mod proxy;
 pub mod refine;
 pub mod rules;
 pub mod serve;

@@ -8,6 +8,7 @@ mod http;
 mod paint;
 mod picture;
 mod plot;
+mod proxy;
 mod remedy;
 mod results;
 mod selection;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Refine(args) => commands::refine::run(&args),
         Command::Tag(args) => commands::tag::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Proxy(args) => commands::proxy::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Status(args) => commands::status::run(&args),

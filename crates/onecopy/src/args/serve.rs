@@ -1,7 +1,7 @@
 //! The arguments of `onecopy serve`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -192,17 +192,12 @@ impl ServeArgs {
 
     /// The address to listen on: any with a token, else a loopback address.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
-        match found(&self.listen)? {
-            address if address.ip().to_canonical().is_loopback() || self.token_file.is_some() => Ok(address),
-            address => wrong(format!(
-                "{address} can be reached from other machines: add --token-file, or listen on 127.0.0.1"
-            )),
-        }
+        listen_address(&self.listen, self.token_file.as_deref(), "")
     }
 
     /// The address for monitoring.
     pub fn monitor(&self) -> anyhow::Result<Option<SocketAddr>> {
-        self.monitor_listen.as_deref().map(found).transpose()
+        self.monitor_listen.as_deref().map(resolved).transpose()
     }
 
     /// The files with the tokens, which must be valid.
@@ -213,14 +208,31 @@ impl ServeArgs {
 
     /// The format of the log.
     pub fn style(&self) -> Style {
-        match self.log {
+        self.log.into()
+    }
+}
+
+impl From<LogArg> for Style {
+    fn from(log: LogArg) -> Style {
+        match log {
             LogArg::Plain => Style::Plain,
             LogArg::Json => Style::Json,
         }
     }
 }
 
-fn found(address: &str) -> anyhow::Result<SocketAddr> {
+/// The address to listen on: any with a token, else a loopback address. `or` names another remedy.
+pub fn listen_address(address: &str, token: Option<&Path>, or: &str) -> anyhow::Result<SocketAddr> {
+    match resolved(address)? {
+        address if address.ip().to_canonical().is_loopback() || token.is_some() => Ok(address),
+        address => wrong(format!(
+            "{address} can be reached from other machines: add --token-file{or}, or listen on 127.0.0.1"
+        )),
+    }
+}
+
+/// The first address that a name stands for.
+pub fn resolved(address: &str) -> anyhow::Result<SocketAddr> {
     match address.to_socket_addrs().ok().and_then(|mut all| all.next()) {
         Some(found) => Ok(found),
         None => {

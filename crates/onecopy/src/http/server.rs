@@ -21,9 +21,12 @@ use super::failure::{Failure, Reason};
 use super::gather::Gather;
 use super::guard::{Access, Guard};
 use super::idle::IdleConnections;
+use super::listen::{Entrance, Host};
 use super::log::{Asked, Log};
 use super::metrics::Metrics;
+use super::metrics::{ConnectionCounts, Metrics};
 use super::rate::{Client, Rates};
+use super::reply::{Body, Outcome, Response};
 use super::reply::{Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
 use super::routes::{about, feed, groups, pages, refine};
@@ -103,17 +106,46 @@ impl Server {
     }
 }
 
-/// The listener that a request came through.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Entrance {
-    /// All routes, for those who may call.
-    All,
-    /// Health, readiness and numbers, for everybody who reaches it.
-    Monitoring,
+impl Host for Server {
+    type Body = Body;
+
+    fn stop(&self) -> watch::Receiver<bool> {
+        self.stop.clone()
+    }
+
+    fn log(&self) -> &Log {
+        &self.log
+    }
+
+    fn counts(&self) -> &ConnectionCounts {
+        &self.metrics.connections
+    }
+
+    fn idle_connections(&self) -> &Arc<IdleConnections> {
+        &self.idle
+    }
+
+    fn patience(&self) -> Duration {
+        self.taking.idle
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+        entrance: Entrance,
+    ) -> Response {
+        match entrance {
+            Entrance::Full if !matches!(request.uri().path(), "/health" | "/ready") => {
+                Failure::crowded().into_response()
+            }
+            _ => answer(self, request, peer, entrance).await,
+        }
+    }
 }
 
 /// Answers a request.
-pub async fn answer(
+async fn answer(
     server: Arc<Server>,
     mut request: Request<Incoming>,
     peer: SocketAddr,
@@ -173,7 +205,7 @@ async fn handle(
         RouteMatch::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
         RouteMatch::Nothing => {
             let remedy = match entrance {
-                Entrance::All => "GET / lists all paths, GET /openapi.json describes them",
+                Entrance::All | Entrance::Full => "GET / lists all paths, GET /openapi.json describes them",
                 Entrance::Monitoring => "only /health, /ready and /metrics are served here",
             };
             Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
@@ -218,7 +250,7 @@ async fn dispatch(
 }
 
 /// Runs an answer to its end, and turns a panic into a failure.
-async fn unpanicked(answering: impl Future<Output = Outcome>) -> Outcome {
+pub async fn unpanicked<T>(answering: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let mut answering = pin!(answering);
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));

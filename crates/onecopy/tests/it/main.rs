@@ -39,6 +39,7 @@ mod outputs; //   lists only, kept pages to standard output, names as text, list
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
+mod proxy; //     `proxy`: answers of search engines without repeats, and all else unchanged
 mod rates; //     clients that ask too often or send too slowly
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod refine; //    `refine`, `POST /refine` and `tag`: each content of search results once
