@@ -55,6 +55,7 @@ pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
+pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
 pub use progress::{Note, Progress, Silent, Stage};
@@ -63,9 +64,10 @@ pub use report::{
     Unreadable,
 };
 pub use service::{
-    Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
-    ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
-    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
+    Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,
+    GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName,
+    PageView, Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, import, plan_import,
+    settle,
 };
 
 /// Runs the example of the README as a test.

@@ -14,6 +14,7 @@ mod input;
 mod man;
 mod serve;
 mod status;
+mod sync;
 mod text;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ pub use import::ImportArgs;
 pub use man::ManArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
+pub use sync::SyncArgs;
 
 /// Removes exact and near-duplicate pages, keeps the best copy, and proves every removal.
 #[derive(Parser)]
@@ -75,6 +77,9 @@ pub enum Command {
     /// List the groups of a collection, or the pages of one group
     #[command(after_help = groups::EXAMPLES)]
     Groups(GroupsArgs),
+    /// Write group, winner and status of pages to a search index or a database
+    #[command(after_help = sync::EXAMPLES)]
+    Sync(Box<SyncArgs>),
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),

@@ -16,6 +16,7 @@ pub mod mirrors;
 pub mod rules;
 pub mod serve;
 pub mod status;
+pub mod sync;
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};

@@ -18,7 +18,7 @@ mod params;
 mod reply;
 mod routes;
 mod server;
-mod tokens;
+pub mod tokens;
 mod unpack;
 
 use std::net::SocketAddr;

@@ -13,6 +13,7 @@ mod signals;
 mod simd;
 mod size;
 mod summary;
+mod sync;
 mod terminal;
 mod width;
 
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Groups(args) => commands::groups::run(&args),
+        Command::Sync(args) => commands::sync::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

@@ -1,6 +1,7 @@
 //! Answers questions about pages: their status, the status that a page would get, all pages, and statistics.
 
 mod alike;
+pub(super) mod changed;
 pub(super) mod feed;
 pub(super) mod groups;
 

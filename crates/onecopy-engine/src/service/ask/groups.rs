@@ -90,8 +90,12 @@ pub(in crate::service) fn view(collection: &Collection, group: u64) -> Result<Op
     let slots = Look::group_contents(&*snapshot, group, usize::MAX)?;
     let all = GroupFilter { least: 2, search: None };
     let Some(line) = line(&snapshot, group, &slots, &all)? else { return Ok(None) };
-    let view = View { facts: &*snapshot, method: collection.method() };
-    let pages = members(&snapshot, &slots)?;
-    let members = pages.iter().map(|(page, row)| view.status(*page, row)).collect::<Result<Vec<Status>>>()?;
-    Ok(Some(GroupView { line, members }))
+    Ok(Some(GroupView { line, members: statuses(collection, &snapshot, group)? }))
+}
+
+/// The statuses of the pages of a group, best first.
+pub(super) fn statuses(collection: &Collection, snapshot: &Snapshot, group: u64) -> Result<Vec<Status>> {
+    let slots = Look::group_contents(snapshot, group, usize::MAX)?;
+    let view = View { facts: snapshot, method: collection.method() };
+    members(snapshot, &slots)?.iter().map(|(page, row)| view.status(*page, row)).collect()
 }
