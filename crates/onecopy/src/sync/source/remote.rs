@@ -33,10 +33,16 @@ struct Line {
     group: Option<u64>,
 }
 
-/// A page or `null` in the answer about many pages.
+/// The answer about many pages.
 #[derive(Deserialize)]
 struct Statuses {
-    pages: Vec<Option<Status>>,
+    pages: Vec<Box<RawValue>>,
+}
+
+/// The status of a page, which may be `unknown`.
+#[derive(Deserialize)]
+struct StatusWord {
+    status: String,
 }
 
 #[derive(Deserialize)]
@@ -70,12 +76,15 @@ impl RemoteSource {
         if found.pages.len() != told.len() {
             bail!("{} answers about {} of {} pages", self.web, found.pages.len(), told.len());
         }
-        let row = |((number, told), now): ((u64, Status), Option<Status>)| match now {
-            Some(now) if now.settled => Row::new(now, number),
-            Some(_) => Row::new(told, number),
-            None => Row::new(Status { status: StatusKind::Dead, winner: None, group: None, ..told }, number),
+        let row = |((number, told), now): ((u64, Status), Box<RawValue>)| {
+            let status = match known(&now)? {
+                Some(now) if now.settled => now,
+                Some(_) => told,
+                None => Status { status: StatusKind::Dead, winner: None, group: None, ..told },
+            };
+            Ok(Row::new(status, number))
         };
-        Ok(told.into_iter().zip(found.pages).map(row).collect())
+        told.into_iter().zip(found.pages).map(row).collect()
     }
 
     fn group(&self, group: u64) -> Result<Vec<Status>> {
@@ -142,6 +151,13 @@ impl Source for RemoteSource {
         };
         self.statuses(names.iter().map(dead).collect::<Result<_>>()?)
     }
+}
+
+/// A status in an answer; `None` if the page is unknown.
+fn known(answer: &RawValue) -> Result<Option<Status>> {
+    let word: StatusWord = serde_json::from_str(answer.get())?;
+    let is_known = word.status != "unknown";
+    Ok(is_known.then(|| serde_json::from_str(answer.get())).transpose()?)
 }
 
 fn parsed<T: for<'a> Deserialize<'a>>(web: &Web, reply: &Reply) -> Result<T> {
