@@ -1,13 +1,14 @@
 //! Copies the statuses of a collection, or of a finished run, into a search index or a database.
 //!
 //! A `Source` gives pages that changed after a cursor, with their present statuses. A `Target` writes them and keeps the
-//! cursor. What a target refuses goes into the list of failed pages before the cursor moves, and is tried again by the
-//! next sync. So a crash at any moment repeats work, and loses none.
+//! cursor. Pages that it refuses go into the list of failed pages before the cursor moves, and the next sync tries them
+//! again. So a crash at any moment repeats work, and loses none.
 
 mod failures;
 mod patience;
 mod source;
 mod target;
+mod trust;
 mod web;
 
 use std::time::{Duration, Instant};
@@ -21,8 +22,8 @@ pub use failures::Failures;
 pub use patience::Patience;
 pub use source::Source;
 pub use source::collection::CollectionSource;
+pub use source::finished_run::RunSource;
 pub use source::remote::RemoteSource;
-pub use source::run::RunSource;
 use source::{Answer, Changes};
 pub use target::address::Address;
 pub use target::{Settings, Target, open};
@@ -30,6 +31,7 @@ pub use web::Web;
 
 use crate::commands::WrongCall;
 use crate::commands::collection::word;
+use crate::terminal::Terminal;
 
 /// How often failed pages are tried again by a sync that follows.
 const RETRY_FAILED: Duration = Duration::from_secs(60);
@@ -90,7 +92,7 @@ impl Cursor {
     }
 }
 
-/// What the caller of a sync decides.
+/// The choices of the caller of a sync.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Begin again with all pages, whatever the cursor says.
@@ -111,7 +113,7 @@ pub struct Summary {
     pub to: u64,
     /// Rows sent, including repeated ones.
     pub sent: u64,
-    /// Of these, pages that the target refused.
+    /// Rows among them that the target refused.
     pub refused: u64,
     /// Pages that are in the list of failed pages now.
     pub failed: u64,
@@ -126,7 +128,7 @@ pub struct Sync<'a> {
     pub source: &'a mut dyn Source,
     pub target: &'a mut dyn Target,
     pub failures: &'a mut Failures,
-    pub progress: &'a dyn Progress,
+    pub terminal: &'a Terminal,
     pub plan: Plan,
     pub summary: Summary,
 }
@@ -159,6 +161,7 @@ impl Sync<'_> {
             }
             cursor = self.round(cursor)?;
             self.source.release();
+            self.terminal.pause();
             let Some(pause) = self.plan.follow else { return Ok(()) };
             // Opening a large collection takes a while, and most of the time should be left to its owner.
             self.pause(pause.max(10 * opening))?;
@@ -191,7 +194,7 @@ impl Sync<'_> {
     fn round(&mut self, mut cursor: Cursor) -> Result<Cursor> {
         let mut goal = None;
         loop {
-            if self.progress.stopped() {
+            if self.terminal.stopped() {
                 return Err(Error::Stopped.into());
             }
             let changes = match self.source.read(cursor.at, self.plan.batch)? {
@@ -204,7 +207,7 @@ impl Sync<'_> {
             };
             let goal = *goal.get_or_insert_with(|| {
                 if changes.last > cursor.at.after {
-                    self.progress.begin(Stage::Sync, changes.last - cursor.at.after);
+                    self.terminal.begin(Stage::Sync, changes.last - cursor.at.after);
                 }
                 changes.last
             });
@@ -213,7 +216,7 @@ impl Sync<'_> {
             if changes.next != cursor.at || !changes.rows.is_empty() {
                 cursor = self.write(cursor, changes)?;
             }
-            self.progress.advance(done);
+            self.terminal.advance(done);
             if is_end {
                 return Ok(cursor);
             }
@@ -256,7 +259,7 @@ impl Sync<'_> {
     fn pause(&self, time: Duration) -> Result<()> {
         let until = Instant::now() + time;
         while Instant::now() < until {
-            if self.progress.stopped() {
+            if self.terminal.stopped() {
                 return Err(Error::Stopped.into());
             }
             std::thread::sleep(patience::TICK.min(until.saturating_duration_since(Instant::now())));

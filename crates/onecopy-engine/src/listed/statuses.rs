@@ -1,7 +1,7 @@
 //! The pages of a finished run with the statuses of a collection, one for each name.
 //!
-//! The lists name every page by its place, and several captures may share a name. Whoever copies statuses by name needs
-//! one of each: the kept page if there is one, else the first.
+//! The lists name every page by its place, and several captures may share a name. An index has one
+//! document for each name: it gets the status of the kept page if there is one, else of the first.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};

@@ -58,7 +58,7 @@ pub struct SyncArgs {
     /// Send all pages again, and replace what another collection wrote
     #[arg(long)]
     pub restart: bool,
-    /// What the names of the fields in a search engine begin with
+    /// The beginning of the names of fields in a search engine
     #[arg(long, value_name = "TEXT", default_value = "onecopy_")]
     pub prefix: String,
     /// The field of documents with their id, in Solr and Meilisearch [default: id in Solr; as the index says in

@@ -54,7 +54,7 @@ pub fn run(args: &SyncArgs) -> Result<ExitCode> {
         source: &mut *source,
         target: &mut *target,
         failures: &mut failures,
-        progress: &terminal,
+        terminal: &terminal,
         plan: Plan {
             restart: args.restart,
             follow: args.follow.then_some(args.poll.0),

@@ -1,8 +1,8 @@
 //! Where statuses come from: a collection on disk, a service over HTTP, or a finished run.
 
 pub mod collection;
+pub mod finished_run;
 pub mod remote;
-pub mod run;
 
 use anyhow::Result;
 use onecopy_engine::FeedCursor;

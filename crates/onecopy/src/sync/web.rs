@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use super::Patience;
+use super::trust::{REMEDY, distrust};
 
 pub const JSON: &str = "application/json";
 pub const LINES: &str = "application/x-ndjson";
@@ -100,7 +101,10 @@ impl Web {
                     (format!("answers {}", reply.said()), reply.retry_after())
                 }
                 Ok(reply) => return Ok(reply),
-                Err(error) => (cause(&error), None),
+                Err(error) => match distrust(&error) {
+                    Some(why) => bail!("{self} is not trusted: {why}: {REMEDY}"),
+                    None => (cause(&error), None),
+                },
             };
             if !waits.wait(asked)? {
                 bail!(

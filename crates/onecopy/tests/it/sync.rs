@@ -2,6 +2,7 @@
 
 mod bad; //      wrong calls, other collections, servers that are down
 mod database; // a PostgreSQL of the test's own
+mod encrypted; // PostgreSQL with TLS
 mod engines; //  search engines: documented requests and answers, some rows refused
 mod fixture; //  a server that answers like a search engine
 mod killed; //   a sync that is killed again and again under changes
@@ -25,7 +26,7 @@ pub fn sync(folder: &Path, target: &str) -> Call {
     on("sync", folder).args("--retry-for 2s --to").arg(target)
 }
 
-/// What an index should have for the pages of the collection in a folder.
+/// The entries that an index should have for the pages of the collection in a folder.
 pub fn expected(folder: &Path) -> BTreeMap<String, Entry> {
     statuses(folder).into_iter().map(|(page, status)| (page.clone(), entry(&page, &status))).collect()
 }

@@ -1,6 +1,7 @@
 //! A PostgreSQL server of the test's own, in a temporary folder. Without PostgreSQL the test is skipped with a message.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -90,6 +91,27 @@ impl Database {
     pub fn restart(&mut self) {
         self.child = launch(&self.programs, &self.folder.path().join("db"), self.port);
         self.client();
+    }
+
+    /// Starts the server again with a certificate and its key.
+    pub fn use_tls(&mut self, certificate: &Path, key: &Path) {
+        self.stop();
+        let data = self.folder.path().join("db");
+        // The owner of the folder copies, because the server must own its key.
+        let install = |from: &Path, to: &str| {
+            let copied = std::fs::read(from).and_then(|bytes| std::fs::write(data.join(to), bytes));
+            copied.expect("a copy");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(data.join(to), mode).expect("a mode");
+            if is_root() {
+                run(Command::new("chown").arg("postgres").arg(data.join(to)), LIMIT).expect("an owner");
+            }
+        };
+        install(certificate, "server.crt");
+        install(key, "server.key");
+        let config = std::fs::OpenOptions::new().append(true).open(data.join("postgresql.conf"));
+        config.and_then(|mut config| config.write_all(b"\nssl = on\n")).expect("a setting");
+        self.restart();
     }
 
     /// The address for `--to`.
