@@ -14,7 +14,7 @@ use crate::client::write_token;
 use crate::collection::on;
 use crate::pages::{topic, window, write_records};
 use crate::results::json_lines;
-use shapes::Engine;
+pub use shapes::Engine;
 
 /// A page that has no document, and one that the engine refuses.
 const MISSING: &str = "no-document";

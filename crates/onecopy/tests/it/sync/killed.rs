@@ -6,9 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::database::Database;
+use super::engines::Engine;
+use super::fixture::Fixture;
 use super::{expected, sync};
 use crate::client::{Server, serve, try_ask};
-use crate::pages::{Random, window};
+use crate::collection::on;
+use crate::pages::{Random, window, write_corpus};
 
 const PAGES: u64 = 400;
 const KILLS: usize = 12;
@@ -79,4 +82,36 @@ fn a_killed_sync_continues_and_writes_each_change_once() {
     assert_eq!(database.pages(), expected(&folder));
     let twice = database.client().query("SELECT id FROM audit GROUP BY id, feed HAVING count(*) > 1", &[]);
     assert_eq!(twice.expect("the audit").len(), 0, "changes were written twice");
+}
+
+#[test]
+fn a_killed_sync_into_a_search_engine_continues_and_misses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = write_corpus(folder.path(), 1_000);
+    on("import", folder.path()).arg(input).succeed();
+    let index = Engine::Elasticsearch.index();
+    index.add(expected(folder.path()).into_keys());
+    let known = index.clone();
+    let fixture = Fixture::start(move |request| Engine::Elasticsearch.answer(&known, request));
+    let target = Engine::Elasticsearch.target(&fixture.address);
+    let mut kills = 0;
+    for _ in 0..40 {
+        let mut running = sync(folder.path(), &target).args("--batch 10").start();
+        let before = index.entries().len();
+        // It is killed after some of its requests, wherever it is then.
+        while index.entries().len() < (before + 80).min(1_000)
+            && !running.ends_within(Duration::from_millis(1))
+        {}
+        running.kill();
+        kills += usize::from(running.finish().was_killed());
+        if index.entries().len() == 1_000 {
+            break;
+        }
+    }
+    assert!(kills > 4, "killed {kills} times only");
+    sync(folder.path(), &target).succeed();
+    assert_eq!(index.entries(), expected(folder.path()));
+    // Each kill repeats a batch or two, not all pages.
+    let rows: usize = fixture.requests().iter().map(|request| request.body.matches("\"doc\"").count()).sum();
+    assert!((1_000..1_000 + 20 * (kills + 2)).contains(&rows), "{rows} rows after {kills} kills");
 }
