@@ -202,7 +202,8 @@ pub enum Words {
     Runs,
     /// A dictionary cuts runs into words. Marks such as vowel signs belong to the word around them.
     Segmented,
-    /// Runs, unless a page has too few of them to be compared: then like [`Words::Segmented`].
+    /// Segmented on HTML pages that are compared by main content. In other text, runs are cut only if they are very
+    /// long, or of Thai, Lao, Khmer or Burmese.
     #[default]
     Auto,
 }

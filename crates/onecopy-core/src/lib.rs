@@ -96,7 +96,7 @@ pub use page::charset::decode;
 pub use page::head::{Head, head};
 #[doc(hidden)]
 pub use page::html::{Judged, context, describe_blocks};
-pub use page::html::{html_to_parts, html_to_text, links};
+pub use page::html::{MainContent, html_to_parts, html_to_text, links};
 pub use page::id::canonical_id;
 pub use page::language::{Language, language};
 pub use page::link::{
