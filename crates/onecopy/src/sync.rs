@@ -155,6 +155,9 @@ impl Sync<'_> {
             let renewed = Instant::now();
             self.source.renew()?;
             let opening = renewed.elapsed();
+            if self.source.id() != cursor.collection {
+                return Err(other_collection(self.target.name(), &cursor.collection, self.source.id()));
+            }
             if retried.is_none_or(|when| when.elapsed() >= RETRY_FAILED) {
                 self.retry_failed(&cursor)?;
                 retried = Some(Instant::now());

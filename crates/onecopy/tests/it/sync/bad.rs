@@ -148,3 +148,16 @@ fn wrong_calls_say_what_is_wrong() {
     client.batch_execute("CREATE TABLE onecopy_cursor (x text)").expect("a table");
     here(&format!("--to {}", database.address())).fail(1).says(&["one of onecopy_pages and onecopy_cursor"]);
 }
+
+#[test]
+fn a_password_comes_from_the_environment_and_a_wrong_one_is_not_tried_again() {
+    let Some(mut database) = Database::start() else { return };
+    database.add_user("guarded", "open sesame");
+    let folder = small("one");
+    let target = database.address().replace("tester@", "guarded@");
+    let call = || on("sync", folder.path()).args("--retry-for 1h --to").arg(&target);
+    call().fail(1).says(&["password missing", "PGPASSWORD"]);
+    call().variable("PGPASSWORD", "wrong").fail(1).says(&["authentication failed", "PGPASSWORD"]);
+    call().variable("PGPASSWORD", "open sesame").succeed();
+    assert_eq!(database.pages(), expected(folder.path()));
+}

@@ -93,6 +93,16 @@ impl Database {
         self.client();
     }
 
+    /// Makes a user whose logins need a password.
+    pub fn add_user(&mut self, name: &str, password: &str) {
+        let grant = format!("CREATE ROLE {name} LOGIN SUPERUSER PASSWORD '{password}'");
+        self.client().batch_execute(&grant).expect("a role");
+        let rules = format!("host all {name} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+        std::fs::write(self.folder.path().join("db/pg_hba.conf"), rules).expect("a file");
+        self.stop();
+        self.restart();
+    }
+
     /// Starts the server again with a certificate and its key.
     pub fn use_tls(&mut self, certificate: &Path, key: &Path) {
         self.stop();
