@@ -35,6 +35,7 @@ use std::time::Duration;
 use onecopy_core::Config;
 use onecopy_store::Look;
 
+pub use ask::changed::ChangedPages;
 pub use ask::feed::{FeedCursor, FeedPage};
 pub use ask::list::PageFilter;
 pub use ask::stored::{Stored, StoredPart};
@@ -292,6 +293,21 @@ impl Service {
     /// At most `limit` changes after a cursor, by number. Refuses a cursor that is not of this feed, or too old.
     pub fn feed(&self, cursor: FeedCursor, limit: usize) -> std::result::Result<FeedPage, Refusal> {
         ask::feed::read(&self.collection, cursor, limit)
+    }
+
+    /// The pages that changed after a cursor, each with its settled status now: those of at most `limit` changes, and
+    /// all pages of groups that changed. Refuses like [`Service::feed`].
+    pub fn changed_pages(
+        &self,
+        cursor: FeedCursor,
+        limit: usize,
+    ) -> std::result::Result<ChangedPages, Refusal> {
+        ask::changed::read(&self.collection, cursor, limit)
+    }
+
+    /// The settled status of pages by name, without changes that wait. An unknown page is `dead`.
+    pub fn settled_status(&self, pages: &[PageName]) -> Result<Vec<Status>> {
+        ask::changed::settled(&self.collection, pages.iter().copied())
     }
 
     /// Waits until the feed has a number above `after`, at most this long. Returns the last number.

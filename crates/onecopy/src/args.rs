@@ -19,6 +19,7 @@ mod rate;
 mod refine;
 mod serve;
 mod status;
+mod sync;
 mod tag;
 mod text;
 
@@ -40,6 +41,7 @@ pub use proxy::ProxyArgs;
 pub use refine::RefineArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
+pub use sync::SyncArgs;
 pub use tag::TagArgs;
 
 /// Removes exact and near-duplicate pages, keeps the best copy, and proves every removal.
@@ -97,6 +99,9 @@ pub enum Command {
     /// List the pages of a collection, or those of a host, a status or a language
     #[command(after_help = pages::EXAMPLES)]
     Pages(PagesArgs),
+    /// Write group, winner and status of pages to a search index or a database
+    #[command(after_help = sync::EXAMPLES)]
+    Sync(Box<SyncArgs>),
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),

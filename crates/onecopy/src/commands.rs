@@ -19,6 +19,7 @@ pub mod refine;
 pub mod rules;
 pub mod serve;
 pub mod status;
+pub mod sync;
 pub mod tag;
 
 use std::fmt;

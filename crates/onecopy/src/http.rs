@@ -21,7 +21,7 @@ mod reply;
 pub mod reply;
 mod routes;
 mod server;
-mod tokens;
+pub mod tokens;
 mod unpack;
 
 use std::net::SocketAddr;

@@ -16,6 +16,7 @@ mod signals;
 mod simd;
 mod size;
 mod summary;
+mod sync;
 mod terminal;
 mod width;
 
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Status(args) => commands::status::run(&args),
         Command::Groups(args) => commands::groups::run(&args),
         Command::Pages(args) => commands::pages::run(&args),
+        Command::Sync(args) => commands::sync::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

@@ -1,6 +1,7 @@
 //! Answers questions about pages: their status, the status that a page would get, and statistics.
 
 mod alike;
+pub(super) mod changed;
 pub(super) mod feed;
 pub(super) mod groups;
 pub(super) mod list;

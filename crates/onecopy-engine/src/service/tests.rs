@@ -3,6 +3,7 @@
 
 mod durability;
 mod feed;
+mod follower;
 mod listing;
 mod names;
 mod opening;
@@ -25,6 +26,7 @@ use super::*;
 use crate::error::Error;
 use crate::job::Job;
 use crate::progress::Silent;
+use follower::Follower;
 
 const WAIT: Duration = Duration::from_secs(60);
 
@@ -270,6 +272,7 @@ fn check(steps: Vec<Step>, config: &Config) {
     let mut disk = Volatile::new();
     let mut service = open(&disk, config);
     let mut lines: BTreeMap<usize, String> = BTreeMap::new();
+    let mut follower = Follower::default();
     for step in steps {
         match step {
             Step::Put(made) => {
@@ -294,7 +297,13 @@ fn check(steps: Vec<Step>, config: &Config) {
                 lines.retain(|page, _| !format!("p{page}").starts_with(&prefix));
             }
             Step::Drain => assert!(service.drain(WAIT), "{:?}", service.stats()),
+            Step::Drain => {
+                assert!(service.drain(WAIT), "{:?}", service.stats());
+                follower.follow(&service);
+                follower.assert_knows(&service);
+            }
             Step::Restart => {
+                follower.follow(&service);
                 service.close().unwrap();
                 service = open(&disk, config);
             }
@@ -308,6 +317,8 @@ fn check(steps: Vec<Step>, config: &Config) {
         }
     }
     assert_eq!(by_service(&service, &lines), by_batch(&lines, config));
+    follower.follow(&service);
+    follower.assert_knows(&service);
     let (told, groups) = by_feed(&service);
     for page in lines.keys() {
         let name = format!("p{page}");

@@ -152,4 +152,12 @@ pub(in crate::service) fn names(
         }
     }
     Ok(first.into_sorted_vec())
+    Ok(Some(GroupView { line, members: statuses(collection, &snapshot, group)? }))
+}
+
+/// The statuses of the pages of a group, best first.
+pub(super) fn statuses(collection: &Collection, snapshot: &Snapshot, group: u64) -> Result<Vec<Status>> {
+    let slots = Look::group_contents(snapshot, group, usize::MAX)?;
+    let view = View { facts: snapshot, method: collection.method() };
+    members(snapshot, &slots)?.iter().map(|(page, row)| view.status(*page, row)).collect()
 }
