@@ -65,7 +65,10 @@ pub use report::{
     Unreadable,
 };
 pub use service::{
-    Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening, PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, import, plan_import, settle,
+    Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,
+    GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening,
+    PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service,
+    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, import, plan_import, settle,
 };
 pub use tag::{Tagged, tag_pages};
 

@@ -17,7 +17,6 @@ pub mod memory;
 pub mod metrics;
 mod params;
 mod rate;
-mod reply;
 pub mod reply;
 mod routes;
 mod server;
@@ -45,10 +44,8 @@ use self::server::{CALLS, REPAIRS, Server};
 use crate::signals::Signals;
 
 pub use self::log::{Asked, Log, Style};
-pub use self::log::{Log, Style};
 pub use self::rate::RateLimit;
 pub use self::server::unpanicked;
-pub use self::tokens::TokenFiles;
 pub use self::tokens::{TokenFiles, Tokens};
 
 /// Memory for large bodies.

@@ -296,7 +296,6 @@ fn check(steps: Vec<Step>, config: &Config) {
                 listing::sweep(&service, &prefix, limit);
                 lines.retain(|page, _| !format!("p{page}").starts_with(&prefix));
             }
-            Step::Drain => assert!(service.drain(WAIT), "{:?}", service.stats()),
             Step::Drain => {
                 assert!(service.drain(WAIT), "{:?}", service.stats());
                 follower.follow(&service);

@@ -23,11 +23,9 @@ use super::guard::{Access, Guard};
 use super::idle::IdleConnections;
 use super::listen::{Entrance, Host};
 use super::log::{Asked, Log};
-use super::metrics::Metrics;
 use super::metrics::{ConnectionCounts, Metrics};
 use super::rate::{Client, Rates};
 use super::reply::{Body, Outcome, Response};
-use super::reply::{Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
 use super::routes::{about, feed, groups, pages, refine};
 

@@ -94,10 +94,7 @@ pub(in crate::service) fn view(collection: &Collection, group: u64) -> Result<Op
     let slots = Look::group_contents(&*snapshot, group, usize::MAX)?;
     let all = GroupFilter { least: 2, search: None };
     let Some(line) = line(&snapshot, group, &slots, &all)? else { return Ok(None) };
-    let view = View { facts: &*snapshot, method: collection.method() };
-    let pages = members(&snapshot, &slots)?;
-    let members = pages.iter().map(|(page, row)| view.status(*page, row)).collect::<Result<Vec<Status>>>()?;
-    Ok(Some(GroupView { line, members, next: None }))
+    Ok(Some(GroupView { line, members: statuses(collection, &snapshot, group)?, next: None }))
 }
 
 /// A group and at most `limit` of its pages after a cursor, by name. The order of ranks is no order to continue in: it
@@ -152,7 +149,6 @@ pub(in crate::service) fn names(
         }
     }
     Ok(first.into_sorted_vec())
-    Ok(Some(GroupView { line, members: statuses(collection, &snapshot, group)? }))
 }
 
 /// The statuses of the pages of a group, best first.
