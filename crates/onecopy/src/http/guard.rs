@@ -66,7 +66,8 @@ impl Guard {
     /// Who asks, for limits on each.
     pub fn client(&self, headers: &HeaderMap, address: IpAddr) -> Client {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        let has = |token: &Option<String>| token.as_ref().is_some_and(|token| has_token(headers, token));
+        let has =
+            |token: &Option<String>| token.as_ref().is_some_and(|token| self.header.has(headers, token));
         match (has(&tokens.write), has(&tokens.read)) {
             (true, _) => Client::Writer,
             (_, true) => Client::Reader,
