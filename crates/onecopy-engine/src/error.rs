@@ -245,6 +245,26 @@ pub enum Error {
         /// The collection's folder.
         folder: PathBuf,
     },
+    /// A restore into the folder was begun and not finished.
+    #[error("{folder}: a restore was not finished, so this is no collection yet")]
+    RestoreUnfinished {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A collection should be restored into a folder that has files.
+    #[error("{folder}: it is not empty, and a restore replaces nothing")]
+    RestoreNotEmpty {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A backup cannot be made or used.
+    #[error("backup {place}: {reason}")]
+    Backup {
+        /// Where it is.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The collection has the format of another version.
     #[error(
         "collection {folder}: it has format {found}, and this version reads format {expected}: use the version of \

@@ -9,8 +9,10 @@
 //! # Ok::<(), onecopy_engine::Error>(())
 //! ```
 
+mod backup;
 mod batch;
 mod census;
+mod clock;
 mod compare;
 mod compared_text;
 mod dedup;
@@ -33,9 +35,11 @@ mod reread;
 mod run;
 mod service;
 
+pub use backup::{BackedUp, BackupJob, Depot, RestoreJob, SnapshotLine, backup, list_backups, restore};
 #[doc(hidden)]
 pub use census::census_of;
 pub use census::{Census, census};
+pub use clock::utc;
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };

@@ -11,7 +11,7 @@
 mod accept;
 mod ask;
 mod check;
-mod collection;
+pub(crate) mod collection;
 mod contents;
 mod import;
 mod name;

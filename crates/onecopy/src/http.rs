@@ -4,7 +4,6 @@
 //! many at a time, or from a web page. It has no TLS; a proxy in front provides it.
 
 mod body;
-mod clock;
 mod failure;
 mod gather;
 mod guard;

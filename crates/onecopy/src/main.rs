@@ -47,6 +47,8 @@ fn main() -> ExitCode {
         Command::Status(args) => commands::status::run(&args),
         Command::Groups(args) => commands::groups::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Restore(args) => commands::backup::run_restore(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

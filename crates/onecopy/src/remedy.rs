@@ -60,6 +60,8 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoCollection { folder } => {
             return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
         }
+        Error::RestoreUnfinished { .. } => "run the same `onecopy restore` again, or remove the folder",
+        Error::RestoreNotEmpty { .. } => "give a new or an empty folder with --data",
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }

@@ -1,6 +1,7 @@
 //! Service = batch: after any changes, in any batches, with restarts and power losses, the service gives the answers of
 //! a batch run over the same pages.
 
+mod backups;
 mod durability;
 mod feed;
 mod names;

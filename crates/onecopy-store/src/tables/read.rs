@@ -1,6 +1,6 @@
 //! Reads the tables from a snapshot.
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
+use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
 
 use super::{
     CHECKS, CONTENTS, COPIES, ENDING, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING, PAGES, Role,
@@ -12,6 +12,7 @@ use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
 /// A snapshot of the tables. Other threads may read and write meanwhile.
 #[derive(Debug)]
 pub struct Snapshot {
+    pub(super) transaction: ReadTransaction,
     pub(super) meta: ReadOnlyTable<&'static str, &'static [u8]>,
     names: ReadOnlyTable<&'static [u8], u32>,
     pages: ReadOnlyTable<u32, &'static [u8]>,
@@ -46,6 +47,7 @@ impl Snapshot {
             witnesses: transaction.open_table(WITNESSES).map_err(broken)?,
             feed: transaction.open_table(FEED).map_err(broken)?,
             live: transaction.open_table(LIVE).map_err(broken)?,
+            transaction,
         })
     }
 

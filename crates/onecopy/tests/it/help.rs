@@ -10,7 +10,7 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 13] = [
+    const COMMANDS: [&str; 15] = [
         "dedup",
         "explain",
         "compare",
@@ -21,6 +21,8 @@ fn help_shows_the_commands_and_examples() {
         "status",
         "groups",
         "check",
+        "backup",
+        "restore",
         "methods",
         "completions",
         "man",
