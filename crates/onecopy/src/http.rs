@@ -17,6 +17,7 @@ mod params;
 mod reply;
 mod routes;
 mod server;
+mod snapshots;
 mod tokens;
 mod unpack;
 
@@ -26,7 +27,7 @@ use std::sync::{Arc, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use onecopy_engine::Service;
+use onecopy_engine::{BackupJob, Service};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
@@ -37,6 +38,7 @@ use self::guard::Guard;
 use self::memory::BodyMemory;
 use self::metrics::Metrics;
 use self::server::{CALLS, REPAIRS, Server};
+use self::snapshots::Snapshots;
 use crate::signals::Signals;
 
 pub use self::log::{Log, Style};
@@ -53,6 +55,8 @@ pub struct HttpOptions {
     pub tokens: TokenFiles,
     /// The collection's folder.
     pub folder: PathBuf,
+    /// How snapshots are made, if there is a place for them.
+    pub snapshots: Option<BackupJob>,
     /// The longest record.
     pub page_bytes: usize,
     /// How long a client may neither send nor receive.
@@ -138,6 +142,7 @@ fn server(
         guard: Guard { tokens: RwLock::new(options.tokens.read()?), address: address.ip() },
         idle: Arc::default(),
         taking: Taking { memory, idle: options.idle },
+        snapshots: Snapshots::new(options.snapshots.clone()),
         folder: options.folder.clone(),
         page_bytes: options.page_bytes,
         calls: Arc::new(Semaphore::new(CALLS)),

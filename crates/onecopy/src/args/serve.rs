@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
-use onecopy_engine::{Limits, ServiceOptions};
+use onecopy_engine::{BackupJob, Depot, Limits, ServiceOptions};
 
 use super::age::Age;
 use super::choice::ChoiceArgs;
+use super::environment;
 use super::input::FieldArgs;
 use super::text::TextArgs;
 use crate::commands::WrongCall;
@@ -21,6 +22,7 @@ Examples:
   onecopy serve --data pages
   onecopy serve --data pages --threshold 0.9 --winner newer --memory 8G --queue 1G
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
+  onecopy serve --data pages --snapshots s3://bucket/onecopy --keep-snapshots 14
 
 Then, in another window:
   curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"words\"}'
@@ -73,6 +75,12 @@ pub struct ServeArgs {
     /// Keep deleted pages and changes of groups in the feed for this long, such as 12h or 30d. Higher: a larger feed
     #[arg(long, value_name = "TIME", default_value_t = Age(usual().feed_keep))]
     pub feed_keep: Age,
+    /// Make snapshots here when a client asks for one (POST /snapshots): a folder, or an address such as s3://bucket/onecopy
+    #[arg(long, value_name = "PLACE")]
+    pub snapshots: Option<String>,
+    /// Keep this many snapshots of the collection, and remove older ones [default: all]
+    #[arg(long, value_name = "N", requires = "snapshots", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep_snapshots: Option<u32>,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// Compare with this many threads. Never changes the answer [default: one per core]
@@ -159,11 +167,19 @@ impl ServeArgs {
         Ok(HttpOptions {
             tokens: self.token_files()?,
             folder: self.data.clone(),
+            snapshots: self.snapshot_job(),
             page_bytes: self.limits.max_page.0 as usize,
             idle: Duration::from_secs(idle.min(86_400)),
             grace: Duration::from_secs(self.limits.grace.min(86_400)),
             connections,
         })
+    }
+
+    /// How snapshots are made.
+    fn snapshot_job(&self) -> Option<BackupJob> {
+        let to = Depot { place: self.snapshots.clone()?, environment: environment() };
+        let keep = self.keep_snapshots.map(|keep| keep as usize);
+        Some(BackupJob { data: self.data.clone(), to, keep })
     }
 
     /// The address to listen on: any with a token, else a loopback address.

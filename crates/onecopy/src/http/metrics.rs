@@ -7,6 +7,7 @@ use std::time::Duration;
 use onecopy_engine::Stats;
 
 use super::routes::ROUTES;
+use super::snapshots::SnapshotNumbers;
 
 /// The content type of the text.
 pub const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -16,7 +17,8 @@ const CLASSES: [u64; 13] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
 ];
 /// The status codes of the service. Others count as 500.
-const CODES: [u16; 15] = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503, 505];
+const CODES: [u16; 17] =
+    [200, 202, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 429, 431, 500, 503, 505];
 
 /// Counts since the start.
 pub struct Metrics {
@@ -211,6 +213,17 @@ fn collection(stats: &Stats, text: &mut String) {
     ] {
         counter(text, name, help, value as f64);
     }
+}
+
+/// The numbers of snapshots.
+pub fn snapshots(numbers: &SnapshotNumbers, text: &mut String) {
+    let SnapshotNumbers { running, made, failures, ended, took, bytes, .. } = numbers;
+    gauge(text, "snapshot_running", "Whether a snapshot is being made.", f64::from(*running));
+    gauge(text, "snapshot_timestamp_seconds", "The end of the last snapshot.", *ended as f64);
+    gauge(text, "snapshot_duration_seconds", "The duration of the last snapshot.", took.as_secs_f64());
+    gauge(text, "snapshot_bytes", "The bytes that the last snapshot wrote.", *bytes as f64);
+    counter(text, "snapshots_total", "Snapshots made.", *made as f64);
+    counter(text, "snapshots_failed_total", "Snapshots that failed.", *failures as f64);
 }
 
 fn gauge(text: &mut String, name: &str, help: &str, value: f64) {

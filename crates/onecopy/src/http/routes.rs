@@ -6,6 +6,7 @@ pub mod groups;
 mod lines;
 pub mod names;
 pub mod pages;
+pub mod snapshots;
 
 use hyper::Method;
 
@@ -25,6 +26,8 @@ pub enum Endpoint {
     Repair,
     Feed,
     Query,
+    MakeSnapshot,
+    Snapshots,
     Stats,
     Health,
     Ready,
@@ -46,9 +49,11 @@ impl Route {
     /// The access that a client needs.
     pub fn access(&self) -> Access {
         match self.endpoint {
-            Endpoint::PutPages | Endpoint::DeletePage | Endpoint::DeadPage | Endpoint::Repair => {
-                Access::Write
-            }
+            Endpoint::PutPages
+            | Endpoint::DeletePage
+            | Endpoint::DeadPage
+            | Endpoint::Repair
+            | Endpoint::MakeSnapshot => Access::Write,
             _ => Access::Read,
         }
     }
@@ -87,6 +92,8 @@ pub const ROUTES: &[Route] = &[
         "get changes of status: ?after=&limit=&wait=, or as server-sent events",
     ),
     route("POST", "/query", Endpoint::Query, "get the status that a page would have if it were put"),
+    route("POST", "/snapshots", Endpoint::MakeSnapshot, "begin a snapshot of the collection, for a backup"),
+    route("GET", "/snapshots", Endpoint::Snapshots, "list the snapshots"),
     route("GET", "/stats", Endpoint::Stats, "get numbers about the collection"),
     route("GET", "/health", Endpoint::Health, "check that the process is alive"),
     route("GET", "/ready", Endpoint::Ready, "check that the service accepts changes"),

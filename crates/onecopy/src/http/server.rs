@@ -24,7 +24,8 @@ use super::log::{Asked, Log};
 use super::metrics::Metrics;
 use super::reply::{Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
-use super::routes::{about, feed, groups, pages};
+use super::routes::{about, feed, groups, pages, snapshots};
+use super::snapshots::Snapshots;
 
 /// The time limit from the headers of a request to the start of the answer.
 const REQUEST_TIME: Duration = Duration::from_secs(75);
@@ -46,6 +47,7 @@ pub struct Server {
     pub guard: Guard,
     pub idle: Arc<IdleConnections>,
     pub taking: Taking,
+    pub snapshots: Arc<Snapshots>,
     /// The collection's folder.
     pub folder: PathBuf,
     /// The longest record.
@@ -176,6 +178,8 @@ async fn dispatch(
         Endpoint::Group => groups::one(server, &request, open).await,
         Endpoint::Repair => groups::repair(server, &request, open).await,
         Endpoint::Feed => feed::feed(server, &request).await,
+        Endpoint::MakeSnapshot => snapshots::make(server, &request),
+        Endpoint::Snapshots => snapshots::list(server, &request).await,
         Endpoint::Stats => about::stats(server, &request).await,
         Endpoint::Metrics => about::metrics(server, &request).await,
         Endpoint::Index => about::index(&request),
