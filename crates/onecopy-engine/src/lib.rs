@@ -69,7 +69,8 @@ pub use report::{
 pub use service::{
     Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
     ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
-    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, import, plan_import, settle,
+    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, Upgraded, import, plan_import,
+    settle, upgrade,
 };
 
 /// Runs the example of the README as a test.

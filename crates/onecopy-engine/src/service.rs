@@ -24,6 +24,7 @@ mod tests;
 mod tier1;
 mod tier2;
 mod tuning;
+mod upgrade;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub use status::{
     Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, PageView, Refusal,
     Regrouped, Stats, Status, StatusKind,
 };
+pub use upgrade::{Upgraded, upgrade};
 
 use crate::error::{At, Error, Result};
 use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};

@@ -1,0 +1,143 @@
+//! Upgrades a collection of an earlier format, or with earlier answers, in place.
+//!
+//! Formats differ in tables and postings; the log has the same records in all. So a new collection is built beside the old
+//! one, from the last version of each page, and then takes its place. The old files go to a folder of their own. Whenever
+//! the process is killed, the next call goes on: `switch` knows how far it was.
+
+mod earlier;
+mod switch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use onecopy_core::{ANSWER_VERSION, SKETCHES_SINCE};
+use onecopy_store::{Disk, Folder, Overlay, Version};
+
+use super::accept::accept_versions;
+use super::collection::facts::{FORMAT, Facts, RESTORING};
+use super::import::wait_for_room;
+use super::prepare::Preparation;
+use super::{Opening, Refusal, Service, ServiceOptions, settle};
+use crate::error::{Error, Result};
+use crate::progress::{Note, Progress, Stage};
+use earlier::Earlier;
+use switch::Switch;
+
+/// The number of pages per call, with one sync for all.
+const GROUP: usize = 256;
+
+/// A finished upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Upgraded {
+    /// The format that the collection had.
+    pub format: u32,
+    /// The number of pages.
+    pub pages: u64,
+    /// Where the files of the old collection are.
+    pub before: PathBuf,
+}
+
+/// Upgrades the collection in the options' folder, if it is of an earlier version and nobody uses it. Anything else is left
+/// as it is: opening it will tell. The collection gets a new name, so readers of its feed begin again.
+pub fn upgrade(options: &ServiceOptions, progress: &dyn Progress) -> Result<Option<Upgraded>> {
+    let Ok(disk) = Disk::open(&options.data) else { return Ok(None) };
+    let Ok(_lock) = disk.lock() else { return Ok(None) };
+    if options.opening == Opening::Read || disk.open(RESTORING, onecopy_store::Open::Read).is_ok() {
+        return Ok(None);
+    }
+    let switch = Switch::new(&options.data);
+    switch.resume()?;
+    // Nothing is written to the old files.
+    let folder: Arc<dyn Folder> = Arc::new(Overlay::new(Arc::new(disk)));
+    let Some(facts) = earlier::facts(&*folder).filter(is_earlier) else { return Ok(None) };
+    let format = facts.format.unwrap_or(0);
+    progress.note(&Note::Upgrading { folder: options.data.clone(), from: format, to: FORMAT });
+    let earlier = Earlier::open(&folder, facts, &options.data)?;
+    let pages = build(&earlier, options, &switch, progress)?;
+    drop(earlier);
+    let before = switch.run(format)?;
+    progress.note(&Note::Upgraded { folder: options.data.clone(), before: before.clone() });
+    Ok(Some(Upgraded { format, pages, before }))
+}
+
+/// Whether a collection can be upgraded: it was begun by an earlier version.
+fn is_earlier(facts: &Facts) -> bool {
+    let Facts { format: Some(format), answers, .. } = *facts else { return false };
+    let is_known = (1..=FORMAT).contains(&format) && (1..=ANSWER_VERSION).contains(&answers);
+    is_known && (format, answers) != (FORMAT, ANSWER_VERSION)
+}
+
+/// Builds the new collection beside the old one. Returns the number of pages.
+fn build(
+    earlier: &Earlier,
+    options: &ServiceOptions,
+    switch: &Switch,
+    progress: &dyn Progress,
+) -> Result<u64> {
+    let data = switch.begin()?;
+    let config = Some(earlier.config.clone());
+    let service = Service::open(ServiceOptions { data, config, opening: Opening::Begin, ..options.clone() })?;
+    let (mut group, mut bytes) = (Vec::new(), 0);
+    progress.begin(Stage::Read, earlier.bytes());
+    let renewal = Renewal::new(earlier, &service.collection.preparation);
+    earlier.versions(&mut |version, length| {
+        bytes += length;
+        group.push(renewal.renew(version)?);
+        if group.len() < GROUP {
+            return Ok(());
+        }
+        progress.advance(std::mem::take(&mut bytes));
+        hand_over(&service, std::mem::take(&mut group), progress)
+    })?;
+    progress.advance(bytes);
+    hand_over(&service, group, progress)?;
+    settle(&service, progress)?;
+    let pages = service.stats().pages;
+    service.close()?;
+    Ok(pages)
+}
+
+fn hand_over(service: &Service, versions: Vec<Version>, progress: &dyn Progress) -> Result<()> {
+    wait_for_room(service, progress)?;
+    for accepted in accept_versions(&service.collection, versions.into_iter().map(Ok).collect()) {
+        accepted.map_err(|refusal| Error::Broken { reason: refusal.to_string() })?;
+    }
+    Ok(())
+}
+
+/// Makes today's versions of earlier ones.
+struct Renewal<'a> {
+    preparation: &'a Preparation,
+    /// Whether sketches have changed since, so that they are made again from the pages.
+    is_sketched_again: bool,
+    folder: PathBuf,
+    answers: u32,
+}
+
+impl<'a> Renewal<'a> {
+    fn new(earlier: &Earlier, preparation: &'a Preparation) -> Renewal<'a> {
+        let answers = earlier.facts.answers;
+        let folder = earlier.data.clone();
+        Renewal { preparation, is_sketched_again: answers < SKETCHES_SINCE, folder, answers }
+    }
+
+    fn renew(&self, version: Version) -> Result<Version> {
+        if !self.is_sketched_again || version.deed != onecopy_store::Deed::Put || version.silent {
+            return Ok(earlier::with_name_of_today(version));
+        }
+        let broken = |reason: String| Error::Broken { reason };
+        let Some(page) = self.preparation.whole(&version).map_err(broken)? else {
+            let (folder, found, expected) = (self.folder.clone(), self.answers, ANSWER_VERSION);
+            return Err(Error::CollectionAnswers { folder, found, expected });
+        };
+        let again =
+            self.preparation.buffers().and_then(|mut buffers| self.preparation.put(&page, &mut buffers));
+        again.map_err(|refusal: Refusal| {
+            broken(format!(
+                "page {} cannot be read again: {refusal}; name its fields as before",
+                version.name
+            ))
+        })
+    }
+}
