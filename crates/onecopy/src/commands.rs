@@ -122,6 +122,7 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::RestoreNotEmpty { .. }
             | Error::CollectionFormat { .. }
             | Error::CollectionAnswers { .. }
+            | Error::CollectionWithoutPages { .. }
             | Error::CollectionConfig { .. }
             | Error::CollectionConfigDamaged { .. }
             | Error::CollectionMethod { .. }

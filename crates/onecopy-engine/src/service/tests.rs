@@ -10,6 +10,7 @@ mod poison;
 mod rewriting;
 mod scrubbing;
 mod templates;
+mod upgrades;
 
 use std::collections::BTreeMap;
 use std::fs;

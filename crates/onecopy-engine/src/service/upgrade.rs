@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use onecopy_core::{ANSWER_VERSION, SKETCHES_SINCE};
-use onecopy_store::{Disk, Folder, Overlay, Version};
+use onecopy_store::{Deed, Disk, Folder, Open, Overlay, Version};
 
 use super::accept::accept_versions;
 use super::collection::facts::{FORMAT, Facts, RESTORING};
 use super::import::wait_for_room;
 use super::prepare::Preparation;
-use super::{Opening, Refusal, Service, ServiceOptions, settle};
+use super::{Opening, Service, ServiceOptions, settle};
 use crate::error::{Error, Result};
 use crate::progress::{Note, Progress, Stage};
-use earlier::Earlier;
+use earlier::{Earlier, with_name_of_today};
 use switch::Switch;
 
 /// The number of pages per call, with one sync for all.
@@ -41,9 +41,18 @@ pub struct Upgraded {
 /// Upgrades the collection in the options' folder, if it is of an earlier version and nobody uses it. Anything else is left
 /// as it is: opening it will tell. The collection gets a new name, so readers of its feed begin again.
 pub fn upgrade(options: &ServiceOptions, progress: &dyn Progress) -> Result<Option<Upgraded>> {
+    upgrade_since(options, progress, SKETCHES_SINCE)
+}
+
+/// The same, if names, sketches and ranks are those of answer version `since`.
+pub(super) fn upgrade_since(
+    options: &ServiceOptions,
+    progress: &dyn Progress,
+    since: u32,
+) -> Result<Option<Upgraded>> {
     let Ok(disk) = Disk::open(&options.data) else { return Ok(None) };
     let Ok(_lock) = disk.lock() else { return Ok(None) };
-    if options.opening == Opening::Read || disk.open(RESTORING, onecopy_store::Open::Read).is_ok() {
+    if options.opening == Opening::Read || disk.open(RESTORING, Open::Read).is_ok() {
         return Ok(None);
     }
     let switch = Switch::new(&options.data);
@@ -54,7 +63,8 @@ pub fn upgrade(options: &ServiceOptions, progress: &dyn Progress) -> Result<Opti
     let format = facts.format.unwrap_or(0);
     progress.note(&Note::Upgrading { folder: options.data.clone(), from: format, to: FORMAT });
     let earlier = Earlier::open(&folder, facts, &options.data)?;
-    let pages = build(&earlier, options, &switch, progress)?;
+    let building = Building { earlier: &earlier, is_sketched_again: earlier.facts.answers < since };
+    let pages = building.run(options, switch.begin()?, progress)?;
     drop(earlier);
     let before = switch.run(format)?;
     progress.note(&Note::Upgraded { folder: options.data.clone(), before: before.clone() });
@@ -68,34 +78,56 @@ fn is_earlier(facts: &Facts) -> bool {
     is_known && (format, answers) != (FORMAT, ANSWER_VERSION)
 }
 
-/// Builds the new collection beside the old one. Returns the number of pages.
-fn build(
-    earlier: &Earlier,
-    options: &ServiceOptions,
-    switch: &Switch,
-    progress: &dyn Progress,
-) -> Result<u64> {
-    let data = switch.begin()?;
-    let config = Some(earlier.config.clone());
-    let service = Service::open(ServiceOptions { data, config, opening: Opening::Begin, ..options.clone() })?;
-    let (mut group, mut bytes) = (Vec::new(), 0);
-    progress.begin(Stage::Read, earlier.bytes());
-    let renewal = Renewal::new(earlier, &service.collection.preparation);
-    earlier.versions(&mut |version, length| {
-        bytes += length;
-        group.push(renewal.renew(version)?);
-        if group.len() < GROUP {
-            return Ok(());
+/// A new collection of an earlier one.
+struct Building<'a> {
+    earlier: &'a Earlier,
+    /// Whether sketches have changed since, so that they are made again from the pages.
+    is_sketched_again: bool,
+}
+
+impl Building<'_> {
+    /// Builds the new collection in `data`. Returns the number of pages.
+    fn run(&self, options: &ServiceOptions, data: PathBuf, progress: &dyn Progress) -> Result<u64> {
+        let config = Some(self.earlier.config.clone());
+        let options = ServiceOptions { data, config, opening: Opening::Begin, ..options.clone() };
+        let service = Service::open(options)?;
+        let (mut group, mut bytes) = (Vec::new(), 0);
+        progress.begin(Stage::Read, self.earlier.bytes());
+        self.earlier.versions(&mut |version, length| {
+            bytes += length;
+            group.push(self.renewed(version, &service.collection.preparation)?);
+            if group.len() < GROUP {
+                return Ok(());
+            }
+            progress.advance(std::mem::take(&mut bytes));
+            hand_over(&service, std::mem::take(&mut group), progress)
+        })?;
+        progress.advance(bytes);
+        hand_over(&service, group, progress)?;
+        settle(&service, progress)?;
+        let pages = service.stats().pages;
+        service.close()?;
+        Ok(pages)
+    }
+
+    /// Today's version of an earlier one.
+    fn renewed(&self, version: Version, preparation: &Preparation) -> Result<Version> {
+        if !self.is_sketched_again || version.deed != Deed::Put || version.silent {
+            return Ok(with_name_of_today(version));
         }
-        progress.advance(std::mem::take(&mut bytes));
-        hand_over(&service, std::mem::take(&mut group), progress)
-    })?;
-    progress.advance(bytes);
-    hand_over(&service, group, progress)?;
-    settle(&service, progress)?;
-    let pages = service.stats().pages;
-    service.close()?;
-    Ok(pages)
+        let broken = |reason: String| Error::Broken { reason };
+        let Some(page) = preparation.whole(&version).map_err(broken)? else {
+            let (folder, found) = (self.earlier.data.clone(), self.earlier.facts.answers);
+            return Err(Error::CollectionWithoutPages { folder, found, page: version.name });
+        };
+        let again = preparation.buffers().and_then(|mut buffers| preparation.put(&page, &mut buffers));
+        again.map_err(|refusal| {
+            broken(format!(
+                "page {} cannot be read again: {refusal}; name its fields as before",
+                version.name
+            ))
+        })
+    }
 }
 
 fn hand_over(service: &Service, versions: Vec<Version>, progress: &dyn Progress) -> Result<()> {
@@ -104,40 +136,4 @@ fn hand_over(service: &Service, versions: Vec<Version>, progress: &dyn Progress)
         accepted.map_err(|refusal| Error::Broken { reason: refusal.to_string() })?;
     }
     Ok(())
-}
-
-/// Makes today's versions of earlier ones.
-struct Renewal<'a> {
-    preparation: &'a Preparation,
-    /// Whether sketches have changed since, so that they are made again from the pages.
-    is_sketched_again: bool,
-    folder: PathBuf,
-    answers: u32,
-}
-
-impl<'a> Renewal<'a> {
-    fn new(earlier: &Earlier, preparation: &'a Preparation) -> Renewal<'a> {
-        let answers = earlier.facts.answers;
-        let folder = earlier.data.clone();
-        Renewal { preparation, is_sketched_again: answers < SKETCHES_SINCE, folder, answers }
-    }
-
-    fn renew(&self, version: Version) -> Result<Version> {
-        if !self.is_sketched_again || version.deed != onecopy_store::Deed::Put || version.silent {
-            return Ok(earlier::with_name_of_today(version));
-        }
-        let broken = |reason: String| Error::Broken { reason };
-        let Some(page) = self.preparation.whole(&version).map_err(broken)? else {
-            let (folder, found, expected) = (self.folder.clone(), self.answers, ANSWER_VERSION);
-            return Err(Error::CollectionAnswers { folder, found, expected });
-        };
-        let again =
-            self.preparation.buffers().and_then(|mut buffers| self.preparation.put(&page, &mut buffers));
-        again.map_err(|refusal: Refusal| {
-            broken(format!(
-                "page {} cannot be read again: {refusal}; name its fields as before",
-                version.name
-            ))
-        })
-    }
 }

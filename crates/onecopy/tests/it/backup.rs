@@ -10,7 +10,7 @@ use tempfile::{TempDir, tempdir};
 use crate::client::{Server, folder_with_token, serve, serve_in};
 use crate::collection::{on, statuses};
 use crate::pages::{topic, window, write_corpus};
-use crate::program::{Call, onecopy};
+use crate::program::{Call, Finished, onecopy};
 use crate::results::files_below;
 use crate::stores::s3_for_backups;
 
@@ -92,6 +92,53 @@ fn a_bucket_works_like_a_folder() {
         .args("--to https://a.example/x")
         .fail(1)
         .says(&["a web server stores nothing"]);
+}
+
+#[test]
+fn the_commands_for_operators_work() {
+    let folder = tempdir().expect("a folder");
+    let input = write_corpus(folder.path(), 100);
+    on("import", folder.path()).arg(&input).args("--quiet").succeed();
+    let guide = include_str!("../../../../docs/OPERATING.md");
+    let section = guide.split("## Back it up").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let commands = section.expect("the section").lines().filter_map(|line| line.strip_prefix("onecopy "));
+    let finished: Vec<Finished> =
+        commands.map(|command| onecopy(command.split(' ')).within(folder.path()).succeed()).collect();
+    assert_eq!(finished.len(), 4);
+    assert!(finished[3].stdout.starts_with("No problems found."), "{}", finished[3].stdout);
+}
+
+/// Unpacks a collection of an earlier release into `pages` of a new folder.
+fn of_release(name: &str) -> TempDir {
+    let folder = tempdir().expect("a folder");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../onecopy-engine/tests/formats").join(name);
+    let packed = fs::read(path).expect("a fixture");
+    let bytes = zstd::stream::decode_all(&packed[..]).expect("zstd");
+    tar::Archive::new(&bytes[..]).unpack(folder.path().join("pages")).expect("a collection");
+    folder
+}
+
+#[test]
+fn the_first_command_on_an_earlier_collection_upgrades_it() {
+    let folder = of_release("format-2-0.1.tar.zst");
+    // A backup before the upgrade is one of the old format.
+    backup(folder.path()).succeed();
+    let status = on("status", folder.path()).succeed();
+    assert!(status.stderr.contains("from format 2 to format 3"), "{}", status.stderr);
+    assert!(status.stderr.contains("format-2 has its old files"), "{}", status.stderr);
+    assert_eq!(on("status", folder.path()).succeed().stderr, "");
+    on("check", folder.path()).succeed();
+    let mut server = serve_in(of_release("format-2-0.2.tar.zst"), "");
+    server.hear_of("the collection is upgraded");
+    server.get("/pages?page=sl/ash").with(200);
+    server.settle();
+    let (_, served) = server.end();
+    assert_eq!(export(served.path(), ""), export(folder.path(), ""));
+    let copy = restored(folder.path());
+    on("import", copy.path())
+        .arg(write_corpus(copy.path(), 10))
+        .succeed()
+        .says(&["from format 2 to format 3"]);
 }
 
 fn wait_for_snapshots(server: &Server, count: usize) -> Value {
