@@ -83,7 +83,7 @@ pub fn backup(job: &BackupJob, progress: &dyn Progress) -> Result<BackedUp> {
     };
     let written = writer.written();
     let line = depot.add(manifest)?;
-    // A collection of an old format has no name, and is not told from others.
+    // A collection of an old format has no name, so its snapshots may be mixed with those of others.
     let keep = job.keep.filter(|_| !line.collection.is_empty());
     let removed = keep.map_or(Ok(0), |keep| depot.prune(&line.collection, keep))?;
     let (pieces, new_pieces, new_bytes) = (written.pieces, written.new_pieces, written.new_bytes);

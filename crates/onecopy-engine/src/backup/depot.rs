@@ -118,7 +118,7 @@ impl OpenDepot {
         self.shelf.put(&path, bytes).map_err(|error| self.failed(&format!("cannot write {path}"), error))
     }
 
-    /// The stored bytes of a piece; `None` if it is not there.
+    /// The stored bytes of a piece; `None` if it is missing.
     pub(super) fn get(&self, piece: &Piece) -> Result<Option<Vec<u8>>> {
         let path = piece.path();
         self.shelf.get(&path).map_err(|error| self.failed(&format!("cannot read {path}"), error))

@@ -15,7 +15,7 @@ const PIECE_BYTES: u64 = 4 << 20;
 /// The zstd level of pieces.
 const COMPRESSION: i32 = 3;
 
-/// Writes pieces that are not there yet.
+/// Writes pieces that the depot lacks.
 pub(super) struct PieceWriter<'a> {
     depot: &'a OpenDepot,
     known: HashMap<String, Piece>,

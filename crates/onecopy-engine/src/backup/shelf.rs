@@ -47,14 +47,13 @@ impl Shelf {
         disk.sync()
     }
 
-    /// The names and lengths of all files below a folder.
+    /// The names and lengths of all files below a folder, also of those that a killed process left half written.
     pub(super) fn list(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
         match self {
             Shelf::Bucket(bucket) => bucket.list(folder),
             Shelf::Folder(root) => {
                 let mut files = Vec::new();
                 walk(&root.join(folder), "", &mut files)?;
-                files.retain(|(name, _)| !name.ends_with(PART));
                 Ok(files)
             }
         }

@@ -195,15 +195,18 @@ fn segment_name(segment: u32) -> String {
     format!("log-{segment:08}")
 }
 
-/// The files of the postings. Those of another format, and damaged ones, are of no use: opening the collection makes them
-/// again. A part that is missing was merged a moment ago.
+/// The files of the postings. A part that is missing was merged a moment ago. Postings of another format, and damaged ones,
+/// are of no use: opening the collection makes them again.
 fn postings(disk: &dyn Folder) -> Result<Vec<(String, Arc<dyn File>)>> {
     use onecopy_store::Error::{Damaged, Refused};
-    match Postings::files(disk) {
-        Err(Refused(_)) => Ok(Vec::new()),
-        Err(Damaged { file, .. }) if file == "postings" => Ok(Vec::new()),
-        files => Ok(files?),
+    for _ in 0..ATTEMPTS {
+        match Postings::files(disk) {
+            Err(Damaged { .. }) => {}
+            Err(Refused(_)) => break,
+            files => return Ok(files?),
+        }
     }
+    Ok(Vec::new())
 }
 
 fn unreadable(source: io::Error) -> Error {

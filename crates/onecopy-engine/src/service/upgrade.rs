@@ -2,7 +2,7 @@
 //!
 //! Formats differ in tables and postings; the log has the same records in all. So a new collection is built beside the old
 //! one, from the last version of each page, and then takes its place. The old files go to a folder of their own. Whenever
-//! the process is killed, the next call goes on: `switch` knows how far it was.
+//! the process is killed, the next call continues: `switch` knows how far it was.
 
 mod earlier;
 mod switch;
@@ -14,7 +14,7 @@ use onecopy_core::{ANSWER_VERSION, SKETCHES_SINCE};
 use onecopy_store::{Deed, Disk, Folder, Open, Overlay, Version};
 
 use super::accept::accept_versions;
-use super::collection::facts::{FORMAT, Facts, RESTORING};
+use super::collection::facts::{FORMAT, Facts, RESTORING, TABLES};
 use super::import::wait_for_room;
 use super::prepare::Preparation;
 use super::{Opening, Service, ServiceOptions, settle};
@@ -51,11 +51,13 @@ pub(super) fn upgrade_since(
     since: u32,
 ) -> Result<Option<Upgraded>> {
     let Ok(disk) = Disk::open(&options.data) else { return Ok(None) };
-    let Ok(_lock) = disk.lock() else { return Ok(None) };
-    if options.opening == Opening::Read || disk.open(RESTORING, Open::Read).is_ok() {
+    let switch = Switch::new(&options.data);
+    let is_collection = disk.open(TABLES, Open::Read).is_ok() || switch.is_begun();
+    let is_restored = disk.open(RESTORING, Open::Read).is_ok();
+    if options.opening == Opening::Read || is_restored || !is_collection {
         return Ok(None);
     }
-    let switch = Switch::new(&options.data);
+    let Ok(_lock) = disk.lock() else { return Ok(None) };
     switch.resume()?;
     // Nothing is written to the old files.
     let folder: Arc<dyn Folder> = Arc::new(Overlay::new(Arc::new(disk)));

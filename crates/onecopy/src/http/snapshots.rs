@@ -18,7 +18,7 @@ pub struct Snapshots {
     numbers: Mutex<SnapshotNumbers>,
 }
 
-/// What became of the snapshots since the start.
+/// Counts and times of snapshots since the start.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SnapshotNumbers {
     /// Whether one is being made.
@@ -98,7 +98,7 @@ impl Snapshots {
         }
     }
 
-    /// What became of the snapshots so far.
+    /// The counts and times so far.
     pub fn numbers(&self) -> SnapshotNumbers {
         self.lock().clone()
     }

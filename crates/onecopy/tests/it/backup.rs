@@ -184,7 +184,7 @@ fn a_server_makes_snapshots_while_pages_come_in() {
     };
     let cursor = cursor_of(folder).expect("a cursor");
     let server = serve_in(copy, "");
-    // What readers of the original know may be newer than the snapshot.
+    // Readers of the original may know changes that came after the snapshot.
     server.get(&format!("/feed?after={cursor}")).fails(410, "collection");
 }
 

@@ -1,4 +1,4 @@
-//! What a collection says about itself: its name, its format, the version of its answers. And the names of its files.
+//! A collection's name, its format, and the version of its answers; the names of its files.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -17,7 +17,7 @@ pub(crate) const RESTORING: &str = "restoring";
 /// The entry of the metadata with the collection's name.
 pub(crate) const ID: &str = "id";
 
-/// What a collection says about itself.
+/// The name and the versions of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Its name, which no other has. Formats before 3 have none.

@@ -1,4 +1,4 @@
-//! A restored snapshot is the collection as it was, whatever happens while it is copied, or to the copy.
+//! A restored snapshot is the collection as it was. Changes meanwhile, kills and damage are noticed or do no harm.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -82,7 +82,7 @@ fn a_restored_collection_is_the_same_and_goes_on() {
     let done = backup(&place.job(None), &Silent).unwrap();
     assert_eq!((done.line.collection.as_str(), done.line.pages), (&*id, 59));
     assert_eq!((done.new_pieces, done.pieces as usize), (done.pieces, place.pieces().len()));
-    // The owner goes on, and what comes later is not in the snapshot.
+    // The owner continues, and a later change is not in the snapshot.
     put(&service, 99, 9);
     let line = restore(&place.restore_to("restored", None), &Silent).unwrap();
     assert_eq!(line, done.line);
@@ -173,6 +173,10 @@ fn a_backup_that_stops_leaves_the_older_ones() {
         stopped += 1;
     }
     assert!(stopped > 5, "{stopped}");
+    fs::write(place.at("backups/pieces/half.part"), "half").unwrap();
+    put(&service, 99, 1);
+    let last = backup(&place.job(Some(3)), &Silent).unwrap();
+    assert_eq!((last.removed, place.at("backups/pieces/half.part").exists()), (0, false));
     restore(&place.restore_to("restored", Some(&first.line.snapshot)), &Silent).unwrap();
     assert_eq!(told(&place.open("restored")), before);
 }
@@ -203,6 +207,28 @@ fn a_restore_that_stops_is_no_collection_and_is_run_again() {
     let error = restore(&place.restore_to("mine", None), &Silent).unwrap_err();
     assert!(matches!(error, Error::RestoreNotEmpty { .. }), "{error}");
     assert_eq!(fs::read_dir(place.at("mine")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_collection_without_postings_is_backed_up() {
+    let place = Place::new();
+    let service = place.open("pages");
+    (0..30).for_each(|page| put(&service, page, 0));
+    assert!(service.drain(WAIT));
+    let before = told(&service);
+    service.close().unwrap();
+    for name in fs::read_dir(place.at("pages")).unwrap().map(|entry| entry.unwrap().path()) {
+        if name.display().to_string().contains("postings-") {
+            fs::remove_file(name).unwrap();
+        }
+    }
+    backup(&place.job(None), &Silent).unwrap();
+    restore(&place.restore_to("restored", None), &Silent).unwrap();
+    let restored = place.open("restored");
+    assert_eq!(told(&restored), before);
+    (0..30).for_each(|page| put(&restored, page, 1));
+    assert!(restored.drain(WAIT));
+    assert_eq!(restored.check().unwrap().wrong, Vec::<String>::new());
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) struct Earlier {
 /// Receives versions, with their length in the log.
 pub(super) type EachVersion<'a> = dyn FnMut(Version, u64) -> Result<()> + 'a;
 
-/// What a collection says about itself; `None` if it cannot be read, or there is none.
+/// The name and the versions of a collection; `None` if it cannot be read, or there is none.
 pub(super) fn facts(folder: &dyn Folder) -> Option<Facts> {
     let file = folder.open(TABLES, Open::Read).ok()?;
     if file.len().ok()? == 0 {
@@ -106,7 +106,7 @@ fn settled_to(tables: &Snapshot) -> Result<Position> {
     Ok(Position { segment, offset })
 }
 
-/// What is left of a page that is dead: its text is gone.
+/// The rest of a page that is dead. Its text is gone.
 fn remains(row: PageRow) -> Version {
     Version {
         deed: Deed::Put,

@@ -29,6 +29,11 @@ impl Switch {
         Switch { data: data.to_owned() }
     }
 
+    /// Whether an upgrade was begun and not finished.
+    pub(super) fn is_begun(&self) -> bool {
+        self.at(MOVING).is_dir() || self.at(BUILT).is_dir()
+    }
+
     /// Finishes a switch that was begun, and throws away a collection that is not complete.
     pub(super) fn resume(&self) -> Result<()> {
         if self.at(MOVING).is_dir() {
