@@ -124,7 +124,7 @@ pub use similarity::sketch::{Sketch, sketch};
 pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};
 pub use text::canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use text::shingle::{shingle, token_hashes, unshared};
-pub use version::ANSWER_VERSION;
+pub use version::{ANSWER_VERSION, SKETCHES_SINCE};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

@@ -245,11 +245,28 @@ pub enum Error {
         /// The collection's folder.
         folder: PathBuf,
     },
+    /// A restore into the folder was begun and not finished.
+    #[error("{folder}: a restore was not finished, so this is no collection yet")]
+    RestoreUnfinished {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A collection should be restored into a folder that has files.
+    #[error("{folder}: it is not empty, and a restore replaces nothing")]
+    RestoreNotEmpty {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A backup cannot be made or used.
+    #[error("backup {place}: {reason}")]
+    Backup {
+        /// Where it is.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The collection has the format of another version.
-    #[error(
-        "collection {folder}: it has format {found}, and this version reads format {expected}: use the version of \
-         onecopy that wrote it, export its pages there and import them here"
-    )]
+    #[error("collection {folder}: it has format {found}, and {}", other_version(*.found, *.expected, "format"))]
     CollectionFormat {
         /// The collection's folder.
         folder: PathBuf,
@@ -260,8 +277,8 @@ pub enum Error {
     },
     /// Another version made the collection's sketches and decisions.
     #[error(
-        "collection {folder}: its pages were compared by answer version {found}, and this version has {expected}: use \
-         the version of onecopy that wrote it, export its pages there and import them here"
+        "collection {folder}: its pages were compared by answer version {found}, and {}",
+        other_version(*.found, *.expected, "answer version")
     )]
     CollectionAnswers {
         /// The collection's folder.
@@ -270,6 +287,19 @@ pub enum Error {
         found: u32,
         /// The version of this program's answers.
         expected: u32,
+    },
+    /// The collection would have to be sketched again, and stores no pages.
+    #[error(
+        "collection {folder}: it cannot be upgraded, because sketches have changed since answer version {found} and \
+         page {page} is not stored: import the pages into a new collection from where they came"
+    )]
+    CollectionWithoutPages {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// The version of its answers.
+        found: u32,
+        /// A page that is not stored.
+        page: String,
     },
     /// The collection has another configuration than the requested one.
     #[error("collection {folder}: it was begun with another configuration, which it keeps")]
@@ -367,6 +397,18 @@ fn no_field(name: &str, known: &[String]) -> String {
     let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     let meant = crate::ingest::nearest(name, known).map(|near| format!(": did you mean `{near}`?"));
     format!("no field `{name}`; records have {}{}", names.join(", "), meant.unwrap_or_default())
+}
+
+fn other_version(found: u32, expected: u32, what: &str) -> String {
+    match found {
+        _ if (1..expected).contains(&found) => {
+            format!("this version has {what} {expected}: it must be upgraded first, while nobody uses it")
+        }
+        _ => format!(
+            "this version knows {what} 1 to {expected}: use the version of onecopy that wrote it, export its pages \
+             there and import them here"
+        ),
+    }
 }
 
 fn out_of_range(setting: Setting, value: u64) -> String {

@@ -9,8 +9,10 @@
 //! # Ok::<(), onecopy_engine::Error>(())
 //! ```
 
+mod backup;
 mod batch;
 mod census;
+mod clock;
 mod compare;
 mod compared_text;
 mod dedup;
@@ -34,9 +36,11 @@ mod run;
 mod service;
 mod tag;
 
+pub use backup::{BackedUp, BackupJob, Depot, RestoreJob, SnapshotLine, backup, list_backups, restore};
 #[doc(hidden)]
 pub use census::census_of;
 pub use census::{Census, census};
+pub use clock::utc;
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
@@ -68,7 +72,8 @@ pub use service::{
     Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,
     GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening,
     PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service,
-    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, import, plan_import, settle,
+    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, Upgraded, import, plan_import,
+    settle, upgrade,
 };
 pub use tag::{Tagged, tag_pages};
 

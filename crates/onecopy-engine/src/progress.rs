@@ -98,6 +98,28 @@ pub enum Note {
         /// The folder.
         folder: std::path::PathBuf,
     },
+    /// A collection of an earlier version is about to be upgraded.
+    #[error("{}: upgrading the collection from format {from} to format {to}", folder.display())]
+    Upgrading {
+        /// The collection's folder.
+        folder: std::path::PathBuf,
+        /// Its format.
+        from: u32,
+        /// The format of this version.
+        to: u32,
+    },
+    /// A collection was upgraded.
+    #[error(
+        "{}: the collection is upgraded; {} has its old files, and can be removed",
+        folder.display(),
+        before.display()
+    )]
+    Upgraded {
+        /// The collection's folder.
+        folder: std::path::PathBuf,
+        /// The folder with the old files.
+        before: std::path::PathBuf,
+    },
     /// Some files in folders and containers are no pages.
     #[error("{files} files are no pages (images, style sheets, indexes and the like) and were skipped")]
     NoPages {

@@ -1,6 +1,7 @@
 //! The command line. Its defaults come from the libraries, except those of the HTTP server and of lists.
 
 mod age;
+mod backup;
 mod check;
 mod choice;
 mod collection;
@@ -28,6 +29,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use onecopy_engine::{Environment, MirrorRules};
 
+pub use backup::{BackupArgs, RestoreArgs};
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use dedup::DedupArgs;
@@ -105,6 +107,12 @@ pub enum Command {
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
+    /// Copy a collection as of one moment to a folder or an object store
+    #[command(after_help = backup::BACKUP_EXAMPLES)]
+    Backup(BackupArgs),
+    /// Make a collection of a snapshot
+    #[command(after_help = backup::RESTORE_EXAMPLES)]
+    Restore(RestoreArgs),
     /// List the methods that compare pages, or explain one and its parameters
     #[command(after_help = METHODS_EXAMPLES)]
     Methods(MethodsArgs),

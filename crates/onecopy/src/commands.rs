@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod backup;
 pub mod check;
 pub mod collection;
 pub mod compare;
@@ -122,8 +123,11 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::AmbiguousPage { .. }
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }
+            | Error::RestoreUnfinished { .. }
+            | Error::RestoreNotEmpty { .. }
             | Error::CollectionFormat { .. }
             | Error::CollectionAnswers { .. }
+            | Error::CollectionWithoutPages { .. }
             | Error::CollectionConfig { .. }
             | Error::CollectionConfigDamaged { .. }
             | Error::CollectionMethod { .. }

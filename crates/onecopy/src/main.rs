@@ -56,6 +56,8 @@ fn main() -> ExitCode {
         Command::Pages(args) => commands::pages::run(&args),
         Command::Sync(args) => commands::sync::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Restore(args) => commands::backup::run_restore(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

@@ -60,6 +60,14 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoCollection { folder } => {
             return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
         }
+        Error::CollectionFormat { found, expected, .. }
+        | Error::CollectionAnswers { found, expected, .. }
+            if (1..*expected).contains(found) =>
+        {
+            "any command on the collection does that, such as `onecopy status`; stop its service first"
+        }
+        Error::RestoreUnfinished { .. } => "run the same `onecopy restore` again, or remove the folder",
+        Error::RestoreNotEmpty { .. } => "give a new or an empty folder with --data",
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }

@@ -10,6 +10,7 @@ mod warc; //      archives made of records, packed in every way, and a strict re
 
 // Tests.
 mod archives; //  WARC, WET and ARC: pages are found in any record, and kept archives are unchanged
+mod backup; //    snapshots of a collection, and collections restored from them
 mod choices; //   flags decide which page wins, which fields are read and which text is compared
 mod collection; // `import`, `export`, `status`, `groups` and `check`: a collection on disk, without a server
 mod compare; //   `compare` measures two pages and shows what matched
