@@ -12,6 +12,7 @@ mod groups;
 mod import;
 mod input;
 mod man;
+mod rank;
 mod serve;
 mod status;
 mod text;
@@ -29,6 +30,7 @@ pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
+pub use rank::RankArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
 
@@ -57,6 +59,9 @@ pub enum Command {
     /// Find hosts and folders of a finished run that mirror each other
     #[command(after_help = MIRRORS_EXAMPLES)]
     Mirrors(MirrorsArgs),
+    /// Score pages by the links between them (PageRank)
+    #[command(after_help = rank::EXAMPLES)]
+    Rank(Box<RankArgs>),
     /// Measure methods on labelled pages: precision, recall and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
@@ -95,6 +100,7 @@ Examples:
   onecopy explain clean page-1              explain why a page was removed, or kept
   onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
+  onecopy rank pages.jsonl --out scores.tsv score pages by their links
   onecopy eval sets/mine                    measure methods on your labelled pages
   onecopy serve --data pages                keep groups up to date as pages change, over HTTP
   onecopy import --data pages pages.jsonl   put pages into a collection on disk

@@ -13,6 +13,7 @@ pub mod import;
 pub mod man;
 pub mod methods;
 pub mod mirrors;
+pub mod rank;
 pub mod rules;
 pub mod serve;
 pub mod status;

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Rules => commands::rules::run(),
         Command::Mirrors(args) => commands::mirrors::run(&args),
+        Command::Rank(args) => commands::rank::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
