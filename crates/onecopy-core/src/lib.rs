@@ -66,6 +66,7 @@
 
 pub mod columnar;
 mod config;
+mod cost;
 mod decide;
 mod dedup;
 mod hash;
@@ -81,6 +82,7 @@ pub use config::{
     CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, PageRankRules,
     Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
 };
+pub use cost::{CostProfile, Machines, Scheme, machines, published_profiles, saving};
 pub use decide::candidate::{Rarity, RarityError, count, keys};
 pub use decide::connect::connect;
 pub use decide::group::{Groups, group};
@@ -107,7 +109,7 @@ pub use page::record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use page::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
 pub use pagerank::{
-    Convergence, Counted, Election, PageRank, Resets, cast_votes, count_votes, in_links, key as link_key,
+    Convergence, Counted, Election, InLinks, PageRank, Resets, cast_votes, count_votes, key as link_key,
     pack_links, pagerank, voters,
 };
 pub use similarity::filter::{Filter, FilterRules};

@@ -9,9 +9,9 @@
 //! Voters are numbered by their links, most first: the votes that are asked for most then share cache lines. Every sum
 //! has a fixed order, so an engine may divide pages among threads.
 
-mod packed;
+mod in_links;
 
-pub use packed::{in_links, pack_links};
+pub use in_links::{InLinks, pack_links};
 
 use crate::config::PageRankRules;
 
@@ -124,12 +124,12 @@ impl Counted {
     }
 }
 
-/// Replaces the scores of some pages by the votes of an iteration. `packed` are their links, from [`pack_links`].
-pub fn count_votes(packed: &[u8], election: &Election, resets: Resets, scores: &mut [f64]) -> Counted {
-    let (mut counted, mut links) = (Counted::default(), packed::Links::new(packed));
+/// Replaces the scores of some pages by the votes of an iteration.
+pub fn count_votes(links: InLinks, election: &Election, resets: Resets, scores: &mut [f64]) -> Counted {
+    let mut counted = Counted::default();
     let from_resets = election.reset + (1.0 - election.reset) * election.shared;
-    for (page, score) in scores.iter_mut().enumerate() {
-        let (sum, votes) = links.sum(election.votes);
+    for ((page, score), (voters, votes)) in scores.iter_mut().enumerate().zip(links.pages()) {
+        let sum: f64 = voters.iter().map(|&voter| election.votes[voter as usize]).sum();
         let new = from_resets * resets.of(page) + (1.0 - election.reset) * sum;
         counted.change += (new - *score).abs();
         counted.shared += if votes { 0.0 } else { new };
@@ -166,7 +166,7 @@ pub fn pagerank(pages: usize, links: &[(u32, u32)], resets: Resets, rules: &Page
     loop {
         shared += cast_votes(&mut votes, &links, |voter| scores[voters[voter].1 as usize]);
         let election = Election { votes: &votes, shared, reset: rules.reset };
-        let counted = count_votes(&packed, &election, resets, &mut scores);
+        let counted = count_votes(InLinks::new(pages, &packed), &election, resets, &mut scores);
         shared = counted.shared;
         if !convergence.goes_on(counted.change) {
             return PageRank { scores, convergence };

@@ -5,7 +5,7 @@
 //! 3. `iterate` repeats the step of `onecopy_core` until the scores stand still, on all threads.
 //! 4. `write` sorts the scores, best first.
 //!
-//! Memory holds a few dozen bytes a page. Names and, if they do not fit, links are on disk.
+//! Memory holds a few dozen bytes per page. Names and, if they do not fit, links are on disk.
 
 mod graph;
 mod iterate;

@@ -5,6 +5,7 @@ mod check;
 mod choice;
 mod collection;
 mod compare;
+mod cost;
 mod dedup;
 mod eval;
 mod export;
@@ -24,6 +25,7 @@ use onecopy_engine::{Environment, MirrorRules};
 
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
+pub use cost::CostArgs;
 pub use dedup::DedupArgs;
 pub use eval::EvalArgs;
 pub use export::{ExportArgs, ExportStatus};
@@ -65,6 +67,9 @@ pub enum Command {
     /// Measure methods on labelled pages: precision, recall and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Compare the cost of removing duplicates before serving pages, or from each result
+    #[command(after_help = cost::EXAMPLES)]
+    Cost(Box<CostArgs>),
     /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),

@@ -4,6 +4,7 @@ pub mod check;
 pub mod collection;
 pub mod compare;
 pub mod completions;
+pub mod cost;
 pub mod dedup;
 pub mod eval;
 pub mod explain;
@@ -114,6 +115,8 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::OutputChanged { .. }
             | Error::OutputInUse { .. }
             | Error::InputInOutput { .. }
+            | Error::FileExists { .. }
+            | Error::ScoreFormat { .. }
             | Error::NotLines { .. }
             | Error::AmbiguousPage { .. }
             | Error::RunsDiffer

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Mirrors(args) => commands::mirrors::run(&args),
         Command::Rank(args) => commands::rank::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
+        Command::Cost(args) => commands::cost::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),

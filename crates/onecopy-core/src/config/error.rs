@@ -134,6 +134,16 @@ pub enum ConfigError {
         /// The tolerance.
         tolerance: f64,
     },
+    /// A number of a cost profile cannot be used.
+    #[error(
+        "{name} {value} is out of range: shares are from 0 to below 1, rates above 0, and others from 0 on"
+    )]
+    CostInput {
+        /// The number's name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// No iteration is allowed.
     #[error("scores need at least 1 iteration: give a number such as 300, not 0")]
     Iterations,

@@ -62,9 +62,15 @@ proptest! {
         let links: Vec<u64> = links.iter().filter(|link| link.0 < pages).map(|&(to, from)| key(to, from)).collect();
         let mut packed = Vec::new();
         pack_links(pages, &links, |page| page % 3 == 0, &mut packed);
-        let counts: Vec<u32> = in_links(&packed).collect();
+        let found = InLinks::new(pages as usize, &packed);
+        let counts: Vec<u32> = found.counts().collect();
         let expected = (0..pages).map(|page| links.iter().filter(|&&link| (link >> 32) as u32 == page).count() as u32);
         prop_assert_eq!(counts, expected.collect::<Vec<_>>());
+        let again = (0..pages).zip(found.pages()).flat_map(|(page, (voters, votes))| {
+            assert_eq!(votes, page % 3 == 0);
+            voters.iter().map(move |&voter| key(page, voter)).collect::<Vec<_>>()
+        });
+        prop_assert_eq!(again.collect::<Vec<_>>(), links);
     }
 }
 

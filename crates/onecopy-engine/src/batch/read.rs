@@ -44,10 +44,7 @@ pub(crate) fn read(
     progress: &dyn Progress,
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
-    let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
-    let popularity = scores(job, work, progress)?;
-    let popularity = popularity.as_ref();
-    let shared = Shared { job, method, sources, opener: &work.opener, names, seen, popularity };
+    let shared = Shared::new(job, work, method, progress)?;
     let rarity_bits = if method.asks_rarity() { budget.rarity_bits } else { 0 };
     let counters = Counters::new(rarity_bits, budget.rarity_share);
     let total = sources.iter().map(|source| source.bytes).sum();
@@ -102,9 +99,7 @@ pub(crate) fn read(
     });
     let mut collector = collector.into_inner().expect("no thread panics with this lock");
     collector.end(feed.ends())?;
-    if let (Some(path), Some(true)) = (&job.popularity, popularity.map(Popularity::is_useless)) {
-        progress.note(&Note::NoPageScored { path: path.clone() });
-    }
+    shared.note_scores(progress);
     match read {
         Ok(()) => Ok((collector.finish()?, counters)),
         Err(error) => Err(collector.save_after(job, error, progress)),
@@ -162,13 +157,34 @@ struct Shared<'a> {
     opener: &'a Opener,
     names: FieldNames,
     seen: Seen,
-    popularity: Option<&'a Popularity>,
+    popularity: Option<Popularity>,
 }
 
 impl<'a> Shared<'a> {
+    fn new(
+        job: &'a Job,
+        work: &'a Work,
+        method: &'a dyn Method,
+        progress: &dyn Progress,
+    ) -> Result<Shared<'a>> {
+        let (names, seen) = (FieldNames::new(&job.fields), Seen::new(work.budget.seen));
+        let (sources, opener, popularity) =
+            (&work.run.inputs.sources, &work.opener, scores(job, work, progress)?);
+        Ok(Shared { job, method, sources, opener, names, seen, popularity })
+    }
+
+    /// Says so if the scores of the job fit no page.
+    fn note_scores(&self, progress: &dyn Progress) {
+        if let (Some(path), Some(popularity)) = (&self.job.popularity, &self.popularity)
+            && popularity.is_useless()
+        {
+            progress.note(&Note::NoPageScored { path: path.clone() });
+        }
+    }
+
     /// Gives a page the score that the job has for it.
     fn rate(&self, record: &mut Record) {
-        if let Some(popularity) = self.popularity {
+        if let Some(popularity) = &self.popularity {
             popularity.rate(record);
         }
     }

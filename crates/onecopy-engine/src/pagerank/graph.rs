@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use onecopy_core::{link_key, pack_links, voters};
+use onecopy_core::{InLinks, link_key, pack_links, voters};
 
 use super::pages::{BYTES_A_PAGE, PageFacts, Pages, STRIPES, Stripe, place_of, stripe_of};
 use super::resets::ResetWeights;
@@ -23,7 +23,7 @@ use crate::progress::{Note, Progress, Stage};
 /// The number of a page or voter that does not count.
 const NONE: u32 = u32::MAX;
 /// About the bytes of a packed link, and of a link while its stripe is sorted.
-const PACKED_BYTES: u64 = 3;
+const PACKED_BYTES: u64 = 4;
 const SORTED_BYTES: u64 = 16;
 
 /// Pages and the links between them.
@@ -49,8 +49,8 @@ pub(super) struct PackedStripe {
 }
 
 enum PackedLinks {
-    Memory(Vec<u8>),
-    Disk(PathBuf),
+    Memory(Vec<u32>),
+    Disk { path: PathBuf, numbers: usize },
 }
 
 /// A stripe whose pages are in order.
@@ -87,12 +87,12 @@ impl Graph {
             STRIPES,
             || (),
             |(), number| {
-                let (bytes, links) = packing.pack(number)?;
+                let (packed_links, links) = packing.pack(number)?;
                 total.fetch_add(links, Ordering::Relaxed);
                 let links = if on_disk {
-                    on_disk_links(scratch, number, &bytes)?
+                    on_disk_links(scratch, number, &packed_links)?
                 } else {
-                    PackedLinks::Memory(bytes)
+                    PackedLinks::Memory(packed_links)
                 };
                 *packed[number].lock() = Some(links);
                 progress.advance(1);
@@ -129,7 +129,7 @@ impl Graph {
 
     /// Whether links are on disk.
     pub(super) fn is_on_disk(&self) -> bool {
-        self.stripes.iter().any(|stripe| matches!(stripe.links, PackedLinks::Disk(_)))
+        self.stripes.iter().any(|stripe| matches!(stripe.links, PackedLinks::Disk { .. }))
     }
 
     /// The number of pages that link to no page.
@@ -170,15 +170,17 @@ impl Graph {
 
 impl PackedStripe {
     /// Its packed links. `buffer` holds those that are on disk.
-    pub(super) fn links<'a>(&'a self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        match &self.links {
-            PackedLinks::Memory(links) => Ok(links),
-            PackedLinks::Disk(path) => {
-                buffer.clear();
-                File::open(path).and_then(|mut file| file.read_to_end(buffer)).at("read", path)?;
-                Ok(buffer)
+    pub(super) fn links<'a>(&'a self, buffer: &'a mut Vec<u32>) -> Result<InLinks<'a>> {
+        let packed = match &self.links {
+            PackedLinks::Memory(links) => links,
+            PackedLinks::Disk { path, numbers } => {
+                buffer.resize(*numbers, 0);
+                let bytes = bytemuck::cast_slice_mut(buffer);
+                File::open(path).and_then(|mut file| file.read_exact(bytes)).at("read", path)?;
+                buffer
             }
-        }
+        };
+        Ok(InLinks::new(self.pages.len(), packed))
     }
 
     /// The names of its pages in order, and whether each was only linked to.
@@ -274,7 +276,7 @@ struct Packing<'a> {
 
 impl Packing<'_> {
     /// The packed links to the pages of a stripe, and their number.
-    fn pack(&self, number: usize) -> Result<(Vec<u8>, u64)> {
+    fn pack(&self, number: usize) -> Result<(Vec<u32>, u64)> {
         let OrderedStripe { stripe, places, position, .. } = &self.ordered[number];
         let bytes = stripe.links.read()?;
         let pairs = bytes.chunks_exact(8).map(|pair| {
@@ -292,15 +294,14 @@ impl Packing<'_> {
             self.voter_links[link as u32 as usize].fetch_add(1, Ordering::Relaxed);
         }
         let votes = |page: u32| stripe.facts[places[page as usize] as usize].links() > 0;
-        let mut packed = Vec::with_capacity(links.len() * 2 + places.len() * 2);
+        let mut packed = Vec::with_capacity(links.len() + places.len());
         pack_links(places.len() as u32, &links, votes, &mut packed);
-        packed.shrink_to_fit();
         Ok((packed, links.len() as u64))
     }
 }
 
-fn on_disk_links(scratch: &Scratch, number: usize, bytes: &[u8]) -> Result<PackedLinks> {
+fn on_disk_links(scratch: &Scratch, number: usize, packed: &[u32]) -> Result<PackedLinks> {
     let path = scratch.path().join(format!("links-{number}"));
-    fs::write(&path, bytes).at("write", &path)?;
-    Ok(PackedLinks::Disk(path))
+    fs::write(&path, bytemuck::cast_slice::<u32, u8>(packed)).at("write", &path)?;
+    Ok(PackedLinks::Disk { path, numbers: packed.len() })
 }

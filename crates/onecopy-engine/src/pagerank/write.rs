@@ -6,8 +6,6 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use onecopy_core::in_links;
-
 use super::graph::{Graph, PackedStripe};
 use super::scratch::Scratch;
 use super::{PageRankJob, RankedPage};
@@ -79,10 +77,10 @@ struct StripeScores<'a> {
 }
 
 /// Writes the pages of a stripe, best first, to a file.
-fn sort(stripe: &PackedStripe, facts: &StripeScores, buffer: &mut Vec<u8>, path: &Path) -> Result<()> {
+fn sort(stripe: &PackedStripe, facts: &StripeScores, buffer: &mut Vec<u32>, path: &Path) -> Result<()> {
     let text = stripe.names.read()?;
     let names = stripe.names(&text);
-    let links_in: Vec<u32> = in_links(stripe.links(buffer)?).collect();
+    let links_in: Vec<u32> = stripe.links(buffer)?.counts().collect();
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_unstable_by(|&a, &b| {
         facts.scores[b].total_cmp(&facts.scores[a]).then_with(|| names[a].0.cmp(names[b].0))

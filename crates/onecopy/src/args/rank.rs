@@ -67,7 +67,7 @@ pub struct RankArgs {
     /// The most iterations
     #[arg(long, value_name = "N", default_value_t = PageRankRules::default().iterations)]
     pub iterations: u32,
-    /// What happens to pages that are linked to and not in the input
+    /// The treatment of pages that are linked to and not in the input
     #[arg(long, value_enum, default_value_t)]
     pub unknown: UnknownArg,
     /// Count links that are marked rel=nofollow
