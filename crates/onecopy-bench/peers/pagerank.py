@@ -87,7 +87,7 @@ def rustworkx_solver(path, tolerance):
     graph = rustworkx.PyDiGraph.read_edge_list(path, deliminator="\t")
 
     def solve():
-        found = rustworkx.pagerank(graph, alpha=DAMPING, tol=tolerance)
+        found = rustworkx.pagerank(graph, alpha=DAMPING, tol=tolerance / graph.num_nodes(), max_iter=300)
         return np.array([found[page] for page in range(len(found))])
 
     return solve
