@@ -72,7 +72,7 @@ def networkit_solver(a, b, tolerance):
     graph.removeSelfLoops()
 
     def solve():
-        handling = nk.centrality.SinkHandling.DISTRIBUTE_SINKS
+        handling = nk.centrality.SinkHandling.DistributeSinks
         ranking = nk.centrality.PageRank(graph, DAMPING, tolerance, distributeSinks=handling)
         ranking.norm = nk.centrality.Norm.L1_NORM
         ranking.run()

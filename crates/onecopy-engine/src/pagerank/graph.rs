@@ -171,11 +171,11 @@ impl Graph {
 impl PackedStripe {
     /// Its packed links. `buffer` holds those that are on disk.
     pub(super) fn links<'a>(&'a self, buffer: &'a mut Vec<u32>) -> Result<InLinks<'a>> {
-        let packed = match &self.links {
+        let packed: &[u32] = match &self.links {
             PackedLinks::Memory(links) => links,
             PackedLinks::Disk { path, numbers } => {
                 buffer.resize(*numbers, 0);
-                let bytes = bytemuck::cast_slice_mut(buffer);
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer.as_mut_slice());
                 File::open(path).and_then(|mut file| file.read_exact(bytes)).at("read", path)?;
                 buffer
             }
