@@ -73,14 +73,16 @@ mod hash;
 mod page;
 mod pagerank;
 pub mod reference;
+mod refine;
 pub mod simd;
 mod similarity;
 mod text;
 mod version;
 
 pub use config::{
-    CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, PageRankRules,
-    Punctuation, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
+    CONTAINED, CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering,
+    PASSAGE_WORDS, PageRankRules, Punctuation, REFINE_METHOD, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules,
+    TAG_METHOD, Unit, WinnerRule, Words,
 };
 pub use cost::{CostProfile, Machines, Scheme, machines, published_profiles, saving};
 pub use decide::candidate::{Rarity, RarityError, count, keys};
@@ -99,7 +101,7 @@ pub use page::charset::decode;
 pub use page::head::{Head, head};
 #[doc(hidden)]
 pub use page::html::{Judged, context, describe_blocks};
-pub use page::html::{OutLink, each_link, html_to_parts, html_to_text, links};
+pub use page::html::{MainContent, OutLink, each_link, html_to_parts, html_to_text, links};
 pub use page::id::canonical_id;
 pub use page::language::{Language, language};
 pub use page::link::{
@@ -111,6 +113,10 @@ pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
 pub use pagerank::{
     Convergence, Counted, Election, InLinks, PageRank, Resets, cast_votes, count_votes, key as link_key,
     pack_links, pagerank, voters,
+};
+pub use refine::{
+    Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Refined, Relation, TAG_VERSION, Tag,
+    TagError, refine,
 };
 pub use similarity::filter::{Filter, FilterRules};
 pub use similarity::hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};

@@ -4,7 +4,7 @@ mod leg;
 
 pub(crate) use leg::Leg;
 
-/// The stages of a run, in order, followed by the extra stages of an evaluation.
+/// The stages of a run, in order, followed by the extra stages of an evaluation and of a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
@@ -26,6 +26,8 @@ pub enum Stage {
     Pairs,
     /// Lets pages vote for the pages that they link to, again and again. Progress counts iterations.
     Vote,
+    /// Sends statuses to an index. Progress counts changes, or pages of a finished run.
+    Sync,
 }
 
 impl Stage {
@@ -44,6 +46,7 @@ impl Stage {
             Stage::Write => "write",
             Stage::Sketch => "sketch",
             Stage::Vote => "vote",
+            Stage::Sync => "sync",
         }
     }
 
@@ -54,6 +57,7 @@ impl Stage {
             Stage::Group => "shared keys",
             Stage::Pairs => "pairs",
             Stage::Vote => "iterations",
+            Stage::Sync => "changes",
             Stage::Order | Stage::Index | Stage::Compare | Stage::Sketch => "pages",
         }
     }

@@ -122,6 +122,7 @@ fn of_config(error: &ConfigError) -> Option<String> {
         | ConfigError::RepeatedParameter { .. }
         | ConfigError::Parameter { .. }
         | ConfigError::Combination { .. } => "--method",
+        ConfigError::Filter { rule, .. } => return Some(format!("set it with --{rule}")),
         ConfigError::MirrorScore { .. } => "--score",
         ConfigError::MirrorPaths => "--least-paths",
         ConfigError::Reset { .. } => "--reset",

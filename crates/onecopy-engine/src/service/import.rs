@@ -15,9 +15,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use plan::{ImportPlan, plan_import};
+pub(crate) use plan::{ImportReading, reach};
 
 use self::hand_over::Turns;
-use self::plan::ImportReading;
 use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};
