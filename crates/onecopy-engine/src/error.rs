@@ -379,6 +379,52 @@ pub enum Error {
         /// The places of some of them.
         places: Vec<String>,
     },
+    /// The file for scores exists.
+    #[error("{path} exists, and results never replace a file unasked")]
+    FileExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name of the file for scores tells no format.
+    #[error("{path}: scores are written as .jsonl, .tsv or .parquet, and the name has none of these endings")]
+    ScoreFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The input has no link from one page to another.
+    #[error("{}", no_links(*.read, .rejected.as_deref()))]
+    NoLinks {
+        /// The pages that were read.
+        read: u64,
+        /// The first record that could not be read, and why.
+        rejected: Option<String>,
+    },
+    /// A line of a file of resets has no valid weight.
+    #[error("{path}, line {line}: `{text}` is not a page and its weight, a number from 0 on")]
+    ResetWeight {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Its text.
+        text: String,
+    },
+    /// No page of a file of resets has a weight above zero and a place in the input.
+    #[error(
+        "{path}: all weights are zero, so no reader could start anywhere; {unknown} lines name unknown pages"
+    )]
+    NoResets {
+        /// The file.
+        path: PathBuf,
+        /// Lines that name pages that are not in the input.
+        unknown: u64,
+    },
+    /// A file of scores has none.
+    #[error("{path} has no scores: each record needs a page and its pagerank")]
+    NoScores {
+        /// The file.
+        path: PathBuf,
+    },
     /// An input of a finished run changed, so its pages cannot be read again.
     #[error("{input} changed since the run, so its pages cannot be read again")]
     InputChanged {
@@ -389,6 +435,11 @@ pub enum Error {
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn no_links(read: u64, rejected: Option<&str>) -> String {
+    let rejected = rejected.map(|first| format!("; the first that could not be read: {first}"));
+    format!("none of the {read} records links to another page{}", rejected.unwrap_or_default())
+}
 
 fn no_field(name: &str, known: &[String]) -> String {
     if known.is_empty() {

@@ -31,7 +31,11 @@ pub(crate) use packing::{
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
+pub(crate) use record::{
+    FieldNames, LinkedLine, as_json, document, read_document, read_line, read_linked, to_line,
+};
 pub(crate) use record::{FieldNames, as_json, document, read_document, read_line, to_line};
+pub(crate) use remote::Stores;
 pub(crate) use remote::{Bucket, Stores, is_remote};
 pub(crate) use split::{ArraySplit, SplitChunks, TableSplit, copy_kept};
 pub(crate) use walk::{RecordReader, ends_in_a_record, walk};

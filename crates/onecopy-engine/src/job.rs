@@ -33,6 +33,8 @@ pub struct Job {
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
+    /// A file with the scores of pages, such as a ranking writes. A score replaces the popularity of its page.
+    pub popularity: Option<PathBuf>,
     /// The number of pages for measuring the recall of an approximate method after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
@@ -59,6 +61,7 @@ impl Job {
             outputs: Outputs::default(),
             cdxj: false,
             environment: Environment::default(),
+            popularity: None,
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
@@ -141,6 +144,9 @@ pub struct Fields {
     pub redirect: Option<String>,
     /// The canonical address that the page states.
     pub canonical: Option<String>,
+    /// The pages that the page links to. Only a ranking reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<String>,
 }
 
 /// Which results to write beside `removed.jsonl`, `groups.jsonl`, `pages.jsonl` and `rejected.jsonl`. Changes no answer.

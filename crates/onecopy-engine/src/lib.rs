@@ -28,6 +28,7 @@ mod listed;
 mod lock;
 mod mirrors;
 mod output;
+mod pagerank;
 mod parallel;
 mod progress;
 mod report;
@@ -62,7 +63,10 @@ pub use job::{
 };
 pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
-pub use onecopy_core::{Config, ConfigError, MirrorRules};
+pub use onecopy_core::{Config, ConfigError, MirrorRules, PageRankRules};
+pub use pagerank::{
+    LinkCounts, LinkInput, Nofollow, PageRankJob, RankedPage, Ranking, UnknownPages, rank_pages,
+};
 pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{
     Archives, Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,

@@ -24,6 +24,8 @@ pub enum Stage {
     Sketch,
     /// Compares all pairs of a labelled set. Progress counts pairs.
     Pairs,
+    /// Lets pages vote for the pages that they link to, again and again. Progress counts iterations.
+    Vote,
     /// Sends statuses to an index. Progress counts changes, or pages of a finished run.
     Sync,
 }
@@ -43,6 +45,7 @@ impl Stage {
             Stage::Group => "group",
             Stage::Write => "write",
             Stage::Sketch => "sketch",
+            Stage::Vote => "vote",
             Stage::Sync => "sync",
         }
     }
@@ -53,6 +56,7 @@ impl Stage {
             Stage::Read | Stage::Write => "bytes",
             Stage::Group => "shared keys",
             Stage::Pairs => "pairs",
+            Stage::Vote => "iterations",
             Stage::Sync => "changes",
             Stage::Order | Stage::Index | Stage::Compare | Stage::Sketch => "pages",
         }
@@ -143,6 +147,28 @@ pub enum Note {
         pages: usize,
         /// The number of listed pairs with such a page.
         pairs: usize,
+    },
+    /// Scores were still changing when the last allowed iteration ended.
+    #[error("the scores still changed by {change:.1e} in iteration {iterations}, the last that is allowed")]
+    NotConverged {
+        /// The allowed number.
+        iterations: u32,
+        /// The change of the last.
+        change: f64,
+    },
+    /// Some lines of a file of resets name pages that are not in the input.
+    #[error("{}: {lines} lines name pages that are not in the input, and do not count", path.display())]
+    UnknownResets {
+        /// The file.
+        path: std::path::PathBuf,
+        /// How many.
+        lines: u64,
+    },
+    /// No page of the input has a score.
+    #[error("{}: no page of the input has a score there", path.display())]
+    NoPageScored {
+        /// The file.
+        path: std::path::PathBuf,
     },
     /// Unlisted pairs of a labelled set count as different pages.
     #[error("{set}: pairs that are not listed count as different pages")]

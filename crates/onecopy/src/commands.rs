@@ -5,6 +5,7 @@ pub mod check;
 pub mod collection;
 pub mod compare;
 pub mod completions;
+pub mod cost;
 pub mod dedup;
 pub mod eval;
 pub mod explain;
@@ -16,6 +17,7 @@ pub mod methods;
 pub mod mirrors;
 pub mod pages;
 pub mod proxy;
+pub mod rank;
 pub mod refine;
 pub mod rules;
 pub mod serve;
@@ -119,6 +121,8 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::OutputChanged { .. }
             | Error::OutputInUse { .. }
             | Error::InputInOutput { .. }
+            | Error::FileExists { .. }
+            | Error::ScoreFormat { .. }
             | Error::NotLines { .. }
             | Error::AmbiguousPage { .. }
             | Error::RunsDiffer

@@ -26,7 +26,7 @@ use crate::job::{Job, KeptPages, Outputs};
 use crate::parallel::Gate;
 use crate::progress::{Note, Progress};
 use crate::report::Report;
-use crate::run::{self, Run};
+use crate::run::{self, Run, ScoreStamp};
 use finished::Finished;
 use folder::{Holds, WORKING};
 use names::Published;
@@ -147,6 +147,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         payloads: Some(job.payloads),
         cdxj: job.cdxj,
         inputs,
+        popularity: job.popularity.as_deref().map(ScoreStamp::of).transpose()?,
         chunk_bytes,
         results: BTreeMap::new(),
     })

@@ -65,7 +65,7 @@ fn has_fields(format: Format) -> bool {
 }
 
 fn named(fields: &Fields) -> Vec<Named<'_>> {
-    let Fields { text, id, url, time, popularity, redirect, canonical } = fields;
+    let Fields { text, id, url, time, popularity, redirect, canonical, links } = fields;
     let parts = [
         ("text", text),
         ("id", id),
@@ -74,6 +74,7 @@ fn named(fields: &Fields) -> Vec<Named<'_>> {
         ("popularity", popularity),
         ("redirect", redirect),
         ("canonical", canonical),
+        ("links", links),
     ];
     parts.into_iter().filter_map(|(part, name)| Some((part, name.as_deref()?))).collect()
 }

@@ -24,7 +24,8 @@ use crate::report::Counts;
 use columns::{PAGES, REJECTED, REMOVED};
 use forms::{List, NameList};
 
-pub(super) use cell::Cell;
+pub(super) use cell::{Cell, Column, ColumnKind, object};
+pub(super) use table::Table;
 
 /// The input of the lists.
 pub(crate) struct Lists<'a> {

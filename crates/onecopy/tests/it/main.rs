@@ -15,6 +15,7 @@ mod choices; //   flags decide which page wins, which fields are read and which 
 mod collection; // `import`, `export`, `status`, `groups` and `check`: a collection on disk, without a server
 mod compare; //   `compare` measures two pages and shows what matched
 mod contract; //  the result files: their fields and counts, and that no record is lost
+mod cost; //      `cost` compares the machines of schemes, by given and measured numbers
 mod crash; //     a service that is killed or stopped keeps every acknowledged change
 mod damage; //    damaged and overlong records of archives cost only themselves
 mod eval; //      `eval` counts right and wrong pairs of labelled sets as computed by hand
@@ -41,6 +42,7 @@ mod places; //    places identify pages whose names repeat, in the lists, in `ex
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
 mod proxy; //     `proxy`: answers of search engines without repeats, and all else unchanged
+mod rank; //      `rank` scores pages by their links, and `dedup` uses the scores
 mod rates; //     clients that ask too often or send too slowly
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod refine; //    `refine`, `POST /refine` and `tag`: each content of search results once

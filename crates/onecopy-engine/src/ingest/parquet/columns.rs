@@ -65,7 +65,8 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
     found.extend(nested(schema, &names)?);
     found.sort_by_key(|(place, column)| (column.field as u8, *place));
     let columns = without_needless(found.into_iter().map(|(_, column)| column).collect(), file);
-    if !columns.iter().any(|column| matches!(column.field, Field::Text | Field::Html)) {
+    let has_text = columns.iter().any(|column| matches!(column.field, Field::Text | Field::Html));
+    if !has_text && names.asks_text() {
         return Err(wrong(
             format!("it has no text: none of the columns {} is there", names.text_names()),
             schema,
@@ -123,8 +124,8 @@ fn is_top(column: &ColumnDescriptor, name: &str) -> bool {
 }
 
 fn is_chosen(fields: &Fields, name: &str) -> bool {
-    let Fields { text, id, url, time, popularity, redirect, canonical } = fields;
-    let given = [text, id, url, time, popularity, redirect, canonical];
+    let Fields { text, id, url, time, popularity, redirect, canonical, links } = fields;
+    let given = [text, id, url, time, popularity, redirect, canonical, links];
     given.iter().any(|given| given.as_deref() == Some(name))
 }
 
@@ -133,6 +134,7 @@ fn suits(field: Field, kind: Kind) -> bool {
         Field::Text | Field::Html | Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
             kind == Kind::Text
         }
+        Field::Links => kind == Kind::Text,
         Field::Id => matches!(kind, Kind::Text | Kind::Uuid | Kind::Signed | Kind::Unsigned),
         Field::Time => kind != Kind::Uuid,
         Field::Popularity => matches!(kind, Kind::Signed | Kind::Unsigned | Kind::Float),
@@ -148,6 +150,7 @@ fn called(field: Field) -> &'static str {
         }
         Field::Time => "time: it has no times",
         Field::Popularity => "popularity: it has no numbers",
+        Field::Links => "links: it is not a column of text",
     }
 }
 
