@@ -40,7 +40,7 @@ pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use compared_text::ComparedText;
-pub use dedup::{Outcome, dedup, dedup_into};
+pub use dedup::{Outcome, dedup, dedup_into, dedup_rows};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
@@ -51,12 +51,14 @@ pub use explain::{
 };
 #[doc(hidden)]
 pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
+pub use ingest::{RowColumn, RowKind, RowValue, Rows};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
+pub use output::{ListTable, ListTables, ListValues};
 pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{
     Archives, Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,

@@ -12,3 +12,4 @@ mod warc;
 
 pub(crate) use kept::KeptWriter;
 pub(crate) use lists::{LIST_PASSES, Lists};
+pub use lists::{ListTable, ListTables, ListValues};

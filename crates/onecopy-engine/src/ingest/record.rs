@@ -15,8 +15,7 @@ use onecopy_core::{LinkKind, Needs, Record, Text, canonical_id, decode, parse_ti
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use self::fields::FIELDS;
-pub(crate) use self::fields::{Field, FieldNames};
+pub(crate) use self::fields::{FIELDS, Field, FieldNames};
 pub(crate) use self::line::to_line;
 use super::format::Format;
 use super::inputs::Source;

@@ -16,6 +16,21 @@ pub(crate) enum Field {
     Revisit,
 }
 
+impl Field {
+    /// What a column of the wrong type cannot be, for an error message.
+    pub(in crate::ingest) fn called(self) -> &'static str {
+        match self {
+            Field::Text | Field::Html => "text: it is not a column of text",
+            Field::Id => "id: it is neither text nor whole numbers",
+            Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
+                "address: it is not a column of text"
+            }
+            Field::Time => "time: it has no times",
+            Field::Popularity => "popularity: it has no numbers",
+        }
+    }
+}
+
 /// How many kinds of field there are.
 pub(crate) const FIELDS: usize = 9;
 
