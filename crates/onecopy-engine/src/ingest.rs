@@ -32,6 +32,7 @@ pub(crate) use packing::{
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
+pub use record::usual_field_names;
 pub(crate) use record::{FieldNames, as_json, document, read_document, read_line, to_line};
 pub(crate) use remote::Stores;
 pub(crate) use rows::{ChunkRows, RowCells, RowColumns};

@@ -51,7 +51,7 @@ pub use explain::{
 };
 #[doc(hidden)]
 pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
-pub use ingest::{RowColumn, RowKind, RowValue, Rows};
+pub use ingest::{RowColumn, RowKind, RowValue, Rows, usual_field_names};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,

@@ -4,6 +4,7 @@ mod allocator;
 mod args;
 mod columns;
 mod commands;
+pub mod embed;
 mod http;
 mod paint;
 mod picture;

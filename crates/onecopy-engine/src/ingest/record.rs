@@ -15,6 +15,7 @@ use onecopy_core::{LinkKind, Needs, Record, Text, canonical_id, decode, parse_ti
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub use self::fields::usual_field_names;
 pub(crate) use self::fields::{FIELDS, Field, FieldNames};
 pub(crate) use self::line::to_line;
 use super::format::Format;

@@ -50,6 +50,11 @@ const USUAL: [(Field, &[&str]); FIELDS] = [
     (Field::Revisit, &["revisit"]),
 ];
 
+/// The names of fields that are looked for if a job names no others.
+pub fn usual_field_names() -> Vec<&'static str> {
+    USUAL.iter().flat_map(|(_, names)| names.iter().copied()).collect()
+}
+
 /// Names and their meanings. If a record uses several names for one meaning, the one listed first wins.
 pub(crate) struct FieldNames {
     names: Vec<(String, Field, u8)>,
