@@ -75,7 +75,8 @@ impl Job {
     /// Whether the same job continues a run that was stopped. Standard input cannot be read twice, and what was written
     /// to a stream cannot be taken back.
     pub(crate) fn continues(&self) -> bool {
-        self.outputs.kept != KeptPages::Stream && self.inputs.iter().all(|input| input != "-")
+        let keeps_results = !matches!(self.outputs.kept, KeptPages::Stream | KeptPages::Returned);
+        keeps_results && self.inputs.iter().all(|input| input != "-")
     }
 
     /// Checks the job before anything is read.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyTypeError;
@@ -87,6 +87,9 @@ impl ArrowTable {
 impl ArrowTable {
     /// A table of columns of equal length.
     pub fn new(columns: Vec<(&str, arrow_array::ArrayRef)>) -> PyResult<ArrowTable> {
+        if columns.is_empty() {
+            return Err(refused("the data has no columns: give a table with a column of text"));
+        }
         let fields: Vec<arrow_schema::Field> = columns
             .iter()
             .map(|(name, column)| arrow_schema::Field::new(*name, column.data_type().clone(), true))

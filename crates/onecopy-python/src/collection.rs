@@ -79,12 +79,7 @@ impl RawCollection {
     }
 
     /// Changes after a cursor of two numbers, and the next cursor.
-    fn feed(
-        &self,
-        py: Python<'_>,
-        after: (u64, u64),
-        limit: usize,
-    ) -> PyResult<(Vec<String>, (u64, u64))> {
+    fn feed(&self, py: Python<'_>, after: (u64, u64), limit: usize) -> PyResult<(Vec<String>, (u64, u64))> {
         let cursor = FeedCursor { after: after.0, begun: after.1 };
         let found = self.with(py, |service| {
             service.feed(cursor, limit).map_err(|refusal| refused(refusal.to_string()))
@@ -117,7 +112,7 @@ impl RawCollection {
 }
 
 impl RawCollection {
-    /// Asks the open collection, while Python goes on.
+    /// Asks the open collection, while Python continues.
     fn with<T: Send>(&self, py: Python<'_>, ask: impl FnOnce(&Service) -> PyResult<T> + Send) -> PyResult<T> {
         py.detach(|| match &*self.service.lock().expect("no thread panics with this lock") {
             Some(service) => ask(service),

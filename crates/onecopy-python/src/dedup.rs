@@ -36,7 +36,10 @@ pub fn dedup_rows(
     let (report, lists) = run(py, listener, |progress| onecopy_engine::dedup_rows(&job, progress))?;
     Ok((
         serde_json::to_string(&report).map_err(|error| refused(error.to_string()))?,
-        table(&lists.removed, &["page", "row", "winner", "winner_source", "winner_row", "similarity", "kind"])?,
+        table(
+            &lists.removed,
+            &["page", "row", "winner", "winner_source", "winner_row", "similarity", "kind"],
+        )?,
         table(&lists.groups, &["group", "page", "row", "status"])?,
         table(&lists.pages, &["row", "status", "language", "group"])?,
         table(&lists.rejected, &["page", "row", "reason"])?,
@@ -64,8 +67,8 @@ fn job(input: OsString, folder: OsString, options: Vec<OsString>) -> PyResult<Jo
     dedup_job(call).map_err(refused)
 }
 
-/// The names of columns that a page is made of if no other names are given.
+/// The names of columns that a page is made of if no other names are given: those of text, and the rest.
 #[pyfunction]
-pub fn field_names() -> Vec<&'static str> {
+pub fn field_names() -> [Vec<&'static str>; 2] {
     onecopy_engine::usual_field_names()
 }

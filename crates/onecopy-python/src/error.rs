@@ -4,7 +4,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
-create_exception!(onecopy, OnecopyError, PyRuntimeError, "Why onecopy could not do its work, and what to do.");
+create_exception!(
+    onecopy,
+    OnecopyError,
+    PyRuntimeError,
+    "Why onecopy could not do its work, and what to do."
+);
 
 /// An exception with this sentence.
 pub fn refused(sentence: impl AsRef<str>) -> PyErr {

@@ -23,10 +23,12 @@ pub fn table(list: &ListTable, wanted: &[&'static str]) -> PyResult<ArrowTable> 
 fn array(name: &str, values: &ListValues) -> ArrayRef {
     let less = i64::from(name == "row" || name == "winner_row");
     match values {
-        ListValues::Text(values) => Arc::new(values.iter().map(|value| value.as_deref()).collect::<LargeStringArray>()),
-        ListValues::Number(values) => {
-            Arc::new(values.iter().map(|value| value.map(|number| number as i64 - less)).collect::<Int64Array>())
+        ListValues::Text(values) => {
+            Arc::new(values.iter().map(|value| value.as_deref()).collect::<LargeStringArray>())
         }
+        ListValues::Number(values) => Arc::new(
+            values.iter().map(|value| value.map(|number| number as i64 - less)).collect::<Int64Array>(),
+        ),
         ListValues::Real(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
     }
 }

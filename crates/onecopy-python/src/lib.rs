@@ -4,7 +4,6 @@
 
 mod arrow;
 mod collection;
-mod columnar;
 mod dedup;
 mod error;
 mod export;
@@ -13,6 +12,7 @@ mod pages;
 mod program;
 mod progress;
 mod rows;
+mod stages;
 
 /// The compiled part of the package `onecopy`. Use `import onecopy`.
 #[pyo3::pymodule]
@@ -22,17 +22,17 @@ mod _onecopy {
     #[pymodule_export]
     use super::collection::RawCollection;
     #[pymodule_export]
-    use super::columnar::{Rarity, keys, sketch, verdicts};
-    #[pymodule_export]
     use super::dedup::{dedup_files, dedup_rows, field_names};
     #[pymodule_export]
-    use super::lists::columns;
-    #[pymodule_export]
     use super::error::OnecopyError;
+    #[pymodule_export]
+    use super::lists::columns;
     #[pymodule_export]
     use super::pages::{compare, extract};
     #[pymodule_export]
     use super::program::{methods, options, run};
+    #[pymodule_export]
+    use super::stages::{Rarity, keys, sketch, verdicts};
 
     use pyo3::prelude::*;
 

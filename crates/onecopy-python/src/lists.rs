@@ -80,5 +80,7 @@ fn wrong(
     let (row, kind) = bad.map_or((0, String::new()), |(row, value)| {
         (row, value.get_type().name().map(|name| name.to_string()).unwrap_or_default())
     });
-    refused(format!("row {row}: `{name}` is of type {kind}, and {wanted} is wanted: convert it, or leave it out"))
+    refused(format!(
+        "row {row}: `{name}` is of type {kind}, and {wanted} is wanted: convert it, or leave it out"
+    ))
 }

@@ -1,4 +1,4 @@
-//! Runs the engine while Python goes on: the interpreter is free, signals are checked, and progress is told.
+//! Runs the engine while Python continues: the interpreter is free, signals are checked, and progress is told.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 /// How often signals are checked and progress is told.
 const TURN: Duration = Duration::from_millis(50);
 
-/// What a run has told so far.
+/// The progress that a run has told so far.
 #[derive(Default)]
 struct Told {
     stage: Mutex<Option<(Stage, u64)>>,

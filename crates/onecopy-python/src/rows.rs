@@ -131,8 +131,12 @@ fn value(column: &ArrayRef, row: usize) -> Option<RowValue<'_>> {
         DataType::UInt64 => whole!(UInt64Type, Unsigned, u64),
         DataType::Float32 => whole!(Float32Type, Real, f64),
         DataType::Float64 => whole!(Float64Type, Real, f64),
-        DataType::Date32 => RowValue::Signed(i64::from(column.as_primitive::<Date32Type>().value(row)) * 86_400),
-        DataType::Date64 => RowValue::Signed(column.as_primitive::<Date64Type>().value(row).div_euclid(1_000)),
+        DataType::Date32 => {
+            RowValue::Signed(i64::from(column.as_primitive::<Date32Type>().value(row)) * 86_400)
+        }
+        DataType::Date64 => {
+            RowValue::Signed(column.as_primitive::<Date64Type>().value(row).div_euclid(1_000))
+        }
         DataType::Timestamp(unit, _) => RowValue::Signed(seconds(column, *unit, row)),
         DataType::Dictionary(..) => return coded(column, row),
         _ => return None,
@@ -146,7 +150,9 @@ fn slice<'a, O: ArrowNativeType>(bytes: &'a [u8], offsets: &[O], row: usize) -> 
 fn seconds(column: &ArrayRef, unit: TimeUnit, row: usize) -> i64 {
     match unit {
         TimeUnit::Second => column.as_primitive::<TimestampSecondType>().value(row),
-        TimeUnit::Millisecond => column.as_primitive::<TimestampMillisecondType>().value(row).div_euclid(1_000),
+        TimeUnit::Millisecond => {
+            column.as_primitive::<TimestampMillisecondType>().value(row).div_euclid(1_000)
+        }
         TimeUnit::Microsecond => {
             column.as_primitive::<TimestampMicrosecondType>().value(row).div_euclid(1_000_000)
         }

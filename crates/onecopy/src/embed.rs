@@ -1,4 +1,4 @@
-//! What the Python package uses of the program: jobs from options, the list of options, and texts of errors.
+//! The parts of the program that the Python package uses: jobs from options, the list of options, and texts of errors.
 //!
 //! The package turns its arguments into those of the command line. So both have the same names, defaults and checks.
 

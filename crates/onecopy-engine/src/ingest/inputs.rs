@@ -90,6 +90,7 @@ impl Inputs {
     /// Pages in memory, as one source. Fails if their columns make no page.
     pub(crate) fn of_rows(rows: &dyn Rows, fields: &Fields) -> Result<Inputs> {
         let columns = RowColumns::choose(rows, fields)?;
+        columns.check_ids(rows)?;
         let bytes = columns.bytes(rows);
         let (path, name, format) = (NAME_OF_ROWS.into(), NAME_OF_ROWS.into(), Format::Rows);
         let source = Source { path, name, format, bytes, modified_ns: 0, version: None, member: None };

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import _onecopy
-from ._frames import Frame, frame, is_paths
+from ._frames import Frame, frame, is_paths, pages
 from ._onecopy import OnecopyError
 from ._options import arguments
 from ._progress import listener
@@ -138,23 +138,24 @@ DEFAULTS = {name: it.default for name, it in inspect.signature(dedup).parameters
 
 
 def _of_rows(data: Frame, quiet: bool, given: dict[str, Any]) -> Deduplicated:
-    names = [value for name, value in given.items() if name.endswith("_field") and value is not None]
+    texts, others = _onecopy.field_names()
+    texts = texts if given["text_field"] is None else [given["text_field"]]
+    others = others + [value for name, value in given.items() if name.endswith("_field") and value is not None]
     told = listener(quiet)
     with tempfile.TemporaryDirectory(prefix="onecopy-") as folder:
         options = arguments(given, DEFAULTS, folder)
-        stream = data.stream([*names, *_onecopy.field_names()])
         try:
-            found = _onecopy.dedup_rows(stream, options, os.path.join(folder, "work"), told)
+            found = _onecopy.dedup_rows(pages(data, texts, others), options, os.path.join(folder, "work"), told)
         finally:
             if told is not None:
                 told.close()
-    report, removed, groups, pages, rejected = found
+    report, removed, groups, judged, rejected = found
     report = json.loads(report)
     if report["read"] == report["rejected"]:
         first = rejected.to_pydict()
         where, why = first["row"][0], first["reason"][0]
         raise OnecopyError(f"none of the {report['read']} rows could be judged; row {where}: {why}")
-    status = pages.to_pydict()
+    status = judged.to_pydict()
     rows = [row for row, word in zip(status["row"], status["status"]) if word == "kept"]
     parts = {"removed": removed, "groups": groups, "rejected": rejected}
     made = {name: (lambda table=table: data.table(table)) for name, table in parts.items()}

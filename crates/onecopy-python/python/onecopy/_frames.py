@@ -26,6 +26,10 @@ class Frame:
     def __init__(self, data: Any) -> None:
         self.data = data
 
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.data.column_names)
+
     def stream(self, names: Sequence[str]) -> Any:
         """The columns of these names, as an object with `__arrow_c_stream__`."""
         raise NotImplementedError
@@ -68,6 +72,14 @@ def frame(data: Any) -> Frame:
     )
 
 
+def pages(data: Frame, texts: Sequence[str], others: Sequence[str]) -> Any:
+    """The columns that make pages, as an Arrow stream. Without a column of text, an error will name all columns."""
+    present = data.columns()
+    if not any(name in present or name.split(".")[0] in present for name in texts):
+        return _onecopy.columns({name: [None] * len(data.data) for name in present})
+    return data.stream([*texts, *others])
+
+
 def _wanted(columns: Iterable[str], names: Sequence[str]) -> list[str]:
     """The columns that may make a page. A name with a dot leads into a column of structures."""
     tops = {name.split(".")[0] for name in names} | set(names)
@@ -75,13 +87,13 @@ def _wanted(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 
 class _Pandas(Frame):
+    def columns(self) -> list[str]:
+        return [column for column in self.data.columns if isinstance(column, str)]
+
     def stream(self, names: Sequence[str]) -> Any:
-        columns = [column for column in self.data.columns if isinstance(column, str)]
-        part = self.data[_wanted(columns, names)] if _wanted(columns, names) else self.data.iloc[:, :0]
+        part = self.data[_wanted(self.columns(), names)]
         if part.columns.has_duplicates:
             raise OnecopyError("two columns have one name: rename one of them")
-        if part.shape[1] == 0:
-            return _without_columns(columns, len(self.data))
         try:
             import pyarrow
         except ImportError:
@@ -105,18 +117,15 @@ def _plain(value: Any) -> Any:
     """A value of pandas as one of Python. Missing values are not equal to themselves."""
     if value is None or value != value:
         return None
-    return value.timestamp() if hasattr(value, "timestamp") else value
-
-
-def _without_columns(columns: Sequence[str], rows: int) -> Any:
-    """Columns that make no page, so that the error names them."""
-    return _onecopy.columns({name: [None] * rows for name in columns})
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 class _Polars(Frame):
+    def columns(self) -> list[str]:
+        return list(self.data.columns)
+
     def stream(self, names: Sequence[str]) -> Any:
-        wanted = _wanted(self.data.columns, names)
-        return self.data.select(wanted) if wanted else self.data
+        return self.data.select(_wanted(self.columns(), names))
 
     def take(self, rows: Sequence[int]) -> Any:
         return self.data[rows]
@@ -129,8 +138,7 @@ class _Polars(Frame):
 
 class _Arrow(Frame):
     def stream(self, names: Sequence[str]) -> Any:
-        wanted = _wanted(self.data.column_names, names)
-        return self.data.select(wanted) if wanted else self.data
+        return self.data.select(_wanted(self.columns(), names))
 
     def take(self, rows: Sequence[int]) -> Any:
         import pyarrow
@@ -171,9 +179,7 @@ class _AnyArrow(_Arrow):
 
 class _HuggingFace(Frame):
     def stream(self, names: Sequence[str]) -> Any:
-        wanted = _wanted(self.data.column_names, names)
-        part = self.data.select_columns(wanted) if wanted else self.data
-        return part.with_format("arrow")[:]
+        return self.data.select_columns(_wanted(self.columns(), names)).with_format("arrow")[:]
 
     def take(self, rows: Sequence[int]) -> Any:
         return self.data.select(rows)
@@ -186,16 +192,22 @@ class _HuggingFace(Frame):
 
 
 class _Dictionaries(Frame):
-    def stream(self, names: Sequence[str]) -> Any:
-        for row, page in enumerate(self.data):
+    def __init__(self, data: list[Any]) -> None:
+        super().__init__(data)
+        if not data:
+            raise OnecopyError("the data has no rows: give at least one page")
+        for row, page in enumerate(data):
             if not isinstance(page, Mapping):
                 raise OnecopyError(f"row {row} is of type {type(page).__name__}, and a dictionary is wanted")
-        present = {name for page in self.data for name in page}
+
+    def columns(self) -> list[str]:
+        return sorted({str(name) for page in self.data for name in page})
+
+    def stream(self, names: Sequence[str]) -> Any:
+        present = set(self.columns())
         columns = {name: [page.get(name) for page in self.data] for name in names if name in present}
         for name in (name for name in names if "." in name and name not in present):
             columns[name] = [_inside(page, name) for page in self.data]
-        if not columns:
-            return _without_columns(sorted(str(name) for name in present), len(self.data))
         return _onecopy.columns({name: [_plain(value) for value in values] for name, values in columns.items()})
 
     def take(self, rows: Sequence[int]) -> Any:

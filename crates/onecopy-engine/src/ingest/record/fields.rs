@@ -17,7 +17,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// What a column of the wrong type cannot be, for an error message.
+    /// The words for an error about a column of the wrong type: it cannot be this.
     pub(in crate::ingest) fn called(self) -> &'static str {
         match self {
             Field::Text | Field::Html => "text: it is not a column of text",
@@ -50,9 +50,13 @@ const USUAL: [(Field, &[&str]); FIELDS] = [
     (Field::Revisit, &["revisit"]),
 ];
 
-/// The names of fields that are looked for if a job names no others.
-pub fn usual_field_names() -> Vec<&'static str> {
-    USUAL.iter().flat_map(|(_, names)| names.iter().copied()).collect()
+/// The names of fields that are looked for if a job names no others: those of text and HTML, and those of the rest.
+pub fn usual_field_names() -> [Vec<&'static str>; 2] {
+    let is_text = |field: Field| matches!(field, Field::Text | Field::Html);
+    [true, false].map(|text| {
+        let chosen = USUAL.iter().filter(|(field, _)| is_text(*field) == text);
+        chosen.flat_map(|(_, names)| names.iter().copied()).collect()
+    })
 }
 
 /// Names and their meanings. If a record uses several names for one meaning, the one listed first wins.

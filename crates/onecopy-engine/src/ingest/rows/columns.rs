@@ -1,5 +1,9 @@
 //! Chooses the columns that make a page.
 
+use std::collections::HashMap;
+
+use onecopy_core::digest;
+
 use super::super::record::{Field, FieldNames};
 use super::{RowColumn, RowKind, RowValue, Rows};
 use crate::error::{Error, Result};
@@ -51,6 +55,20 @@ impl RowColumns {
         Ok(RowColumns(chosen))
     }
 
+    /// Returns an error if two rows have the same id: results could not tell them apart.
+    pub(crate) fn check_ids(&self, rows: &dyn Rows) -> Result<()> {
+        let mut seen: HashMap<u64, u64> = HashMap::new();
+        let id = |row: u64| self.values(rows, row).find(|(column, _)| column.field == Field::Id);
+        for row in 0..rows.len() {
+            let Some((_, own)) = id(row) else { continue };
+            let first = *seen.entry(hash(own)).or_insert(row);
+            if first != row && id(first).is_some_and(|(_, other)| other == own) {
+                return Err(Error::RepeatedId { id: shown(own), first, second: row });
+            }
+        }
+        Ok(())
+    }
+
     /// The values of a row, each under the best column that has one.
     pub(super) fn values<'r>(
         &'r self,
@@ -76,6 +94,24 @@ impl RowColumns {
     /// A lower bound of the size of a row, in bytes.
     pub(super) fn length(&self, rows: &dyn Rows, row: u64) -> usize {
         self.values(rows, row).map(|(_, value)| value.length()).sum()
+    }
+}
+
+fn hash(id: RowValue) -> u64 {
+    match id {
+        RowValue::Text(text) => digest(text),
+        RowValue::Signed(number) => number as u64,
+        RowValue::Unsigned(number) => number,
+        RowValue::Real(number) => number.to_bits(),
+    }
+}
+
+fn shown(id: RowValue) -> String {
+    match id {
+        RowValue::Text(text) => format!("`{}`", String::from_utf8_lossy(text)),
+        RowValue::Signed(number) => number.to_string(),
+        RowValue::Unsigned(number) => number.to_string(),
+        RowValue::Real(number) => number.to_string(),
     }
 }
 

@@ -158,8 +158,8 @@ fn number(value: RowValue) -> Option<f64> {
     }
 }
 
-/// Whether a text is a whole HTML document. White space before it is that which JSON escapes by a letter, and that
-/// which it does not escape.
+/// Whether a text is a whole HTML document. A line of JSON gives the same answer: it skips white space that JSON escapes
+/// by a letter or not at all.
 fn looks_like_html(text: &str) -> bool {
     let is_space = |c: char| matches!(c, '\n' | '\r' | '\t') || (c >= ' ' && c.is_whitespace());
     let start = text.trim_start_matches(is_space).as_bytes();

@@ -29,7 +29,10 @@ fn configured(options: Vec<std::ffi::OsString>) -> PyResult<(Config, Box<dyn Met
 fn column(data: &Bound<'_, PyAny>, number: usize) -> PyResult<Vec<ArrayRef>> {
     let Batches { schema, batches } = Batches::of(data)?;
     if schema.fields().len() <= number {
-        return Err(refused(format!("the data has {} columns, and column {number} is wanted", schema.fields().len())));
+        return Err(refused(format!(
+            "the data has {} columns, and column {number} is wanted",
+            schema.fields().len()
+        )));
     }
     Ok(batches.iter().map(|batch| batch.column(number).clone()).collect())
 }
@@ -118,7 +121,10 @@ fn lists(arrays: &[ArrayRef]) -> Result<OwnedColumn<u64>, String> {
             } else if let Some(values) = values.as_primitive_opt::<arrow_array::types::Int64Type>() {
                 all.values.extend(values.values().iter().map(|&value| value as u64));
             } else {
-                return Err(format!("sketches are not lists of 64-bit numbers but of {}", values.data_type()));
+                return Err(format!(
+                    "sketches are not lists of 64-bit numbers but of {}",
+                    values.data_type()
+                ));
             }
             all.offsets.push(all.values.len() as i64);
         }
@@ -203,7 +209,8 @@ pub fn verdicts(
     let (_, method) = configured(options)?;
     let Batches { batches, .. } = Batches::of(data)?;
     let side = |number: usize| {
-        let arrays: Option<Vec<ArrayRef>> = batches.iter().map(|batch| batch.columns().get(number).cloned()).collect();
+        let arrays: Option<Vec<ArrayRef>> =
+            batches.iter().map(|batch| batch.columns().get(number).cloned()).collect();
         lists(&arrays.ok_or_else(|| "two columns of sketches are wanted".to_owned())?)
     };
     let (left, right) = (side(0).map_err(refused)?, side(1).map_err(refused)?);
