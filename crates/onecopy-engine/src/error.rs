@@ -79,6 +79,16 @@ pub enum Error {
         /// Names of fields that records have.
         known: Vec<String>,
     },
+    /// Two rows in memory have the same id.
+    #[error("the id {id} is in rows {first} and {second}: make ids differ, or drop the column")]
+    RepeatedId {
+        /// The id.
+        id: String,
+        /// The first row, from zero.
+        first: u64,
+        /// The second row.
+        second: u64,
+    },
     /// No page is in a market.
     #[error("no page of the input is on a host that ends in `{market}`")]
     NoPageInMarket {

@@ -46,7 +46,7 @@ pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use compared_text::ComparedText;
-pub use dedup::{Outcome, dedup, dedup_into};
+pub use dedup::{Outcome, dedup, dedup_into, dedup_rows};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
@@ -57,6 +57,7 @@ pub use explain::{
 };
 #[doc(hidden)]
 pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
+pub use ingest::{RowColumn, RowKind, RowValue, Rows, usual_field_names};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
@@ -64,6 +65,7 @@ pub use job::{
 pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules, PageRankRules};
+pub use output::{ListTable, ListTables, ListValues};
 pub use pagerank::{
     LinkCounts, LinkInput, Nofollow, PageRankJob, RankedPage, Ranking, UnknownPages, rank_pages,
 };

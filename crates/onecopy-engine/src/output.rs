@@ -13,4 +13,5 @@ mod warc;
 
 pub(crate) use kept::KeptWriter;
 pub(crate) use lists::{LIST_PASSES, Lists};
+pub use lists::{ListTable, ListTables, ListValues};
 pub(crate) use scores::ScoreFile;

@@ -75,7 +75,7 @@ impl Run {
     /// The opener of the run's sources.
     pub(crate) fn opener(&self, reach: Reach, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { reach, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
+        Opener { reach, rows: None, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
     }
 
     /// The method of the run.

@@ -113,6 +113,7 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::TooManyPages { .. }
             | Error::StandardInputTwice
             | Error::NoField { .. }
+            | Error::RepeatedId { .. }
             | Error::NoPageInMarket { .. }
             | Error::OutputHoldsAnotherRun { .. }
             | Error::OutputNotOurs { .. }

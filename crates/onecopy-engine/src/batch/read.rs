@@ -18,8 +18,8 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, as_json,
-    ends_in_a_record, read_document, walk,
+    Chunk, ChunkRows, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, RowCells,
+    RowColumns, Source, as_json, ends_in_a_record, read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
@@ -212,6 +212,9 @@ impl<'a> SegmentReader<'a> {
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
         self.ranks.clear();
         let mut segment = match piece {
+            Piece::Chunk { lot, source, chunk: chunk @ Chunk { rows: Some(rows), .. } } => {
+                self.rows(*lot, *source, chunk.index, rows)?
+            }
             Piece::Chunk { lot, source, chunk } => self.chunk(*lot, *source, chunk),
             Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone())?,
         };
@@ -259,6 +262,27 @@ impl<'a> SegmentReader<'a> {
             segment.lines += 1;
         }
         segment
+    }
+
+    /// Reads rows in memory. Each counts as a line.
+    fn rows(&mut self, lot: u32, source: u32, chunk: u32, part: &ChunkRows) -> Result<Segment> {
+        let mut segment = Segment { lot, chunk, ..Default::default() };
+        self.sketches.reserve(part.bytes as usize / 3);
+        let Shared { opener, names, .. } = self.shared;
+        let Some(rows) = &opener.rows else { return Ok(segment) };
+        let columns = RowColumns::choose(&**rows, &opener.fields)?;
+        for row in part.range.clone() {
+            let cells = RowCells::read(&**rows, &columns, row);
+            let place = Row { source, line: segment.lines, ..Row::default() };
+            segment.lines += 1;
+            let record = cells.record(names, &opener.needs, opener.limits.page_bytes);
+            let judged = record.and_then(|record| self.page(place, &record, &cells.bytes(), &mut segment));
+            if let Err(reason) = judged {
+                let (line, name) = (place.line, cells.name());
+                segment.rejected.push(Rejection { source, line, name, reason, lost: None });
+            }
+        }
+        Ok(segment)
     }
 
     fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {

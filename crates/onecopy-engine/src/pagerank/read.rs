@@ -144,6 +144,7 @@ impl Reading<'_> {
         let links = self.job.fields.links.clone().or_else(|| Some(LINKS_FIELD.into()));
         Opener {
             reach: self.reach(),
+            rows: None,
             fields: Fields { links, ..self.job.fields.clone() },
             limits: self.job.limits.clone(),
             needs: Needs { whole: true, content: Content::All, ..Needs::default() },

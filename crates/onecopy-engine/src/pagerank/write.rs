@@ -168,7 +168,7 @@ fn merge(paths: &[PathBuf], mut out: ScoreFile, progress: &dyn Progress) -> Resu
         }
         heap.extend(sorted.next(&paths[0])?);
         written += 1;
-        if written % (1 << 16) == 0 {
+        if written.is_multiple_of(1 << 16) {
             progress.advance(1 << 16);
             if progress.stopped() {
                 return Err(Error::Stopped);

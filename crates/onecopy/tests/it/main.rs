@@ -38,6 +38,7 @@ mod openapi; //   random requests from the served openapi.json: every answer con
 mod operate; //   signals, tokens and full disks: what operators do, and what the log says about it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
+mod package; //   the Python package: its wheel, its tests, and that its dependencies are those of the program
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on

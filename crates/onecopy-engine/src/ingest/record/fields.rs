@@ -17,6 +17,22 @@ pub(crate) enum Field {
     Links,
 }
 
+impl Field {
+    /// The words for an error about a column of the wrong type: it cannot be this.
+    pub(in crate::ingest) fn called(self) -> &'static str {
+        match self {
+            Field::Text | Field::Html => "text: it is not a column of text",
+            Field::Id => "id: it is neither text nor whole numbers",
+            Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
+                "address: it is not a column of text"
+            }
+            Field::Time => "time: it has no times",
+            Field::Popularity => "popularity: it has no numbers",
+            Field::Links => "links: it is not a column of text",
+        }
+    }
+}
+
 /// How many kinds of field there are.
 pub(crate) const FIELDS: usize = 10;
 
@@ -37,6 +53,15 @@ const USUAL: [(Field, &[&str]); FIELDS] = [
     // Only a ranking asks for links.
     (Field::Links, &[]),
 ];
+
+/// The names of fields that are looked for if a job names no others: those of text and HTML, and those of the rest.
+pub fn usual_field_names() -> [Vec<&'static str>; 2] {
+    let is_text = |field: Field| matches!(field, Field::Text | Field::Html);
+    [true, false].map(|text| {
+        let chosen = USUAL.iter().filter(|(field, _)| is_text(*field) == text);
+        chosen.flat_map(|(_, names)| names.iter().copied()).collect()
+    })
+}
 
 /// Names and their meanings. If a record uses several names for one meaning, the one listed first wins.
 pub(crate) struct FieldNames {

@@ -100,7 +100,7 @@ fn upper(share: f64) -> f64 {
 /// Two colours, and two ways to draw each.
 fn look(number: usize) -> (Colour, Dash) {
     let colour = if number % 4 < 2 { Colour::First } else { Colour::Second };
-    (colour, if number % 2 == 0 { Dash::Solid } else { Dash::Dashed })
+    (colour, if number.is_multiple_of(2) { Dash::Solid } else { Dash::Dashed })
 }
 
 fn text(at: (f64, f64), text: &str, size: f64, anchor: Anchor) -> Shape {
