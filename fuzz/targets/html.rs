@@ -28,7 +28,7 @@ fn check(html: &str) {
         assert!(extra.is_empty(), "{extra:?} in {part:?} but not in {all:?}");
     }
     let mut whole = String::new();
-    let parts = html_to_parts(html, &mut whole);
+    let parts = html_to_parts(html, &mut whole).parts;
     assert!(
         parts.is_sorted_by_key(|part| part.start)
             && parts.iter().all(|part| whole.get(part.clone()).is_some())

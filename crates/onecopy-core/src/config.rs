@@ -98,6 +98,15 @@ impl Config {
 pub const MARKETS_LIMIT: usize = 16;
 /// The longest accepted shingle, in tokens.
 pub const SHINGLE_LENGTH_LIMIT: usize = 64;
+/// How search results are compared if nothing else is chosen.
+pub const REFINE_METHOD: &str = "auto";
+/// How the tags of search results are compared if nothing else is chosen: as the authors of tags do, at 70 %.
+pub const TAG_METHOD: &str = "bloom";
+/// A page is contained in another that has at least this share of it. Higher: fewer pages are called contained.
+pub const CONTAINED: f64 = 0.9;
+/// How many words before and after a word of the query belong to its passage. Higher: the rest of the page counts
+/// more.
+pub const PASSAGE_WORDS: usize = 20;
 
 /// Decides which hosts are mirrors, and how much of the evidence is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -202,7 +211,8 @@ pub enum Words {
     Runs,
     /// A dictionary cuts runs into words. Marks such as vowel signs belong to the word around them.
     Segmented,
-    /// Runs, unless a page has too few of them to be compared: then like [`Words::Segmented`].
+    /// Segmented on HTML pages that are compared by main content. In other text, runs are cut only if they are very
+    /// long, or of Thai, Lao, Khmer or Burmese.
     #[default]
     Auto,
 }

@@ -158,23 +158,38 @@ impl<'a> Pages<'a> {
 
 /// Pages with the same canonical text are one content, and the best of them stands for it. Smaller numbers are
 /// better.
-struct Contents<'a> {
+pub(crate) struct Contents<'a> {
     /// The content of each page; `u32::MAX` for pages that are not compared.
-    of_page: Vec<u32>,
-    best_page: Vec<PageId>,
-    sketches: Vec<&'a [u64]>,
-    sizes: Vec<u32>,
-    method: &'a dyn Method,
+    pub of_page: Vec<u32>,
+    pub best_page: Vec<PageId>,
+    pub sketches: Vec<&'a [u64]>,
+    pub sizes: Vec<u32>,
+    pub method: &'a dyn Method,
 }
 
 impl Contents<'_> {
-    fn settle(&self) -> (Settled, Groups) {
-        let all: Vec<u32> = (0..self.sizes.len() as u32).collect();
-        let (mut settled, mut groups) = (Settled::new(all.len()), Groups::new(all.len()));
-        let lists = self.lists();
-        let Ok(()) = settle(self, &all, &lists, usize::MAX, &mut settled);
+    /// The winner of each content, and its group.
+    pub fn settle(&self) -> (Settled, Groups) {
+        let (all, lists) = (self.all(), self.lists());
+        let settled = self.settled(&all, &lists);
+        let mut groups = Groups::new(all.len());
         let Ok(()) = connect(self, &all, &lists, &settled, &mut groups);
         (settled, groups)
+    }
+
+    /// The winner of each content.
+    pub fn winners(&self) -> Settled {
+        self.settled(&self.all(), &self.lists())
+    }
+
+    fn all(&self) -> Vec<u32> {
+        (0..self.sizes.len() as u32).collect()
+    }
+
+    fn settled(&self, all: &[u32], lists: &MemoryLists) -> Settled {
+        let mut settled = Settled::new(all.len());
+        let Ok(()) = settle(self, all, lists, usize::MAX, &mut settled);
+        settled
     }
 
     /// The contents that may be alike, as lists.
@@ -192,9 +207,10 @@ impl Contents<'_> {
             self.method.keys(sketch, &rarity, &mut scratch, &mut keys);
             held.extend(keys.iter().map(|&(key, rest)| (key, [content, rest])));
         }
-        held.sort_unstable();
+        forget_lone(&mut held);
+        let held = sorted(held);
         let mut list = Vec::new();
-        for holders in held.chunk_by(|a, b| a.0 == b.0) {
+        for holders in held.chunk_by(|a, b| a.0 == b.0).filter(|holders| holders.len() > 1) {
             list.clear();
             list.extend(holders.iter().map(|(_, holder)| holder));
             lists.push(&list);
@@ -228,6 +244,45 @@ impl Contents<'_> {
             Decision::Kept
         }
     }
+}
+
+/// Removes most keys that one content holds alone, which are nearly all. Sorting would take longer.
+fn forget_lone(held: &mut Vec<(u64, Holder)>) {
+    let bits = (16 * held.len()).max(1 << 10).ilog2().min(24);
+    let (mut once, mut again) = (vec![0u64; 1 << (bits - 6)], vec![0u64; 1 << (bits - 6)]);
+    let place = |key: u64| ((key >> (70 - bits)) as usize, 1 << (key >> (64 - bits) & 63));
+    for &(key, _) in held.iter() {
+        let (word, bit) = place(key);
+        again[word] |= once[word] & bit;
+        once[word] |= bit;
+    }
+    held.retain(|&(key, _)| {
+        let (word, bit) = place(key);
+        again[word] & bit != 0
+    });
+}
+
+/// Sorts keys, which are hashes: first into as many buckets as there are keys, then each bucket.
+fn sorted(held: Vec<(u64, Holder)>) -> Vec<(u64, Holder)> {
+    let shift = 64 - held.len().max(2).ilog2();
+    let mut ends = vec![0; 1 + (u64::MAX >> shift) as usize];
+    held.iter().for_each(|(key, _)| ends[(key >> shift) as usize] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += std::mem::replace(end, sum);
+    }
+    let mut out = vec![(0, [0; 2]); held.len()];
+    for entry in held {
+        let end = &mut ends[(entry.0 >> shift) as usize];
+        out[*end] = entry;
+        *end += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        out[start..end].sort_unstable();
+        start = end;
+    }
+    out
 }
 
 impl Comparer for Contents<'_> {

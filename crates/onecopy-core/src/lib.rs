@@ -71,14 +71,16 @@ mod dedup;
 mod hash;
 mod page;
 pub mod reference;
+mod refine;
 pub mod simd;
 mod similarity;
 mod text;
 mod version;
 
 pub use config::{
-    CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering, Punctuation,
-    Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, Unit, WinnerRule, Words,
+    CONTAINED, CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering,
+    PASSAGE_WORDS, Punctuation, REFINE_METHOD, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, TAG_METHOD,
+    Unit, WinnerRule, Words,
 };
 pub use decide::candidate::{Rarity, RarityError, count, keys};
 pub use decide::connect::connect;
@@ -96,7 +98,7 @@ pub use page::charset::decode;
 pub use page::head::{Head, head};
 #[doc(hidden)]
 pub use page::html::{Judged, context, describe_blocks};
-pub use page::html::{html_to_parts, html_to_text, links};
+pub use page::html::{MainContent, html_to_parts, html_to_text, links};
 pub use page::id::canonical_id;
 pub use page::language::{Language, language};
 pub use page::link::{
@@ -105,6 +107,10 @@ pub use page::link::{
 pub use page::record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use page::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
+pub use refine::{
+    Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Refined, Relation, TAG_VERSION, Tag,
+    TagError, refine,
+};
 pub use similarity::filter::{Filter, FilterRules};
 pub use similarity::hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
 pub use similarity::measure::{

@@ -3,6 +3,8 @@
 //! It compares all pairs exactly and applies the rule of the promise. Pages are visited best first. A page goes if
 //! it is similar to one that stays, and the best of those is its winner.
 
+mod refine;
+
 use crate::config::Config;
 use crate::decide::group::group;
 use crate::decide::order::{best_first, ranks};
@@ -14,6 +16,8 @@ use crate::page::redirect::End;
 use crate::page::{Decision, Kind, PageId};
 use crate::similarity::method::{Method, method};
 use crate::text::canonical::Canonical;
+
+pub use refine::refine;
 
 /// Decides about each page and its group. Pages with the same canonical text are alike under every method, and the
 /// best of them stands for all. The configuration must have been checked.

@@ -34,6 +34,7 @@ mod report;
 mod reread;
 mod run;
 mod service;
+mod tag;
 
 pub use backup::{BackedUp, BackupJob, Depot, RestoreJob, SnapshotLine, backup, list_backups, restore};
 #[doc(hidden)]
@@ -59,6 +60,7 @@ pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
+pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
 pub use progress::{Note, Progress, Silent, Stage};
@@ -67,11 +69,13 @@ pub use report::{
     Unreadable,
 };
 pub use service::{
-    Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
-    ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
-    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, Upgraded, import, plan_import,
-    settle, upgrade,
+    Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,
+    GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening,
+    PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service,
+    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, Upgraded, import, plan_import,
+    resume_upgrade, settle, upgrade,
 };
+pub use tag::{Tagged, tag_pages};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

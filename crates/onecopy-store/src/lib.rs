@@ -22,7 +22,7 @@ pub use postings::{
 };
 pub use rows::{ContentRow, EndRow, Heads, LinkRow, PageNumber, PageRow, Slot};
 pub use tables::{
-    Batch, EachRow, FeedSubject, KeysAndValues, Look, Role, Snapshot, TableRow, Tables, Writing,
+    Batch, EachRow, FeedLimits, FeedSubject, KeysAndValues, Look, Role, Snapshot, TableRow, Tables, Writing,
 };
 pub use version::{Deed, Version};
 pub use whole::{read_whole, write_whole};

@@ -9,12 +9,19 @@ mod compare;
 mod dedup;
 mod eval;
 mod export;
+mod feed_keep;
 mod groups;
 mod import;
 mod input;
 mod man;
+mod pages;
+mod proxy;
+mod rate;
+mod refine;
 mod serve;
 mod status;
+mod sync;
+mod tag;
 mod text;
 
 use std::path::PathBuf;
@@ -31,8 +38,13 @@ pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
+pub use pages::PagesArgs;
+pub use proxy::ProxyArgs;
+pub use refine::RefineArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
+pub use sync::SyncArgs;
+pub use tag::TagArgs;
 
 /// Removes exact and near-duplicate pages, keeps the best copy, and proves every removal.
 #[derive(Parser)]
@@ -62,9 +74,18 @@ pub enum Command {
     /// Measure methods on labelled pages: precision, recall and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Group ranked search results with the same content, or drop the repeats
+    #[command(after_help = refine::EXAMPLES)]
+    Refine(Box<RefineArgs>),
+    /// Write a small tag for each page, to compare search results by later
+    #[command(after_help = tag::EXAMPLES)]
+    Tag(TagArgs),
     /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
+    /// Stand in front of a search engine, and remove repeats from its answers
+    #[command(after_help = proxy::EXAMPLES)]
+    Proxy(Box<ProxyArgs>),
     /// Put pages into a collection on disk
     #[command(after_help = import::EXAMPLES)]
     Import(Box<ImportArgs>),
@@ -77,6 +98,12 @@ pub enum Command {
     /// List the groups of a collection, or the pages of one group
     #[command(after_help = groups::EXAMPLES)]
     Groups(GroupsArgs),
+    /// List the pages of a collection, or those of a host, a status or a language
+    #[command(after_help = pages::EXAMPLES)]
+    Pages(PagesArgs),
+    /// Write group, winner and status of pages to a search index or a database
+    #[command(after_help = sync::EXAMPLES)]
+    Sync(Box<SyncArgs>),
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
@@ -104,6 +131,7 @@ Examples:
   onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
   onecopy eval sets/mine                    measure methods on your labelled pages
+  onecopy refine results.json --drop        show each content of search results once
   onecopy serve --data pages                keep groups up to date as pages change, over HTTP
   onecopy import --data pages pages.jsonl   put pages into a collection on disk
   onecopy dedup --help                      show all options of a command";

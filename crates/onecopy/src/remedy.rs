@@ -64,7 +64,7 @@ fn of_error(error: &Error) -> Option<String> {
         | Error::CollectionAnswers { found, expected, .. }
             if (1..*expected).contains(found) =>
         {
-            "any command on the collection does that, such as `onecopy status`; stop its service first"
+            "`onecopy serve` with its usual options does that, and so does `onecopy import`"
         }
         Error::RestoreUnfinished { .. } => "run the same `onecopy restore` again, or remove the folder",
         Error::RestoreNotEmpty { .. } => "give a new or an empty folder with --data",
@@ -123,6 +123,7 @@ fn of_config(error: &ConfigError) -> Option<String> {
         | ConfigError::RepeatedParameter { .. }
         | ConfigError::Parameter { .. }
         | ConfigError::Combination { .. } => "--method",
+        ConfigError::Filter { rule, .. } => return Some(format!("set it with --{rule}")),
         ConfigError::MirrorScore { .. } => "--score",
         ConfigError::MirrorPaths => "--least-paths",
         ConfigError::AddressRules { .. } => "--address-rules",

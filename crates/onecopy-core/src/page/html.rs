@@ -61,21 +61,27 @@ pub fn html_to_text(html: &str, content: Content, out: &mut String) {
     }
 }
 
-/// Appends all text of `html` to `out`, as [`html_to_text`] does. Returns which parts of it are main content, in
-/// order. It returns none if there is too little main content, where [`Content::Auto`] takes all text.
-pub fn html_to_parts(html: &str, out: &mut String) -> Vec<Range<usize>> {
+/// The main content of an HTML page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MainContent {
+    /// The parts of the text of the page that are main content, in order.
+    pub parts: Vec<Range<usize>>,
+    /// Whether there is enough of it to stand for the page. If not, [`Content::Auto`] takes all text.
+    pub is_enough: bool,
+}
+
+/// Appends all text of `html` to `out`, as [`html_to_text`] does, and returns which of it is main content.
+pub fn html_to_parts(html: &str, out: &mut String) -> MainContent {
     end_line(out);
     let start = out.len();
     let tree = tree::grow(html);
     let main = main_blocks(&tree);
     out.push_str(&tree.text);
-    if is_too_little(&main, &tree) {
-        return vec![];
-    }
     // Adjacent blocks are one part: no words are between them.
     let runs = main.chunk_by(|one, next| one + 1 == *next);
     let text = |index: usize| &tree.blocks[index].text;
-    runs.map(|run| start + text(run[0]).start..start + text(run[run.len() - 1]).end).collect()
+    let part = |run: &[usize]| start + text(run[0]).start..start + text(run[run.len() - 1]).end;
+    MainContent { parts: runs.map(part).collect(), is_enough: !is_too_little(&main, &tree) }
 }
 
 /// Visits each block of `html` with its text and the numbers that the model is trained on. The sum in `Judged` is
@@ -134,7 +140,21 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
     });
     let sum_min = choice::sum_min(&sums);
     let kept = blocks.into_iter().zip(sums).filter(|(_, (_, sum))| *sum >= sum_min);
-    kept.map(|(index, _)| index).collect()
+    without_hidden(tree, kept.map(|(index, _)| index).collect())
+}
+
+/// The blocks without those that their boxes hide, unless these are most of the text. Content that a script shows when
+/// a reader asks for it is hidden too. Measured on labelled pages: without any hidden text, recall falls from 0.998 to
+/// 0.987 on ota-pages-dev.
+fn without_hidden(tree: &Tree, blocks: Vec<usize>) -> Vec<usize> {
+    let is_hidden = |index: &usize| tree.hides(&tree.blocks[*index]);
+    let words = |index: &usize| u64::from(tree.blocks[*index].count.words);
+    let all: u64 = blocks.iter().map(words).sum();
+    let hidden: u64 = blocks.iter().filter(|index| is_hidden(index)).map(words).sum();
+    match 2 * hidden < all {
+        true => blocks.into_iter().filter(|index| !is_hidden(index)).collect(),
+        false => blocks,
+    }
 }
 
 fn is_too_little(main: &[usize], tree: &Tree) -> bool {

@@ -13,6 +13,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::hash;
 use crate::text::canonical::Canonical;
+pub(crate) use table::is_frequent_word;
 use table::{NUMBERS, WordTable, table};
 
 macro_rules! languages {

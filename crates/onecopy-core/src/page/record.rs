@@ -4,12 +4,11 @@
 //! records of its rows here gets exactly the sketches of the program.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::config::{CanonicalRules, Config, Content};
 use crate::page::address::{AddressRules, resolve};
 use crate::page::head::head;
-use crate::page::html::{html_to_parts, html_to_text, links};
+use crate::page::html::{MainContent, html_to_parts, html_to_text, links};
 use crate::page::link::LinkKind;
 use crate::similarity::method::{LooksAt, Method, Parts};
 use crate::text::canonical::{Canonical, canonicalise, canonicalise_json, unescape};
@@ -125,7 +124,7 @@ impl Text<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct TextParts {
     text: String,
-    main: Vec<Range<usize>>,
+    main: MainContent,
 }
 
 impl TextParts {
@@ -138,15 +137,16 @@ impl TextParts {
 
     /// Appends the text that [`Content::Auto`] compares.
     fn compared(&self, out: &mut String) {
-        match &self.main[..] {
-            [] => out.push_str(&self.text),
-            main => main.iter().for_each(|part| out.push_str(&self.text[part.clone()])),
+        if self.main.is_enough {
+            self.main.parts.iter().for_each(|part| out.push_str(&self.text[part.clone()]));
+        } else {
+            out.push_str(&self.text);
         }
     }
 
     /// The parts as a method sees them.
     pub fn parts(&self) -> Parts<'_> {
-        Parts { text: &self.text, main: &self.main }
+        Parts { text: &self.text, main: &self.main.parts }
     }
 }
 

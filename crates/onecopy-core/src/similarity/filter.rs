@@ -1,5 +1,8 @@
 //! A page as a Bloom filter of its chunks: a few hundred bytes, compared by AND (Jain, Dahlin and Tewari 2005).
 
+pub(crate) mod simd;
+
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::config::ConfigError;
@@ -23,6 +26,12 @@ impl Default for FilterRules {
     /// they take, of 64 KB, leaves more than half of its filter empty.
     fn default() -> FilterRules {
         FilterRules { chunk: 256, bits: 2048, hashes: 5 }
+    }
+}
+
+impl fmt::Display for FilterRules {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "chunk={}:bits={}:hashes={}", self.chunk, self.bits, self.hashes)
     }
 }
 
@@ -60,6 +69,11 @@ impl FilterRules {
     }
 }
 
+/// How many bits both have.
+pub(crate) fn shared(a: &[u64], b: &[u64]) -> usize {
+    simd::shared(crate::simd::level(), a, b) as usize
+}
+
 /// A set of bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
@@ -90,7 +104,7 @@ impl Filter {
 
     /// How many bits are set in both.
     pub fn shared(&self, other: &Filter) -> usize {
-        self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+        shared(&self.words, &other.words)
     }
 
     /// Whether the other filter has all bits of this one: then this page very likely is contained in the other.

@@ -7,7 +7,9 @@ mod hamming;
 mod jaccard;
 mod shown;
 
-pub(crate) use decision::{MAIN_PART, SharedShingles, agreement};
+pub(crate) use decision::{
+    EVIDENCE, MAIN_PART, PageSize, SharedShingles, least_agreement, similarity as page_similarity,
+};
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;
 pub use frequency::{cosine, euclidean, frequencies};

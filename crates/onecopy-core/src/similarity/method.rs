@@ -36,6 +36,7 @@ use crate::decide::partition::Lengths;
 use crate::similarity::sketch::{Sketch, Split};
 use crate::text::canonical::Canonical;
 
+pub(crate) use bloom::filter_rules;
 pub use glossary::{ParameterEntry, parameter_entries};
 pub use hint::{MethodHint, method_hint};
 use parameters::Parameters;
@@ -110,6 +111,11 @@ pub trait Method: Debug + Send + Sync {
     fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {
         let score = self.score(a, b);
         (self.similarity(score, (a.len(), b.len())) >= self.threshold()).then_some(score)
+    }
+
+    /// The share of the first page that the second contains, and the other way round. `None` if sketches do not say.
+    fn containment(&self, _a: &[u64], _b: &[u64]) -> Option<(f64, f64)> {
+        None
     }
 
     /// One minus the similarity, if that is a metric for these two, so that the triangle inequality holds.

@@ -20,6 +20,12 @@ pub fn overlap(a: &[u64], b: &[u64]) -> usize {
     overlap_at_least(a, b, 0).expect("every overlap is at least none")
 }
 
+/// The share of each sketch's shingles that the other has.
+pub(crate) fn shares(a: &[u64], b: &[u64]) -> (f64, f64) {
+    let shared = overlap(a, b);
+    (containment(shared, a.len()), containment(shared, b.len()))
+}
+
 /// Whether sets of these sizes can be `threshold` alike at all.
 #[inline]
 pub fn sizes_allow(a: usize, b: usize, threshold: f64) -> bool {

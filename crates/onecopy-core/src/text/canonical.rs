@@ -124,16 +124,15 @@ pub fn canonicalise_json(raw: &str, rules: &CanonicalRules, out: &mut Canonical)
     }
 }
 
-/// Runs the fast pass if it helps. Returns the work left for `tokens`: none, or words by [`Words::Runs`] or
-/// [`Words::Segmented`].
+/// Runs the fast pass if it helps. Returns the work left for `tokens`: none, or words cut in this way.
 fn first_pass(text: &str, written: Written, rules: &CanonicalRules, out: &mut Canonical) -> Option<Words> {
     let plain = is_plain(rules);
     if !plain && rules.words == Words::Runs {
         return Some(Words::Runs);
     }
     fold(text, written, out);
-    match out.census.is_cut(rules.words, out.length) {
-        true => Some(Words::Segmented),
+    match out.census.is_cut(rules.words) {
+        true => Some(rules.words),
         false => (!plain).then_some(Words::Runs),
     }
 }

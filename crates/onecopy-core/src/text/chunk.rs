@@ -17,8 +17,18 @@ const MARKER: u64 = 0x78;
 pub(crate) const CHUNK_BYTES_MAX: usize = 64 << 10;
 
 /// The chunks of `text`, in order. They have about `expected` bytes on average, which is a power of two.
-pub(crate) fn chunks(text: &[u8], expected: usize) -> Chunks<'_> {
-    Chunks { text, start: 0, at: 0, fingerprint: 0, mask: expected as u64 - 1, window: window() }
+pub(crate) fn chunks(text: &[u8], expected: usize) -> impl Iterator<Item = &[u8]> {
+    let mut marked = boundaries(text, expected as u64 - 1).into_iter().peekable();
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start == text.len() {
+            return None;
+        }
+        let limit = text.len().min(start + CHUNK_BYTES_MAX);
+        let end = marked.next_if(|&marked| marked <= limit).unwrap_or(limit);
+        marked.next_if_eq(&end);
+        Some(&text[std::mem::replace(&mut start, end)..end])
+    })
 }
 
 /// Writes a hash for each chunk of `text` into `out`, replacing its contents. Each repetition of a chunk gets a
@@ -30,36 +40,38 @@ pub(crate) fn chunk_hashes(text: &[u8], expected: usize, out: &mut Vec<u64>) {
     number_replicas(out);
 }
 
-/// Iterates over the chunks of a text.
-pub(crate) struct Chunks<'a> {
-    text: &'a [u8],
-    start: usize,
-    at: usize,
-    /// The fingerprint of the last bytes before `at`, as many as the window holds.
-    fingerprint: u64,
-    mask: u64,
-    window: &'static ByteWindow,
-}
+/// How many places of a text are read at a time. Each step of a window waits for the one before, so that several
+/// windows take as long as one.
+const LANES: usize = 4;
 
-impl<'a> Iterator for Chunks<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        if self.start == self.text.len() {
-            return None;
-        }
-        let limit = self.text.len().min(self.start + CHUNK_BYTES_MAX);
-        while self.at < limit {
-            // No byte leaves a window that is not full.
-            let leaves = if self.at < WINDOW { 0 } else { self.text[self.at - WINDOW] };
-            self.fingerprint = self.window.roll(self.fingerprint, leaves, self.text[self.at]);
-            self.at += 1;
-            if (self.fingerprint ^ MARKER) & self.mask == 0 && self.at >= WINDOW {
-                break;
-            }
-        }
-        Some(&self.text[std::mem::replace(&mut self.start, self.at)..self.at])
+/// Where the window before is marked, ascending.
+fn boundaries(text: &[u8], mask: u64) -> Vec<usize> {
+    let window = window();
+    let part = text.len().saturating_sub(WINDOW) / LANES;
+    let starts: [usize; LANES] = std::array::from_fn(|lane| WINDOW.min(text.len()) + lane * part);
+    let full =
+        |end: usize| text[end - WINDOW.min(end)..end].iter().fold(0, |sum, &byte| window.roll(sum, 0, byte));
+    let mut fingerprints = starts.map(full);
+    let mut marked: [Vec<usize>; LANES] = Default::default();
+    let is_marked = |fingerprint: u64| (fingerprint ^ MARKER) & mask == 0;
+    if text.len() >= WINDOW && is_marked(fingerprints[0]) {
+        marked[0].push(WINDOW);
     }
+    let mut step = |lane: usize, at: usize| {
+        fingerprints[lane] = window.roll(fingerprints[lane], text[at - WINDOW], text[at]);
+        if is_marked(fingerprints[lane]) {
+            marked[lane].push(at + 1);
+        }
+    };
+    for place in 0..part {
+        for (lane, start) in starts.iter().enumerate() {
+            step(lane, start + place);
+        }
+    }
+    for at in starts[LANES - 1] + part..text.len() {
+        step(LANES - 1, at);
+    }
+    marked.concat()
 }
 
 /// The window, made once: building its tables takes longer than cutting a page.

@@ -16,9 +16,9 @@ use serde::Serialize;
 
 pub(super) use hand_over::wait_for_room;
 pub use plan::{ImportPlan, plan_import};
+pub(crate) use plan::{ImportReading, reach};
 
 use self::hand_over::Turns;
-use self::plan::ImportReading;
 use self::prepare::Intake;
 use super::prepare::Preparation;
 use super::{Refusal, Service};

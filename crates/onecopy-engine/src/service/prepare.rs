@@ -16,7 +16,7 @@ use onecopy_core::{Needs, Record};
 pub(super) struct Preparation {
     pub config: Config,
     pub method: Box<dyn Method>,
-    names: FieldNames,
+    pub names: FieldNames,
     /// The parts of HTML that are needed.
     pub needs: Needs,
     limits: Limits,

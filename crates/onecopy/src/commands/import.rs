@@ -68,13 +68,13 @@ fn fill(
 }
 
 /// A folder for standard input and unpacked containers, deleted at the end. It is beside the collection, where there is room for pages.
-struct Spool {
-    folder: PathBuf,
+pub struct Spool {
+    pub folder: PathBuf,
     is_used: bool,
 }
 
 impl Spool {
-    fn beside(data: &Path, inputs: &[String]) -> Result<Spool> {
+    pub fn beside(data: &Path, inputs: &[String]) -> Result<Spool> {
         let mut folder = data.to_owned().into_os_string();
         folder.push(".import");
         let spool = Spool { folder: folder.into(), is_used: inputs.iter().any(|input| input == "-") };
@@ -96,13 +96,13 @@ impl Drop for Spool {
 }
 
 /// Rejected records: the first few to show, and all in a file if requested.
-struct Rejected {
-    first: Vec<ImportRejection>,
+pub struct Rejected {
+    pub first: Vec<ImportRejection>,
     list: Option<(PathBuf, BufWriter<File>)>,
 }
 
 impl Rejected {
-    fn new(list: Option<&Path>) -> Result<Rejected> {
+    pub fn new(list: Option<&Path>) -> Result<Rejected> {
         let create = |path: &Path| {
             let file = File::create(path).map_err(at("create", path))?;
             anyhow::Ok((path.to_owned(), BufWriter::new(file)))
@@ -110,7 +110,7 @@ impl Rejected {
         Ok(Rejected { first: Vec::new(), list: list.map(create).transpose()? })
     }
 
-    fn take(&mut self, rejection: &ImportRejection) -> onecopy_engine::Result<()> {
+    pub fn take(&mut self, rejection: &ImportRejection) -> onecopy_engine::Result<()> {
         if self.first.len() < SHOWN {
             self.first.push(rejection.clone());
         }
@@ -119,9 +119,26 @@ impl Rejected {
         writeln!(list, "{line}").map_err(at("write", path))
     }
 
-    fn finish(&mut self) -> Result<()> {
+    pub fn finish(&mut self) -> Result<()> {
         let Some((path, list)) = &mut self.list else { return Ok(()) };
         Ok(list.flush().map_err(at("write", path))?)
+    }
+
+    /// Appends the first few of `all` rejections, and where the others are.
+    pub fn show(&self, all: u64, list: Option<&Path>, text: &mut String) {
+        for rejection in &self.first {
+            let line = rejection.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let source = shown(&rejection.source, REASON);
+            let _ = writeln!(text, "            {source}{line}: {}", shown(&rejection.reason, REASON));
+        }
+        let more = all.saturating_sub(self.first.len() as u64);
+        if more > 0 {
+            let all = match list {
+                Some(list) => format!("all are in {}", list.display()),
+                None => "--rejected FILE lists all".into(),
+            };
+            let _ = writeln!(text, "            and {} more; {all}", count(more));
+        }
     }
 }
 
@@ -136,19 +153,7 @@ fn for_people(imported: &Imported, stats: &Stats, rejected: &Rejected, args: &Im
         row(&mut text, "unchanged", imported.unchanged, "revisit records".into());
     }
     row(&mut text, "rejected", imported.rejected, String::new());
-    for rejection in &rejected.first {
-        let line = rejection.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let source = shown(&rejection.source, REASON);
-        let _ = writeln!(text, "            {source}{line}: {}", shown(&rejection.reason, REASON));
-    }
-    let more = imported.rejected.saturating_sub(rejected.first.len() as u64);
-    if more > 0 {
-        let all = match &args.rejected {
-            Some(list) => format!("all are in {}", list.display()),
-            None => "--rejected FILE lists all".into(),
-        };
-        let _ = writeln!(text, "            and {} more; {all}", count(more));
-    }
+    rejected.show(imported.rejected, args.rejected.as_deref(), &mut text);
     if imported.over_limit > 0 {
         let _ = writeln!(text, "            {LIMITS}");
     }

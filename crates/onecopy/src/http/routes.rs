@@ -4,8 +4,10 @@ pub mod about;
 pub mod feed;
 pub mod groups;
 mod lines;
+mod listing;
 pub mod names;
 pub mod pages;
+pub mod refine;
 pub mod snapshots;
 
 use hyper::Method;
@@ -26,6 +28,7 @@ pub enum Endpoint {
     Repair,
     Feed,
     Query,
+    Refine,
     MakeSnapshot,
     Snapshots,
     Stats,
@@ -72,9 +75,15 @@ pub const ROUTES: &[Route] = &[
         "GET",
         "/pages",
         Endpoint::PageStatus,
-        "get the status of a page: ?page=NAME[&json=true][&verify=true]",
+        "get the status of a page: ?page=NAME[&json=true][&verify=true][&record=true], or list pages: \
+         ?limit=&cursor=&prefix=&host=&status=&group=&language=&changed_since=",
     ),
-    route("DELETE", "/pages", Endpoint::DeletePage, "delete a page: ?page=NAME[&json=true]"),
+    route(
+        "DELETE",
+        "/pages",
+        Endpoint::DeletePage,
+        "delete a page: ?page=NAME[&json=true], or many: ?prefix=&host=&limit=&cursor=",
+    ),
     route("POST", "/pages/dead", Endpoint::DeadPage, "mark a page as dead: {\"page\": NAME}"),
     route(
         "POST",
@@ -83,7 +92,7 @@ pub const ROUTES: &[Route] = &[
         "get the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
     ),
     route("GET", "/groups", Endpoint::Groups, "list groups by number: ?after=&limit=&least=&search="),
-    route("GET", "/groups/{group}", Endpoint::Group, "get a group and its pages"),
+    route("GET", "/groups/{group}", Endpoint::Group, "get a group and its pages: ?limit=&cursor="),
     route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group again"),
     route(
         "GET",
@@ -92,6 +101,7 @@ pub const ROUTES: &[Route] = &[
         "get changes of status: ?after=&limit=&wait=, or as server-sent events",
     ),
     route("POST", "/query", Endpoint::Query, "get the status that a page would have if it were put"),
+    route("POST", "/refine", Endpoint::Refine, "group ranked search results: {\"results\": [RESULT, ...]}"),
     route("POST", "/snapshots", Endpoint::MakeSnapshot, "begin a snapshot of the collection, for a backup"),
     route("GET", "/snapshots", Endpoint::Snapshots, "list the snapshots"),
     route("GET", "/stats", Endpoint::Stats, "get numbers about the collection"),

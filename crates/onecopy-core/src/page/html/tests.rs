@@ -216,10 +216,31 @@ fn parts_are_the_main_content_in_all_text() {
          </article><footer class=footer><a href=c>About us</a></footer>"
     );
     let (mut text, mut main) = (String::from("before"), String::new());
-    let parts = html_to_parts(&html, &mut text);
+    let main_content = html_to_parts(&html, &mut text);
     html_to_text(&html, Content::Main, &mut main);
-    let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
+    let joined: String = main_content.parts.iter().map(|part| &text[part.clone()]).collect();
     assert_eq!(joined, main);
     assert!(main.contains("river") && !main.contains("Home") && text.contains("Home"));
-    assert_eq!(html_to_parts("", &mut String::new()), []);
+    assert!(main_content.is_enough);
+    assert_eq!(html_to_parts("", &mut String::new()), MainContent::default());
+}
+
+/// A page of an article and a box that may be hidden.
+fn with_box(attribute: &str, repeats: usize) -> String {
+    let prose = "It rained all night on the hills, and the river stood over the road to the mill by noon. ";
+    let hidden = "The mill was sold in spring, which nobody in the valley had expected or wanted at all. ";
+    let article = format!("<p>{}</p>", prose.repeat(8)).repeat(3);
+    format!("<body><article>{article}<div {attribute}><p>{}</p></div></article>", hidden.repeat(repeats))
+}
+
+#[test]
+fn hidden_text_is_no_main_content_unless_it_is_most_of_it() {
+    for attribute in ["hidden", "style='color: red; display: none'", "aria-hidden=true"] {
+        let main = text(&with_box(attribute, 6), Content::Main);
+        assert!(main.contains("river") && !main.contains("mill was sold"), "{attribute}: {main}");
+        assert!(text(&with_box(attribute, 6), Content::All).contains("mill was sold"));
+        // A script shows the parts of an accordion when a reader asks for them.
+        assert!(text(&with_box(attribute, 60), Content::Main).contains("mill was sold"), "{attribute}");
+    }
+    assert!(text(&with_box("class=x", 6), Content::Main).contains("mill was sold"));
 }

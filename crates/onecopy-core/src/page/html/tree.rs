@@ -51,6 +51,13 @@ pub struct Tree {
     pub title: Option<usize>,
 }
 
+impl Tree {
+    /// Whether the attributes of a box around `block` hide it.
+    pub fn hides(&self, block: &Block) -> bool {
+        self.nodes[block.node as usize].distance[Hint::Unseen as usize] < FAR
+    }
+}
+
 /// Cuts a page into blocks and boxes.
 pub fn grow(html: &str) -> Tree {
     let mut builder = Builder::new();

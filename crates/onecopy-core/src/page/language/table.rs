@@ -1,5 +1,6 @@
 //! The words of all languages in one table, and the names that the trigram library uses for languages.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use whatlang::Lang;
@@ -74,6 +75,12 @@ pub(super) fn words() -> impl Iterator<Item = (Language, &'static str)> {
         let named = language;
         words.split_whitespace().filter_map(move |word| Some((named?, word)))
     })
+}
+
+/// Whether a language counts a lower-case word among its frequent short words.
+pub(crate) fn is_frequent_word(word: &str) -> bool {
+    static ALL: OnceLock<HashSet<&str>> = OnceLock::new();
+    ALL.get_or_init(|| words().map(|(_, word)| word).collect()).contains(word)
 }
 
 impl WordTable {

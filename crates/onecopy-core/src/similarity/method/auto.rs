@@ -8,13 +8,15 @@
 
 use super::parameters::Parameters;
 use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
-use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules};
+use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
 use crate::decide::partition::{LengthVector, Lengths};
-use crate::similarity::measure::{MAIN_PART, SharedShingles, agreement, resemblance};
+use crate::similarity::measure::{
+    EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
+};
 use crate::similarity::outline::{compared, draw, most_shared};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
-use crate::similarity::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
+use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -33,14 +35,21 @@ const ROUNDING: f64 = 2e-9;
 #[derive(Debug)]
 struct Auto {
     threshold: f64,
+    /// How many shared shingles prove nothing.
+    evidence: usize,
     canonical: CanonicalRules,
     shingles: ShingleRules,
 }
 
 pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
     let threshold = parameters.threshold(config.threshold, 0.8)?;
-    let (canonical, shingles) = (config.canonical.clone(), config.shingles.clone());
-    Ok(Box::new(Auto { threshold, canonical, shingles }))
+    let evidence = parameters.count("evidence", EVIDENCE, 0..=1_000_000)?;
+    let (mut canonical, shingles) = (config.canonical.clone(), config.shingles.clone());
+    // A clause of Chinese or Japanese is too long for a word if a page has few of them.
+    if canonical.words == Words::Auto {
+        canonical.words = Words::Segmented;
+    }
+    Ok(Box::new(Auto { threshold, evidence, canonical, shingles }))
 }
 
 impl Method for Auto {
@@ -68,7 +77,7 @@ impl Method for Auto {
         out.extend(main.iter().map(|shingle| shingle & !REST));
         out.extend(rest.iter().map(|shingle| shingle | REST));
         out[start..].sort_unstable();
-        if out.len() > start {
+        if out.len() > start && scratch.split.is_told() {
             out.push(TOLD);
         }
     }
@@ -142,12 +151,21 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return overlap(a, b) as u32;
         }
-        let (shared, main_a, main_b) = (shared(a, b), main_size(a), main_size(b));
+        let (shared, sizes) = (shared(a, b), [a, b].map(size));
         MIXED
             | match is_told(a) && is_told(b) {
-                true => billionths::of(agreement(shared, main_a, main_b)),
-                false => billionths::ratio(shared.both, main_a + main_b - shared.both),
+                true => billionths::of(page_similarity(shared, sizes, self.evidence)),
+                false => billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both),
             }
+    }
+
+    /// The main content of each page is searched for in all of the other.
+    fn containment(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        if !is_told(a) && !is_told(b) {
+            return Some(shares(a, b));
+        }
+        let SharedShingles { both, first, second, .. } = shared(a, b);
+        Some((containment(both + first, size(a).main), containment(both + second, size(b).main)))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
@@ -176,8 +194,9 @@ impl Auto {
     /// How much the main contents of alike pages resemble each other at least. `told` says whether both pages are
     /// separated.
     fn least_main(&self, told: bool) -> f64 {
-        let part = if told { MAIN_PART } else { 1.0 };
-        ((self.threshold - ROUNDING) * part).max(f64::MIN_POSITIVE)
+        let threshold = self.threshold - ROUNDING;
+        let least = if told { (least_agreement(threshold) - ROUNDING) * MAIN_PART } else { threshold };
+        least.max(f64::MIN_POSITIVE)
     }
 }
 
@@ -185,8 +204,9 @@ fn is_told(sketch: &[u64]) -> bool {
     sketch.last() == Some(&TOLD)
 }
 
-fn main_size(sketch: &[u64]) -> usize {
-    sketch.iter().filter(|word| *word & REST == 0).count()
+fn size(sketch: &[u64]) -> PageSize {
+    let all = sketch.len() - usize::from(is_told(sketch));
+    PageSize { main: sketch.iter().filter(|word| *word & REST == 0).count(), all }
 }
 
 /// The shingles that two pages share, by the page on which they are main content.
@@ -199,7 +219,9 @@ fn shared(a: &[u64], b: &[u64]) -> SharedShingles {
         i += usize::from(x <= y);
         j += usize::from(y <= x);
     }
-    SharedShingles { both: counts[0], second: counts[1], first: counts[2] }
+    // Both sketches end with `TOLD` if both pages are separated, and that is no shingle.
+    let rest = counts[3] - usize::from(is_told(a) && is_told(b));
+    SharedShingles { both: counts[0], second: counts[1], first: counts[2], rest }
 }
 
 /// Marks the number beside a key of a separated page.

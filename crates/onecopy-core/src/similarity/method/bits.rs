@@ -7,7 +7,7 @@ use crate::config::ConfigError;
 use crate::decide::candidate::{Rarity, keys};
 use crate::similarity::filter::{BITS, FilterRules, HASHES};
 use crate::similarity::measure::containment;
-use crate::similarity::verify::{overlap, overlap_at_least, overlap_within};
+use crate::similarity::verify::{overlap, overlap_at_least, overlap_within, shares};
 
 /// A method that compares the filters of one kind of element.
 #[derive(Debug)]
@@ -53,6 +53,10 @@ impl Method for Filters {
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
         overlap(a, b) as u32
+    }
+
+    fn containment(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        Some(shares(a, b))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {

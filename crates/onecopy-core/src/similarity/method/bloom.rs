@@ -24,6 +24,12 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
     }))
 }
 
+/// The rules of the filters that `choice` compares, if it is this method.
+pub(crate) fn filter_rules(choice: &str) -> Option<FilterRules> {
+    let mut parameters = Parameters::parse(choice).ok()?;
+    (parameters.name() == "bloom").then(|| text_rules(&mut parameters).ok())?
+}
+
 /// Reads the rules of text filters.
 pub(super) fn text_rules(parameters: &mut Parameters) -> Result<FilterRules, ConfigError> {
     let usual = FilterRules::default();

@@ -6,7 +6,7 @@ use crate::config::{Config, ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, first_keys};
 use crate::similarity::measure::containment;
 use crate::similarity::sketch::append_sketch;
-use crate::similarity::verify::{overlap, overlap_at_least, part_needed};
+use crate::similarity::verify::{overlap, overlap_at_least, part_needed, shares};
 
 pub(super) const ABOUT: &str = "shared shingles of the smaller page's";
 
@@ -53,6 +53,10 @@ impl Method for Containment {
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
         overlap(a, b) as u32
+    }
+
+    fn containment(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        Some(shares(a, b))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {

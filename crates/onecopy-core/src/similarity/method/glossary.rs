@@ -44,6 +44,11 @@ const ENTRIES: &[(&str, &str, &str)] = &[
     ("", "threshold", "Pages at least this similar are duplicates. Higher: fewer pages are removed."),
     (
         "",
+        "evidence",
+        "How many shared shingles of main content prove nothing. Higher: fewer short pages are removed.",
+    ),
+    (
+        "",
         "mod",
         "Compares only the shingles whose hash is a multiple of this, such as 16. Higher: less memory, rougher estimates.",
     ),

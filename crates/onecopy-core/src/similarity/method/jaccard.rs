@@ -9,7 +9,7 @@ use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::resemblance;
 use crate::similarity::outline::{compared, draw, most_shared};
 use crate::similarity::sketch::append_sketch;
-use crate::similarity::verify::{least_rest, overlap, rests_allow, sizes_allow, verify};
+use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
 pub(super) const ABOUT: &str = "shared shingles of all shingles";
 
@@ -83,6 +83,10 @@ impl Method for Jaccard {
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
         overlap(a, b) as u32
+    }
+
+    fn containment(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        Some(shares(a, b))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {

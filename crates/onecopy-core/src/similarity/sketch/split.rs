@@ -17,6 +17,8 @@ use crate::text::shingle::{append_tokens, windows};
 pub(crate) struct Split {
     main: Vec<u64>,
     rest: Vec<u64>,
+    /// Whether main content was separated from the rest.
+    told: bool,
     canonical: Canonical,
     tokens: Vec<u64>,
     /// Which tokens are main content, as ranges.
@@ -28,6 +30,11 @@ impl Split {
     /// The shingles of main content and the others, ascending; none is in both.
     pub(crate) fn halves(&self) -> (&[u64], &[u64]) {
         (&self.main, &self.rest)
+    }
+
+    /// Whether main content was separated from the rest. If not, all shingles are in the first half.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told
     }
 }
 
@@ -81,6 +88,7 @@ impl Split {
             let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len()));
             self.main.extend(shingles.unwrap_or_default());
         }
+        self.told = all_is_main || !self.main.is_empty();
         if self.main.is_empty() {
             std::mem::swap(&mut self.main, &mut self.rest);
         }

@@ -1,8 +1,8 @@
 //! Words in scripts that put no spaces between them: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
 //!
 //! By the rule of `letters`, a word in such a script would be a whole clause, or in Thai the letters between two
-//! vowel signs. This file counts such letters while a page is folded, and decides whether to cut the page into
-//! words. It cuts by dictionary. The neural model of ICU takes about three hundred times as long, and its answer
+//! vowel signs. This file counts such letters while a page is folded, and decides which runs to cut into words. It
+//! cuts by dictionary. The neural model of ICU takes about three hundred times as long, and its answer
 //! depends on how a machine rounds.
 
 use std::sync::OnceLock;
@@ -13,17 +13,17 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::config::Words;
 
-/// Under [`Words::Auto`], a page in Chinese characters or kana is cut if its runs are longer than this on average.
-/// Among 7,361 real pages with such runs, no average is above 19.5. With punctuation, clauses serve as words, and
-/// the rule stays the same as in other tools. Text without punctuation has runs of hundreds of characters.
-const RUN_CHARS: usize = 24;
+/// Under [`Words::Auto`], a run with more Chinese characters or kana than this is cut. Among 7,361 real pages with
+/// such runs, none is longer than 94. With punctuation, clauses serve as words, and the rule stays the same as in
+/// other tools. Text without punctuation has runs of hundreds of characters.
+const RUN_CHARS: usize = 96;
 
 /// Counts of the letters of scripts without spaces on a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Census {
-    /// Chinese characters and kana, and the tokens that hold any.
+    /// Chinese characters and kana in the token that was counted last, and in the token with most of them.
     dense: usize,
-    dense_runs: usize,
+    most_dense: usize,
     /// The number of the token that was counted last, plus one.
     run: usize,
     /// Letters of Thai, Lao, Khmer and Burmese.
@@ -35,9 +35,9 @@ pub(super) struct Census {
 impl Census {
     /// Counts a Chinese character or kana in the token with this number.
     pub(super) fn dense(&mut self, token: usize) {
-        self.dense += 1;
-        self.dense_runs += usize::from(self.run != token + 1);
+        self.dense = if self.run == token + 1 { self.dense + 1 } else { 1 };
         self.run = token + 1;
+        self.most_dense = self.most_dense.max(self.dense);
     }
 
     /// Counts a letter of Thai, Lao, Khmer or Burmese.
@@ -50,16 +50,20 @@ impl Census {
         self.marks += 1;
     }
 
-    /// Whether to cut a page into words. `bytes` is the length of its canonical text in runs.
-    pub(super) fn is_cut(&self, words: Words, bytes: usize) -> bool {
+    /// Whether a run of the page must be cut into words.
+    pub(super) fn is_cut(&self, words: Words) -> bool {
         match words {
             Words::Runs => false,
-            Words::Segmented => self.dense + self.complex + self.marks > 0,
-            // A third of the page, so that the name of a language in a menu changes nothing. These letters have 3
-            // bytes.
-            Words::Auto => self.dense > RUN_CHARS * self.dense_runs || 3 * 3 * self.complex > bytes,
+            Words::Segmented => self.most_dense + self.complex + self.marks > 0,
+            Words::Auto => self.most_dense > RUN_CHARS || self.complex > 0,
         }
     }
+}
+
+/// Whether [`Words::Auto`] cuts this run. It decides run by run, so that a page and its near copy are never cut in two
+/// ways.
+pub(super) fn needs_cut(run: &str) -> bool {
+    run.chars().any(is_complex) || run.chars().filter(|c| is_dense(*c)).count() > RUN_CHARS
 }
 
 /// Whether `c` is a Chinese character or kana.

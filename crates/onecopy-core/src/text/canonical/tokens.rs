@@ -6,10 +6,10 @@
 
 use super::Canonical;
 use super::letters::{Class, class, classes, is_word};
-use super::segment::words as cut;
+use super::segment::{is_complex, needs_cut, words as cut};
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 
-/// Writes the canonical form of `text` under any rules. `words` says how to cut this page: runs or segmented.
+/// Writes the canonical form of `text` under any rules. `words` says how to cut its runs of letters.
 pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
     let classes = classes();
     out.start(2 * text.len());
@@ -20,7 +20,7 @@ pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &m
             for c in cased(c, rules.case) {
                 let joins = match class(c, classes) {
                     Class::Word | Class::Dense | Class::Complex => true,
-                    Class::Mark => words == Words::Segmented && !token.is_empty(),
+                    Class::Mark => joins_mark(&token, words),
                     Class::Fold => is_word(c),
                     Class::Separator => false,
                 };
@@ -43,11 +43,20 @@ pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &m
 
 /// Ends a run of letters and appends its words to the canonical text.
 fn push_run(run: &mut String, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
-    match words {
-        Words::Segmented => cut(run).for_each(|word| push(word, rules, out)),
-        _ => push(run, rules, out),
+    match words == Words::Segmented || (words == Words::Auto && needs_cut(run)) {
+        true => cut(run).for_each(|word| push(word, rules, out)),
+        false => push(run, rules, out),
     }
     run.clear();
+}
+
+/// Whether a mark belongs to the word before it.
+fn joins_mark(word: &str, words: Words) -> bool {
+    match words {
+        Words::Runs => false,
+        Words::Segmented => !word.is_empty(),
+        Words::Auto => word.ends_with(is_complex),
+    }
 }
 
 /// Ends a token and appends it to the canonical text, unless it is empty or a stop word.

@@ -22,15 +22,15 @@ const CHUNK_BYTES: usize = 2 << 20;
 /// The inputs of an import, found but not read yet.
 #[derive(Clone, Debug)]
 pub struct ImportPlan {
-    pub(super) spool: PathBuf,
-    pub(super) readings: Vec<ImportReading>,
-    pub(super) environment: Environment,
+    pub(crate) spool: PathBuf,
+    pub(crate) readings: Vec<ImportReading>,
+    pub(crate) environment: Environment,
     pub(super) threads: usize,
 }
 
 /// Sources that are read in the same way.
 #[derive(Clone, Debug)]
-pub(super) struct ImportReading {
+pub(crate) struct ImportReading {
     pub inputs: Inputs,
     pub fields: Fields,
     pub limits: Limits,
@@ -44,7 +44,7 @@ const LARGE_PAGES: usize = 2;
 
 impl ImportReading {
     /// What opens its sources.
-    pub(super) fn opener(&self, reach: Reach, needs: Needs) -> Opener {
+    pub(crate) fn opener(&self, reach: Reach, needs: Needs) -> Opener {
         Opener {
             reach,
             fields: self.fields.clone(),
@@ -99,7 +99,7 @@ pub fn plan_import(job: &ImportJob, progress: &dyn Progress) -> Result<ImportPla
 }
 
 /// What opens the inputs. It unpacks containers in `spool`.
-pub(super) fn reach(environment: &Environment, spool: &Path, limits: &Limits) -> Reach {
+pub(crate) fn reach(environment: &Environment, spool: &Path, limits: &Limits) -> Reach {
     let spools = Spools::new(spool, limits.expansion, Window::default());
     Reach { stores: Stores::new(environment.iter().cloned()), spools }
 }

@@ -17,6 +17,8 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/text/canonical/simd.rs",
     "crates/onecopy-core/src/text/canonical/wide.rs",
     // Plain code, compiled again for machines with a popcount instruction.
+    "crates/onecopy-core/src/refine/tags/simd.rs",
+    "crates/onecopy-core/src/similarity/filter/simd.rs",
     "crates/onecopy-core/src/similarity/hamming/simd.rs",
     "crates/onecopy-core/src/similarity/outline/simd.rs",
     "crates/onecopy-core/src/similarity/sketch/wide.rs",

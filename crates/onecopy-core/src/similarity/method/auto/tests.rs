@@ -38,8 +38,9 @@ fn sketch_of(method: &dyn Method, page: &str) -> Vec<u64> {
     out
 }
 
+/// The similarity of two pages by single words, of which every one is evidence.
 fn similar(a: &str, b: &str) -> f64 {
-    let config = Config { method: "auto".into(), ..Config::default() };
+    let config = Config { method: "auto:evidence=0".into(), ..Config::default() };
     let config = Config { shingles: ShingleRules { length: 1, ..config.shingles.clone() }, ..config };
     let method = crate::similarity::method::method(&config).unwrap();
     let (a, b) = (sketch_of(&*method, a), sketch_of(&*method, b));
@@ -47,24 +48,48 @@ fn similar(a: &str, b: &str) -> f64 {
     method.similarity(method.score(&a, &b), (a.len(), b.len()))
 }
 
+/// Pages that share `words` words are as similar as the measure says at this agreement.
+fn assert_agree(similarity: f64, agreement: f64, words: f64) {
+    let expected = agreement / (agreement + (0.43 + 8.0 / words) * (1.0 - agreement));
+    assert!((similarity - expected).abs() < 2e-9, "{similarity}, not {expected}");
+}
+
 #[test]
 fn main_content_that_was_overlooked_still_counts() {
     assert_eq!(similar("+a b c d e f g h\nmenu", "+a b c d e f\ng h\nother"), 1.0);
-    assert_eq!(similar("+a b c d e f g h\nmenu", "+a b c d e f\nother"), 0.75);
+    let (long, short) = ("x ".repeat(40), "y ".repeat(40));
+    assert_agree(similar(&format!("+a b c d e f g h\n{long}"), &format!("+a b c d e f\n{short}")), 0.75, 6.0);
+}
+
+#[test]
+fn short_pages_are_alike_only_as_a_whole() {
+    let method = made("auto");
+    let words = |range: std::ops::Range<u32>| range.map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    let similar = |a: &str, b: &str| {
+        let (a, b) = (sketch_of(&*method, a), sketch_of(&*method, b));
+        method.similarity(method.score(&a, &b), (a.len(), b.len()))
+    };
+    let page = |main: &str, rest: &str| format!("{rest}\n+{main}");
+    let (stub, bar, other) = (words(0..12), words(100..200), words(300..400));
+    assert!(similar(&page(&stub, &bar), &page(&stub, &bar)) == 1.0);
+    assert!(similar(&page(&stub, &bar), &page(&stub, &other)) < 0.1, "a stub proves nothing");
+    assert!(similar(&page(&stub, &bar), &page(&words(20..32), &bar)) < 0.1, "nor does a side bar");
+    let long = words(0..200);
+    assert!(similar(&page(&long, &bar), &page(&long, &other)) == 1.0);
 }
 
 #[test]
 fn a_template_that_was_taken_for_content_costs_only_where_the_other_page_lacks_it() {
     assert_eq!(similar("+a b c d\n+menu", "+a b c d\nmenu"), 1.0);
-    assert_eq!(similar("+a b c d\n+menu", "+a b c d\nother"), 0.8);
+    assert_agree(similar("+a b c d\n+menu", "+a b c d\nother 1 2 3 4 5 6 7 8 9"), 0.8, 4.0);
     assert_eq!(similar("+a b\nx y z", "+c d\nx y z"), 0.0, "a template alone makes no copies");
 }
 
 #[test]
 fn pages_that_quote_each_other_are_not_alike() {
     assert_eq!(similar("+a b c d\ne f g h", "+e f g h\na b c d"), 0.0);
-    let third = similar("+a b c d\ne f", "+c d e f\na b");
-    assert!((third - 1.0 / 3.0 / MAIN_PART).abs() < 2e-9, "{third}");
+    let third = similar("+a b c d\ne f 1 2 3 4 5 6 7 8 9", "+c d e f\na b p q r s t u v w");
+    assert_agree(third, 1.0 / 3.0 / MAIN_PART, 4.0);
 }
 
 #[test]

@@ -126,10 +126,18 @@ fn each_way_of_words_does_what_it_says() {
     assert_eq!(joined("我们只会保留最好的页面,很好。", Words::Auto), "我们只会保留最好的页面|很好");
     assert!(tokens("我们只会保留最好的页面,很好。", Words::Segmented).len() > 5);
     assert_eq!(joined("An English page_1, with CAPS", Words::Segmented), "an|english|page_1|with|caps");
-    // The name of a language in a menu is no reason to cut. A page in that language is.
-    let menu = "English Deutsch Español ภาษาไทย Français Italiano Nederlands Polski Svenska";
-    assert_eq!(tokens(menu, Words::Auto), tokens(menu, Words::Runs));
-    assert_eq!(joined("ภาษาไทย", Words::Auto), joined("ภาษาไทย", Words::Segmented));
+    assert_eq!(joined("English ภาษาไทย हिन्दी", Words::Auto), "english|ภาษา|ไทย|ह|न|द");
+}
+
+#[test]
+fn no_page_is_cut_because_of_its_other_runs() {
+    let run = |chars: usize| "中国有很多好吃的东西".chars().cycle().take(chars).collect::<String>();
+    let (kept, cut) = (run(96), run(97));
+    assert_eq!(tokens(&kept, Words::Auto).len(), 1);
+    assert!(tokens(&cut, Words::Auto).len() > 20);
+    let (short, page) =
+        (tokens(&format!("短句。{kept}"), Words::Auto), tokens(&format!("短句。{cut}"), Words::Auto));
+    assert_eq!(short[0], page[0]);
 }
 
 #[test]
