@@ -131,8 +131,8 @@ fn the_first_command_on_an_earlier_collection_upgrades_it() {
     import.says(&["from format 2 to format 3", "format-2 has its old files"]);
     assert_eq!(on("status", folder.path()).succeed().stderr, "");
     on("check", folder.path()).succeed();
-    let mut server = serve_in(of_release("format-2-0.2.tar.zst"), "");
-    server.hear_of("the collection is upgraded");
+    let server = serve_in(of_release("format-2-0.2.tar.zst"), "");
+    server.heard("the collection is upgraded");
     server.get("/pages?page=sl/ash").with(200);
     server.post("/pages", line.trim()).with(202);
     server.settle();
