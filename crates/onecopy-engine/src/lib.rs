@@ -79,7 +79,7 @@ pub use service::{
     GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening,
     PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service,
     ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, Upgraded, import, plan_import,
-    settle, upgrade,
+    resume_upgrade, settle, upgrade,
 };
 pub use tag::{Tagged, tag_pages};
 

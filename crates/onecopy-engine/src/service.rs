@@ -50,7 +50,7 @@ pub use status::{
     Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, ListedPage, PageList,
     PageRecord, PageView, Refusal, Regrouped, Stats, Status, StatusKind, Swept,
 };
-pub use upgrade::{Upgraded, upgrade};
+pub use upgrade::{Upgraded, resume_upgrade, upgrade};
 
 use crate::error::{At, Error, Result};
 use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};

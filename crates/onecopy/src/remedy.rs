@@ -71,7 +71,7 @@ fn of_error(error: &Error) -> Option<String> {
         | Error::CollectionAnswers { found, expected, .. }
             if (1..*expected).contains(found) =>
         {
-            "any command on the collection does that, such as `onecopy status`; stop its service first"
+            "`onecopy serve` with its usual options does that, and so does `onecopy import`"
         }
         Error::RestoreUnfinished { .. } => "run the same `onecopy restore` again, or remove the folder",
         Error::RestoreNotEmpty { .. } => "give a new or an empty folder with --data",

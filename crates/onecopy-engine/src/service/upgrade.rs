@@ -7,10 +7,10 @@
 mod earlier;
 mod switch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use onecopy_core::{ANSWER_VERSION, SKETCHES_SINCE};
+use onecopy_core::{ANSWER_VERSION, SKETCHES_SINCE, canonical_id};
 use onecopy_store::{Deed, Disk, Folder, Open, Overlay, Version};
 
 use super::accept::accept_versions;
@@ -36,6 +36,18 @@ pub struct Upgraded {
     pub pages: u64,
     /// Where the files of the old collection are.
     pub before: PathBuf,
+}
+
+/// Finishes an upgrade of the collection in a folder that was killed while it moved files. Nothing else is upgraded.
+pub fn resume_upgrade(data: &Path) -> Result<()> {
+    let switch = Switch::new(data);
+    if !switch.is_built() {
+        return Ok(());
+    }
+    match Disk::open(data).and_then(|disk| disk.lock()) {
+        Ok(_lock) => switch.resume(),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Upgrades the collection in the options' folder, if it is of an earlier version and nobody uses it. Anything else is left
@@ -114,7 +126,8 @@ impl Building<'_> {
 
     /// Today's version of an earlier one.
     fn renewed(&self, version: Version, preparation: &Preparation) -> Result<Version> {
-        if !self.is_sketched_again || version.deed != Deed::Put || version.silent {
+        let is_bare = version.silent && version.page.is_empty();
+        if !self.is_sketched_again || version.deed != Deed::Put || is_bare {
             return Ok(with_name_of_today(version));
         }
         let broken = |reason: String| Error::Broken { reason };
@@ -123,12 +136,15 @@ impl Building<'_> {
             return Err(Error::CollectionWithoutPages { folder, found, page: version.name });
         };
         let again = preparation.buffers().and_then(|mut buffers| preparation.put(&page, &mut buffers));
-        again.map_err(|refusal| {
-            broken(format!(
-                "page {} cannot be read again: {refusal}; name its fields as before",
-                version.name
-            ))
-        })
+        let unlike = |why: String| {
+            let name = &version.name;
+            broken(format!("page {name} cannot be read as before: {why}; name the fields of pages as before"))
+        };
+        let again = again.map_err(|refusal| unlike(refusal.to_string()))?;
+        if again.name != canonical_id(&version.name) || again.url != version.url {
+            return Err(unlike("it has another name or address now".into()));
+        }
+        Ok(again)
     }
 }
 

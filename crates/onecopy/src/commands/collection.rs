@@ -1,14 +1,12 @@
 //! Opens collections without a server, and shows names and statuses.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Result;
-use onecopy_engine::{Error, Opening, Service, ServiceOptions, Status, StatusKind, upgrade};
+use onecopy_engine::{Error, Opening, Service, ServiceOptions, Status, StatusKind, resume_upgrade};
 use serde_json::value::RawValue;
 
 use crate::columns::shown;
-use crate::terminal::Terminal;
 
 /// The most characters shown of a name.
 const NAME: usize = 100;
@@ -21,7 +19,7 @@ pub fn open(data: &Path) -> Result<Service> {
 /// The same, with options.
 pub fn open_with(mut options: ServiceOptions) -> Result<Service> {
     options.opening = Opening::Existing;
-    upgrade_first(&options)?;
+    resume_upgrade(&options.data)?;
     match Service::open(options.clone()) {
         Err(Error::CollectionInUse { .. }) => {
             options.opening = Opening::Read;
@@ -35,17 +33,8 @@ pub fn open_with(mut options: ServiceOptions) -> Result<Service> {
 pub fn open_alone(data: &Path) -> Result<Service> {
     let mut options = ServiceOptions::new(data);
     options.opening = Opening::Existing;
-    upgrade_first(&options)?;
+    resume_upgrade(&options.data)?;
     Ok(Service::open(options)?)
-}
-
-/// Upgrades a collection of an earlier version, and says so. The next command continues if this one is killed.
-fn upgrade_first(options: &ServiceOptions) -> Result<()> {
-    let terminal = Terminal::new(false, Arc::default());
-    let upgraded = upgrade(options, &terminal);
-    terminal.end();
-    upgraded?;
-    Ok(())
 }
 
 /// A page's name as a person would type it, safe for a terminal.

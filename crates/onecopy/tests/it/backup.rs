@@ -123,14 +123,18 @@ fn the_first_command_on_an_earlier_collection_upgrades_it() {
     let folder = of_release("format-2-0.1.tar.zst");
     // A backup before the upgrade is one of the old format.
     backup(folder.path()).succeed();
-    let status = on("status", folder.path()).succeed();
-    assert!(status.stderr.contains("from format 2 to format 3"), "{}", status.stderr);
-    assert!(status.stderr.contains("format-2 has its old files"), "{}", status.stderr);
+    on("status", folder.path()).fail(2).says(&["it has format 2", "must be upgraded first", "onecopy serve"]);
+    let line = "{\"id\": \"a\", \"text\": \"a page of today\"}\n";
+    let more = folder.path().join("more.jsonl");
+    fs::write(&more, line).expect("a file");
+    let import = on("import", folder.path()).arg(&more).succeed();
+    import.says(&["from format 2 to format 3", "format-2 has its old files"]);
     assert_eq!(on("status", folder.path()).succeed().stderr, "");
     on("check", folder.path()).succeed();
-    let mut server = serve_in(of_release("format-2-0.2.tar.zst"), "");
-    server.hear_of("the collection is upgraded");
+    let server = serve_in(of_release("format-2-0.2.tar.zst"), "");
+    server.heard("the collection is upgraded");
     server.get("/pages?page=sl/ash").with(200);
+    server.post("/pages", line.trim()).with(202);
     server.settle();
     let (_, served) = server.end();
     assert_eq!(export(served.path(), ""), export(folder.path(), ""));

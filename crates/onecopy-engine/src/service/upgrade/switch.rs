@@ -34,6 +34,11 @@ impl Switch {
         self.at(MOVING).is_dir() || self.at(BUILT).is_dir()
     }
 
+    /// Whether the new collection is complete, and files are being moved.
+    pub(super) fn is_built(&self) -> bool {
+        self.at(MOVING).is_dir() || self.at(BUILT).join(COMPLETE).is_file()
+    }
+
     /// Finishes a switch that was begun, and throws away a collection that is not complete.
     pub(super) fn resume(&self) -> Result<()> {
         if self.at(MOVING).is_dir() {
