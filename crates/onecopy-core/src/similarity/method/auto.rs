@@ -164,7 +164,7 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return Some(shares(a, b));
         }
-        let SharedShingles { both, first, second } = shared(a, b);
+        let SharedShingles { both, first, second, .. } = shared(a, b);
         Some((containment(both + first, size(a).main), containment(both + second, size(b).main)))
     }
 
