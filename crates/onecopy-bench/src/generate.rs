@@ -7,7 +7,7 @@ mod layout;
 mod page;
 pub mod random;
 mod shuffle;
-mod vocabulary;
+pub mod vocabulary;
 pub mod warc;
 
 use std::fs::File;

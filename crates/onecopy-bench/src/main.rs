@@ -14,6 +14,7 @@ mod jsonl;
 mod measure;
 mod mirrors;
 mod peers;
+mod proxy;
 mod scale;
 mod service;
 mod simd;
@@ -40,6 +41,7 @@ enum Command {
     Extract(extract::Args),
     Hamming(hamming::Args),
     Peers(peers::Args),
+    Proxy(proxy::Args),
     Scale(scale::Args),
     Service(service::Args),
     Simd(simd::Args),
@@ -58,6 +60,7 @@ fn main() -> Result<()> {
         Command::Extract(args) => extract::run(&args),
         Command::Hamming(args) => hamming::run(&args),
         Command::Peers(args) => peers::run(&args),
+        Command::Proxy(args) => proxy::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Service(args) => service::run(&args),
         Command::Simd(args) => simd::run(&args),

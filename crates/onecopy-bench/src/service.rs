@@ -8,8 +8,8 @@ mod changes;
 mod collection;
 mod errors;
 mod growth;
-mod histogram;
-mod http;
+pub mod histogram;
+pub mod http;
 mod server;
 mod speed;
 mod stream;
@@ -29,12 +29,11 @@ use serde::Serialize;
 use crate::generate::parse_count;
 use crate::measure::{self, Cost};
 use crate::peers::{self, Machine};
-use crate::table::{Table, count, megabytes};
+use crate::table::{Table, count};
 use changes::Changes;
 use collection::{Collection, Wanted};
-use histogram::Latency;
-use server::{Memory, Server, disk_bytes};
-use speed::{Bench, Lookups, Probe};
+use server::{Server, disk_bytes};
+use speed::{Ages, Bench, Probe, Speeds};
 use stream::Stream;
 use updates::{Updates, Way};
 
@@ -45,14 +44,18 @@ use updates::{Updates, Way};
 /// new. They are made before they are sent, so that clients cost little. A million pages take some 10 GB in the work
 /// folder.
 ///
+/// Then it rewrites all pages several times and measures again. Last of all, each page gets the text with which it was
+/// loaded. The table compares the two: speed, memory and disk, fresh and aged.
+///
 /// With --keep, the collection stays for the next run with the same pages and seed. Every run changes it and continues
 /// the numbers of the changes, so a kept collection is never quite the one that was loaded.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench service --pages 100k --seconds 20
   onecopy-bench service --markdown > service.md
-  onecopy-bench service --keep --updates streams --in-flight 64
-  onecopy-bench service --keep --updates requests --rate 3000
+  onecopy-bench service --rewrites 0
+  onecopy-bench service --keep --rewrites 0 --updates streams --in-flight 64
+  onecopy-bench service --keep --rewrites 0 --updates requests --rate 3000
   onecopy-bench service --growth --sizes 10k,30k,100k --plot docs/plots/growth.svg
   onecopy-bench service --errors --pages 50k")]
 pub struct Args {
@@ -74,6 +77,9 @@ pub struct Args {
     /// Changes per second; by default as many as the service accepts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rate: Option<u64>,
+    /// How often to rewrite all pages before everything is measured again, on the aged collection; 0 for not at all
+    #[arg(long, default_value_t = 3, value_name = "N", conflicts_with_all = ["growth", "errors"])]
+    rewrites: u64,
     /// Keep the collection in the work folder, and use the one that an earlier run kept
     #[arg(long, conflicts_with_all = ["growth", "errors"])]
     keep: bool,
@@ -162,8 +168,8 @@ pub fn run(args: &Args) -> Result<()> {
         print(args, &machine, &[errors::table(&found)], &found)?;
         return errors::check(&found);
     }
-    let found = speeds(&program, args)?;
-    print(args, &machine, &[found.table(), updates::table(&found.updates)], &found)
+    let found = ages(&program, args)?;
+    print(args, &machine, &found.tables(), &found)
 }
 
 /// Prints the results in the requested format.
@@ -180,27 +186,6 @@ fn print(args: &Args, machine: &Machine, tables: &[Table], found: &impl Serializ
     Ok(())
 }
 
-/// The measurements of one collection.
-#[derive(Serialize)]
-struct Speeds {
-    pages: u64,
-    connections: u16,
-    /// Unanswered lines per stream.
-    in_flight: u16,
-    /// The cost of loading and settling the collection; from an earlier run, if it was kept.
-    import: Cost,
-    /// Before the updates; a kept collection includes those of earlier runs.
-    disk_bytes: u64,
-    /// Before and after the updates.
-    memory: [Memory; 2],
-    /// The time from put to settled, one page at a time on an idle server.
-    settled_alone: Latency,
-    lookups: Lookups,
-    lookups_of_100: Lookups,
-    /// The results by way of sending.
-    updates: Vec<Updates>,
-}
-
 /// The number of pages put one at a time. One in three is unchanged and skipped.
 const ALONE: u64 = 300;
 /// The pause between pages put one at a time, and their highest rate.
@@ -211,23 +196,29 @@ const CHANGES_A_SECOND: u64 = 8_000;
 /// How long waiting changes may take to settle.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
-fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
+/// Measures a fresh collection, and again after all of its pages were rewritten.
+fn ages(program: &Program, args: &Args) -> Result<Ages> {
     let stream = Stream::new(args.seed, args.pages);
     let wanted = Wanted { pages: args.pages, seed: args.seed, keep: args.keep };
     let mut collection = Collection::open(program, &stream, &wanted)?;
+    let fresh = speeds(program, args, &stream, &mut collection)?;
+    let mut aged = None;
+    if args.rewrites > 0 {
+        let aging = speed::age(program, &collection, &stream, args.rewrites)?;
+        aged = Some((aging, speeds(program, args, &stream, &mut collection)?));
+    }
+    let import = collection.import();
+    collection.close()?;
+    Ok(Ages { import, fresh, aged })
+}
+
+fn speeds(program: &Program, args: &Args, stream: &Stream, collection: &mut Collection) -> Result<Speeds> {
+    let Args { pages, connections, in_flight, seed, rate, .. } = *args;
     let disk_bytes = disk_bytes(&collection.data)?;
     let server = Server::start(&program.onecopy, &collection.data, &[], &program.log())?;
     // An aborted run may have left changes to settle.
     server.settle(PATIENCE)?;
-    let connections = usize::from(args.connections);
-    let bench = Bench {
-        server: &server,
-        stream: &stream,
-        pages: args.pages,
-        connections,
-        seed: args.seed,
-        rate: args.rate,
-    };
+    let bench = Bench { server: &server, stream, pages, connections: usize::from(connections), seed, rate };
     let before = server.memory();
     eprintln!("pages put alone ...");
     let alone = Probe { numbers: collection.take_numbers(ALONE)?, pause: PAUSE };
@@ -236,19 +227,15 @@ fn speeds(program: &Program, args: &Args) -> Result<Speeds> {
     eprintln!("look-ups ...");
     let (lookups, lookups_of_100) = (bench.lookups(time / 6, false)?, bench.lookups(time / 6, true)?);
     let mut updates = Vec::new();
-    for way in args.updates.list(usize::from(args.in_flight)) {
-        updates.push(send(program, &bench, &mut collection, (way, args.seconds))?);
+    for way in args.updates.list(usize::from(in_flight)) {
+        updates.push(send(program, &bench, collection, (way, args.seconds))?);
     }
     let memory = [before, server.memory()];
     server.stop()?;
-    let import = collection.import();
-    collection.close()?;
-    let Args { pages, connections, in_flight, .. } = *args;
     Ok(Speeds {
         pages,
         connections,
         in_flight,
-        import,
         disk_bytes,
         memory,
         settled_alone,
@@ -267,7 +254,8 @@ fn send(
 ) -> Result<Updates> {
     let numbers = collection.take_numbers(CHANGES_A_SECOND.saturating_mul(seconds))?;
     eprintln!("making {} changes ...", count(numbers.end - numbers.start));
-    let changes = Changes::make(bench.stream, numbers, &program.work.join("service-changes.jsonl"))?;
+    let path = program.work.join("service-changes.jsonl");
+    let changes = Changes::make(numbers, &path, |number, out| drop(bench.stream.change(number, out)))?;
     let numbers = collection.take_numbers(PROBES_A_SECOND.saturating_mul(seconds))?;
     eprintln!("updates, {} ...", way.name());
     let updates =
@@ -276,33 +264,6 @@ fn send(
         eprintln!("all changes were sent after {:.1} seconds, which ended the measurement", updates.seconds);
     }
     Ok(updates)
-}
-
-impl Speeds {
-    fn table(&self) -> Table {
-        let mut table = Table::new(&["measure", "value", "p50 ms", "p99 ms", "max ms"]);
-        let mut row = |what: &str, value: String, latency: Option<&Latency>| {
-            let of = |of: fn(&Latency) -> f64| latency.map_or("-".to_owned(), |l| format!("{:.2}", of(l)));
-            table.push(vec![what.to_owned(), value, of(|l| l.p50_ms), of(|l| l.p99_ms), of(|l| l.max_ms)]);
-        };
-        let rate = |rate: f64| format!("{}/s", count(rate as u64));
-        row("pages", count(self.pages), None);
-        row("import, all settled", rate(self.pages as f64 / self.import.wall_seconds), None);
-        row("put to settled, alone", count(self.settled_alone.count), Some(&self.settled_alone));
-        row("look-ups", rate(self.lookups.pages_a_second), Some(&self.lookups.latency));
-        row(
-            "look-ups, 100 a request",
-            rate(self.lookups_of_100.pages_a_second),
-            Some(&self.lookups_of_100.latency),
-        );
-        row("disk a page", format!("{} B", count(self.disk_bytes / self.pages.max(1))), None);
-        for (when, memory) in [("before updates", &self.memory[0]), ("after updates", &self.memory[1])] {
-            let Memory { rss, anonymous, peak } = *memory;
-            let parts = [rss, anonymous, peak].map(megabytes).join(", ");
-            row(&format!("memory {when}: resident, own, peak"), format!("{parts} MB"), None);
-        }
-        table
-    }
 }
 
 /// An empty folder; the files of an earlier measurement are removed.

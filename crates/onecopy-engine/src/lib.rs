@@ -56,6 +56,7 @@ pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
+pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules};
 pub use progress::{Note, Progress, Silent, Stage};
@@ -64,10 +65,10 @@ pub use report::{
     Unreadable,
 };
 pub use service::{
-    Accepted, Action, Answer, Change, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine, GroupView,
-    ImportJob, ImportPlan, ImportRejection, Imported, Likeness, OnRejection, Opening, PageName, PageView,
-    Refusal, Regrouped, Service, ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, import,
-    plan_import, settle,
+    Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,
+    GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening,
+    PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service,
+    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, import, plan_import, settle,
 };
 pub use tag::{Tagged, tag_pages};
 

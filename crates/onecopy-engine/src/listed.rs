@@ -1,5 +1,7 @@
 //! Reads the lists of a finished run, and finds its pages by name, address or place.
 
+mod statuses;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{At, Error, Result};
+pub use statuses::RunStatuses;
 
 /// The most places that an error lists.
 const CHOICES: usize = 10;

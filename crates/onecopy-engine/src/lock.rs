@@ -2,6 +2,9 @@
 //!
 //! A thread that panics with a lock must not take the service down: every later use of the lock would panic, too. Each
 //! value behind one of these locks is whole after every statement, or its owner replaces it after a panic.
+//!
+//! Batch runs use plain mutexes. There `parallel` continues a panic, so nobody catches it. Until then no other thread
+//! may write to the working folder with a value that is half changed, and a poisoned mutex stops it.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;

@@ -4,7 +4,7 @@ mod leg;
 
 pub(crate) use leg::Leg;
 
-/// The stages of a run, in order, followed by the extra stages of an evaluation.
+/// The stages of a run, in order, followed by the extra stages of an evaluation and of a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
@@ -24,6 +24,8 @@ pub enum Stage {
     Sketch,
     /// Compares all pairs of a labelled set. Progress counts pairs.
     Pairs,
+    /// Sends statuses to an index. Progress counts changes, or pages of a finished run.
+    Sync,
 }
 
 impl Stage {
@@ -41,6 +43,7 @@ impl Stage {
             Stage::Group => "group",
             Stage::Write => "write",
             Stage::Sketch => "sketch",
+            Stage::Sync => "sync",
         }
     }
 
@@ -50,6 +53,7 @@ impl Stage {
             Stage::Read | Stage::Write => "bytes",
             Stage::Group => "shared keys",
             Stage::Pairs => "pairs",
+            Stage::Sync => "changes",
             Stage::Order | Stage::Index | Stage::Compare | Stage::Sketch => "pages",
         }
     }

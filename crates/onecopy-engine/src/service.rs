@@ -13,12 +13,14 @@ mod ask;
 mod check;
 mod collection;
 mod contents;
+mod cursor;
 mod import;
 mod name;
 mod prepare;
 mod queue;
 mod scrub;
 mod status;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod tier1;
@@ -33,16 +35,19 @@ use std::time::Duration;
 use onecopy_core::Config;
 use onecopy_store::Look;
 
+pub use ask::changed::ChangedPages;
 pub use ask::feed::{FeedCursor, FeedPage};
+pub use ask::list::PageFilter;
 pub use ask::stored::{Stored, StoredPart};
+pub use cursor::PageCursor;
 pub use import::{
     ImportJob, ImportPlan, ImportRejection, Imported, OnRejection, import, plan_import, settle,
 };
 pub(crate) use import::{ImportReading, reach};
 pub use name::PageName;
 pub use status::{
-    Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, PageView, Refusal,
-    Regrouped, Stats, Status, StatusKind,
+    Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, ListedPage, PageList,
+    PageRecord, PageView, Refusal, Regrouped, Stats, Status, StatusKind, Swept,
 };
 
 use crate::error::{At, Error, Result};
@@ -88,6 +93,8 @@ pub struct ServiceOptions {
     pub repair_rate: f64,
     /// How long the feed keeps the changes of deleted pages and of groups. The last status of every other page stays.
     pub feed_keep: Duration,
+    /// How many bytes of such changes the feed keeps. The oldest go first.
+    pub feed_bytes: u64,
     /// The number of threads of Tier 2.
     pub threads: usize,
     /// Whether to verify the checksums of all tables before use. [`Service::check`] cannot do that while others read
@@ -127,6 +134,7 @@ impl ServiceOptions {
             memory_bytes: DEFAULT_MEMORY_BYTES,
             repair_rate: 0.08,
             feed_keep: Duration::from_secs(30 * 24 * 3600),
+            feed_bytes: u64::MAX,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
             check_tables: false,
         }
@@ -222,6 +230,40 @@ impl Service {
         ask::groups::view(&self.collection, group)
     }
 
+    /// A group and at most `limit` of its pages, by name, after a cursor. Who continues to the end gets each page that is
+    /// in the group all the time once.
+    pub fn group_page(
+        &self,
+        group: u64,
+        after: Option<&PageCursor>,
+        limit: usize,
+    ) -> Result<Option<GroupView>> {
+        ask::groups::page(&self.collection, group, after, limit)
+    }
+
+    /// At most `limit` pages that a filter selects, by name, after a cursor. Each call looks at a bounded number of
+    /// pages, so it may return none, and still a cursor. Who continues to the end gets each page that is there all the
+    /// time once, also if its changes wait.
+    pub fn list(&self, filter: &PageFilter, after: Option<&PageCursor>, limit: usize) -> Result<PageList> {
+        ask::list::list(&self.collection, filter, after, limit)
+    }
+
+    /// The status of a page, and the record that was put. `None` for an unknown page.
+    pub fn record(&self, page: PageName) -> Result<Option<PageRecord>> {
+        ask::record::record(&self.collection, page)
+    }
+
+    /// Deletes at most `limit` pages that a filter selects, by name, after a cursor. Waits until the deletions are
+    /// durable. Like [`Service::list`], it may delete none and return a cursor.
+    pub fn sweep(
+        &self,
+        filter: &PageFilter,
+        after: Option<&PageCursor>,
+        limit: usize,
+    ) -> std::result::Result<Swept, Refusal> {
+        sweep::sweep(&self.collection, filter, after, limit)
+    }
+
     /// At most `limit` groups with at least `least` pages and a number above `after`, by number. With `search`, only
     /// groups with a page whose name contains it.
     pub fn groups(
@@ -251,6 +293,21 @@ impl Service {
     /// At most `limit` changes after a cursor, by number. Refuses a cursor that is not of this feed, or too old.
     pub fn feed(&self, cursor: FeedCursor, limit: usize) -> std::result::Result<FeedPage, Refusal> {
         ask::feed::read(&self.collection, cursor, limit)
+    }
+
+    /// The pages that changed after a cursor, each with its settled status now: those of at most `limit` changes, and
+    /// all pages of groups that changed. Refuses like [`Service::feed`].
+    pub fn changed_pages(
+        &self,
+        cursor: FeedCursor,
+        limit: usize,
+    ) -> std::result::Result<ChangedPages, Refusal> {
+        ask::changed::read(&self.collection, cursor, limit)
+    }
+
+    /// The settled status of pages by name, without changes that wait. An unknown page is `dead`.
+    pub fn settled_status(&self, pages: &[PageName]) -> Result<Vec<Status>> {
+        ask::changed::settled(&self.collection, pages.iter().copied())
     }
 
     /// Waits until the feed has a number above `after`, at most this long. Returns the last number.
@@ -287,7 +344,7 @@ impl Service {
 
     /// Every page with its status and record, by name, as of one moment.
     pub fn pages(&self, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
-        ask::pages(&self.collection, each)
+        ask::record::pages(&self.collection, each)
     }
 
     /// Checks the whole collection: checksums, tables against each other, and every decision.

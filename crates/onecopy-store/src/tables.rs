@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use redb::{Database, TableDefinition};
 
-pub use feed::FeedSubject;
+pub use feed::{FeedLimits, FeedSubject};
 pub use read::{Look, Snapshot};
 pub use write::Batch;
 

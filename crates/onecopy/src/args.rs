@@ -8,13 +8,18 @@ mod compare;
 mod dedup;
 mod eval;
 mod export;
+mod feed_keep;
 mod groups;
 mod import;
 mod input;
 mod man;
+mod pages;
+mod proxy;
+mod rate;
 mod refine;
 mod serve;
 mod status;
+mod sync;
 mod tag;
 mod text;
 
@@ -31,9 +36,12 @@ pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
 pub use man::ManArgs;
+pub use pages::PagesArgs;
+pub use proxy::ProxyArgs;
 pub use refine::RefineArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
+pub use sync::SyncArgs;
 pub use tag::TagArgs;
 
 /// Removes exact and near-duplicate pages, keeps the best copy, and proves every removal.
@@ -73,6 +81,9 @@ pub enum Command {
     /// Serve a collection over HTTP, and keep its groups up to date as pages change
     #[command(after_help = serve::EXAMPLES)]
     Serve(Box<ServeArgs>),
+    /// Stand in front of a search engine, and remove repeats from its answers
+    #[command(after_help = proxy::EXAMPLES)]
+    Proxy(Box<ProxyArgs>),
     /// Put pages into a collection on disk
     #[command(after_help = import::EXAMPLES)]
     Import(Box<ImportArgs>),
@@ -85,6 +96,12 @@ pub enum Command {
     /// List the groups of a collection, or the pages of one group
     #[command(after_help = groups::EXAMPLES)]
     Groups(GroupsArgs),
+    /// List the pages of a collection, or those of a host, a status or a language
+    #[command(after_help = pages::EXAMPLES)]
+    Pages(PagesArgs),
+    /// Write group, winner and status of pages to a search index or a database
+    #[command(after_help = sync::EXAMPLES)]
+    Sync(Box<SyncArgs>),
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),

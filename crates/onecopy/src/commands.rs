@@ -13,10 +13,13 @@ pub mod import;
 pub mod man;
 pub mod methods;
 pub mod mirrors;
+pub mod pages;
+pub mod proxy;
 pub mod refine;
 pub mod rules;
 pub mod serve;
 pub mod status;
+pub mod sync;
 pub mod tag;
 
 use std::fmt;

@@ -5,20 +5,22 @@
 
 mod body;
 mod clock;
-mod failure;
+pub mod durations;
+pub mod failure;
 mod gather;
-mod guard;
-mod idle;
-mod listen;
+pub mod guard;
+pub mod idle;
+pub mod listen;
 mod log;
 mod lookout;
-mod memory;
-mod metrics;
+pub mod memory;
+pub mod metrics;
 mod params;
-mod reply;
+mod rate;
+pub mod reply;
 mod routes;
 mod server;
-mod tokens;
+pub mod tokens;
 mod unpack;
 
 use std::net::SocketAddr;
@@ -34,14 +36,17 @@ use tokio::sync::{Semaphore, watch};
 
 use self::body::Taking;
 use self::gather::Gather;
-use self::guard::Guard;
+use self::guard::{Guard, TokenHeader};
 use self::memory::BodyMemory;
 use self::metrics::Metrics;
+use self::rate::Rates;
 use self::server::{CALLS, REPAIRS, Server};
 use crate::signals::Signals;
 
-pub use self::log::{Log, Style};
-pub use self::tokens::TokenFiles;
+pub use self::log::{Asked, Log, Style};
+pub use self::rate::RateLimit;
+pub use self::server::unpanicked;
+pub use self::tokens::{TokenFiles, Tokens};
 
 /// Memory for large bodies.
 const BODIES_BYTES: usize = 256 << 20;
@@ -62,6 +67,10 @@ pub struct HttpOptions {
     pub grace: Duration,
     /// The most open connections.
     pub connections: usize,
+    /// The fewest bytes per second of a body.
+    pub min_body_rate: u64,
+    /// How much each client may ask for.
+    pub rate: Option<RateLimit>,
 }
 
 /// Runs the server until a signal ends it, then closes it. The second listener is for monitoring. Calls `ready` with the address once it listens.
@@ -87,7 +96,9 @@ pub fn serve(
         let monitor = runtime.block_on(async { TcpListener::from_std(monitor) })?;
         runtime.spawn(listen::monitor(server.clone(), monitor));
     }
-    runtime.spawn(follow_tokens(server.clone(), options.tokens.clone(), signals.hangups));
+    let guarded = server.clone();
+    let replace = move |tokens| guarded.guard.replace(tokens);
+    runtime.spawn(follow_tokens(options.tokens.clone(), signals.hangups, log.clone(), replace));
     ready(address);
     log.event("listening", &format!("http://{address}"));
     let (ended, until) =
@@ -101,14 +112,19 @@ pub fn serve(
 }
 
 /// Reads the tokens again whenever the operator asks for it. Wrong files change nothing.
-async fn follow_tokens(server: Arc<Server>, files: TokenFiles, mut hangups: watch::Receiver<u64>) {
+pub async fn follow_tokens(
+    files: TokenFiles,
+    mut hangups: watch::Receiver<u64>,
+    log: Arc<Log>,
+    replace: impl Fn(Tokens),
+) {
     while hangups.changed().await.is_ok() {
         match files.read() {
             Ok(tokens) => {
-                server.guard.replace(tokens);
-                server.log.event("reload", "the token files were read again");
+                replace(tokens);
+                log.event("reload", "the token files were read again");
             }
-            Err(error) => server.log.failure("reload", &format!("the tokens stay as they were: {error:#}")),
+            Err(error) => log.failure("reload", &format!("the tokens stay as they were: {error:#}")),
         }
     }
 }
@@ -136,9 +152,14 @@ fn server(
         stop,
         log: log.clone(),
         metrics: Metrics::new(),
-        guard: Guard { tokens: RwLock::new(options.tokens.read()?), address: address.ip() },
+        guard: Guard {
+            tokens: RwLock::new(options.tokens.read()?),
+            address: address.ip(),
+            header: TokenHeader::Authorization,
+        },
         idle: Arc::default(),
-        taking: Taking { memory, idle: options.idle },
+        rates: Rates::new(options.rate),
+        taking: Taking { memory, idle: options.idle, min_rate: options.min_body_rate },
         folder: options.folder.clone(),
         page_bytes: options.page_bytes,
         calls: Arc::new(Semaphore::new(CALLS)),

@@ -8,12 +8,15 @@ mod http;
 mod paint;
 mod picture;
 mod plot;
+mod proxy;
 mod remedy;
 mod results;
+mod selection;
 mod signals;
 mod simd;
 mod size;
 mod summary;
+mod sync;
 mod terminal;
 mod width;
 
@@ -45,10 +48,13 @@ fn main() -> ExitCode {
         Command::Refine(args) => commands::refine::run(&args),
         Command::Tag(args) => commands::tag::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Proxy(args) => commands::proxy::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Groups(args) => commands::groups::run(&args),
+        Command::Pages(args) => commands::pages::run(&args),
+        Command::Sync(args) => commands::sync::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),

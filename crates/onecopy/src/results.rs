@@ -9,7 +9,7 @@ mod row;
 use onecopy_core::{Evidence, RefineError, RefineOptions, refine};
 use serde_json::value::RawValue;
 
-pub use answer::{Answer, Repeats};
+pub use answer::{Answer, Repeats, relation_word};
 use order::by_rank;
 pub use row::{ResultError, ResultFields, Row, Text};
 

@@ -37,6 +37,15 @@ impl Terminal {
         Terminal { shown, stop }
     }
 
+    /// Shows nothing until the next stage begins.
+    pub fn pause(&self) {
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => bar.lock().expect("no thread panics with this lock").finish_and_clear(),
+            Shown::Log(log) => log.pause(),
+        }
+    }
+
     /// Removes the bar, or ends the log.
     pub fn end(&self) {
         match &self.shown {

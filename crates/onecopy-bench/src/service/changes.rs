@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::stream::Stream;
-
 /// How often a thread that waits for a change checks whether to stop.
 const MOMENT: Duration = Duration::from_millis(10);
 
@@ -45,8 +43,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Makes the changes with these numbers. The file at `path` is unlinked at once and lives while it is open.
-    pub fn make(stream: &Stream, numbers: Range<u64>, path: &Path) -> Result<Changes> {
+    /// Makes the changes with these numbers: `make` appends the line of one. The file at `path` is unlinked at once and lives while it is open.
+    pub fn make(numbers: Range<u64>, path: &Path, make: impl Fn(u64, &mut Vec<u8>)) -> Result<Changes> {
         let what = || format!("cannot write {}", path.display());
         let mut options = File::options();
         let file =
@@ -56,7 +54,7 @@ impl Changes {
         let (mut ends, mut line, mut end) = (Vec::new(), Vec::new(), 0);
         for number in numbers {
             line.clear();
-            stream.change(number, &mut line);
+            make(number, &mut line);
             out.write_all(&line).with_context(what)?;
             end += line.len() as u64;
             ends.push(end);
@@ -102,11 +100,16 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::stream::Stream;
+
+    fn made(stream: &Stream, numbers: Range<u64>, path: &Path) -> Changes {
+        Changes::make(numbers, path, |number, out| drop(stream.change(number, out))).unwrap()
+    }
 
     #[test]
     fn changes_are_read_back_as_they_were_made() {
         let (folder, stream) = (tempfile::tempdir().unwrap(), Stream::new(3, 100));
-        let changes = Changes::make(&stream, 7..12, &folder.path().join("changes")).unwrap();
+        let changes = made(&stream, 7..12, &folder.path().join("changes"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let (mut read, mut made) = (Vec::new(), Vec::new());
         for number in 7..12 {
@@ -121,7 +124,7 @@ mod tests {
     #[test]
     fn changes_are_due_at_their_times() {
         let (folder, stream) = (tempfile::tempdir().unwrap(), Stream::new(3, 100));
-        let changes = Changes::make(&stream, 0..5, &folder.path().join("changes")).unwrap();
+        let changes = made(&stream, 0..5, &folder.path().join("changes"));
         let pace = Pace { begin: Instant::now() - Duration::from_secs(100), a_second: Some(1) };
         let (first, second) = (changes.take(&pace).unwrap(), changes.take(&pace).unwrap());
         assert_eq!((first.0, second.0, second.1 - first.1), (0, 1, Duration::from_secs(1)));

@@ -1,5 +1,8 @@
 //! Measures look-ups, and the time from a put to a settled status, as clients on the same machine see them.
 
+mod age;
+mod report;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,6 +17,9 @@ use super::http::{Client, escaped};
 use super::server::Server;
 use super::stream::{Kind, Stream};
 use crate::generate::random::{Random, derive};
+
+pub use age::age;
+pub use report::{Ages, Speeds};
 
 const KIND_LOOKUP: u64 = 41;
 /// Names per bulk request.

@@ -14,6 +14,7 @@ use crate::generate::{Edit, Host, Press, Recipe, recipe};
 const KIND_CHANGE: u64 = 31;
 const KIND_EDIT: u64 = 32;
 const KIND_COPY: u64 = 33;
+const KIND_REWRITE: u64 = 34;
 
 /// An edit of this rate leaves a similarity of about 0.96.
 const SMALL_EDIT: f64 = 0.002;
@@ -63,6 +64,19 @@ impl Stream {
     /// Appends a page of the collection in its initial version.
     pub fn page(&self, number: u64, out: &mut Vec<u8>) {
         self.press.print(number, &recipe(self.seed, number), out);
+    }
+
+    /// The number of pages of the collection.
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Appends a page of the collection, slightly edited in another way in every round. In round 0 it is as it was loaded.
+    pub fn rewritten(&self, number: u64, round: u64, out: &mut Vec<u8>) {
+        let mut edited = recipe(self.seed, number);
+        let seed = derive(self.seed, KIND_REWRITE, round * self.pages + number);
+        edited.edits.extend((round > 0).then_some(Edit { seed, rate: SMALL_EDIT }));
+        self.press.print(number, &edited, out);
     }
 
     /// The name of a page of the collection.
@@ -143,6 +157,21 @@ mod tests {
             }
         }
         assert_eq!(counts, [100; 3]);
+    }
+
+    #[test]
+    fn a_page_is_another_in_every_round_and_the_loaded_one_at_last() {
+        let stream = Stream::new(5, 1_000);
+        let text = |round| {
+            let mut line = Vec::new();
+            match round {
+                None => stream.page(7, &mut line),
+                Some(round) => stream.rewritten(7, round, &mut line),
+            }
+            line
+        };
+        assert_eq!(text(None), text(Some(0)));
+        assert!(text(Some(1)) != text(Some(0)) && text(Some(1)) != text(Some(2)));
     }
 
     #[test]

@@ -210,10 +210,10 @@ impl Measured {
     }
 }
 
-/// A table that compares the ways of sending.
-pub fn table(found: &[Updates]) -> Table {
+/// A table that compares the ways of sending to a collection of some age.
+pub fn table(found: &[Updates], age: &str) -> Table {
     let names: Vec<String> = found.iter().map(|updates| format!("updates, {}", updates.way)).collect();
-    let header: Vec<&str> = ["measure"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let header: Vec<&str> = [age].into_iter().chain(names.iter().map(String::as_str)).collect();
     let mut table = Table::new(&header);
     let mut row = |what: &str, cell: fn(&Updates) -> String| {
         table.push([what.to_owned()].into_iter().chain(found.iter().map(cell)).collect());

@@ -1,17 +1,20 @@
-//! Answers questions about pages: their status, the status that a page would get, all pages, and statistics.
+//! Answers questions about pages: their status, the status that a page would get, and statistics.
 
 mod alike;
+pub(super) mod changed;
 pub(super) mod feed;
 pub(super) mod groups;
+pub(super) mod list;
+pub(super) mod record;
 pub(super) mod stored;
 
 use onecopy_core::Kind;
 use onecopy_store::{Deed, Look, PageRow, Snapshot};
 
 use super::collection::Collection;
-use super::contents::{is_damage, read_sketch, read_version, unless_damaged};
+use super::contents::{read_sketch, unless_damaged};
 use super::queue::WaitingChange;
-use super::status::{Answer, Name, PageView, Refusal, Stats, Status, StatusKind, View, name_of};
+use super::status::{Answer, Refusal, Stats, Status, StatusKind, View, name_of};
 use super::{Action, PageName};
 use crate::error::{Error, Result};
 use alike::Alike;
@@ -119,58 +122,19 @@ pub(super) fn query(collection: &Collection, record: &[u8]) -> std::result::Resu
     Ok(Answer { status: Status { settled: false, ..status }, alike: alike.collect() })
 }
 
-/// All pages.
-pub(super) fn pages(collection: &Collection, each: &mut dyn FnMut(PageView) -> Result<()>) -> Result<()> {
-    let snapshot = collection.snapshot();
-    let mut buffer = Vec::new();
-    for found in snapshot.names()? {
-        let (_, page) = found?;
-        let Some(row) = Look::page(&*snapshot, page)? else { continue };
-        let status = View { facts: &*snapshot, method: collection.method() }.status(page, &row)?;
-        let (record, damaged) = match record(collection, &row, &mut buffer) {
-            Err(error) if is_damage(&error) => (bare_record(&row), Some(error.to_string())),
-            record => (record?, None),
-        };
-        let url = (!row.url.is_empty()).then_some(row.url);
-        each(PageView { status, url, record, damaged })?;
-    }
-    Ok(())
-}
-
-/// A page as it was added, or its known fields.
-fn record(collection: &Collection, row: &PageRow, buffer: &mut Vec<u8>) -> Result<Name> {
-    if !row.dead {
-        let version = read_version(&collection.reader, row.at, buffer)?;
-        let whole = collection.preparation.whole(&version).map_err(|reason| Error::Broken { reason })?;
-        let line = whole.and_then(|line| String::from_utf8(line).ok());
-        if let Some(line) =
-            line.and_then(|line| serde_json::value::RawValue::from_string(line.trim().into()).ok())
-        {
-            return Ok(line);
-        }
-    }
-    Ok(bare_record(row))
-}
-
-/// A page without its text.
-fn bare_record(row: &PageRow) -> Name {
-    let url = serde_json::to_string(&row.url).expect("a string is JSON");
-    name_of(&format!(r#"{{"id":{},"url":{url}}}"#, row.name))
-}
-
 /// Statistics of the collection and the service.
 pub(super) fn stats(collection: &Collection) -> Stats {
     let gauge = collection.queue.gauge();
     let [kept, losers, dead, rejected] = gauge.heads.counts;
     let (totals, found) = (collection.totals(), collection.scrubbing.findings());
-    let numbers = gauge.numbers;
+    let (numbers, snapshot) = (gauge.numbers, collection.snapshot());
     Stats {
         pages: kept + losers + dead + rejected,
         kept,
         losers,
         dead,
         rejected,
-        quarantined: collection.snapshot().quarantined().unwrap_or(0),
+        quarantined: snapshot.quarantined().unwrap_or(0),
         groups: totals.groups,
         largest_group: totals.largest_group,
         waiting: gauge.waiting,
@@ -178,6 +142,7 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         accepted: gauge.accepted,
         settled: gauge.heads.settled,
         feed: gauge.heads.feed,
+        feed_expiring_bytes: snapshot.expiring_bytes().unwrap_or(0),
         updates: numbers.updates,
         updates_settled_by_tier1: numbers.updates_settled_by_tier1,
         compared_pages: numbers.compared_pages,

@@ -3,6 +3,7 @@
 //! `onecopy_core::graph` decides winners and groups, and does no I/O. This module answers its questions: which contents
 //! share a key, and how similar are two contents?
 
+mod centre;
 mod entering;
 mod generation;
 mod lookup;
@@ -22,7 +23,8 @@ use onecopy_store::{ContentRow, Folder, Merged, Place, Posting, PostingParts, Po
 
 use super::tuning::Tuning;
 use crate::error::{Error, Result};
-use entering::{Entering, EnteringBuffers};
+use entering::Entering;
+pub(super) use entering::EnteringBuffers;
 pub(super) use generation::order_files;
 use generation::{Generations, may_be_of};
 use lookup::GraphLookup;
@@ -46,6 +48,7 @@ pub(super) struct ContentEntry {
     /// When its keys were entered.
     born: u64,
     pages: u32,
+    winner: Slot,
     pub partition: u16,
 }
 
@@ -58,6 +61,7 @@ impl ContentEntry {
             since: row.generation,
             born: row.born,
             pages: row.pages,
+            winner: row.winner,
             partition: row.partition,
         }
     }
@@ -161,7 +165,7 @@ impl ContentIndex {
         slot: Slot,
         row: &ContentRow,
         sketch: &[u64],
-        method: &dyn Method,
+        (method, buffers): (&dyn Method, &mut EnteringBuffers),
     ) -> Result<()> {
         let since = self.entries[slot as usize].since;
         self.entries[slot as usize] = ContentEntry { since, ..ContentEntry::of(row) };
@@ -169,7 +173,7 @@ impl ContentIndex {
         if self.graph.losers_of(slot).is_empty() {
             self.postings.supersede(slot);
         }
-        self.entering(method).post(slot, sketch, row.generation, winner)
+        self.entering(method, buffers).post(slot, sketch, row.generation, winner)
     }
 
     /// The number of generations.
@@ -203,9 +207,9 @@ impl ContentIndex {
         }
     }
 
-    fn entering<'a>(&'a mut self, method: &'a dyn Method) -> Entering<'a> {
+    fn entering<'a>(&'a mut self, method: &'a dyn Method, buffers: &'a mut EnteringBuffers) -> Entering<'a> {
         let ContentIndex { entries, postings, generations, sketches, .. } = self;
-        let (orders, buffers) = (generations.orders(), EnteringBuffers::default());
+        let orders = generations.orders();
         Entering { entries, postings, orders, sketches, method, buffers }
     }
 
@@ -213,15 +217,17 @@ impl ContentIndex {
     pub(super) fn apply(&mut self, edit: Edit, method: &dyn Method, threads: usize) -> Result<Applied> {
         self.postings.freeze();
         let known = self.search_inserted(&edit, method, threads)?;
-        let (graph, mut lookup) = self.lookup(method, known);
+        let mut buffers = EnteringBuffers::default();
+        let (graph, mut lookup) = self.lookup(method, known, &mut buffers);
         let effect = graph.apply(edit, &mut lookup)?;
-        Ok(Applied { effect, entered: lookup.entering.buffers.entered })
+        Ok(Applied { effect, entered: buffers.entered })
     }
 
     /// Compares all contents again, and reports those that are wrong.
     pub(super) fn audit(&mut self, method: &dyn Method, report: &mut dyn FnMut(Slot, Fault)) -> Result<()> {
         self.postings.freeze();
-        let (graph, mut lookup) = self.lookup(method, HashMap::new());
+        let mut buffers = EnteringBuffers::default();
+        let (graph, mut lookup) = self.lookup(method, HashMap::new(), &mut buffers);
         graph.audit(&mut lookup, report)
     }
 
@@ -229,12 +235,12 @@ impl ContentIndex {
         &'a mut self,
         method: &'a dyn Method,
         known: HashMap<Slot, Vec<Hit>>,
+        buffers: &'a mut EnteringBuffers,
     ) -> (&'a mut Graph, GraphLookup<'a>) {
         let ContentIndex {
             graph, entries, postings, generations, oldest, sketches, compared, visits, ..
         } = self;
         let (view, orders) = (postings.view(), generations.orders());
-        let buffers = EnteringBuffers::default();
         let entering = Entering { entries, postings, orders, sketches, method, buffers };
         let (oldest, buffers) = (*oldest, SearchBuffers::default());
         (graph, GraphLookup { entering, view, oldest, visits, compared, known, buffers })

@@ -1,6 +1,7 @@
 //! The queue of accepted changes before Tier 2, and the threads that wait for it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Bound;
 use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -53,7 +54,7 @@ struct Inside {
     /// The bytes of waiting changes and of the current batch.
     bytes: u64,
     /// The last waiting change of each page, by name.
-    pending: HashMap<String, WaitingChange>,
+    pending: BTreeMap<String, WaitingChange>,
     /// Groups to be repaired.
     repairs: VecDeque<Repair>,
     /// Checks of losers that are not stored yet, by group: all and failed ones.
@@ -76,6 +77,8 @@ struct Inside {
 pub(super) struct WaitingChange {
     accepted: u64,
     pub deed: Deed,
+    /// Where it is in the log.
+    pub at: Place,
     /// The answer of Tier 1.
     pub status: Status,
 }
@@ -185,7 +188,8 @@ impl Queue {
             let Logged { place, version } = &logged;
             inside.accepted = version.accepted;
             inside.bytes += u64::from(place.length);
-            let pending = WaitingChange { accepted: version.accepted, deed: version.deed, status };
+            let (accepted, deed, at) = (version.accepted, version.deed, *place);
+            let pending = WaitingChange { accepted, deed, at, status };
             inside.pending.insert(version.name.clone(), pending);
             inside.waiting.push_back(logged);
         }
@@ -195,6 +199,13 @@ impl Queue {
     /// The last waiting change of a page.
     pub(super) fn pending(&self, name: &str) -> Option<WaitingChange> {
         self.lock().pending.get(name).cloned()
+    }
+
+    /// The last waiting changes of the first pages from a name on, by name; at most so many.
+    pub(super) fn pending_from(&self, from: Bound<&str>, most: usize) -> Vec<(String, WaitingChange)> {
+        let inside = self.lock();
+        let range = inside.pending.range::<str, _>((from, Bound::Unbounded)).take(most);
+        range.map(|(name, change)| (name.clone(), change.clone())).collect()
     }
 
     /// Waits for work, and a little longer for more. `None` once the collection is being closed.

@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 
 pub(super) use view::{StatusFacts, View, name_of};
 
+use super::cursor::PageCursor;
+
 /// A page's name as JSON: a string, or a number if its id is one.
 pub type Name = Box<RawValue>;
 
@@ -206,8 +208,64 @@ pub struct GroupView {
     /// The group as in a list.
     #[serde(flatten)]
     pub line: GroupLine,
-    /// All pages of the group, best first.
+    /// All pages of the group, best first; or some, by name.
     pub members: Vec<Status>,
+    /// Where the next pages are, if these are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<PageCursor>,
+}
+
+/// A page in a list.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedPage {
+    /// Its status.
+    #[serde(flatten)]
+    pub status: Status,
+    /// Its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The language of its compared text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<Word>,
+    /// The number of its last change in the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u64>,
+}
+
+/// Some pages, by name.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageList {
+    /// The pages. There may be none although some follow.
+    pub pages: Vec<ListedPage>,
+    /// Where the next pages are; `None` at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<PageCursor>,
+}
+
+/// A page and what was put.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageRecord {
+    /// Its status.
+    #[serde(flatten)]
+    pub status: Status,
+    /// The record of its last put, with its white space at both ends removed.
+    pub record: Option<Name>,
+    /// Why there is no record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// Some pages were deleted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Swept {
+    /// How many.
+    pub deleted: u64,
+    /// The number of the last deletion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<u64>,
+    /// Where to continue; `None` at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<PageCursor>,
 }
 
 /// Statistics of a collection and its service.
@@ -239,6 +297,8 @@ pub struct Stats {
     pub settled: u64,
     /// The last number of the feed.
     pub feed: u64,
+    /// The bytes of the changes of deleted pages and of groups in the feed.
+    pub feed_expiring_bytes: u64,
     /// Pages added again since the start.
     pub updates: u64,
     /// Those of them that Tier 1 could answer.

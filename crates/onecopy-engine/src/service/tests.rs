@@ -3,6 +3,8 @@
 
 mod durability;
 mod feed;
+mod follower;
+mod listing;
 mod names;
 mod opening;
 mod poison;
@@ -24,6 +26,7 @@ use super::*;
 use crate::error::Error;
 use crate::job::Job;
 use crate::progress::Silent;
+use follower::Follower;
 
 const WAIT: Duration = Duration::from_secs(60);
 
@@ -52,6 +55,8 @@ enum Step {
     Put(Draft),
     Dead(usize),
     Delete(usize),
+    /// Deletes the pages whose names begin with that of a page, so many at once.
+    Sweep(usize, usize),
     /// Waits until all accepted changes are settled.
     Drain,
     /// Closes the collection and opens it again.
@@ -88,6 +93,7 @@ fn step() -> impl Strategy<Value = Step> {
         20 => made().prop_map(Step::Put),
         2 => (0..PAGES).prop_map(Step::Dead),
         2 => (0..PAGES).prop_map(Step::Delete),
+        1 => (0..PAGES, 1usize..4).prop_map(|(page, limit)| Step::Sweep(page, limit)),
         4 => Just(Step::Drain),
         1 => Just(Step::Restart),
         1 => any::<u64>().prop_map(Step::PowerLoss),
@@ -266,6 +272,7 @@ fn check(steps: Vec<Step>, config: &Config) {
     let mut disk = Volatile::new();
     let mut service = open(&disk, config);
     let mut lines: BTreeMap<usize, String> = BTreeMap::new();
+    let mut follower = Follower::default();
     for step in steps {
         match step {
             Step::Put(made) => {
@@ -284,8 +291,18 @@ fn check(steps: Vec<Step>, config: &Config) {
                 assert!(outcome.is_ok() || !lines.contains_key(&page));
                 lines.remove(&page);
             }
-            Step::Drain => assert!(service.drain(WAIT), "{:?}", service.stats()),
+            Step::Sweep(page, limit) => {
+                let prefix = format!("p{page}");
+                listing::sweep(&service, &prefix, limit);
+                lines.retain(|page, _| !format!("p{page}").starts_with(&prefix));
+            }
+            Step::Drain => {
+                assert!(service.drain(WAIT), "{:?}", service.stats());
+                follower.follow(&service);
+                follower.assert_knows(&service);
+            }
             Step::Restart => {
+                follower.follow(&service);
                 service.close().unwrap();
                 service = open(&disk, config);
             }
@@ -299,12 +316,15 @@ fn check(steps: Vec<Step>, config: &Config) {
         }
     }
     assert_eq!(by_service(&service, &lines), by_batch(&lines, config));
+    follower.follow(&service);
+    follower.assert_knows(&service);
     let (told, groups) = by_feed(&service);
     for page in lines.keys() {
         let name = format!("p{page}");
         let status = service.status(&[&*name], false).unwrap().swap_remove(0).unwrap();
         assert_told(&status, &told[&format!("\"{name}\"")], &groups);
     }
+    listing::assert_all_listed(&service, &lines);
     let stats = service.stats();
     assert_eq!(stats.kept + stats.losers + stats.rejected, lines.len() as u64);
     let report = service.check().unwrap();

@@ -33,6 +33,8 @@ pub(super) struct Tuning {
     pub idle_pause: Duration,
     /// The pause between two pieces whose checksums are verified.
     pub scrub_pause: Duration,
+    /// The most pages that one list looks at.
+    pub looked_at: usize,
 }
 
 impl Default for Tuning {
@@ -51,6 +53,7 @@ impl Default for Tuning {
             retry_pause: Duration::from_secs(1),
             idle_pause: Duration::from_secs(2),
             scrub_pause: Duration::from_secs(60),
+            looked_at: 10_000,
         }
     }
 }
@@ -98,6 +101,7 @@ impl Tuning {
             retry_pause: Duration::from_millis(5),
             idle_pause: Duration::from_millis(2),
             scrub_pause: Duration::from_secs(3600),
+            looked_at: 40,
         }
     }
 }

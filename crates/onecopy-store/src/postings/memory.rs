@@ -49,8 +49,12 @@ impl Memory {
         self.since.contains_key(&content)
     }
 
+    /// Adds postings, but none that is the newest of its key already.
     pub(super) fn add(&mut self, postings: &[Posting]) {
         for posting in postings {
+            if self.is_newest(posting) {
+                continue;
+            }
             if self.slots.len() < 2 * (self.postings.len() + 1) {
                 self.grow();
             }
@@ -58,6 +62,15 @@ impl Memory {
             self.before.push(0);
             self.link(self.postings.len() - 1);
         }
+    }
+
+    fn is_newest(&self, posting: &Posting) -> bool {
+        if self.slots.is_empty() {
+            return false;
+        }
+        let newest = self.slots[self.slot_of(posting.key)].newest;
+        let is_same = newest > 0 && self.postings[newest as usize - 1] == *posting;
+        is_same && self.since.get(&posting.content).is_none_or(|since| newest > *since)
     }
 
     /// These postings and later ones, as far as they are of use.
@@ -130,5 +143,17 @@ mod tests {
             assert_eq!(rests, [at + 6000, at + 3000, at]);
         }
         memory.find(5 << 20, &mut |_, _| panic!("never added"));
+    }
+
+    #[test]
+    fn a_posting_is_added_again_only_if_it_was_superseded() {
+        let posting = Posting { key: 7, content: 1, rest: 0 };
+        let mut memory = Memory::default();
+        memory.add(&[posting, posting]);
+        assert_eq!(memory.len(), 1);
+        memory.supersede(1);
+        assert_eq!(memory.current().count(), 0);
+        memory.add(&[posting, posting]);
+        assert_eq!((memory.len(), memory.current().count()), (2, 1));
     }
 }

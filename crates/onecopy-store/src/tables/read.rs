@@ -1,10 +1,12 @@
 //! Reads the tables from a snapshot.
 
+use std::ops::Bound;
+
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
 
 use super::{
-    CHECKS, CONTENTS, COPIES, ENDING, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING, PAGES, Role,
-    STANDING, WITNESSES, broken, keys, no_row,
+    CHECKS, CONTENTS, COPIES, ENDING, FED_PAGES, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING,
+    PAGES, Role, STANDING, WITNESSES, broken, keys, no_row,
 };
 use crate::error::Result;
 use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
@@ -25,6 +27,7 @@ pub struct Snapshot {
     checks: ReadOnlyTable<u64, (u64, u64)>,
     witnesses: ReadOnlyTable<(u32, u32), ()>,
     feed: ReadOnlyTable<u64, &'static [u8]>,
+    fed_pages: ReadOnlyTable<u32, u64>,
     live: ReadOnlyTable<u32, u64>,
 }
 
@@ -45,6 +48,7 @@ impl Snapshot {
             checks: transaction.open_table(CHECKS).map_err(broken)?,
             witnesses: transaction.open_table(WITNESSES).map_err(broken)?,
             feed: transaction.open_table(FEED).map_err(broken)?,
+            fed_pages: transaction.open_table(FED_PAGES).map_err(broken)?,
             live: transaction.open_table(LIVE).map_err(broken)?,
         })
     }
@@ -91,9 +95,22 @@ impl Snapshot {
         }))
     }
 
+    /// The number of the last change of a page in the feed.
+    pub fn fed_page(&self, page: PageNumber) -> Result<Option<u64>> {
+        Ok(self.fed_pages.get(page).map_err(broken)?.map(|number| number.value()))
+    }
+
     /// All names and their pages, sorted by name.
     pub fn names(&self) -> Result<impl Iterator<Item = Result<(String, PageNumber)>> + '_> {
-        let range = self.names.iter().map_err(broken)?;
+        self.names_from(Bound::Unbounded)
+    }
+
+    /// The names from a place on, and their pages, sorted by name.
+    pub fn names_from(
+        &self,
+        from: Bound<&str>,
+    ) -> Result<impl Iterator<Item = Result<(String, PageNumber)>> + '_> {
+        let range = self.names.range::<&[u8]>((from.map(str::as_bytes), Bound::Unbounded)).map_err(broken)?;
         Ok(range.map(|entry| {
             let (name, page) = entry.map_err(broken)?;
             Ok((String::from_utf8_lossy(name.value()).into_owned(), page.value()))

@@ -119,8 +119,54 @@ fn a_change_replaces_the_earlier_one_and_what_is_gone_expires() {
         [(99, vec![3, 5, 6, 7], 0), (105, vec![3, 6, 7], 5), (105, vec![3, 6, 7], 5), (999, vec![3, 7], 6)]
     {
         let writing = tables.begin().unwrap();
-        writing.batch().unwrap().expire_feed(minute, 100).unwrap();
+        let limits = FeedLimits { minute, bytes: u64::MAX, most: 100 };
+        writing.batch().unwrap().expire_feed(limits).unwrap();
         writing.commit().unwrap();
         assert_eq!((numbers(&tables), tables.snapshot().unwrap().expired().unwrap()), (left, expired));
     }
+}
+
+#[test]
+fn the_oldest_changes_beyond_a_size_expire() {
+    let tables = tables();
+    let writing = tables.begin().unwrap();
+    {
+        let mut batch = writing.batch().unwrap();
+        for number in 1..=10u64 {
+            let subject =
+                if number <= 4 { FeedSubject::Page(number as u32) } else { FeedSubject::Group(number) };
+            batch.add_change(number, subject, &[0; 100]).unwrap();
+        }
+        // Groups 5 and 6 change again, and a page is deleted: six groups and a page with 100 bytes each.
+        batch.add_change(11, FeedSubject::Group(5), &[0; 100]).unwrap();
+        batch.add_change(12, FeedSubject::Group(6), &[0; 100]).unwrap();
+        batch.add_change(13, FeedSubject::Deleted(4), &[0; 100]).unwrap();
+    }
+    writing.commit().unwrap();
+    let numbers = |tables: &Tables| -> Vec<u64> {
+        tables.snapshot().unwrap().feed(0, 99).unwrap().into_iter().map(|(number, _)| number).collect()
+    };
+    for (bytes, most, left, expired) in [
+        (700, 100, vec![1, 2, 3, 7, 8, 9, 10, 11, 12, 13], 0),
+        (699, 100, vec![1, 2, 3, 8, 9, 10, 11, 12, 13], 7),
+        (300, 1, vec![1, 2, 3, 9, 10, 11, 12, 13], 8),
+        (300, 100, vec![1, 2, 3, 11, 12, 13], 10),
+        (0, 100, vec![1, 2, 3], 13),
+    ] {
+        let writing = tables.begin().unwrap();
+        writing.batch().unwrap().expire_feed(FeedLimits { minute: 0, bytes, most }).unwrap();
+        writing.commit().unwrap();
+        assert_eq!((numbers(&tables), tables.snapshot().unwrap().expired().unwrap()), (left, expired));
+    }
+    // A collection of an earlier program has no count.
+    let writing = tables.begin().unwrap();
+    {
+        let mut batch = writing.batch().unwrap();
+        batch.add_change(14, FeedSubject::Group(5), &[0; 100]).unwrap();
+        batch.add_change(15, FeedSubject::Group(6), &[0; 100]).unwrap();
+        batch.meta.remove("feed-expiring-bytes").unwrap();
+        batch.expire_feed(FeedLimits { minute: 0, bytes: 100, most: 100 }).unwrap();
+    }
+    writing.commit().unwrap();
+    assert_eq!(numbers(&tables), [1, 2, 3, 15]);
 }

@@ -1,19 +1,20 @@
 //! The arguments of `onecopy serve`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
 use onecopy_engine::{Limits, ServiceOptions};
 
-use super::age::Age;
 use super::choice::ChoiceArgs;
+use super::feed_keep::FeedKeep;
 use super::input::FieldArgs;
+use super::rate::Rate;
 use super::text::TextArgs;
 use crate::commands::WrongCall;
-use crate::http::{HttpOptions, Style, TokenFiles};
+use crate::http::{HttpOptions, RateLimit, Style, TokenFiles};
 use crate::size::Size;
 
 pub const EXAMPLES: &str = "\
@@ -70,9 +71,10 @@ pub struct ServeArgs {
     /// Repair a group if this share of its checks fails. Higher: fewer repairs
     #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
     pub repair_rate: f64,
-    /// Keep deleted pages and changes of groups in the feed for this long, such as 12h or 30d. Higher: a larger feed
-    #[arg(long, value_name = "TIME", default_value_t = Age(usual().feed_keep))]
-    pub feed_keep: Age,
+    /// Keep deleted pages and changes of groups in the feed for this long, such as 12h or 30d, or up to this size, such
+    /// as 100M or 1G, or both: 30d,1G. Higher: a larger feed
+    #[arg(long, value_name = "TIME|SIZE", default_value_t = FeedKeep::of_age(usual().feed_keep))]
+    pub feed_keep: FeedKeep,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// Compare with this many threads. Never changes the answer [default: one per core]
@@ -104,9 +106,28 @@ pub struct ServeLimitArgs {
     /// Disconnect a client that sends or receives nothing for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub idle: u64,
+    /// Disconnect a client whose body comes with fewer bytes per second than this; 0 allows any
+    #[arg(long, value_name = "BYTES", default_value_t = 10)]
+    pub min_body_rate: u32,
+    /// Answer each client at most this often, such as 100/s or 600/m, and others with 429. A client is a token, or an
+    /// address if there are no tokens. The lines of a stream count too, and are delayed [default: no limit]
+    #[arg(long, value_name = "N/s")]
+    pub rate_limit: Option<Rate>,
+    /// Let a client that was quiet ask this often at once [default: as often as in 5 seconds, at least 10]
+    #[arg(long, value_name = "N", requires = "rate_limit", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rate_burst: Option<u32>,
     /// At the end, wait this long for running requests and the current batch
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,
+}
+
+impl ServeLimitArgs {
+    /// How much each client may ask for.
+    fn rate(&self) -> Option<RateLimit> {
+        let Rate(per_second) = self.rate_limit?;
+        let burst = self.rate_burst.map_or((5.0 * per_second).max(10.0), f64::from);
+        Some(RateLimit { per_second, burst })
+    }
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -145,7 +166,8 @@ impl ServeArgs {
         options.queue_bytes = self.queue.0;
         options.memory_bytes = self.memory.as_ref().map_or_else(usual_memory, |memory| memory.0);
         options.repair_rate = self.repair_rate;
-        options.feed_keep = self.feed_keep.0;
+        options.feed_keep = self.feed_keep.age();
+        options.feed_bytes = self.feed_keep.bytes();
         options.threads = self.threads.unwrap_or(options.threads);
         Ok(options)
     }
@@ -163,22 +185,19 @@ impl ServeArgs {
             idle: Duration::from_secs(idle.min(86_400)),
             grace: Duration::from_secs(self.limits.grace.min(86_400)),
             connections,
+            min_body_rate: self.limits.min_body_rate.into(),
+            rate: self.limits.rate(),
         })
     }
 
     /// The address to listen on: any with a token, else a loopback address.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
-        match found(&self.listen)? {
-            address if address.ip().to_canonical().is_loopback() || self.token_file.is_some() => Ok(address),
-            address => wrong(format!(
-                "{address} can be reached from other machines: add --token-file, or listen on 127.0.0.1"
-            )),
-        }
+        listen_address(&self.listen, self.token_file.as_deref(), "")
     }
 
     /// The address for monitoring.
     pub fn monitor(&self) -> anyhow::Result<Option<SocketAddr>> {
-        self.monitor_listen.as_deref().map(found).transpose()
+        self.monitor_listen.as_deref().map(resolved).transpose()
     }
 
     /// The files with the tokens, which must be valid.
@@ -189,14 +208,31 @@ impl ServeArgs {
 
     /// The format of the log.
     pub fn style(&self) -> Style {
-        match self.log {
+        self.log.into()
+    }
+}
+
+impl From<LogArg> for Style {
+    fn from(log: LogArg) -> Style {
+        match log {
             LogArg::Plain => Style::Plain,
             LogArg::Json => Style::Json,
         }
     }
 }
 
-fn found(address: &str) -> anyhow::Result<SocketAddr> {
+/// The address to listen on: any with a token, else a loopback address. `or` names another remedy.
+pub fn listen_address(address: &str, token: Option<&Path>, or: &str) -> anyhow::Result<SocketAddr> {
+    match resolved(address)? {
+        address if address.ip().to_canonical().is_loopback() || token.is_some() => Ok(address),
+        address => wrong(format!(
+            "{address} can be reached from other machines: add --token-file{or}, or listen on 127.0.0.1"
+        )),
+    }
+}
+
+/// The first address that a name stands for.
+pub fn resolved(address: &str) -> anyhow::Result<SocketAddr> {
     match address.to_socket_addrs().ok().and_then(|mut all| all.next()) {
         Some(found) => Ok(found),
         None => {

@@ -113,7 +113,7 @@ impl From<ContentArg> for Content {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum WordsArg {
-    /// Runs of letters if they are short enough to compare, else words by dictionary
+    /// Words by dictionary in HTML; elsewhere runs of letters, unless they are very long
     #[default]
     Auto,
     /// Runs of letters

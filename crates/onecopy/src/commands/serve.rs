@@ -38,7 +38,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
 }
 
 /// The program prints one line of an error, so the cause must be in it.
-fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
+pub fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     TcpListener::bind(address).map_err(|error| {
         anyhow::anyhow!(
             "cannot listen on {address}: {error}: if the address is in use, choose another with {flag}"
@@ -47,7 +47,7 @@ fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
 }
 
 /// Writes panics to the log as JSON, where programs read them.
-fn log_panics(log: &Arc<Log>) {
+pub fn log_panics(log: &Arc<Log>) {
     let log = log.clone();
     std::panic::set_hook(Box::new(move |panic| log.event("panic", &panic.to_string())));
 }

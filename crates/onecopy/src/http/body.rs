@@ -1,6 +1,6 @@
 //! Request bodies: read completely, within limits on size, pauses and total time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -23,6 +23,14 @@ const REFUSED_TIME: Duration = Duration::from_secs(2);
 pub struct RequestBody {
     incoming: Incoming,
     unpacker: Option<Unpacker>,
+    pace: Pace,
+}
+
+/// How much came, and how long the service waited for it, since the last look.
+#[derive(Default)]
+struct Pace {
+    bytes: u64,
+    waited: Duration,
 }
 
 /// A complete body.
@@ -38,6 +46,8 @@ pub struct Taking {
     pub memory: BodyMemory,
     /// How long a client may pause.
     pub idle: Duration,
+    /// The fewest bytes per second, over each such time.
+    pub min_rate: u64,
 }
 
 /// The declared type of a body.
@@ -51,7 +61,21 @@ pub enum Media {
 impl RequestBody {
     /// The body of a request with these headers.
     pub fn new(headers: &HeaderMap, incoming: Incoming) -> RequestBody {
-        RequestBody { incoming, unpacker: coding(headers).and_then(Unpacker::new) }
+        let unpacker = coding(headers).and_then(Unpacker::new);
+        RequestBody { incoming, unpacker, pace: Pace::default() }
+    }
+}
+
+impl Pace {
+    /// Counts a piece. Says whether the client was too slow since the last look.
+    fn is_slow(&mut self, bytes: usize, waited: Duration, taking: &Taking) -> bool {
+        self.bytes += bytes as u64;
+        self.waited += waited;
+        if self.waited < taking.idle {
+            return false;
+        }
+        let Pace { bytes, waited } = std::mem::take(self);
+        (bytes as f64) < taking.min_rate as f64 * waited.as_secs_f64()
     }
 }
 
@@ -96,7 +120,7 @@ pub async fn take(mut body: RequestBody, limit: usize, taking: &Taking) -> Resul
     let mut held = Held::default();
     let mut first = Bytes::new();
     let mut all: Vec<u8> = Vec::new();
-    while let Some(piece) = next_piece(&mut body, taking.idle).await? {
+    while let Some(piece) = next_piece(&mut body, taking).await? {
         let length = first.len() + all.len() + piece.len();
         if length > limit {
             return Err(refuse(body, Failure::too_large(limit)).await);
@@ -120,15 +144,16 @@ pub async fn take(mut body: RequestBody, limit: usize, taking: &Taking) -> Resul
 }
 
 /// The next piece of a body; `None` at its end.
-pub async fn next_piece(body: &mut RequestBody, idle: Duration) -> Result<Option<Bytes>, Failure> {
+pub async fn next_piece(body: &mut RequestBody, taking: &Taking) -> Result<Option<Bytes>, Failure> {
     loop {
         if let Some(unpacker) = &mut body.unpacker
             && let Some(piece) = unpacker.next().map_err(not_packed)?
         {
             return Ok(Some(piece));
         }
-        let piece = match timeout(idle, body.incoming.frame()).await {
-            Err(_) => return Err(too_slow(idle)),
+        let begun = Instant::now();
+        let piece = match timeout(taking.idle, body.incoming.frame()).await {
+            Err(_) => return Err(silent(taking.idle)),
             Ok(None) if body.unpacker.as_ref().is_some_and(|unpacker| !unpacker.is_complete()) => {
                 return Err(not_packed("it is cut off"));
             }
@@ -140,6 +165,9 @@ pub async fn next_piece(body: &mut RequestBody, idle: Duration) -> Result<Option
             // Trailers are ignored.
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
         };
+        if body.pace.is_slow(piece.len(), begun.elapsed(), taking) {
+            return Err(too_slow(taking.min_rate));
+        }
         match &mut body.unpacker {
             Some(unpacker) => unpacker.push(piece),
             None if piece.is_empty() => {}
@@ -172,7 +200,12 @@ pub async fn drain(mut body: RequestBody) {
     let _ = timeout(REFUSED_TIME, read).await;
 }
 
-fn too_slow(idle: Duration) -> Failure {
+fn too_slow(min_rate: u64) -> Failure {
+    let error = format!("the body comes with fewer than {min_rate} bytes per second");
+    Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body faster, or begin it when it is ready")
+}
+
+fn silent(idle: Duration) -> Failure {
     let error = format!("no data for {} seconds within the body", idle.as_secs());
     Failure::new(StatusCode::REQUEST_TIMEOUT, error, "send the body without long pauses")
 }

@@ -78,6 +78,11 @@ impl Failure {
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, error, remedy)
     }
 
+    /// There is no place for another connection.
+    pub fn crowded() -> Failure {
+        Failure::unavailable("too many connections are open", "close some connections, or try again later")
+    }
+
     /// The service is shutting down and accepts nothing.
     pub fn stopping() -> Failure {
         Failure::unavailable("the service is shutting down", "try again after the restart")
@@ -105,9 +110,9 @@ impl Failure {
         Failure::new(StatusCode::GONE, error, remedy)
     }
 
-    /// The token is missing or wrong.
-    pub fn unauthorized() -> Failure {
-        let remedy = "send the header `Authorization: Bearer TOKEN` with the token from --token-file";
+    /// The token is missing or wrong. It belongs into this header.
+    pub fn unauthorized(header: &str) -> Failure {
+        let remedy = format!("send the header `{header}` with the token from --token-file");
         let mut failure = Failure::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong", remedy);
         failure.hint = Hint::Challenge;
         failure

@@ -13,6 +13,7 @@ use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
 use hyper::{HeaderMap, Request, StatusCode};
 
 use super::failure::Failure;
+use super::rate::Client;
 use super::tokens::Tokens;
 
 /// What a request does.
@@ -30,20 +31,47 @@ pub struct Guard {
     pub tokens: RwLock<Tokens>,
     /// The address that the service listens on.
     pub address: IpAddr,
+    /// The header that the token comes in.
+    pub header: TokenHeader,
 }
+
+/// The header that has the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenHeader {
+    /// `Authorization`, as bearer.
+    Authorization,
+    /// A header of our own, for a proxy: `Authorization` belongs to the server behind it.
+    Own,
+}
+
+/// The header of [`TokenHeader::Own`].
+pub const OWN_TOKEN: &str = "x-onecopy-token";
 
 impl Guard {
     /// Fails with the reason if a request is refused.
     pub fn check<B>(&self, request: &Request<B>, access: Access) -> Result<(), Failure> {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        let has = |token: &Option<String>| token.as_ref().map(|token| has_token(request.headers(), token));
+        let has =
+            |token: &Option<String>| token.as_ref().map(|token| self.header.has(request.headers(), token));
         match (has(&tokens.write), has(&tokens.read), access) {
             (None, ..) => self.check_origin(request),
             (Some(true), ..) | (_, Some(true), Access::Read) => Ok(()),
             (_, Some(true), Access::Write) => {
                 Err(forbidden("this token may only read", "send the token from --token-file"))
             }
-            _ => Err(Failure::unauthorized()),
+            _ => Err(Failure::unauthorized(self.header.shown())),
+        }
+    }
+
+    /// Who asks, for limits on each.
+    pub fn client(&self, headers: &HeaderMap, address: IpAddr) -> Client {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let has =
+            |token: &Option<String>| token.as_ref().is_some_and(|token| self.header.has(headers, token));
+        match (has(&tokens.write), has(&tokens.read)) {
+            (true, _) => Client::Writer,
+            (_, true) => Client::Reader,
+            _ => Client::at(address),
         }
     }
 
@@ -102,10 +130,26 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     all.next().is_none().then_some(first)
 }
 
-fn has_token(headers: &HeaderMap, token: &str) -> bool {
-    let Some(given) = headers.get(AUTHORIZATION).map(|value| value.as_bytes()) else { return false };
-    let Some((scheme, given)) = given.split_at_checked("Bearer ".len()) else { return false };
-    scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(given, token.as_bytes())
+impl TokenHeader {
+    fn has(self, headers: &HeaderMap, token: &str) -> bool {
+        let value = |name: &str| headers.get(name).map_or(&b""[..], |value| value.as_bytes());
+        match self {
+            TokenHeader::Own => is_same(value(OWN_TOKEN), token.as_bytes()),
+            TokenHeader::Authorization => {
+                let given = value(AUTHORIZATION.as_str()).split_at_checked("Bearer ".len());
+                given.is_some_and(|(scheme, given)| {
+                    scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(given, token.as_bytes())
+                })
+            }
+        }
+    }
+
+    fn shown(self) -> &'static str {
+        match self {
+            TokenHeader::Authorization => "Authorization: Bearer TOKEN",
+            TokenHeader::Own => "X-Onecopy-Token: TOKEN",
+        }
+    }
 }
 
 /// Compares in a time that depends on the lengths only, so that timing reveals nothing about the token.
@@ -118,6 +162,11 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    fn here() -> Guard {
+        let address = "127.0.0.1".parse().expect("an address");
+        Guard { tokens: RwLock::default(), address, header: TokenHeader::Authorization }
+    }
+
     fn asked(guard: &Guard, uri: &str, headers: &[(&str, &str)]) -> Option<StatusCode> {
         let builder = headers
             .iter()
@@ -128,7 +177,7 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_answered_without_a_token() {
-        let guard = Guard { tokens: RwLock::default(), address: "127.0.0.1".parse().expect("an address") };
+        let guard = here();
         let hosts = ["127.0.0.1:7171", "localhost", "LocalHost:80", "[::1]:7171", "127.0.0.2"];
         for host in hosts {
             assert_eq!(asked(&guard, "/", &[("host", host)]), None, "{host}");
@@ -146,7 +195,7 @@ mod tests {
 
     #[test]
     fn web_pages_from_elsewhere_are_refused() {
-        let guard = Guard { tokens: RwLock::default(), address: "127.0.0.1".parse().expect("an address") };
+        let guard = here();
         let from = |name, value| asked(&guard, "/", &[("host", "localhost:7171"), (name, value)]);
         assert_eq!(from("origin", "http://localhost:7171"), None);
         assert_eq!(from("sec-fetch-site", "none"), None);
@@ -161,7 +210,11 @@ mod tests {
     fn a_token_must_be_the_right_one() {
         let tokens =
             Tokens { write: Some("0123456789abcdef".into()), read: Some("reading-0123456789".into()) };
-        let guard = Guard { tokens: RwLock::new(tokens), address: "10.0.0.1".parse().expect("an address") };
+        let guard = Guard {
+            tokens: RwLock::new(tokens),
+            address: "10.0.0.1".parse().expect("an address"),
+            header: TokenHeader::Authorization,
+        };
         let with = |value| asked(&guard, "/", &[("authorization", value), ("origin", "http://a.example")]);
         assert_eq!(with("Bearer 0123456789abcdef"), None);
         assert_eq!(with("bearer 0123456789abcdef"), None);

@@ -1,5 +1,6 @@
-//! Connections: their number, their time limits, and the shutdown.
+//! Connections: their number, their time limits, and the shutdown. The service and the proxy are their hosts.
 
+use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -8,20 +9,20 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use hyper::Request;
-use hyper::body::Incoming;
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
-use super::failure::Failure;
-use super::idle::{BusyBody, Presence};
-use super::metrics::GaugeGuard;
-use super::server::{Entrance, Server, answer};
+use super::idle::{BusyBody, IdleConnections, Presence};
+use super::log::Log;
+use super::metrics::{ConnectionCounts, GaugeGuard};
 
 /// The read buffer of a connection.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -36,17 +37,48 @@ const MAKING_ROOM: Duration = Duration::from_secs(5);
 /// The pause after the system had no resources for a connection.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
+/// The way that a request came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Entrance {
+    /// All routes, for those who may call.
+    All,
+    /// Health, readiness and numbers, for everybody who reaches it.
+    Monitoring,
+    /// There is no place for the connection: only what is quick is answered.
+    Full,
+}
+
+/// What answers the requests of connections.
+pub trait Host: Send + Sync + 'static {
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static;
+
+    /// Whether the host is shutting down.
+    fn stop(&self) -> watch::Receiver<bool>;
+    fn log(&self) -> &Log;
+    fn counts(&self) -> &ConnectionCounts;
+    fn idle_connections(&self) -> &Arc<IdleConnections>;
+    /// How long a client may neither send nor receive.
+    fn patience(&self) -> Duration;
+    /// Answers a request.
+    fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+        entrance: Entrance,
+    ) -> impl Future<Output = Response<Self::Body>> + Send;
+}
+
 /// Accepts connections until the shutdown, then waits for the open ones until `grace` has passed. Returns whether all
 /// ended, and when the grace ends.
-pub async fn listen(
-    server: &Arc<Server>,
+pub async fn listen<H: Host>(
+    server: &Arc<H>,
     listener: TcpListener,
     most: usize,
     grace: Duration,
 ) -> (bool, std::time::Instant) {
     let open = Arc::new(Semaphore::new(most));
     let told = Arc::new(Semaphore::new(TOLD));
-    let mut stop = server.stop.clone();
+    let mut stop = server.stop();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -57,14 +89,14 @@ pub async fn listen(
                 Ok(place) => {
                     tokio::spawn(serve(server.clone(), socket, peer, place));
                 }
-                Err(_) if server.idle.make_room() => {
-                    server.metrics.made_room.fetch_add(1, Ordering::Relaxed);
+                Err(_) if server.idle_connections().make_room() => {
+                    server.counts().made_room.fetch_add(1, Ordering::Relaxed);
                     tokio::spawn(serve_soon(server.clone(), socket, peer, open.clone()));
                 }
                 Err(_) => turn_away(server, socket, peer, &told),
             },
             Err(error) => {
-                server.log.event("accept", &error.to_string());
+                server.log().event("accept", &error.to_string());
                 sleep(NO_ROOM).await;
             }
         }
@@ -75,7 +107,7 @@ pub async fn listen(
 }
 
 /// Answers monitoring on a listener of its own until the shutdown.
-pub async fn monitor(server: Arc<Server>, listener: TcpListener) {
+pub async fn monitor<H: Host>(server: Arc<H>, listener: TcpListener) {
     let open = Arc::new(Semaphore::new(TOLD));
     loop {
         // The semaphore is never closed.
@@ -84,11 +116,11 @@ pub async fn monitor(server: Arc<Server>, listener: TcpListener) {
             sleep(NO_ROOM).await;
             continue;
         };
-        let (answering, idle) = (server.clone(), server.taking.idle);
+        let (answering, idle) = (server.clone(), server.patience());
         let service = service_fn(move |request| {
             let server = answering.clone();
             async move {
-                Ok::<_, std::convert::Infallible>(answer(server, request, peer, Entrance::Monitoring).await)
+                Ok::<_, std::convert::Infallible>(server.answer(request, peer, Entrance::Monitoring).await)
             }
         });
         tokio::spawn(async move {
@@ -101,25 +133,25 @@ pub async fn monitor(server: Arc<Server>, listener: TcpListener) {
 }
 
 /// Serves a connection once another has made room.
-async fn serve_soon(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, open: Arc<Semaphore>) {
+async fn serve_soon<H: Host>(server: Arc<H>, socket: TcpStream, peer: SocketAddr, open: Arc<Semaphore>) {
     if let Ok(Ok(place)) = timeout(MAKING_ROOM, open.acquire_owned()).await {
         serve(server, socket, peer, place).await;
     }
 }
 
 /// Serves a connection to its end.
-async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
+async fn serve<H: Host>(server: Arc<H>, socket: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
     let _place = place;
-    let _held = GaugeGuard::one(&server.metrics.connections);
+    let _held = GaugeGuard::one(&server.counts().open);
     // Answers are written completely, so waiting to fill a packet only delays them.
     let _ = socket.set_nodelay(true);
-    let idle = server.taking.idle;
-    let presence = Presence::new(&server.idle);
+    let idle = server.patience();
+    let presence = Presence::new(server.idle_connections());
     let (answering, present) = (server.clone(), presence.clone());
     let service = service_fn(move |request| {
         let (server, busy) = (answering.clone(), present.busy());
         async move {
-            let response = answer(server, request, peer, Entrance::All).await;
+            let response = server.answer(request, peer, Entrance::All).await;
             Ok::<_, std::convert::Infallible>(response.map(|body| BusyBody::new(body, busy)))
         }
     });
@@ -130,7 +162,7 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
         .max_header_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(Patient::new(socket, idle)), service);
     let mut connection = pin!(connection);
-    let mut stop = server.stop.clone();
+    let mut stop = server.stop();
     // How a connection broke does not matter: its requests are in the log.
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -144,24 +176,14 @@ async fn serve(server: Arc<Server>, socket: TcpStream, peer: SocketAddr, place: 
     let _ = connection.await;
 }
 
-/// Answers a client for whom there is no place: whether the service is alive and ready, and else only that too many
-/// connections are open. If too many clients are being told, it disconnects.
-fn turn_away(server: &Arc<Server>, socket: TcpStream, peer: SocketAddr, told: &Arc<Semaphore>) {
-    server.metrics.turned_away.fetch_add(1, Ordering::Relaxed);
+/// Answers a client for whom there is no place. If too many clients are being told, it disconnects.
+fn turn_away<H: Host>(server: &Arc<H>, socket: TcpStream, peer: SocketAddr, told: &Arc<Semaphore>) {
+    server.counts().turned_away.fetch_add(1, Ordering::Relaxed);
     let Ok(place) = told.clone().try_acquire_owned() else { return };
     let server = server.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let server = server.clone();
-        async move {
-            let response = match request.uri().path() {
-                "/health" | "/ready" => answer(server, request, peer, Entrance::All).await,
-                _ => {
-                    let remedy = "close some connections, or try again later";
-                    Failure::unavailable("too many connections are open", remedy).into_response()
-                }
-            };
-            Ok::<_, std::convert::Infallible>(response)
-        }
+        async move { Ok::<_, std::convert::Infallible>(server.answer(request, peer, Entrance::Full).await) }
     });
     tokio::spawn(async move {
         let _place = place;

@@ -6,42 +6,59 @@ use std::time::Duration;
 
 use onecopy_engine::Stats;
 
+use super::durations::Durations;
 use super::routes::ROUTES;
 
 /// The content type of the text.
 pub const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The upper bounds of the duration classes, in microseconds. The goal for nearly all requests is 20 ms.
-const CLASSES: [u64; 13] = [
-    250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
-];
 /// The status codes of the service. Others count as 500.
-const CODES: [u16; 15] = [200, 202, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503, 505];
+const CODES: [u16; 16] = [200, 202, 400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 431, 500, 503, 505];
 
 /// Counts since the start.
 pub struct Metrics {
     /// By route; the last entry counts unknown paths.
     routes: Vec<Counts>,
-    /// Open connections.
-    pub connections: AtomicU64,
-    /// Connections refused because too many were open.
-    pub turned_away: AtomicU64,
-    /// Idle connections closed to make room for others.
-    pub made_room: AtomicU64,
+    pub connections: ConnectionCounts,
     /// Open streams of lines or events.
     pub streams: AtomicU64,
     /// Accepted and refused lines of streams.
     pub lines_accepted: AtomicU64,
     /// See `lines_accepted`.
     pub lines_refused: AtomicU64,
+    /// Requests refused because the client asked too often.
+    pub rate_limited: AtomicU64,
+    /// Lines of streams after which the client had to wait.
+    pub lines_delayed: AtomicU64,
 }
 
 #[derive(Default)]
 struct Counts {
     codes: [AtomicU64; CODES.len()],
-    /// The last class has no upper bound.
-    classes: [AtomicU64; CLASSES.len() + 1],
-    microseconds: AtomicU64,
+    durations: Durations,
+}
+
+/// Counts of connections.
+#[derive(Default)]
+pub struct ConnectionCounts {
+    /// Open connections.
+    pub open: AtomicU64,
+    /// Connections refused because too many were open.
+    pub turned_away: AtomicU64,
+    /// Idle connections closed to make room for others.
+    pub made_room: AtomicU64,
+}
+
+impl ConnectionCounts {
+    /// Appends the counts.
+    pub fn write(&self, text: &mut String) {
+        let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
+        gauge(text, "http_connections", "Open connections.", load(&self.open));
+        let turned = "Connections refused because too many were open.";
+        counter(text, "http_connections_turned_away_total", turned, load(&self.turned_away));
+        let closed = "Idle connections closed to make room for others.";
+        counter(text, "http_connections_closed_idle_total", closed, load(&self.made_room));
+    }
 }
 
 /// Counts something while it exists.
@@ -66,12 +83,12 @@ impl Metrics {
     pub fn new() -> Metrics {
         Metrics {
             routes: (0..=ROUTES.len()).map(|_| Counts::default()).collect(),
-            connections: AtomicU64::new(0),
-            turned_away: AtomicU64::new(0),
-            made_room: AtomicU64::new(0),
+            connections: ConnectionCounts::default(),
             streams: AtomicU64::new(0),
             lines_accepted: AtomicU64::new(0),
             lines_refused: AtomicU64::new(0),
+            rate_limited: AtomicU64::new(0),
+            lines_delayed: AtomicU64::new(0),
         }
     }
 
@@ -83,10 +100,7 @@ impl Metrics {
         if let Some(code) = code.or(fallback) {
             counts.codes[code].fetch_add(1, Ordering::Relaxed);
         }
-        let microseconds = took.as_micros() as u64;
-        let class = CLASSES.partition_point(|&end| end < microseconds);
-        counts.classes[class].fetch_add(1, Ordering::Relaxed);
-        counts.microseconds.fetch_add(microseconds, Ordering::Relaxed);
+        counts.durations.add(took);
     }
 
     /// All numbers as text.
@@ -95,16 +109,16 @@ impl Metrics {
         collection(stats, &mut text);
         gauge(&mut text, "ready", "Whether the service accepts changes.", u64::from(is_ready) as f64);
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed) as f64;
-        gauge(&mut text, "http_connections", "Open connections.", load(&self.connections));
+        self.connections.write(&mut text);
         gauge(&mut text, "http_streams", "Open streams.", load(&self.streams));
-        let turned = "Connections refused because too many were open.";
-        counter(&mut text, "http_connections_turned_away_total", turned, load(&self.turned_away));
-        let closed = "Idle connections closed to make room for others.";
-        counter(&mut text, "http_connections_closed_idle_total", closed, load(&self.made_room));
         let accepted = "Accepted lines of streams.";
         counter(&mut text, "http_lines_accepted_total", accepted, load(&self.lines_accepted));
         let refused = "Refused lines of streams.";
         counter(&mut text, "http_lines_refused_total", refused, load(&self.lines_refused));
+        let limited = "Requests refused because the client asked too often.";
+        counter(&mut text, "http_rate_limited_total", limited, load(&self.rate_limited));
+        let delayed = "Lines of streams that were delayed because they came too fast.";
+        counter(&mut text, "http_lines_delayed_total", delayed, load(&self.lines_delayed));
         let lost = "Log lines dropped because the log was read too slowly.";
         counter(&mut text, "log_lines_lost_total", lost, lost_lines as f64);
         self.requests(&mut text);
@@ -131,23 +145,7 @@ impl Metrics {
         let name = "http_request_duration_seconds";
         head(text, name, "Time until an answer began, by route.", "histogram");
         for (counts, (method, path)) in self.routes.iter().zip(labels()) {
-            let classes: Vec<u64> =
-                counts.classes.iter().map(|class| class.load(Ordering::Relaxed)).collect();
-            if classes.iter().sum::<u64>() == 0 {
-                continue;
-            }
-            let labels = format!("method=\"{method}\",route=\"{path}\"");
-            let mut below = 0;
-            for (count, end) in classes.iter().zip(CLASSES) {
-                below += count;
-                let end = end as f64 / 1e6;
-                let _ = writeln!(text, "onecopy_{name}_bucket{{{labels},le=\"{end}\"}} {below}");
-            }
-            let all = below + classes[CLASSES.len()];
-            let sum = counts.microseconds.load(Ordering::Relaxed) as f64 / 1e6;
-            let _ = writeln!(text, "onecopy_{name}_bucket{{{labels},le=\"+Inf\"}} {all}");
-            let _ = writeln!(text, "onecopy_{name}_sum{{{labels}}} {sum}");
-            let _ = writeln!(text, "onecopy_{name}_count{{{labels}}} {all}");
+            counts.durations.write(text, name, &format!("method=\"{method}\",route=\"{path}\""));
         }
     }
 }
@@ -173,6 +171,11 @@ fn collection(stats: &Stats, text: &mut String) {
         ("accepted_number", "The number of the last accepted change.", stats.accepted),
         ("settled_number", "The number of the last settled change.", stats.settled),
         ("feed_number", "The last number of the feed.", stats.feed),
+        (
+            "feed_expiring_bytes",
+            "Bytes of changes of deleted pages and of groups in the feed.",
+            stats.feed_expiring_bytes,
+        ),
         ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
         (
@@ -213,17 +216,20 @@ fn collection(stats: &Stats, text: &mut String) {
     }
 }
 
-fn gauge(text: &mut String, name: &str, help: &str, value: f64) {
+/// Appends a number that can fall.
+pub fn gauge(text: &mut String, name: &str, help: &str, value: f64) {
     head(text, name, help, "gauge");
     let _ = writeln!(text, "onecopy_{name} {value}");
 }
 
-fn counter(text: &mut String, name: &str, help: &str, value: f64) {
+/// Appends a number that only grows.
+pub fn counter(text: &mut String, name: &str, help: &str, value: f64) {
     head(text, name, help, "counter");
     let _ = writeln!(text, "onecopy_{name} {value}");
 }
 
-fn head(text: &mut String, name: &str, help: &str, kind: &str) {
+/// Appends the description of a number.
+pub fn head(text: &mut String, name: &str, help: &str, kind: &str) {
     let _ = writeln!(text, "# HELP onecopy_{name} {help}\n# TYPE onecopy_{name} {kind}");
 }
 

@@ -29,6 +29,17 @@ impl Params {
         Ok(Params(found))
     }
 
+    /// The same parameters, of which only some may be given together.
+    pub fn only(self, known: &[&str]) -> Result<Params, Failure> {
+        match self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            Some((name, _)) => {
+                let error = format!("the parameter `{name}` does not go with the others");
+                Err(Failure::bad(error, format!("these go together: {}", known.join(", "))))
+            }
+            None => Ok(self),
+        }
+    }
+
     /// An optional text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())

@@ -4,6 +4,7 @@ pub mod about;
 pub mod feed;
 pub mod groups;
 mod lines;
+mod listing;
 pub mod names;
 pub mod pages;
 pub mod refine;
@@ -69,9 +70,15 @@ pub const ROUTES: &[Route] = &[
         "GET",
         "/pages",
         Endpoint::PageStatus,
-        "get the status of a page: ?page=NAME[&json=true][&verify=true]",
+        "get the status of a page: ?page=NAME[&json=true][&verify=true][&record=true], or list pages: \
+         ?limit=&cursor=&prefix=&host=&status=&group=&language=&changed_since=",
     ),
-    route("DELETE", "/pages", Endpoint::DeletePage, "delete a page: ?page=NAME[&json=true]"),
+    route(
+        "DELETE",
+        "/pages",
+        Endpoint::DeletePage,
+        "delete a page: ?page=NAME[&json=true], or many: ?prefix=&host=&limit=&cursor=",
+    ),
     route("POST", "/pages/dead", Endpoint::DeadPage, "mark a page as dead: {\"page\": NAME}"),
     route(
         "POST",
@@ -80,7 +87,7 @@ pub const ROUTES: &[Route] = &[
         "get the status of many pages: {\"pages\": [NAME, ...], \"verify\": false}",
     ),
     route("GET", "/groups", Endpoint::Groups, "list groups by number: ?after=&limit=&least=&search="),
-    route("GET", "/groups/{group}", Endpoint::Group, "get a group and its pages"),
+    route("GET", "/groups/{group}", Endpoint::Group, "get a group and its pages: ?limit=&cursor="),
     route("POST", "/groups/{group}/repair", Endpoint::Repair, "compare the pages of a group again"),
     route(
         "GET",

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -15,14 +16,16 @@ use onecopy_engine::Service;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
-use super::body::{Media, RequestBody, Taking, media};
+use super::body::{Media, RequestBody, Taking, media, refuse};
 use super::failure::{Failure, Reason};
 use super::gather::Gather;
 use super::guard::{Access, Guard};
 use super::idle::IdleConnections;
+use super::listen::{Entrance, Host};
 use super::log::{Asked, Log};
-use super::metrics::Metrics;
-use super::reply::{Outcome, Response};
+use super::metrics::{ConnectionCounts, Metrics};
+use super::rate::{Client, Rates};
+use super::reply::{Body, Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
 use super::routes::{about, feed, groups, pages, refine};
 
@@ -44,6 +47,7 @@ pub struct Server {
     pub log: Arc<Log>,
     pub metrics: Metrics,
     pub guard: Guard,
+    pub rates: Rates,
     pub idle: Arc<IdleConnections>,
     pub taking: Taking,
     /// The collection's folder.
@@ -74,21 +78,74 @@ impl Server {
         });
         called.await.map_err(|error| Failure::ours(format!("the engine failed: {error}")))
     }
+
+    /// Refuses a request of a client that asks too often.
+    async fn within_rate(&self, request: Request<Incoming>) -> Result<Request<Incoming>, Failure> {
+        let client = request.extensions().get::<Client>().copied().unwrap_or(Client::Others);
+        let Err(seconds) = self.rates.take(client) else { return Ok(request) };
+        self.metrics.rate_limited.fetch_add(1, Ordering::Relaxed);
+        let failure = Failure::busy("this client asks too often", seconds);
+        let (parts, incoming) = request.into_parts();
+        Err(refuse(RequestBody::new(&parts.headers, incoming), failure).await)
+    }
+
+    /// Counts the lines that a client sent, and waits if they came too fast.
+    pub async fn slow_down(&self, client: Client, lines: usize) {
+        let pause = self.rates.charge(client, lines);
+        if pause.is_zero() {
+            return;
+        }
+        self.metrics.lines_delayed.fetch_add(lines as u64, Ordering::Relaxed);
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
 }
 
-/// The listener that a request came through.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Entrance {
-    /// All routes, for those who may call.
-    All,
-    /// Health, readiness and numbers, for everybody who reaches it.
-    Monitoring,
+impl Host for Server {
+    type Body = Body;
+
+    fn stop(&self) -> watch::Receiver<bool> {
+        self.stop.clone()
+    }
+
+    fn log(&self) -> &Log {
+        &self.log
+    }
+
+    fn counts(&self) -> &ConnectionCounts {
+        &self.metrics.connections
+    }
+
+    fn idle_connections(&self) -> &Arc<IdleConnections> {
+        &self.idle
+    }
+
+    fn patience(&self) -> Duration {
+        self.taking.idle
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+        entrance: Entrance,
+    ) -> Response {
+        match entrance {
+            Entrance::Full if !matches!(request.uri().path(), "/health" | "/ready") => {
+                Failure::crowded().into_response()
+            }
+            _ => answer(self, request, peer, entrance).await,
+        }
+    }
 }
 
 /// Answers a request.
-pub async fn answer(
+async fn answer(
     server: Arc<Server>,
-    request: Request<Incoming>,
+    mut request: Request<Incoming>,
     peer: SocketAddr,
     entrance: Entrance,
 ) -> Response {
@@ -99,6 +156,8 @@ pub async fn answer(
         RouteMatch::Route(at, _) => Some(at),
         _ => None,
     };
+    let client = server.guard.client(request.headers(), peer.ip());
+    request.extensions_mut().insert(client);
     let is_stream = route.is_some_and(|at| ROUTES[at].endpoint == Endpoint::PutPages)
         && media(request.headers()) == Media::Lines;
     let answering = unpanicked(handle(&server, found, request, entrance));
@@ -134,6 +193,8 @@ async fn handle(
         RouteMatch::Route(at, _) => Some(ROUTES[*at].access()),
         _ => Some(Access::Read),
     };
+    let is_exempt = matches!(found, RouteMatch::Route(at, _) if is_monitoring(at));
+    let request = if is_exempt { request } else { server.within_rate(request).await? };
     if let Some(access) = access {
         server.guard.check(&request, access)?;
     }
@@ -142,7 +203,7 @@ async fn handle(
         RouteMatch::OtherMethods(allowed) => Err(Failure::method(request.uri().path(), &allowed)),
         RouteMatch::Nothing => {
             let remedy = match entrance {
-                Entrance::All => "GET / lists all paths, GET /openapi.json describes them",
+                Entrance::All | Entrance::Full => "GET / lists all paths, GET /openapi.json describes them",
                 Entrance::Monitoring => "only /health, /ready and /metrics are served here",
             };
             Err(Failure::new(StatusCode::NOT_FOUND, "unknown path", remedy))
@@ -167,7 +228,7 @@ async fn dispatch(
     let request = Request::from_parts(parts, body);
     match endpoint {
         Endpoint::PutPages => pages::put(server, request).await,
-        Endpoint::PageStatus => pages::status(server, &request).await,
+        Endpoint::PageStatus => pages::get(server, &request).await,
         Endpoint::DeletePage => pages::delete(server, &request).await,
         Endpoint::DeadPage => pages::dead(server, request).await,
         Endpoint::Statuses => pages::statuses(server, request).await,
@@ -187,7 +248,7 @@ async fn dispatch(
 }
 
 /// Runs an answer to its end, and turns a panic into a failure.
-async fn unpanicked(answering: impl Future<Output = Outcome>) -> Outcome {
+pub async fn unpanicked<T>(answering: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let mut answering = pin!(answering);
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));

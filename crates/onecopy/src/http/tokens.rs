@@ -51,6 +51,13 @@ fn token(path: &Path) -> anyhow::Result<String> {
     Ok(token.to_owned())
 }
 
+/// Reads a secret that another server gave: the key of a search engine, or a token.
+pub fn secret(path: &Path) -> anyhow::Result<String> {
+    let cannot = |error| anyhow::anyhow!("cannot read {}: {error}", path.display());
+    refuse_public(path, std::fs::metadata(path).map_err(cannot)?)?;
+    Ok(std::fs::read_to_string(path).map_err(cannot)?.trim().to_owned())
+}
+
 fn refuse_public(path: &Path, about: std::fs::Metadata) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let others = 0o007;

@@ -218,7 +218,8 @@ fn compared_word(compared: Compared) -> &'static str {
     }
 }
 
-fn relation_word(relation: Relation) -> &'static str {
+/// The word for a relation, as all outputs have it.
+pub fn relation_word(relation: Relation) -> &'static str {
     match relation {
         Relation::Anchor => "anchor",
         Relation::Similar => "similar",

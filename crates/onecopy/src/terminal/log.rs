@@ -61,6 +61,10 @@ impl LogWriter {
         }
     }
 
+    pub fn pause(&self) {
+        self.shared.lock().running = None;
+    }
+
     pub fn end(&self) {
         let mut log = self.shared.lock();
         (log.ended, log.running) = (true, None);

@@ -271,6 +271,11 @@ impl Answer {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
+    /// The body.
+    pub fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8(self.body.clone()).expect("UTF-8")

@@ -1,4 +1,4 @@
-//! `import`, `export`, `status`, `groups` and `check`: a collection on disk, without a server.
+//! `import`, `export`, `status`, `groups`, `pages` and `check`: a collection on disk, without a server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -226,13 +226,13 @@ fn statuses_and_groups_for_people_and_programs() {
 #[test]
 fn nobody_begins_a_collection_by_mistake() {
     let (folder, input) = small();
-    for command in ["export", "status", "groups", "check"] {
+    for command in ["export", "status", "groups", "pages", "check"] {
         on(command, folder.path()).fail(1).says(&["has no collection", "onecopy import"]);
     }
     let other = tempdir().expect("a folder");
     std::fs::create_dir(other.path().join("pages")).expect("a folder");
     std::fs::write(other.path().join("pages/letter.txt"), "mine").expect("a file");
-    for command in ["export", "status", "groups", "check"] {
+    for command in ["export", "status", "groups", "pages", "check"] {
         on(command, other.path()).fail(1).says(&["has no collection", "onecopy import"]);
     }
     assert_eq!(std::fs::read_dir(other.path().join("pages")).expect("a folder").count(), 1);

@@ -10,7 +10,7 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 13] = [
+    const COMMANDS: [&str; 14] = [
         "dedup",
         "explain",
         "compare",
@@ -20,6 +20,7 @@ fn help_shows_the_commands_and_examples() {
         "export",
         "status",
         "groups",
+        "pages",
         "check",
         "methods",
         "completions",
@@ -145,6 +146,8 @@ fn wrong_calls_end_with_2_and_name_what_is_wrong() {
         ("groups --data x 3 --least 5", "--least"),
         ("groups --data x first", "first"),
         ("groups --data x --repair", "<GROUP>"),
+        ("pages --data x --status best", "best"),
+        ("pages --data x --language xx", "xx"),
         ("check", "--data"),
         ("undo", "undo"),
     ] {

@@ -26,6 +26,7 @@ mod inputs; //    containers, tables and files of other programs, through every 
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
+mod listing; //   lists of pages, records, deleting many pages, and large groups in parts
 mod losses; //    unreadable inputs, reasons for rejections, and options that match nothing
 mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
 mod memory; //    memory, threads and input order change no answer, and the memory limit holds
@@ -38,6 +39,8 @@ mod outputs; //   lists only, kept pages to standard output, names as text, list
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
+mod proxy; //     `proxy`: answers of search engines without repeats, and all else unchanged
+mod rates; //     clients that ask too often or send too slowly
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod refine; //    `refine`, `POST /refine` and `tag`: each content of search results once
 mod repeat; //    an output folder is never repeated, mixed or overwritten by accident
@@ -47,5 +50,6 @@ mod serve; //     `serve`: every route, its errors, and how it stops
 mod simd; //      every SIMD level gives the same answer
 mod starvation; // idle, slow and greedy clients do not keep the service from others
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error
+mod sync; //      `sync` writes statuses to PostgreSQL and to search engines, and continues after a kill
 mod terminal; //  output fits the terminal; words for methods; pictures; which text was equal
 mod tidy; //      the rules of style that a machine can check

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const INSTALLING: Duration = Duration::from_secs(120);
@@ -50,6 +51,9 @@ impl Python {
 
     /// Finds the packages of an earlier run, or installs them.
     pub fn with(packages: &[&str], imports: &str) -> Result<Python, String> {
+        // Two tests may want the same packages.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(packages.join("-").replace("==", "-"));
         let own = Python { program: home.join("bin/python"), packages: None };
         let borrowed = Python { program: "python3".into(), packages: Some(home.join("packages")) };

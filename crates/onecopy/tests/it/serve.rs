@@ -191,7 +191,7 @@ fn a_stream_is_answered_line_by_line() {
     assert_eq!((&answers[698]["page"], &answers[698]["accepted"]), (&json!("p699"), &json!(697)));
     let refused = server.ask("POST", "/pages?answers=refused", &[LINES], &lines.join("\n")).lines();
     assert_eq!(refused.len(), 3);
-    assert_eq!(refused[2], json!({"accepted_lines": 697, "refused_lines": 2}));
+    assert_eq!(refused[2], json!({"accepted_lines": 697, "refused_lines": 2, "complete": true}));
 }
 
 #[test]
@@ -242,6 +242,8 @@ fn a_stream_may_wait_for_each_answer() {
         assert_eq!((&answer["line"], &answer["accepted"]), (&json!(number), &json!(number)));
     }
     stream.send_chunk(b"");
+    let last: Value = serde_json::from_slice(&stream.chunk().expect("a last line")).expect("JSON");
+    assert_eq!(last, json!({"accepted_lines": 3, "refused_lines": 0, "complete": true}));
     assert_eq!(stream.chunk(), None);
 }
 
@@ -337,7 +339,6 @@ fn the_service_speaks_of_itself() {
 fn wrong_requests_are_told_what_is_wrong() {
     let server = serve("--max-page 1K");
     server.get("/page").fails(404, "path");
-    server.get("/pages").fails(400, "`page`");
     server.get("/pages?page=").fails(400, "`page`");
     server.get("/pages?page=a&verfiy=true").fails(400, "`verfiy`");
     server.get("/pages?page=a&verify=1").fails(400, "`verify`");
@@ -489,6 +490,8 @@ fn an_end_lets_requests_finish_and_closes_streams() {
     assert_eq!(polled.code, 200, "{}", polled.text());
     let told = String::from_utf8(stream.chunk().expect("a last line")).expect("UTF-8");
     assert!(told.contains("shutting down"), "{told}");
+    let last = json!({"accepted_lines": 1, "refused_lines": 0, "complete": false});
+    assert_eq!(told.lines().last().and_then(|line| serde_json::from_str(line).ok()), Some(last), "{told}");
     assert_eq!(stream.chunk(), None);
     let cut_off = bulk.answer();
     assert_eq!((cut_off.code, cut_off.lines().len()), (503, 2), "{}", cut_off.text());

@@ -113,6 +113,10 @@ impl Window {
             if !lines.answer(&mut answer).unwrap_or(false) {
                 return Ok(false);
             }
+            // The last line of a stream, which the server ended.
+            if answer.starts_with(b"{\"accepted_lines\"") {
+                return Ok(false);
+            }
             counts.refused += u64::from(!self.is_accepted(&answer, Instant::now())?);
             counts.answered += 1;
             if self.sent.is_empty() || !lines.has_answer() {

@@ -1,6 +1,6 @@
 //! The feed: who may continue where, and what comes next.
 
-use onecopy_store::Look;
+use onecopy_store::{Look, Snapshot};
 
 use crate::error::{Error, Result};
 use crate::service::collection::Collection;
@@ -31,10 +31,25 @@ pub(in crate::service) fn read(
     cursor: FeedCursor,
     limit: usize,
 ) -> std::result::Result<FeedPage, Refusal> {
-    let broken = |error: Error| Refusal::Broken(error.to_string());
     let snapshot = collection.snapshot();
-    let last = snapshot.heads().map_err(|error| broken(error.into()))?.feed;
-    let expired = snapshot.expired().map_err(|error| broken(error.into()))?;
+    let last = check(&snapshot, cursor)?;
+    let changes = changes(&snapshot, cursor.after, limit)?;
+    let read_to = read_to(&changes, cursor, limit, last);
+    Ok(FeedPage { changes, next: cursor.moved(read_to, last) })
+}
+
+impl FeedCursor {
+    /// The cursor after reading up to a number. The feed ends at `last`.
+    pub(super) fn moved(self, read_to: u64, last: u64) -> FeedCursor {
+        let begun = if self.after == 0 { last } else { self.begun };
+        FeedCursor { after: read_to, begun: if read_to < begun { begun } else { 0 } }
+    }
+}
+
+/// Refuses a cursor that cannot be continued. Returns the last number of the feed.
+pub(super) fn check(snapshot: &Snapshot, cursor: FeedCursor) -> std::result::Result<u64, Refusal> {
+    let last = snapshot.heads().map_err(broken)?.feed;
+    let expired = snapshot.expired().map_err(broken)?;
     let FeedCursor { after, begun } = cursor;
     if after > last || begun > last {
         return Err(Refusal::Gone(format!(
@@ -45,13 +60,29 @@ pub(in crate::service) fn read(
     if after > 0 && after.max(begun) < expired {
         return Err(Refusal::Gone(format!("changes up to number {expired} are no longer kept")));
     }
-    let found = snapshot.feed(after, limit).map_err(|error| broken(error.into()))?;
-    let changes: Vec<Change> = found.into_iter().map(change).collect::<Result<_>>().map_err(broken)?;
-    let begun = if after == 0 { last } else { begun };
-    let read_to =
-        if changes.len() < limit { last } else { changes.last().map_or(after, |last| last.sequence) };
-    let next = FeedCursor { after: read_to, begun: if read_to < begun { begun } else { 0 } };
-    Ok(FeedPage { changes, next })
+    Ok(last)
+}
+
+/// At most `limit` changes after a number.
+pub(super) fn changes(
+    snapshot: &Snapshot,
+    after: u64,
+    limit: usize,
+) -> std::result::Result<Vec<Change>, Refusal> {
+    let found = snapshot.feed(after, limit).map_err(broken)?;
+    found.into_iter().map(change).collect::<Result<_>>().map_err(broken)
+}
+
+/// The number up to which somebody has read who got these changes.
+pub(super) fn read_to(changes: &[Change], cursor: FeedCursor, limit: usize, last: u64) -> u64 {
+    match changes.len() < limit {
+        true => last,
+        false => changes.last().map_or(cursor.after, |change| change.sequence),
+    }
+}
+
+fn broken(error: impl Into<Error>) -> Refusal {
+    Refusal::Broken(error.into().to_string())
 }
 
 fn change((sequence, bytes): (u64, Vec<u8>)) -> Result<Change> {

@@ -1,9 +1,13 @@
 //! Lists groups and shows single ones.
 
+use std::collections::BinaryHeap;
+use std::ops::{Bound, RangeBounds};
+
 use onecopy_store::{Look, PageNumber, PageRow, Slot, Snapshot};
 
 use crate::error::{Error, Result};
 use crate::service::collection::Collection;
+use crate::service::cursor::PageCursor;
 use crate::service::status::{GroupLine, GroupView, Status, View, name_of};
 
 /// Selects the groups to list.
@@ -90,8 +94,66 @@ pub(in crate::service) fn view(collection: &Collection, group: u64) -> Result<Op
     let slots = Look::group_contents(&*snapshot, group, usize::MAX)?;
     let all = GroupFilter { least: 2, search: None };
     let Some(line) = line(&snapshot, group, &slots, &all)? else { return Ok(None) };
+    Ok(Some(GroupView { line, members: statuses(collection, &snapshot, group)?, next: None }))
+}
+
+/// A group and at most `limit` of its pages after a cursor, by name. The order of ranks is no order to continue in: it
+/// changes with the pages.
+pub(in crate::service) fn page(
+    collection: &Collection,
+    group: u64,
+    after: Option<&PageCursor>,
+    limit: usize,
+) -> Result<Option<GroupView>> {
+    let snapshot = collection.snapshot();
+    let slots = Look::group_contents(&*snapshot, group, usize::MAX)?;
+    let all = GroupFilter { least: 2, search: None };
+    let Some(line) = line(&snapshot, group, &slots, &all)? else { return Ok(None) };
+    let from = after.map_or(Bound::Unbounded, |cursor| Bound::Excluded(&*cursor.0));
+    let mut names = names(&snapshot, group, from, limit.saturating_add(1))?;
+    let has_more = names.len() > limit;
+    names.truncate(limit);
     let view = View { facts: &*snapshot, method: collection.method() };
-    let pages = members(&snapshot, &slots)?;
-    let members = pages.iter().map(|(page, row)| view.status(*page, row)).collect::<Result<Vec<Status>>>()?;
-    Ok(Some(GroupView { line, members }))
+    let mut members = Vec::new();
+    for &(_, page) in &names {
+        let row = Look::page(&*snapshot, page)?;
+        members.extend(row.map(|row| view.status(page, &row)).transpose()?);
+    }
+    let next = names.pop().filter(|_| has_more).map(|(name, _)| PageCursor(name));
+    Ok(Some(GroupView { line, members, next }))
+}
+
+/// The first pages of a group from a name on, by name; at most so many.
+pub(in crate::service) fn names(
+    snapshot: &Snapshot,
+    group: u64,
+    from: Bound<&str>,
+    most: usize,
+) -> Result<Vec<(String, PageNumber)>> {
+    let range: (Bound<&str>, Bound<&str>) = (from, Bound::Unbounded);
+    let mut first: BinaryHeap<(String, PageNumber)> = BinaryHeap::new();
+    let mut add = |page: PageNumber| -> Result<()> {
+        let Some(row) = Look::page(snapshot, page)? else { return Ok(()) };
+        if RangeBounds::<str>::contains(&range, &*row.name) {
+            first.push((row.name, page));
+        }
+        if first.len() > most {
+            first.pop();
+        }
+        Ok(())
+    };
+    for slot in Look::group_contents(snapshot, group, usize::MAX)? {
+        for page in snapshot.copies(slot)? {
+            add(page)?;
+            Look::ending(snapshot, page)?.into_iter().try_for_each(&mut add)?;
+        }
+    }
+    Ok(first.into_sorted_vec())
+}
+
+/// The statuses of the pages of a group, best first.
+pub(super) fn statuses(collection: &Collection, snapshot: &Snapshot, group: u64) -> Result<Vec<Status>> {
+    let slots = Look::group_contents(snapshot, group, usize::MAX)?;
+    let view = View { facts: snapshot, method: collection.method() };
+    members(snapshot, &slots)?.iter().map(|(page, row)| view.status(*page, row)).collect()
 }

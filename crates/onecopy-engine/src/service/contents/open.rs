@@ -8,6 +8,7 @@ use onecopy_core::Method;
 use onecopy_core::graph::{Graph, Restored, Slot};
 use onecopy_store::{Folder, LogReader, Look, Postings, Snapshot, Volatile};
 
+use super::entering::EnteringBuffers;
 use super::generation::Generations;
 use super::sketches::{Sketches, is_damage};
 use super::totals::Visits;
@@ -105,12 +106,13 @@ impl ContentIndex {
         let born = |slot: Slot| self.entries[slot as usize].born;
         let mut late: Vec<Slot> = self.graph.slots().filter(|&slot| born(slot) > covered).collect();
         late.sort_unstable_by_key(|&slot| born(slot));
+        let mut buffers = EnteringBuffers::default();
         for slot in late {
             let ContentEntry { at, born, since, generation, .. } = self.entries[slot as usize];
             let winner = self.graph.get(slot).map_or(slot, |node| node.winner);
             if let Some(sketch) = self.sketches.get(slot, at)? {
                 for generation in since..=generation {
-                    self.entering(method).post(slot, &sketch, generation, winner)?;
+                    self.entering(method, &mut buffers).post(slot, &sketch, generation, winner)?;
                 }
             }
             if self.postings.memory_postings() >= self.tuning.postings_in_memory {

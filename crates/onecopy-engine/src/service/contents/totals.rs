@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(test)]
+use onecopy_core::graph::Slot;
+
 use super::ContentIndex;
 
 /// Statistics over all contents.
@@ -50,6 +53,26 @@ impl ContentIndex {
     #[cfg(test)]
     pub(in crate::service) fn posted(&self) -> u64 {
         self.postings.memory_postings() as u64 + self.postings.part_postings()
+    }
+
+    /// The most contents that a search for one key of a content names.
+    #[cfg(test)]
+    pub(in crate::service) fn longest_list(
+        &mut self,
+        method: &dyn onecopy_core::Method,
+    ) -> crate::error::Result<usize> {
+        let (newest, mut scratch, mut longest) = (self.generation(), Default::default(), 0);
+        for slot in self.graph.slots().collect::<Vec<_>>() {
+            let sketch = self.sketches.get(slot, self.entries[slot as usize].at)?.unwrap_or_default();
+            let mut keys = Vec::new();
+            self.generations.orders().order(newest).keys(&sketch, method, &mut scratch, &mut keys);
+            let keys: Vec<u64> = keys.iter().map(|(key, _)| *key).collect();
+            let mut found = vec![std::collections::BTreeSet::<Slot>::new(); keys.len()];
+            let mut find = |at: usize, content: u32, _: u32| found[at].extend([content]);
+            self.postings.find(&keys, &mut find)?;
+            longest = found.iter().map(|found| found.len()).max().unwrap_or(0).max(longest);
+        }
+        Ok(longest)
     }
 
     /// Counts over all contents.

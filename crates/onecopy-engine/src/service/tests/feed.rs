@@ -46,6 +46,27 @@ fn a_page_that_changes_again_and_again_is_in_the_feed_once() {
 }
 
 #[test]
+fn the_feed_has_a_size() {
+    let options = ServiceOptions { feed_bytes: 1_000, ..ServiceOptions::new("memory") };
+    let service = Service::open_tuned(Arc::new(Volatile::new()), options, Tuning::small()).unwrap();
+    (0..60).for_each(|page| put(&service, page, &format!("page {page} has words of its own, {page}")));
+    (0..50).for_each(|page| {
+        service.accept(&[Action::Delete(PageName::Text(&format!("p{page}")))]).swap_remove(0).unwrap();
+    });
+    assert!(service.drain(WAIT));
+    let changes = read(&service, 0, 0, 1_000).unwrap().changes;
+    let deleted: Vec<&Change> = changes
+        .iter()
+        .filter(|change| matches!(&change.what, FeedEntry::Page(status) if status.status == StatusKind::Dead))
+        .collect();
+    let bytes: usize = deleted.iter().map(|change| serde_json::to_vec(&change.what).unwrap().len()).sum();
+    assert!(!deleted.is_empty() && bytes <= 1_000, "{bytes} bytes of {} deletions", deleted.len());
+    assert_eq!(changes.len() - deleted.len(), 10, "the pages that are there stay");
+    assert!(matches!(read(&service, 2, 0, 9), Err(Refusal::Gone(_))));
+    assert!(read(&service, deleted[0].sequence, 0, 9).is_ok());
+}
+
+#[test]
 fn who_missed_a_deletion_is_told_and_who_begins_is_not() {
     let keep = |days: u64| ServiceOptions {
         feed_keep: Duration::from_secs(86_400 * days),

@@ -49,6 +49,33 @@ fn a_page_of_a_template_costs_the_same_among_many_as_among_few() {
     assert!(many[0] <= 6 && many[1] <= 6, "{many:?}");
 }
 
+/// The longest list of a key after pages of three templates came in turn, a few with every batch.
+fn longest_list(pages: usize) -> usize {
+    let disk = Volatile::new();
+    let options = ServiceOptions { threads: 1, ..ServiceOptions::new("memory") };
+    let open = || Service::open_tuned(Arc::new(disk.clone()), options.clone(), Tuning::small()).unwrap();
+    let mut service = open();
+    for number in 0..pages {
+        let line = page(number, 0, 400).replace(" w", &format!(" t{}w", number % 3));
+        assert!(service.accept(&[Action::Put(line.as_bytes())]).iter().all(|outcome| outcome.is_ok()));
+        if number % 4 == 0 {
+            assert!(service.drain(WAIT), "{:?}", service.stats());
+        }
+        if number % 50 == 0 {
+            service.close().unwrap();
+            service = open();
+        }
+    }
+    assert!(service.drain(WAIT), "{:?}", service.stats());
+    service.collection.contents.write().longest_list(service.collection.method()).unwrap()
+}
+
+#[test]
+fn the_list_of_a_key_stays_short_however_pages_of_a_template_come() {
+    let (few, many) = (longest_list(60), longest_list(240));
+    assert!(many <= few + few / 2 + 2, "{few} contents among 60 pages, {many} among 240");
+}
+
 fn step_with_templates() -> impl Strategy<Value = Step> {
     let template = (0usize..40, 0usize..2, prop::collection::vec(0usize..25, 0..4), 0usize..4);
     let template = template.prop_map(|(page, base, edits, signal)| {

@@ -12,7 +12,7 @@ use super::feed::Retold;
 use super::rows::TouchedPages;
 use super::{feed, links, pages, quarantine};
 use crate::error::Result;
-use crate::service::contents::{Applied, ContentIndex};
+use crate::service::contents::{Applied, ContentIndex, EnteringBuffers};
 
 /// Settles the batches of a collection.
 pub(super) struct Settler<'a> {
@@ -107,6 +107,7 @@ impl Settler<'_> {
 
     /// Gives some contents of earlier generations keys of the newest one.
     fn rekey(&mut self, batch: &mut Batch, most: usize, heads: &mut Heads) -> Result<()> {
+        let mut buffers = EnteringBuffers::default();
         for slot in self.contents.outdated(most) {
             let Some(mut row) = batch.content(slot)? else { continue };
             // A damaged content is alike to no other, in any generation.
@@ -116,7 +117,7 @@ impl Settler<'_> {
             row.generation = self.contents.generation();
             row.partition = self.contents.home(&sketch, self.method);
             batch.set_content(slot, &row)?;
-            self.contents.rekey(slot, &row, &sketch, self.method)?;
+            self.contents.rekey(slot, &row, &sketch, (self.method, &mut buffers))?;
         }
         Ok(())
     }

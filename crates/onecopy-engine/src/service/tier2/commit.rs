@@ -1,12 +1,13 @@
 //! Settles a batch and makes it durable.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use onecopy_store::{Batch, Look, Place, Writing};
+use onecopy_store::{Batch, FeedLimits, Look, Place, Writing};
 
 use super::batch::{BatchOutcome, Settler};
 use crate::error::Result;
+use crate::service::ServiceOptions;
 use crate::service::collection::Collection;
 use crate::service::contents::{ContentIndex, Findings};
 use crate::service::queue::BatchWork;
@@ -46,7 +47,7 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
         outcome.heads.settled_to = (end.segment, end.offset);
     }
     batch.set_heads(&outcome.heads)?;
-    expire(&mut batch, outcome.heads.feed, collection.options.feed_keep)?;
+    expire(&mut batch, outcome.heads.feed, &collection.options)?;
     drop(batch);
     let search = contents.view();
     let ahead = commit(collection, writing, &contents)?;
@@ -59,11 +60,12 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     Ok(Committed { outcome, repaired, compared_pairs })
 }
 
-/// Removes changes from the feed that are older than `keep`.
-fn expire(batch: &mut Batch, feed: u64, keep: Duration) -> Result<()> {
+/// Removes changes from the feed that are too old or too many.
+fn expire(batch: &mut Batch, feed: u64, options: &ServiceOptions) -> Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 60);
     batch.mark_feed(now, feed)?;
-    Ok(batch.expire_feed(now.saturating_sub(keep.as_secs() / 60), EXPIRED_AT_ONCE)?)
+    let minute = now.saturating_sub(options.feed_keep.as_secs() / 60);
+    Ok(batch.expire_feed(FeedLimits { minute, bytes: options.feed_bytes, most: EXPIRED_AT_ONCE })?)
 }
 
 /// The most changes that leave the feed with a batch: more than come with one, as a rule.

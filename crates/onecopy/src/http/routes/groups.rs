@@ -6,6 +6,7 @@ use hyper::{Request, StatusCode};
 use onecopy_engine::GroupLine;
 use serde::Serialize;
 
+use super::listing;
 use crate::http::failure::Failure;
 use crate::http::params::{self, LARGEST, Params};
 use crate::http::reply::{Outcome, json};
@@ -44,14 +45,22 @@ pub async fn list<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
 
 /// `GET /groups/{group}`.
 pub async fn one<B>(server: &Arc<Server>, request: &Request<B>, group: &str) -> Outcome {
-    let group = number(request, group)?;
-    let found = server.call(move |service| service.group(group)).await??;
+    let params = Params::parse(request.uri().query(), &["limit", "cursor"])?;
+    let group = number(group)?;
+    let after = listing::cursor(&params)?;
+    let is_paged = after.is_some() || params.text("limit").is_some();
+    let limit = params.number("limit", 1..=listing::MOST, listing::USUAL)? as usize;
+    let found = match is_paged {
+        true => server.call(move |service| service.group_page(group, after.as_ref(), limit)).await??,
+        false => server.call(move |service| service.group(group)).await??,
+    };
     json(StatusCode::OK, &found.ok_or_else(|| unknown(group))?)
 }
 
 /// `POST /groups/{group}/repair`. It may take long, so only a few run at a time.
 pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) -> Outcome {
-    let group = number(request, group)?;
+    Params::parse(request.uri().query(), &[])?;
+    let group = number(group)?;
     let place = server.repairs.clone().try_acquire_owned();
     let place = place.map_err(|_| Failure::busy("too many groups are being repaired", 5))?;
     let repaired = server.call(move |service| {
@@ -62,8 +71,7 @@ pub async fn repair<B>(server: &Arc<Server>, request: &Request<B>, group: &str) 
     json(StatusCode::OK, &Repaired { group, changed })
 }
 
-fn number<B>(request: &Request<B>, group: &str) -> Result<u64, Failure> {
-    Params::parse(request.uri().query(), &[])?;
+fn number(group: &str) -> Result<u64, Failure> {
     params::number(group)
         .ok_or_else(|| Failure::bad("a group must be a number", "GET /groups lists the groups"))
 }

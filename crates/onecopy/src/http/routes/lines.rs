@@ -4,7 +4,8 @@
 //! is busy. At most three groups of a request are in memory.
 //!
 //! The answers follow the last line: proxies stop sending a request once its answer begins. Only then does the status
-//! say whether all lines were read. A client without a proxy may ask for answers while it sends (`live=true`).
+//! say whether all lines were read. A client without a proxy may ask for answers while it sends (`live=true`); then the
+//! last line says it.
 
 mod cut;
 mod kept;
@@ -29,6 +30,7 @@ use crate::http::body::{RequestBody, next_piece, refuse};
 use crate::http::failure::Failure;
 use crate::http::metrics::GaugeGuard;
 use crate::http::params::Params;
+use crate::http::rate::Client;
 use crate::http::reply::{self, LINES, Outcome, Pieces, push_line};
 use crate::http::server::Server;
 
@@ -46,6 +48,13 @@ enum Answers {
     All,
     /// Only refused lines, with a summary at the end.
     Refused,
+}
+
+/// A request with lines.
+#[derive(Clone, Copy)]
+struct Stream {
+    answers: Answers,
+    client: Client,
 }
 
 /// Where answers go.
@@ -76,6 +85,8 @@ struct Refused<'a> {
 struct Summary {
     accepted_lines: u64,
     refused_lines: u64,
+    /// Whether every line was read.
+    complete: bool,
 }
 
 /// `POST /pages` with lines.
@@ -87,18 +98,20 @@ pub async fn put(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome
         }
         Ok(wishes)
     });
+    let client = request.extensions().get::<Client>().copied().unwrap_or(Client::Others);
     let expects = request.headers().contains_key(EXPECT);
     let mut body = request.into_body();
     let wishes = match wishes {
         Ok(wishes) => wishes,
         Err(failure) => return Err(refuse(body, failure).await),
     };
+    let asked = Stream { answers: wishes.answers, client };
     if !wishes.is_live {
-        return answer_at_end(server, body, wishes.answers).await;
+        return answer_at_end(server, body, asked).await;
     }
     // A client that sent `Expect: 100-continue` is told to continue on the first read, unless the answer has begun.
-    let first = if expects { next_piece(&mut body, server.taking.idle).await? } else { None };
-    Ok(answer_live(server, body, first, wishes.answers))
+    let first = if expects { next_piece(&mut body, &server.taking).await? } else { None };
+    Ok(answer_live(server, body, first, asked))
 }
 
 /// The wishes in a query.
@@ -118,13 +131,13 @@ pub fn wishes(query: Option<&str>) -> Result<Wishes, Failure> {
 }
 
 /// Reads all lines, and then answers. The status is that of the failure if some lines were not read.
-async fn answer_at_end(server: &Arc<Server>, body: RequestBody, answers: Answers) -> Outcome {
+async fn answer_at_end(server: &Arc<Server>, body: RequestBody, asked: Stream) -> Outcome {
     let _held = GaugeGuard::one(&server.metrics.streams);
     let (sender, groups) = mpsc::channel(1);
     let reader = Reader::new(server.clone(), body, sender);
     tokio::spawn(async move { reader.run(None).await.drain().await });
     let mut sink = Sink::Kept(Kept::new(&server.folder));
-    let broken = settle_all(server, groups, &mut sink, answers).await;
+    let broken = settle_all(server, groups, &mut sink, asked).await;
     match sink {
         Sink::Kept(kept) => kept.into_response(broken),
         Sink::Live(_) => Err(Failure::ours("the answers were sent too early")),
@@ -136,7 +149,7 @@ fn answer_live(
     server: &Arc<Server>,
     body: RequestBody,
     first: Option<Bytes>,
-    answers: Answers,
+    asked: Stream,
 ) -> reply::Response {
     let (pieces, response) = reply::stream(LINES);
     let (sender, groups) = mpsc::channel(1);
@@ -144,7 +157,7 @@ fn answer_live(
     let server = server.clone();
     tokio::spawn(async move {
         let _held = GaugeGuard::one(&server.metrics.streams);
-        settle_all(&server, groups, &mut Sink::Live(pieces), answers).await;
+        settle_all(&server, groups, &mut Sink::Live(pieces), asked).await;
     });
     response
 }
@@ -154,17 +167,18 @@ async fn settle_all(
     server: &Arc<Server>,
     mut groups: mpsc::Receiver<LineBatch>,
     sink: &mut Sink,
-    answers: Answers,
+    asked: Stream,
 ) -> Option<Failure> {
     let mut summary = Summary::default();
     // Once a stream has waited too long, the rest is refused without an attempt.
     let mut is_given_up = false;
     let mut number = 0;
-    while let Some(LineBatch { lines, open: _open, broken, held: _held }) = groups.recv().await {
+    while let Some(LineBatch { lines, open: _open, broken, held }) = groups.recv().await {
         number = lines.last().map_or(number, |line| line.number);
         let (numbers, settled) = settle(server, lines, &mut is_given_up).await;
+        drop(held);
         summary.count(server, &settled);
-        let text = answer_lines(&numbers, &settled, answers);
+        let text = answer_lines(&numbers, &settled, asked.answers);
         let broken = match sink.put(text).await {
             Ok(()) => broken,
             Err(failure) => Some(failure),
@@ -172,16 +186,14 @@ async fn settle_all(
         if let Some(failure) = broken {
             let mut text = Vec::new();
             let _ = push_line(&mut text, &refusal(number + 1, &failure));
+            text.extend(summary.line(sink, asked));
             let _ = sink.put(text).await;
             return Some(failure);
         }
+        server.slow_down(asked.client, numbers.len()).await;
     }
-    if answers == Answers::Refused {
-        let mut text = Vec::new();
-        let _ = push_line(&mut text, &summary);
-        return sink.put(text).await.err();
-    }
-    None
+    summary.complete = true;
+    sink.put(summary.line(sink, asked)).await.err()
 }
 
 impl Sink {
@@ -198,6 +210,15 @@ impl Sink {
 }
 
 impl Summary {
+    /// The last line, if there is one. The status of a live answer cannot tell whether all lines were read.
+    fn line(&self, sink: &Sink, asked: Stream) -> Vec<u8> {
+        let mut text = Vec::new();
+        if asked.answers == Answers::Refused || matches!(sink, Sink::Live(_)) {
+            let _ = push_line(&mut text, self);
+        }
+        text
+    }
+
     fn count(&mut self, server: &Server, settled: &[LineOutcome]) {
         let refused = settled.iter().filter(|settled| settled.is_err()).count() as u64;
         let accepted = settled.len() as u64 - refused;

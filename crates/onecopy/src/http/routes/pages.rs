@@ -1,4 +1,4 @@
-//! Routes about pages: put them, get their status, mark them as dead, delete them.
+//! Routes about pages: put them, get their status and record, mark them as dead, delete them.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::lines;
+use super::listing;
 use super::names::{Name, Named, Names, name, named, parse};
 use crate::http::body::{self, Media, RequestBody, Taken, media, refuse, take, take_json};
 use crate::http::failure::Failure;
@@ -55,23 +56,40 @@ pub async fn put(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome
     Err(refuse(body, failure).await)
 }
 
-/// `GET /pages`.
-pub async fn status<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
-    let params = Params::parse(request.uri().query(), &["page", "json", "verify"])?;
-    let page = named(&params)?;
+/// The parameters of a request about one page. The first two name it.
+const ONE: [&str; 4] = ["page", "json", "verify", "record"];
+
+/// `GET /pages`: one page, or a list.
+pub async fn get<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
+    let params = Params::parse(request.uri().query(), &[&ONE[..], &listing::LIST].concat())?;
+    match params.text("page") {
+        Some(_) => status(server, &params.only(&ONE)?).await,
+        None => listing::list(server, &params.only(&listing::LIST)?).await,
+    }
+}
+
+async fn status(server: &Arc<Server>, params: &Params) -> Outcome {
+    let page = named(params)?;
+    if params.flag("record")? {
+        if params.flag("verify")? {
+            let remedy = "ask for the record and the check in two requests";
+            return Err(Failure::bad("`record` and `verify` do not go together", remedy));
+        }
+        let found = server.call(move |service| service.record(page.get())).await??;
+        return json(StatusCode::OK, &found.ok_or_else(|| unknown(params))?);
+    }
     let found = if params.flag("verify")? {
-        let page = named(&params)?;
         server.call(move |service| service.status(&[page.get()], true)).await??
     } else {
         // This takes microseconds; a hand-over to another thread would take longer.
         server.service.status(&[page.get()], false)?
     };
-    let found = found
-        .into_iter()
-        .next()
-        .flatten()
-        .ok_or_else(|| Failure::unknown_page(params.text("page").unwrap_or_default()))?;
+    let found = found.into_iter().next().flatten().ok_or_else(|| unknown(params))?;
     json(StatusCode::OK, &found)
+}
+
+fn unknown(params: &Params) -> Failure {
+    Failure::unknown_page(params.text("page").unwrap_or_default())
 }
 
 /// `POST /status`.
@@ -93,10 +111,13 @@ pub async fn statuses(server: &Arc<Server>, request: Request<RequestBody>) -> Ou
     json(StatusCode::OK, &Statuses { pages })
 }
 
-/// `DELETE /pages`.
+/// `DELETE /pages`: one page, or those that a filter selects.
 pub async fn delete<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
-    let params = Params::parse(request.uri().query(), &["page", "json"])?;
-    accept(server, Change::Delete(named(&params)?)).await
+    let params = Params::parse(request.uri().query(), &[&ONE[..2], &listing::SWEEP].concat())?;
+    match params.text("page") {
+        Some(_) => accept(server, Change::Delete(named(&params.only(&ONE[..2])?)?)).await,
+        None => listing::sweep(server, &params.only(&listing::SWEEP)?).await,
+    }
 }
 
 /// `POST /pages/dead`.

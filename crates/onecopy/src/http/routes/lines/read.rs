@@ -1,7 +1,6 @@
 //! Reads lines until the stream ends or fails, or nobody wants its answers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -9,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::cut::{Cutter, Line};
 use super::settle::FULL_TIME;
-use crate::http::body::{RequestBody, drain, next_piece};
+use crate::http::body::{RequestBody, Taking, drain, next_piece};
 use crate::http::failure::Failure;
 use crate::http::gather::{BYTES, CHANGES};
 use crate::http::memory::Held;
@@ -55,7 +54,8 @@ impl Reader {
     /// Sends groups of lines. `first` is the part of the body that was already read.
     pub async fn run(mut self, first: Option<Bytes>) -> Rest {
         first.iter().for_each(|piece| self.cutter.push(piece));
-        let (mut stop, idle, mut is_over) = (self.server.stop.clone(), self.server.taking.idle, false);
+        let (server, mut is_over) = (self.server.clone(), false);
+        let mut stop = server.stop.clone();
         let groups = self.groups.clone();
         let broken = loop {
             if self.cutter.is_full(CHANGES, BYTES) || (is_over && self.cutter.has_lines()) {
@@ -70,7 +70,7 @@ impl Reader {
             let piece = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break Failure::stopping(),
-                piece = next_unless_open(&mut self.body, &self.open, idle) => piece,
+                piece = next_unless_open(&mut self.body, &self.open, &server.taking) => piece,
                 // No more lines are ready, and the other task is idle.
                 place = groups.reserve(), if self.cutter.has_lines() => match place {
                     Ok(place) => {
@@ -128,10 +128,10 @@ fn group(cutter: &mut Cutter, held: &mut Held, open: &Arc<()>, broken: Option<Fa
 async fn next_unless_open(
     body: &mut RequestBody,
     open: &Arc<()>,
-    idle: Duration,
+    taking: &Taking,
 ) -> Result<Option<Bytes>, Failure> {
     loop {
-        match next_piece(body, idle).await {
+        match next_piece(body, taking).await {
             Err(failure) if failure.status == StatusCode::REQUEST_TIMEOUT && Arc::strong_count(open) > 1 => {}
             piece => return piece,
         }

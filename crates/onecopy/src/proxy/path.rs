@@ -1,0 +1,298 @@
+//! JSON paths: where an answer has its hits, and a hit its id and its text.
+//!
+//! Values are slices of the answer, so what is not changed stays as the engine wrote it.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The most steps of a path.
+const STEPS: usize = 16;
+
+/// A path such as `hits.hits` or `results.*.hits`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonPath(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// The member of an object, or the element of an array if the name is a number.
+    Name(String),
+    /// Every member or element.
+    All,
+}
+
+impl JsonPath {
+    /// Reads a path: names with dots between them. `\.` is a dot within a name, `.` alone the whole value.
+    pub fn parse(text: &str) -> Result<JsonPath, String> {
+        if text == "." {
+            return Ok(JsonPath(Vec::new()));
+        }
+        let mut names = vec![String::new()];
+        let mut letters = text.chars();
+        while let Some(letter) = letters.next() {
+            let last = names.len() - 1;
+            match letter {
+                '.' => names.push(String::new()),
+                '\\' => names[last].extend(letters.next()),
+                letter => names[last].push(letter),
+            }
+        }
+        if names.len() > STEPS || names.iter().any(String::is_empty) {
+            return Err(format!("`{text}` is not a path: write names with dots between, such as hits.hits"));
+        }
+        let step = |name: String| if name == "*" { Step::All } else { Step::Name(name) };
+        Ok(JsonPath(names.into_iter().map(step).collect()))
+    }
+
+    /// The path to a member of an object, whatever its name.
+    pub fn member(name: &str) -> JsonPath {
+        JsonPath(vec![Step::Name(name.to_owned())])
+    }
+
+    /// Whether it leads to one value at most.
+    pub fn is_single(&self) -> bool {
+        !self.0.contains(&Step::All)
+    }
+
+    /// The elements of the arrays that the path leads to. Fails if the text is not JSON.
+    pub fn lists<'a>(&self, json: &'a str) -> serde_json::Result<Vec<Vec<&'a RawValue>>> {
+        let mut lists = Vec::new();
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let walk = Walk { wanted: vec![Wanted { slot: 0, rest: &self.0 }], sink: &mut lists };
+        walk.deserialize(&mut reader)?;
+        reader.end()?;
+        Ok(lists)
+    }
+}
+
+/// The first values that several paths lead to, found in one pass.
+pub fn values<'a>(json: &'a str, paths: &[&JsonPath]) -> serde_json::Result<Vec<Option<&'a RawValue>>> {
+    let mut found = vec![None; paths.len()];
+    let wanted = paths.iter().enumerate().map(|(slot, path)| Wanted { slot, rest: &path.0 }).collect();
+    let mut reader = serde_json::Deserializer::from_str(json);
+    Walk { wanted, sink: &mut found }.deserialize(&mut reader)?;
+    Ok(found)
+}
+
+/// The text of a string, or of an array of strings.
+pub fn text_of(value: &RawValue) -> Option<String> {
+    match value.get().as_bytes().first() {
+        Some(b'"') => serde_json::from_str(value.get()).ok(),
+        Some(b'[') => {
+            let parts: Vec<String> = serde_json::from_str(value.get()).ok()?;
+            (!parts.is_empty()).then(|| parts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// Where a part begins in the text that it is a slice of.
+pub fn offset(whole: &str, part: &str) -> usize {
+    part.as_ptr() as usize - whole.as_ptr() as usize
+}
+
+/// The rest of a path, below the value that is being read.
+#[derive(Clone, Copy)]
+struct Wanted<'p> {
+    slot: usize,
+    rest: &'p [Step],
+}
+
+/// Takes the values at the end of a path.
+trait Sink<'a> {
+    /// Whether whole values are taken; else the elements of arrays.
+    const WHOLE: bool;
+    fn take(&mut self, slot: usize, value: &'a RawValue);
+    fn begin(&mut self);
+}
+
+impl<'a> Sink<'a> for Vec<Option<&'a RawValue>> {
+    const WHOLE: bool = true;
+
+    fn take(&mut self, slot: usize, value: &'a RawValue) {
+        self[slot].get_or_insert(value);
+    }
+
+    fn begin(&mut self) {}
+}
+
+impl<'a> Sink<'a> for Vec<Vec<&'a RawValue>> {
+    const WHOLE: bool = false;
+
+    fn take(&mut self, _: usize, value: &'a RawValue) {
+        self.last_mut().into_iter().for_each(|list| list.push(value));
+    }
+
+    fn begin(&mut self) {
+        self.push(Vec::new());
+    }
+}
+
+/// Reads a value and follows the paths into it.
+struct Walk<'p, 's, S> {
+    wanted: Vec<Wanted<'p>>,
+    sink: &'s mut S,
+}
+
+impl<'p, S> Walk<'p, '_, S> {
+    /// The paths that continue below a name or a position.
+    fn below(&self, name: &str) -> Vec<Wanted<'p>> {
+        let next = |wanted: &Wanted<'p>| match wanted.rest.split_first()? {
+            (Step::Name(wanted), _) if wanted != name => None,
+            (_, rest) => Some(Wanted { slot: wanted.slot, rest }),
+        };
+        self.wanted.iter().filter_map(next).collect()
+    }
+}
+
+impl<'p, 'de, S: Sink<'de>> DeserializeSeed<'de> for Walk<'p, '_, S> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+        if self.wanted.is_empty() {
+            return reader.deserialize_ignored_any(IgnoredAny).map(|_| ());
+        }
+        let ends = |wanted: &Wanted| wanted.rest.is_empty();
+        if !S::WHOLE || !self.wanted.iter().any(ends) {
+            return reader.deserialize_any(self);
+        }
+        let value: &'de RawValue = serde::Deserialize::deserialize(reader)?;
+        let (ended, deeper): (Vec<Wanted>, Vec<Wanted>) = self.wanted.into_iter().partition(ends);
+        ended.iter().for_each(|wanted| self.sink.take(wanted.slot, value));
+        if deeper.is_empty() {
+            return Ok(());
+        }
+        let mut reader = serde_json::Deserializer::from_str(value.get());
+        Walk { wanted: deeper, sink: self.sink }.deserialize(&mut reader).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<'p, 'de, S: Sink<'de>> Visitor<'de> for Walk<'p, '_, S> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str("JSON")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(wanted) = map.next_key_seed(Below(&self))? {
+            map.next_value_seed(Walk { wanted, sink: &mut *self.sink })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<Q: SeqAccess<'de>>(self, mut seq: Q) -> Result<(), Q::Error> {
+        if self.wanted.iter().any(|wanted| wanted.rest.is_empty()) {
+            self.sink.begin();
+            while let Some(value) = seq.next_element::<&'de RawValue>()? {
+                self.sink.take(0, value);
+            }
+            return Ok(());
+        }
+        for index in 0_usize.. {
+            let wanted = self.below(&index.to_string());
+            if seq.next_element_seed(Walk { wanted, sink: &mut *self.sink })?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// Reads a key: which paths continue below it.
+struct Below<'a, 'p, 's, S>(&'a Walk<'p, 's, S>);
+
+impl<'p, 'de, S> DeserializeSeed<'de> for Below<'_, 'p, '_, S> {
+    type Value = Vec<Wanted<'p>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'p, 'de, S> Visitor<'de> for Below<'_, 'p, '_, S> {
+    type Value = Vec<Wanted<'p>>;
+
+    fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.below(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> JsonPath {
+        JsonPath::parse(text).expect("a path")
+    }
+
+    fn lists(json: &str, at: &str) -> Vec<Vec<String>> {
+        let lists = path(at).lists(json).expect("JSON");
+        let texts = |list: Vec<&RawValue>| list.iter().map(|value| value.get().to_owned()).collect();
+        lists.into_iter().map(texts).collect()
+    }
+
+    #[test]
+    fn lists_are_found_with_their_own_bytes() {
+        let json = r#"{"took": 1, "hits": {"total": 1e2, "hits": [ {"a" : 1.50}, [2 ] ]}, "x": [[1]]}"#;
+        assert_eq!(lists(json, "hits.hits"), [[r#"{"a" : 1.50}"#, "[2 ]"]]);
+        assert_eq!(lists(json, "x.0"), [["1"]]);
+        assert!(lists(json, "hits.total").is_empty() && lists(json, "took.hits").is_empty());
+        assert_eq!(lists("[1, 2]", "."), [["1", "2"]]);
+        let many = r#"{"results": [{"hits": [1]}, {"error": "no"}, {"hits": []}]}"#;
+        assert_eq!(lists(many, "results.*.hits"), [vec!["1"], vec![]]);
+        for broken in ["", "{\"hits\": [1", "[1] [2]", "{\"hits\": [1,]}", "nope"] {
+            assert!(path("hits").lists(broken).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn values_are_found_in_one_pass() {
+        let hit = r#"{"_id": "7", "_source": {"a.b": "x", "text": ["p", "q"]}, "n": [1, 2], "_id": "8"}"#;
+        let paths = ["_id", "_source.text", "_source", r"_source.a\.b", "n.1", "none.here"].map(path);
+        let found = values(hit, &paths.each_ref()).expect("JSON");
+        let found: Vec<Option<&str>> = found.iter().map(|value| value.map(RawValue::get)).collect();
+        let source = r#"{"a.b": "x", "text": ["p", "q"]}"#;
+        let wanted = [Some("\"7\""), Some(r#"["p", "q"]"#), Some(source), Some("\"x\""), Some("2"), None];
+        assert_eq!(found, wanted);
+        let text = values(hit, &[&paths[1]]).expect("JSON")[0].and_then(text_of);
+        assert_eq!(text.as_deref(), Some("p\nq"));
+    }
+
+    #[test]
+    fn paths_without_names_are_refused() {
+        for wrong in ["", "a..b", ".a", "a."] {
+            assert!(JsonPath::parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(!path("a.*.b").is_single() && path("a.b").is_single());
+    }
+}
