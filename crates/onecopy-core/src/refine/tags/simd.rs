@@ -49,17 +49,22 @@ mod tests {
             let tags: Vec<Vec<u64>> = (0..90u64)
                 .map(|n| (0..width).map(|word| crate::hash::draw(n / 3 * 64 + word, 0) | n % 3).collect())
                 .collect();
-            let count = |tag: &[u64]| tag.iter().map(|word| word.count_ones()).sum::<u32>();
-            let probe = |tag| Probe { words: tag, count: count(tag), needed: count(tag) * 9 / 10 };
             let mut anchors = Anchors::new(width as usize);
             (0..).zip(&tags).for_each(|(result, tag)| anchors.push(result, probe(tag)));
             for (tag, from) in tags.iter().zip([0, 1, 40, 89, 90].into_iter().cycle()) {
-                let shared =
-                    |other: &[u64]| tag.iter().zip(other).map(|(a, b)| (a & b).count_ones()).sum::<u32>();
-                let is_alike = |other: &Vec<u64>| shared(other) >= probe(other).needed.max(probe(tag).needed);
-                let by_hand = (from..tags.len()).find(|&place| is_alike(&tags[place]));
+                let is_alike = |place: &usize| {
+                    let other = &tags[*place];
+                    let shared: u32 = tag.iter().zip(other).map(|(a, b)| (a & b).count_ones()).sum();
+                    shared >= probe(other).needed.max(probe(tag).needed)
+                };
+                let by_hand = (from..tags.len()).find(is_alike);
                 each_level(|level| assert_eq!(next(level, &anchors, probe(tag), from), by_hand, "{level:?}"));
             }
         }
+    }
+
+    fn probe(words: &[u64]) -> Probe<'_> {
+        let count = words.iter().map(|word| word.count_ones()).sum();
+        Probe { words, count, needed: count * 9 / 10 }
     }
 }
