@@ -36,10 +36,7 @@ pub fn dedup_rows(
     let (report, lists) = run(py, listener, |progress| onecopy_engine::dedup_rows(&job, progress))?;
     Ok((
         serde_json::to_string(&report).map_err(|error| refused(error.to_string()))?,
-        table(
-            &lists.removed,
-            &["page", "row", "winner", "winner_source", "winner_row", "similarity", "kind"],
-        )?,
+        table(&lists.removed, &["page", "row", "winner", "winner_row", "similarity", "kind"])?,
         table(&lists.groups, &["group", "page", "row", "status"])?,
         table(&lists.pages, &["row", "status", "language", "group"])?,
         table(&lists.rejected, &["page", "row", "reason"])?,

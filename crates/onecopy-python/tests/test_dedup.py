@@ -30,7 +30,7 @@ def check(found, expected, rows=lambda table: table):
 def test_dictionaries_give_the_answer_of_the_program(pages, program):
     found = onecopy.dedup(iter(pages), quiet=True)
     check(found, program(pages))
-    assert found.kept[0] is pages[0]
+    assert all(any(page is own for own in pages) for page in found.kept)
     assert found.report["kept"] == len(found.kept)
     assert repr(found).startswith("<onecopy.Deduplicated: ")
 
@@ -46,7 +46,7 @@ def test_pandas(pages, program):
     found = onecopy.dedup(frame, quiet=True)
     check(found, program(pages), lambda table: table.to_dict("records"))
     assert type(found.kept) is type(found.removed) is pandas.DataFrame
-    assert found.kept.index[0] == 1000 and list(found.kept.columns) == list(frame.columns)
+    assert found.kept.index[0] - 1000 == int(found.kept["id"].iloc[0][1:]) and list(found.kept.columns) == list(frame.columns)
 
 
 def test_pyarrow_tables_datasets_and_readers(pages, program, tmp_path):

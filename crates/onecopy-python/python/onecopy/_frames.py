@@ -146,7 +146,11 @@ class _Arrow(Frame):
         mask = bytearray(len(self.data))
         for row in rows:
             mask[row] = 1
-        return self.data.filter(pyarrow.array(mask, pyarrow.uint8()).cast(pyarrow.bool_()))
+        try:
+            return self.data.filter(pyarrow.array(mask, pyarrow.uint8()).cast(pyarrow.bool_()))
+        except pyarrow.ArrowNotImplementedError:
+            # Views have no such function in pyarrow. Slices share the memory of the data.
+            return pyarrow.concat_tables([self.data.slice(row, 1) for row in rows] or [self.data.slice(0, 0)])
 
     def table(self, table: Any) -> Any:
         import pyarrow
