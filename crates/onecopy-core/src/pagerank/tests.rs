@@ -10,12 +10,12 @@ fn solved(pages: usize, links: &[(u32, u32)], resets: &[f64], d: f64) -> Vec<f64
     let mut rows: Vec<Vec<f64>> = vec![vec![0.0; pages + 1]; pages];
     for from in 0..pages {
         let targets: Vec<usize> = (0..pages).filter(|&to| has(from, to)).collect();
-        for to in 0..pages {
+        for (to, row) in rows.iter_mut().enumerate() {
             let follows = match targets.len() {
                 0 => resets[to],
                 n => f64::from(u8::from(targets.contains(&to))) / n as f64,
             };
-            rows[to][from] = f64::from(u8::from(from == to)) - (1.0 - d) * follows;
+            row[from] = f64::from(u8::from(from == to)) - (1.0 - d) * follows;
         }
     }
     (0..pages).for_each(|page| rows[page][pages] = d * resets[page]);

@@ -47,7 +47,7 @@ mod tests {
     fn every_level_finds_what_one_finds_by_hand() {
         for width in [1, 8, 32, 64] {
             let tags: Vec<Vec<u64>> = (0..90u64)
-                .map(|n| (0..width).map(|word| crate::hash::draw(n / 3 * 64 + word, 0) | n % 3).collect())
+                .map(|n| (0..width).map(|word| crate::hash::draw(n / 3 * 64 + word, 0) | (n % 3)).collect())
                 .collect();
             let mut anchors = Anchors::new(width as usize);
             (0..).zip(&tags).for_each(|(result, tag)| anchors.push(result, probe(tag)));
