@@ -36,7 +36,7 @@ pub fn age(program: &Program, collection: &Collection, stream: &Stream, rewrites
     let server = Server::start(&program.onecopy, &collection.data, &[], &program.log())?;
     let mut settled_a_second = Vec::new();
     for round in (0..=rewrites).rev() {
-        eprintln!("rewriting all pages, {} more times ...", round);
+        eprintln!("rewriting all pages, round {} of {} ...", rewrites - round + 1, rewrites + 1);
         let seconds = rewrite(program, &server, stream, round)?;
         settled_a_second.push(stream.pages() as f64 / seconds.as_secs_f64());
         eprintln!("{} settled a second", count(settled_a_second[settled_a_second.len() - 1] as u64));

@@ -43,9 +43,13 @@ impl Ages {
     /// The comparison first, if there is one, and then the details of each age.
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = self.compared();
+        let mut import = Table::new(&["import", "all settled"]);
+        let pages_a_second = self.fresh.pages as f64 / self.import.wall_seconds;
+        import.push(vec![format!("{} pages", count(self.fresh.pages)), rate(pages_a_second)]);
+        tables.push(import);
         let aged = self.aged.iter().map(|(_, speeds)| ("aged", speeds));
         for (age, speeds) in [("fresh", &self.fresh)].into_iter().chain(aged) {
-            tables.extend([speeds.table(age, &self.import), updates::table(&speeds.updates, age)]);
+            tables.extend([speeds.table(age), updates::table(&speeds.updates, age)]);
         }
         tables
     }
@@ -72,20 +76,20 @@ impl Ages {
         let rounds = &aging.settled_a_second;
         let ends = [rounds.first(), rounds.last()].map(|round| round.copied().unwrap_or(0.0));
         row("all pages rewritten, first and last round", ends, rate);
-        row("peak memory while they were", [aging.peak_bytes as f64; 2], size);
+        let peak = size(aging.peak_bytes as f64);
+        table.push(vec!["peak memory while they were".into(), "-".into(), peak, "-".into()]);
         vec![table]
     }
 }
 
 impl Speeds {
-    fn table(&self, age: &str, import: &Cost) -> Table {
+    fn table(&self, age: &str) -> Table {
         let mut table = Table::new(&[age, "value", "p50 ms", "p99 ms", "max ms"]);
         let mut row = |what: &str, value: String, latency: Option<&Latency>| {
             let of = |of: fn(&Latency) -> f64| latency.map_or("-".to_owned(), |l| format!("{:.2}", of(l)));
             table.push(vec![what.to_owned(), value, of(|l| l.p50_ms), of(|l| l.p99_ms), of(|l| l.max_ms)]);
         };
         row("pages", count(self.pages), None);
-        row("import, all settled", rate(self.pages as f64 / import.wall_seconds), None);
         row("put to settled, alone", count(self.settled_alone.count), Some(&self.settled_alone));
         row("look-ups", rate(self.lookups.pages_a_second), Some(&self.lookups.latency));
         let of_100 = &self.lookups_of_100;
@@ -135,10 +139,10 @@ mod tests {
     fn an_aged_collection_is_beside_a_fresh_one() {
         let import = Cost { cpu_seconds: 1.0, system_seconds: 0.0, wall_seconds: 1.0, peak_bytes: 1 };
         let fresh = speeds(2_000.0, 4 << 20);
-        assert_eq!(Ages { import, fresh: fresh.clone(), aged: None }.tables().len(), 2);
+        assert_eq!(Ages { import, fresh: fresh.clone(), aged: None }.tables().len(), 3);
         let aging = Aging { settled_a_second: vec![50.0, 45.0, 40.0], peak_bytes: 7 << 20 };
         let ages = Ages { import, fresh, aged: Some((aging, speeds(1_500.0, 6 << 20))) };
-        assert_eq!(ages.tables().len(), 5);
+        assert_eq!(ages.tables().len(), 6);
         let text = ages.tables()[0].markdown();
         let cells = |name: &str| -> Vec<String> {
             let line = text.lines().find(|line| line.starts_with(&format!("| {name} "))).unwrap();
