@@ -1,6 +1,7 @@
 //! `onecopy-bench experiment`: repeats the experiments of the papers behind onecopy on our data.
 
 mod methods;
+mod rank;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -15,10 +16,12 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Experiment {
     Methods(methods::Args),
+    Rank(rank::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.experiment {
         Experiment::Methods(args) => methods::run(args),
+        Experiment::Rank(args) => rank::run(args),
     }
 }

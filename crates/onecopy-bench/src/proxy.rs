@@ -5,6 +5,7 @@
 
 mod upstream;
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ use crate::table::Table;
 
 /// Requests in one turn.
 const TURN: usize = 200;
+/// Linux counts processor time in hundredths of a second.
+const TICKS: f64 = 100.0;
 const PATH: &str = "/pages/_search?q=words&size=100";
 
 /// Measure what `onecopy proxy` adds to the answers of a search engine
@@ -69,27 +72,37 @@ pub fn run(args: &Args) -> Result<()> {
     let upstream = Upstream::start(&texts, tags.as_deref())?;
     let (proxy, address) = start(&program, upstream.address)?;
     let (direct, through) = latencies(args, [upstream.address, address])?;
-    let mut table = Table::new(&["answers", "p50 ms", "p99 ms", "answers a second"]);
-    let mut row = |name: &str, latency: Latency, at: SocketAddr| -> Result<f64> {
-        let rate = rate(args, at)?;
+    let mut table = Table::new(&["answers", "p50 ms", "p99 ms", "answers a second", "proxy's CPU ms each"]);
+    for (name, latency, at) in
+        [("upstream alone", direct, upstream.address), ("through the proxy", through, address)]
+    {
+        let begun = proxy.cpu_seconds()?;
+        let (count, seconds) = answers(args, at)?;
+        let cpu_ms = 1e3 * (proxy.cpu_seconds()? - begun) / count as f64;
         table.push(vec![
             name.into(),
             format!("{:.3}", latency.p50_ms),
             format!("{:.3}", latency.p99_ms),
-            format!("{rate:.0}"),
+            format!("{:.0}", count as f64 / seconds),
+            format!("{cpu_ms:.3}"),
         ]);
-        Ok(rate)
-    };
-    row("upstream alone", direct, upstream.address)?;
-    row("through the proxy", through, address)?;
-    drop(proxy);
+    }
     println!("{}", table.aligned());
-    println!(
-        "the proxy adds {:.3} ms at p50 and {:.3} ms at p99",
-        through.p50_ms - direct.p50_ms,
-        through.p99_ms - direct.p99_ms
-    );
+    let [p50, p99] = [through.p50_ms - direct.p50_ms, through.p99_ms - direct.p99_ms];
+    println!("the proxy adds {p50:.3} ms at p50 and {p99:.3} ms at p99");
     Ok(())
+}
+
+impl Proxy {
+    /// The processor time that it has used, as Linux reports it.
+    fn cpu_seconds(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
+        // The name of the program ends with the last bracket.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks =
+            |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<f64>().ok()).context("no ticks");
+        Ok((ticks(11)? + ticks(12)?) / TICKS)
+    }
 }
 
 fn start(program: &Path, upstream: SocketAddr) -> Result<(Proxy, SocketAddr)> {
@@ -132,8 +145,8 @@ fn latencies(args: &Args, addresses: [SocketAddr; 2]) -> Result<(Latency, Latenc
     Ok((took[0].latency(), took[1].latency()))
 }
 
-/// Answers a second over several connections.
-fn rate(args: &Args, address: SocketAddr) -> Result<f64> {
+/// Asks over several connections. Returns the number of answers, and the seconds that they took.
+fn answers(args: &Args, address: SocketAddr) -> Result<(u64, f64)> {
     let stop = AtomicBool::new(false);
     let begun = Instant::now();
     thread::scope(|scope| {
@@ -150,7 +163,7 @@ fn rate(args: &Args, address: SocketAddr) -> Result<f64> {
         stop.store(true, Ordering::Relaxed);
         let joined = |thread: thread::ScopedJoinHandle<Result<u64>>| thread.join().expect("no panic");
         let counts: Result<Vec<u64>> = threads.into_iter().map(joined).collect();
-        Ok(counts?.iter().sum::<u64>() as f64 / begun.elapsed().as_secs_f64())
+        Ok((counts?.iter().sum(), begun.elapsed().as_secs_f64()))
     })
 }
 

@@ -139,6 +139,42 @@ impl MirrorRules {
     }
 }
 
+/// Decides the scores of pages by their links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PageRankRules {
+    /// The chance that a reader starts over instead of following a link. Higher: links count less. In (0, 1).
+    pub reset: f64,
+    /// Iterations end once all scores together change by less. The error is then at most (1 − reset) / reset times as
+    /// much. Lower: more exact.
+    pub tolerance: f64,
+    /// The most iterations.
+    pub iterations: u32,
+}
+
+impl Default for PageRankRules {
+    /// A reset of 1/8 (Henzinger 2007), and an error of at most 7e-10.
+    fn default() -> PageRankRules {
+        PageRankRules { reset: 0.125, tolerance: 1e-10, iterations: 300 }
+    }
+}
+
+impl PageRankRules {
+    /// Refuses rules that cannot be used.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !(self.reset > 0.0 && self.reset < 1.0) {
+            return Err(ConfigError::Reset { reset: self.reset });
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(ConfigError::Tolerance { tolerance: self.tolerance });
+        }
+        if self.iterations == 0 {
+            return Err(ConfigError::Iterations);
+        }
+        Ok(())
+    }
+}
+
 /// The rules of canonical form. By default only words are compared: case, punctuation and white space make no
 /// difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

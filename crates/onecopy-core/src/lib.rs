@@ -66,10 +66,12 @@
 
 pub mod columnar;
 mod config;
+mod cost;
 mod decide;
 mod dedup;
 mod hash;
 mod page;
+mod pagerank;
 pub mod reference;
 mod refine;
 pub mod simd;
@@ -79,9 +81,10 @@ mod version;
 
 pub use config::{
     CONTAINED, CanonicalRules, Case, Config, ConfigError, Content, MARKETS_LIMIT, MirrorRules, Numbering,
-    PASSAGE_WORDS, Punctuation, REFINE_METHOD, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules, TAG_METHOD,
-    Unit, WinnerRule, Words,
+    PASSAGE_WORDS, PageRankRules, Punctuation, REFINE_METHOD, Replicas, SHINGLE_LENGTH_LIMIT, ShingleRules,
+    TAG_METHOD, Unit, WinnerRule, Words,
 };
+pub use cost::{CostProfile, Machines, Scheme, machines, published_profiles, saving};
 pub use decide::candidate::{Rarity, RarityError, count, keys};
 pub use decide::connect::connect;
 pub use decide::group::{Groups, group};
@@ -98,7 +101,7 @@ pub use page::charset::decode;
 pub use page::head::{Head, head};
 #[doc(hidden)]
 pub use page::html::{Judged, context, describe_blocks};
-pub use page::html::{MainContent, html_to_parts, html_to_text, links};
+pub use page::html::{MainContent, OutLink, each_link, html_to_parts, html_to_text, links};
 pub use page::id::canonical_id;
 pub use page::language::{Language, language};
 pub use page::link::{
@@ -107,6 +110,10 @@ pub use page::link::{
 pub use page::record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use page::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 pub use page::{Decision, Kind, PageId, Signals, parse_time, unix_seconds};
+pub use pagerank::{
+    Convergence, Counted, Election, InLinks, PageRank, Resets, cast_votes, count_votes, key as link_key,
+    pack_links, pagerank, voters,
+};
 pub use refine::{
     Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Refined, Relation, TAG_VERSION, Tag,
     TagError, refine,
@@ -124,7 +131,7 @@ pub use similarity::sketch::{Sketch, sketch};
 pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};
 pub use text::canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
 pub use text::shingle::{shingle, token_hashes, unshared};
-pub use version::ANSWER_VERSION;
+pub use version::{ANSWER_VERSION, SKETCHES_SINCE};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

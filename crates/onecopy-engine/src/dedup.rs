@@ -11,7 +11,7 @@ use crate::batch::work::{self, Work};
 use crate::batch::{Decisions, Losses, Segments, recall};
 use crate::error::{At, Error, Result};
 use crate::job::{Job, KeptPages};
-use crate::output::{KeptWriter, LIST_PASSES, Lists};
+use crate::output::{KeptWriter, LIST_PASSES, ListTables, Lists};
 use crate::progress::{Leg, Progress, Silent, Stage};
 use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
@@ -43,6 +43,23 @@ pub fn dedup_into(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> R
     let mut job = job.clone();
     job.outputs.kept = KeptPages::Stream;
     start(&job, progress, kept)
+}
+
+/// Removes exact and near-duplicates from the job's rows in memory, and returns all lists. The output folder must be new
+/// or empty. It holds what does not fit into the memory limit, and is left empty.
+pub fn dedup_rows(job: &Job, progress: &dyn Progress) -> Result<(Report, ListTables)> {
+    let begun = Begun::now();
+    let mut job = job.clone();
+    job.outputs.kept = KeptPages::Returned;
+    job.check()?;
+    match work::open(&job, progress)? {
+        work::Found::Work(work) => {
+            let found = make(&work, Attempt { job: &job, begun, progress, kept: &mut io::sink() });
+            work.abandon()?;
+            found
+        }
+        work::Found::Finished(_) => Err(Error::OutputNotOurs { folder: job.out.clone() }),
+    }
 }
 
 fn start(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Outcome> {
@@ -83,27 +100,33 @@ struct Attempt<'a> {
 
 /// Runs all stages and publishes the results.
 fn run(work: Work, attempt: Attempt) -> Result<Report> {
+    let (report, _) = make(&work, attempt)?;
+    work.publish(&report)?;
+    Ok(report)
+}
+
+/// Runs all stages and makes the results.
+fn make(work: &Work, attempt: Attempt) -> Result<(Report, ListTables)> {
     let Attempt { job, begun, progress, kept } = attempt;
-    let mut recall = recall::expect(&work);
+    let mut recall = recall::expect(work);
     if let Some(recall) = &recall {
         progress.note(&recall::note(recall));
     }
-    let decided = decide(job, &work, progress, &mut |market, segments, decisions| {
-        lists(&work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
+    let decided = decide(job, work, progress, &mut |market, segments, decisions| {
+        lists(work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
     })?;
     let losses = Losses::find(&work.run.inputs, &work.lots, &decided.0)?;
     if job.strict {
         refuse(&losses.unreadable)?;
     }
     let (segments, decisions) = decided;
-    let writer =
-        KeptWriter { work: &work, segments: &segments, decisions: &decisions, losses: &losses, progress };
-    let (counts, archives) = match write(job, &writer, kept) {
+    let writer = KeptWriter { work, segments: &segments, decisions: &decisions, losses: &losses, progress };
+    let (counts, archives, tables) = match write(job, &writer, kept) {
         Ok(written) => written,
         Err(error) => return Err(segments.reopen().save_after(job, error, progress)),
     };
     if let Some(recall) = &mut recall {
-        recall.measured = recall::measure(job, &work, &segments, &decisions, progress)?;
+        recall.measured = recall::measure(job, work, &segments, &decisions, progress)?;
     }
     let (seconds, cpu_seconds, peak_memory_bytes) = begun.until_now();
     let report = Report {
@@ -113,7 +136,7 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
         recall,
-        input_bytes: input_bytes(&work),
+        input_bytes: input_bytes(work),
         archives,
         seconds,
         cpu_seconds,
@@ -123,13 +146,14 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
         out_of_core: !segments.in_memory(),
         version: work.run.version.clone(),
     };
-    drop(segments);
-    work.publish(&report)?;
-    Ok(report)
+    Ok((report, tables))
 }
 
+/// The counts of the lists, those of archives, and the lists if they are in memory.
+type Written = (Counts, Option<Archives>, ListTables);
+
 /// Writes the kept pages and the lists into the results folder.
-fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<(Counts, Option<Archives>)> {
+fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<Written> {
     let &KeptWriter { work, segments, decisions, progress, .. } = writer;
     let (bytes, results) = (input_bytes(work), work.results());
     fs::create_dir_all(&results).at("create", &results)?;
@@ -138,12 +162,13 @@ fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<(Counts
     let writer = KeptWriter { progress: &leg, ..*writer };
     let archives = match job.outputs.kept {
         KeptPages::Folder => writer.write(job.threads)?,
-        KeptPages::Nowhere => None,
+        KeptPages::Nowhere | KeptPages::Returned => None,
         KeptPages::Stream => writer.stream(kept).map(|()| None)?,
     };
     drop(leg);
     let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
-    Ok((lists(work, segments, decisions, &listed).write(&results)?, archives))
+    let (counts, tables) = lists(work, segments, decisions, &listed).write(&results)?;
+    Ok((counts, archives, tables))
 }
 
 /// Bytes of all inputs, as stored on disk.

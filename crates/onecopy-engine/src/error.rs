@@ -79,6 +79,16 @@ pub enum Error {
         /// Names of fields that records have.
         known: Vec<String>,
     },
+    /// Two rows in memory have the same id.
+    #[error("the id {id} is in rows {first} and {second}: make ids differ, or drop the column")]
+    RepeatedId {
+        /// The id.
+        id: String,
+        /// The first row, from zero.
+        first: u64,
+        /// The second row.
+        second: u64,
+    },
     /// No page is in a market.
     #[error("no page of the input is on a host that ends in `{market}`")]
     NoPageInMarket {
@@ -245,11 +255,28 @@ pub enum Error {
         /// The collection's folder.
         folder: PathBuf,
     },
+    /// A restore into the folder was begun and not finished.
+    #[error("{folder}: a restore was not finished, so this is no collection yet")]
+    RestoreUnfinished {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A collection should be restored into a folder that has files.
+    #[error("{folder}: it is not empty, and a restore replaces nothing")]
+    RestoreNotEmpty {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A backup cannot be made or used.
+    #[error("backup {place}: {reason}")]
+    Backup {
+        /// Where it is.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The collection has the format of another version.
-    #[error(
-        "collection {folder}: it has format {found}, and this version reads format {expected}: use the version of \
-         onecopy that wrote it, export its pages there and import them here"
-    )]
+    #[error("collection {folder}: it has format {found}, and {}", other_version(*.found, *.expected, "format"))]
     CollectionFormat {
         /// The collection's folder.
         folder: PathBuf,
@@ -260,8 +287,8 @@ pub enum Error {
     },
     /// Another version made the collection's sketches and decisions.
     #[error(
-        "collection {folder}: its pages were compared by answer version {found}, and this version has {expected}: use \
-         the version of onecopy that wrote it, export its pages there and import them here"
+        "collection {folder}: its pages were compared by answer version {found}, and {}",
+        other_version(*.found, *.expected, "answer version")
     )]
     CollectionAnswers {
         /// The collection's folder.
@@ -270,6 +297,19 @@ pub enum Error {
         found: u32,
         /// The version of this program's answers.
         expected: u32,
+    },
+    /// The collection would have to be sketched again, and stores no pages.
+    #[error(
+        "collection {folder}: it cannot be upgraded, because sketches have changed since answer version {found} and \
+         page {page} is not stored: import the pages into a new collection from where they came"
+    )]
+    CollectionWithoutPages {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// The version of its answers.
+        found: u32,
+        /// A page that is not stored.
+        page: String,
     },
     /// The collection has another configuration than the requested one.
     #[error("collection {folder}: it was begun with another configuration, which it keeps")]
@@ -349,6 +389,52 @@ pub enum Error {
         /// The places of some of them.
         places: Vec<String>,
     },
+    /// The file for scores exists.
+    #[error("{path} exists, and results never replace a file unasked")]
+    FileExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name of the file for scores tells no format.
+    #[error("{path}: scores are written as .jsonl, .tsv or .parquet, and the name has none of these endings")]
+    ScoreFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The input has no link from one page to another.
+    #[error("{}", no_links(*.read, .rejected.as_deref()))]
+    NoLinks {
+        /// The pages that were read.
+        read: u64,
+        /// The first record that could not be read, and why.
+        rejected: Option<String>,
+    },
+    /// A line of a file of resets has no valid weight.
+    #[error("{path}, line {line}: `{text}` is not a page and its weight, a number from 0 on")]
+    ResetWeight {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Its text.
+        text: String,
+    },
+    /// No page of a file of resets has a weight above zero and a place in the input.
+    #[error(
+        "{path}: all weights are zero, so no reader could start anywhere; {unknown} lines name unknown pages"
+    )]
+    NoResets {
+        /// The file.
+        path: PathBuf,
+        /// Lines that name pages that are not in the input.
+        unknown: u64,
+    },
+    /// A file of scores has none.
+    #[error("{path} has no scores: each record needs a page and its pagerank")]
+    NoScores {
+        /// The file.
+        path: PathBuf,
+    },
     /// An input of a finished run changed, so its pages cannot be read again.
     #[error("{input} changed since the run, so its pages cannot be read again")]
     InputChanged {
@@ -360,6 +446,11 @@ pub enum Error {
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+fn no_links(read: u64, rejected: Option<&str>) -> String {
+    let rejected = rejected.map(|first| format!("; the first that could not be read: {first}"));
+    format!("none of the {read} records links to another page{}", rejected.unwrap_or_default())
+}
+
 fn no_field(name: &str, known: &[String]) -> String {
     if known.is_empty() {
         return format!("no field `{name}`: the input has no records with fields");
@@ -367,6 +458,18 @@ fn no_field(name: &str, known: &[String]) -> String {
     let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     let meant = crate::ingest::nearest(name, known).map(|near| format!(": did you mean `{near}`?"));
     format!("no field `{name}`; records have {}{}", names.join(", "), meant.unwrap_or_default())
+}
+
+fn other_version(found: u32, expected: u32, what: &str) -> String {
+    match found {
+        _ if (1..expected).contains(&found) => {
+            format!("this version has {what} {expected}: it must be upgraded first, while nobody uses it")
+        }
+        _ => format!(
+            "this version knows {what} 1 to {expected}: use the version of onecopy that wrote it, export its pages \
+             there and import them here"
+        ),
+    }
 }
 
 fn out_of_range(setting: Setting, value: u64) -> String {

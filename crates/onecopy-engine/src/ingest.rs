@@ -15,6 +15,7 @@ mod probe;
 mod reason;
 mod record;
 mod remote;
+mod rows;
 mod split;
 mod walk;
 mod warc;
@@ -31,8 +32,13 @@ pub(crate) use packing::{
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
-pub(crate) use record::{FieldNames, as_json, document, read_document, read_line, to_line};
-pub(crate) use remote::Stores;
+pub use record::usual_field_names;
+pub(crate) use record::{
+    FieldNames, LinkedLine, as_json, document, read_document, read_line, read_linked, to_line,
+};
+pub(crate) use remote::{Bucket, Stores, is_remote};
+pub(crate) use rows::{ChunkRows, RowCells, RowColumns};
+pub use rows::{RowColumn, RowKind, RowValue, Rows};
 pub(crate) use split::{ArraySplit, SplitChunks, TableSplit, copy_kept};
 pub(crate) use walk::{RecordReader, ends_in_a_record, walk};
 pub(crate) use warc::{
@@ -40,6 +46,9 @@ pub(crate) use warc::{
     names_of_original, start_of_capture,
 };
 pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, http_parts, is_warc, meaning, records, started};
+
+/// The name of pages in memory, as a source.
+pub(crate) const NAME_OF_ROWS: &str = "data";
 
 /// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,14 @@
 //! A job: its inputs, its output, its definition of a duplicate, and its resource limits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use onecopy_core::Config;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::ingest::Rows;
 
 /// All settings of a run.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ use crate::error::{Error, Result};
 pub struct Job {
     /// Files, folders and glob patterns; `-` is standard input.
     pub inputs: Vec<String>,
+    /// Pages in memory, instead of inputs. Give such a job to [`dedup_rows`](crate::dedup_rows).
+    pub rows: Option<Arc<dyn Rows>>,
     /// The output folder.
     pub out: PathBuf,
     /// The definition of a duplicate, and the rules for which copy is kept.
@@ -33,6 +37,8 @@ pub struct Job {
     /// Settings of object stores, under the names of the usual environment variables (`AWS_ACCESS_KEY_ID`, ...). Not
     /// kept with the results.
     pub environment: Environment,
+    /// A file with the scores of pages, such as a ranking writes. A score replaces the popularity of its page.
+    pub popularity: Option<PathBuf>,
     /// The number of pages for measuring the recall of an approximate method after the run; zero for none.
     pub recall_pages: usize,
     /// The most memory to use, in bytes. Changes the speed, never the answer.
@@ -50,6 +56,7 @@ impl Job {
     pub fn new(inputs: impl IntoIterator<Item = impl Into<String>>, out: impl Into<PathBuf>) -> Job {
         Job {
             inputs: inputs.into_iter().map(Into::into).collect(),
+            rows: None,
             out: out.into(),
             config: Config::default(),
             fields: Fields::default(),
@@ -59,6 +66,7 @@ impl Job {
             outputs: Outputs::default(),
             cdxj: false,
             environment: Environment::default(),
+            popularity: None,
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
@@ -70,7 +78,8 @@ impl Job {
     /// Whether the same job continues a run that was stopped. Standard input cannot be read twice, and what was written
     /// to a stream cannot be taken back.
     pub(crate) fn continues(&self) -> bool {
-        self.outputs.kept != KeptPages::Stream && self.inputs.iter().all(|input| input != "-")
+        let keeps_results = !matches!(self.outputs.kept, KeptPages::Stream | KeptPages::Returned);
+        keeps_results && self.inputs.iter().all(|input| input != "-")
     }
 
     /// Checks the job before anything is read.
@@ -141,6 +150,27 @@ pub struct Fields {
     pub redirect: Option<String>,
     /// The canonical address that the page states.
     pub canonical: Option<String>,
+    /// The pages that the page links to. Only a ranking reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<String>,
+}
+
+impl Fields {
+    /// The fields that have a name: the part of a record, and the name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Fields { text, id, url, time, popularity, redirect, canonical, links } = self;
+        let parts = [
+            ("text", text),
+            ("id", id),
+            ("url", url),
+            ("time", time),
+            ("popularity", popularity),
+            ("redirect", redirect),
+            ("canonical", canonical),
+            ("links", links),
+        ];
+        parts.into_iter().filter_map(|(part, name)| Some((part, name.as_deref()?)))
+    }
 }
 
 /// Which results to write beside `removed.jsonl`, `groups.jsonl`, `pages.jsonl` and `rejected.jsonl`. Changes no answer.
@@ -165,6 +195,8 @@ pub enum KeptPages {
     Nowhere,
     /// To one stream, as JSON Lines. See [`dedup_into`](crate::dedup_into).
     Stream,
+    /// Nowhere, and the lists are returned instead of written. See [`dedup_rows`](crate::dedup_rows).
+    Returned,
 }
 
 /// How to treat the records of removed pages in archives.

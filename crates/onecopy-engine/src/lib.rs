@@ -9,8 +9,10 @@
 //! # Ok::<(), onecopy_engine::Error>(())
 //! ```
 
+mod backup;
 mod batch;
 mod census;
+mod clock;
 mod compare;
 mod compared_text;
 mod dedup;
@@ -26,6 +28,7 @@ mod listed;
 mod lock;
 mod mirrors;
 mod output;
+mod pagerank;
 mod parallel;
 mod progress;
 mod report;
@@ -34,14 +37,16 @@ mod run;
 mod service;
 mod tag;
 
+pub use backup::{BackedUp, BackupJob, Depot, RestoreJob, SnapshotLine, backup, list_backups, restore};
 #[doc(hidden)]
 pub use census::census_of;
 pub use census::{Census, census};
+pub use clock::utc;
 pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use compared_text::ComparedText;
-pub use dedup::{Outcome, dedup, dedup_into};
+pub use dedup::{Outcome, dedup, dedup_into, dedup_rows};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
@@ -52,13 +57,18 @@ pub use explain::{
 };
 #[doc(hidden)]
 pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
+pub use ingest::{RowColumn, RowKind, RowValue, Rows, usual_field_names};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
 pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
-pub use onecopy_core::{Config, ConfigError, MirrorRules};
+pub use onecopy_core::{Config, ConfigError, MirrorRules, PageRankRules};
+pub use output::{ListTable, ListTables, ListValues};
+pub use pagerank::{
+    LinkCounts, LinkInput, Nofollow, PageRankJob, RankedPage, Ranking, UnknownPages, rank_pages,
+};
 pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{
     Archives, Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,
@@ -68,7 +78,8 @@ pub use service::{
     Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,
     GroupView, ImportJob, ImportPlan, ImportRejection, Imported, Likeness, ListedPage, OnRejection, Opening,
     PageCursor, PageFilter, PageList, PageName, PageRecord, PageView, Refusal, Regrouped, Service,
-    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, import, plan_import, settle,
+    ServiceOptions, Stats, Status, StatusKind, Stored, StoredPart, Swept, Upgraded, import, plan_import,
+    resume_upgrade, settle, upgrade,
 };
 pub use tag::{Tagged, tag_pages};
 

@@ -24,6 +24,8 @@ pub enum Stage {
     Sketch,
     /// Compares all pairs of a labelled set. Progress counts pairs.
     Pairs,
+    /// Lets pages vote for the pages that they link to, again and again. Progress counts iterations.
+    Vote,
     /// Sends statuses to an index. Progress counts changes, or pages of a finished run.
     Sync,
 }
@@ -43,6 +45,7 @@ impl Stage {
             Stage::Group => "group",
             Stage::Write => "write",
             Stage::Sketch => "sketch",
+            Stage::Vote => "vote",
             Stage::Sync => "sync",
         }
     }
@@ -53,6 +56,7 @@ impl Stage {
             Stage::Read | Stage::Write => "bytes",
             Stage::Group => "shared keys",
             Stage::Pairs => "pairs",
+            Stage::Vote => "iterations",
             Stage::Sync => "changes",
             Stage::Order | Stage::Index | Stage::Compare | Stage::Sketch => "pages",
         }
@@ -98,6 +102,28 @@ pub enum Note {
         /// The folder.
         folder: std::path::PathBuf,
     },
+    /// A collection of an earlier version is about to be upgraded.
+    #[error("{}: upgrading the collection from format {from} to format {to}", folder.display())]
+    Upgrading {
+        /// The collection's folder.
+        folder: std::path::PathBuf,
+        /// Its format.
+        from: u32,
+        /// The format of this version.
+        to: u32,
+    },
+    /// A collection was upgraded.
+    #[error(
+        "{}: the collection is upgraded; {} has its old files, and can be removed",
+        folder.display(),
+        before.display()
+    )]
+    Upgraded {
+        /// The collection's folder.
+        folder: std::path::PathBuf,
+        /// The folder with the old files.
+        before: std::path::PathBuf,
+    },
     /// Some files in folders and containers are no pages.
     #[error("{files} files are no pages (images, style sheets, indexes and the like) and were skipped")]
     NoPages {
@@ -121,6 +147,28 @@ pub enum Note {
         pages: usize,
         /// The number of listed pairs with such a page.
         pairs: usize,
+    },
+    /// Scores were still changing when the last allowed iteration ended.
+    #[error("the scores still changed by {change:.1e} in iteration {iterations}, the last that is allowed")]
+    NotConverged {
+        /// The allowed number.
+        iterations: u32,
+        /// The change of the last.
+        change: f64,
+    },
+    /// Some lines of a file of resets name pages that are not in the input.
+    #[error("{}: {lines} lines name pages that are not in the input, and do not count", path.display())]
+    UnknownResets {
+        /// The file.
+        path: std::path::PathBuf,
+        /// How many.
+        lines: u64,
+    },
+    /// No page of the input has a score.
+    #[error("{}: no page of the input has a score there", path.display())]
+    NoPageScored {
+        /// The file.
+        path: std::path::PathBuf,
     },
     /// Unlisted pairs of a labelled set count as different pages.
     #[error("{set}: pairs that are not listed count as different pages")]

@@ -249,6 +249,11 @@ impl Begun {
         Begun { at: std::time::Instant::now(), cpu_seconds: usage().0 }
     }
 
+    /// Seconds since the start.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.at.elapsed().as_secs_f64()
+    }
+
     /// Seconds and CPU seconds since the start, and the peak memory of the process.
     pub(crate) fn until_now(self) -> (f64, f64, u64) {
         let (cpu_seconds, peak) = usage();

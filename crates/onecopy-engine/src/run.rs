@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 use serde::{Deserialize, Serialize};
@@ -34,11 +35,33 @@ pub(crate) struct Run {
     #[serde(default)]
     pub cdxj: bool,
     pub inputs: Inputs,
+    /// The file with scores of pages, if one is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub popularity: Option<ScoreStamp>,
     /// The size of chunks. It affects no result, and a continued run keeps it.
     pub chunk_bytes: usize,
     /// The sizes of the results of a finished run, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub results: BTreeMap<String, Extent>,
+}
+
+/// A file of scores, by what changes with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScoreStamp {
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// Seconds since 1970 of its last change, and the nanoseconds after them.
+    pub modified: (u64, u32),
+}
+
+impl ScoreStamp {
+    pub(crate) fn of(path: &Path) -> Result<ScoreStamp> {
+        let facts = fs::metadata(path).at("read", path)?;
+        let modified =
+            facts.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        let modified = (modified.as_secs(), modified.subsec_nanos());
+        Ok(ScoreStamp { path: fs::canonicalize(path).at("read", path)?, bytes: facts.len(), modified })
+    }
 }
 
 /// The size of a result: a file, or all files of a folder.
@@ -52,7 +75,7 @@ impl Run {
     /// The opener of the run's sources.
     pub(crate) fn opener(&self, reach: Reach, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { reach, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
+        Opener { reach, rows: None, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
     }
 
     /// The method of the run.

@@ -11,7 +11,7 @@
 mod accept;
 mod ask;
 mod check;
-mod collection;
+pub(crate) mod collection;
 mod contents;
 mod cursor;
 mod import;
@@ -26,6 +26,7 @@ mod tests;
 mod tier1;
 mod tier2;
 mod tuning;
+mod upgrade;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +50,7 @@ pub use status::{
     Accepted, Answer, Change, CheckReport, FeedEntry, GroupLine, GroupView, Likeness, ListedPage, PageList,
     PageRecord, PageView, Refusal, Regrouped, Stats, Status, StatusKind, Swept,
 };
+pub use upgrade::{Upgraded, resume_upgrade, upgrade};
 
 use crate::error::{At, Error, Result};
 use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};

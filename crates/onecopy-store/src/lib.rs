@@ -21,7 +21,9 @@ pub use postings::{
     Alive, MergePlan, Merged, Posting, PostingParts, Postings, PostingsView, SealPlan, Sealed, Seeker,
 };
 pub use rows::{ContentRow, EndRow, Heads, LinkRow, PageNumber, PageRow, Slot};
-pub use tables::{Batch, FeedLimits, FeedSubject, Look, Role, Snapshot, Tables, Writing};
+pub use tables::{
+    Batch, EachRow, FeedLimits, FeedSubject, KeysAndValues, Look, Role, Snapshot, TableRow, Tables, Writing,
+};
 pub use version::{Deed, Version};
 pub use whole::{read_whole, write_whole};
 

@@ -21,13 +21,14 @@ mod tail;
 mod tests;
 mod writer;
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use merge::{MergePlan, Merged};
 pub use search::{PostingsView, Seeker};
 
-use crate::disk::{Folder, cannot, damaged};
+use crate::disk::{File, Folder, Open, cannot, damaged, open_to_read};
 use crate::{Error, Result};
 use manifest::{Entry, Manifest};
 use memory::Memory;
@@ -123,6 +124,22 @@ impl Postings {
             folder.remove(name).map_err(cannot("remove", name))?;
         }
         folder.sync().map_err(cannot("sync", "the folder"))
+    }
+
+    /// The files of all postings at one moment, the manifest first. Open files stay as they are, whatever a writer
+    /// replaces later. Empty if there are none.
+    pub fn files(folder: &dyn Folder) -> Result<Vec<(String, Arc<dyn File>)>> {
+        let manifest = match folder.open(manifest::NAME, Open::Read) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            opened => opened.map_err(cannot("open", manifest::NAME))?,
+        };
+        let numbers = Manifest::of(&*manifest)?.entries.into_iter().map(|entry| entry.number);
+        let mut files = vec![(manifest::NAME.to_owned(), manifest)];
+        for name in numbers.map(part_name) {
+            let part = open_to_read(folder, &name)?;
+            files.push((name, part));
+        }
+        Ok(files)
     }
 
     /// The number passed to the last durable seal; initially zero.

@@ -2,6 +2,7 @@
 //!
 //! redb stores them as copy-on-write B-trees, so every read sees one consistent snapshot, even during writes.
 
+mod copy;
 mod feed;
 mod keys;
 mod read;
@@ -14,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use redb::{Database, TableDefinition};
 
+pub use copy::{EachRow, KeysAndValues, TableRow};
 pub use feed::{FeedLimits, FeedSubject};
 pub use read::{Look, Snapshot};
 pub use write::Batch;

@@ -1,10 +1,12 @@
 //! The command line. Its defaults come from the libraries, except those of the HTTP server and of lists.
 
 mod age;
+mod backup;
 mod check;
 mod choice;
 mod collection;
 mod compare;
+mod cost;
 mod dedup;
 mod eval;
 mod export;
@@ -15,6 +17,7 @@ mod input;
 mod man;
 mod pages;
 mod proxy;
+mod rank;
 mod rate;
 mod refine;
 mod serve;
@@ -28,8 +31,10 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use onecopy_engine::{Environment, MirrorRules};
 
+pub use backup::{BackupArgs, RestoreArgs};
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
+pub use cost::CostArgs;
 pub use dedup::DedupArgs;
 pub use eval::EvalArgs;
 pub use export::{ExportArgs, ExportStatus};
@@ -38,6 +43,7 @@ pub use import::ImportArgs;
 pub use man::ManArgs;
 pub use pages::PagesArgs;
 pub use proxy::ProxyArgs;
+pub use rank::RankArgs;
 pub use refine::RefineArgs;
 pub use serve::ServeArgs;
 pub use status::StatusArgs;
@@ -69,9 +75,15 @@ pub enum Command {
     /// Find hosts and folders of a finished run that mirror each other
     #[command(after_help = MIRRORS_EXAMPLES)]
     Mirrors(MirrorsArgs),
+    /// Score pages by the links between them (PageRank)
+    #[command(after_help = rank::EXAMPLES)]
+    Rank(Box<RankArgs>),
     /// Measure methods on labelled pages: precision, recall and the worst mistakes
     #[command(after_help = eval::EXAMPLES)]
     Eval(Box<EvalArgs>),
+    /// Compare the cost of removing duplicates before serving pages, or from each result
+    #[command(after_help = cost::EXAMPLES)]
+    Cost(Box<CostArgs>),
     /// Group ranked search results with the same content, or drop the repeats
     #[command(after_help = refine::EXAMPLES)]
     Refine(Box<RefineArgs>),
@@ -105,6 +117,12 @@ pub enum Command {
     /// Check a collection for damage and wrong decisions
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
+    /// Copy a collection as of one moment to a folder or an object store
+    #[command(after_help = backup::BACKUP_EXAMPLES)]
+    Backup(BackupArgs),
+    /// Make a collection of a snapshot
+    #[command(after_help = backup::RESTORE_EXAMPLES)]
+    Restore(RestoreArgs),
     /// List the methods that compare pages, or explain one and its parameters
     #[command(after_help = METHODS_EXAMPLES)]
     Methods(MethodsArgs),
@@ -122,6 +140,7 @@ Examples:
   onecopy explain clean page-1              explain why a page was removed, or kept
   onecopy compare old.html new.html         show how similar two pages are, and what matches
   onecopy mirrors clean                     find hosts and folders that mirror each other
+  onecopy rank pages.jsonl --out scores.tsv score pages by their links
   onecopy eval sets/mine                    measure methods on your labelled pages
   onecopy refine results.json --drop        show each content of search results once
   onecopy serve --data pages                keep groups up to date as pages change, over HTTP

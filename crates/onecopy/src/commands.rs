@@ -1,9 +1,11 @@
 //! The commands, one file each.
 
+pub mod backup;
 pub mod check;
 pub mod collection;
 pub mod compare;
 pub mod completions;
+pub mod cost;
 pub mod dedup;
 pub mod eval;
 pub mod explain;
@@ -15,6 +17,7 @@ pub mod methods;
 pub mod mirrors;
 pub mod pages;
 pub mod proxy;
+pub mod rank;
 pub mod refine;
 pub mod rules;
 pub mod serve;
@@ -110,6 +113,7 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::TooManyPages { .. }
             | Error::StandardInputTwice
             | Error::NoField { .. }
+            | Error::RepeatedId { .. }
             | Error::NoPageInMarket { .. }
             | Error::OutputHoldsAnotherRun { .. }
             | Error::OutputNotOurs { .. }
@@ -118,12 +122,17 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::OutputChanged { .. }
             | Error::OutputInUse { .. }
             | Error::InputInOutput { .. }
+            | Error::FileExists { .. }
+            | Error::ScoreFormat { .. }
             | Error::NotLines { .. }
             | Error::AmbiguousPage { .. }
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }
+            | Error::RestoreUnfinished { .. }
+            | Error::RestoreNotEmpty { .. }
             | Error::CollectionFormat { .. }
             | Error::CollectionAnswers { .. }
+            | Error::CollectionWithoutPages { .. }
             | Error::CollectionConfig { .. }
             | Error::CollectionConfigDamaged { .. }
             | Error::CollectionMethod { .. }

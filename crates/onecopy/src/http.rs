@@ -4,7 +4,6 @@
 //! many at a time, or from a web page. It has no TLS; a proxy in front provides it.
 
 mod body;
-mod clock;
 pub mod durations;
 pub mod failure;
 mod gather;
@@ -20,6 +19,7 @@ mod rate;
 pub mod reply;
 mod routes;
 mod server;
+mod snapshots;
 pub mod tokens;
 mod unpack;
 
@@ -29,7 +29,7 @@ use std::sync::{Arc, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use onecopy_engine::Service;
+use onecopy_engine::{BackupJob, Service};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
@@ -41,6 +41,7 @@ use self::memory::BodyMemory;
 use self::metrics::Metrics;
 use self::rate::Rates;
 use self::server::{CALLS, REPAIRS, Server};
+use self::snapshots::Snapshots;
 use crate::signals::Signals;
 
 pub use self::log::{Asked, Log, Style};
@@ -59,6 +60,8 @@ pub struct HttpOptions {
     pub tokens: TokenFiles,
     /// The collection's folder.
     pub folder: PathBuf,
+    /// How snapshots are made, if there is a place for them.
+    pub snapshots: Option<BackupJob>,
     /// The longest record.
     pub page_bytes: usize,
     /// How long a client may neither send nor receive.
@@ -160,6 +163,7 @@ fn server(
         idle: Arc::default(),
         rates: Rates::new(options.rate),
         taking: Taking { memory, idle: options.idle, min_rate: options.min_body_rate },
+        snapshots: Snapshots::new(options.snapshots.clone()),
         folder: options.folder.clone(),
         page_bytes: options.page_bytes,
         calls: Arc::new(Semaphore::new(CALLS)),

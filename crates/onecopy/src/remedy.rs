@@ -49,6 +49,13 @@ fn of_error(error: &Error) -> Option<String> {
         Error::InputInOutput { .. } => "give another folder with --out",
         Error::NotLines { .. } => "give --out and a folder",
         Error::AmbiguousPage { .. } => "give one of these places",
+        Error::FileExists { .. } => "give another name, or --overwrite to replace it",
+        Error::ScoreFormat { .. } => "give such a name with --out",
+        Error::NoLinks { .. } => {
+            "give --edges for an edge list, or name the field with links by --links-field"
+        }
+        Error::ResetWeight { .. } | Error::NoResets { .. } => "mend the file that --resets names",
+        Error::NoScores { .. } => "give --popularity a file that `onecopy rank` wrote",
         Error::InputChanged { .. } => "run `onecopy dedup` on it again",
         Error::NotAFinishedRun { .. } => "run `onecopy dedup` with --out first",
         Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
@@ -60,6 +67,14 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoCollection { folder } => {
             return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
         }
+        Error::CollectionFormat { found, expected, .. }
+        | Error::CollectionAnswers { found, expected, .. }
+            if (1..*expected).contains(found) =>
+        {
+            "`onecopy serve` with its usual options does that, and so does `onecopy import`"
+        }
+        Error::RestoreUnfinished { .. } => "run the same `onecopy restore` again, or remove the folder",
+        Error::RestoreNotEmpty { .. } => "give a new or an empty folder with --data",
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }
@@ -118,6 +133,9 @@ fn of_config(error: &ConfigError) -> Option<String> {
         ConfigError::Filter { rule, .. } => return Some(format!("set it with --{rule}")),
         ConfigError::MirrorScore { .. } => "--score",
         ConfigError::MirrorPaths => "--least-paths",
+        ConfigError::Reset { .. } => "--reset",
+        ConfigError::Tolerance { .. } => "--tolerance",
+        ConfigError::Iterations => "--iterations",
         ConfigError::AddressRules { .. } => "--address-rules",
         _ => return None,
     };

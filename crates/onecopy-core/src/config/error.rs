@@ -122,6 +122,31 @@ pub enum ConfigError {
     /// Mirrors would need no path in common.
     #[error("mirrors need at least 1 path with the same content: give a number such as 5, not 0")]
     MirrorPaths,
+    /// The chance of a reset is not between 0 and 1.
+    #[error("a reset of {reset} is out of range: give a value between 0 and 1, such as 0.125")]
+    Reset {
+        /// The chance.
+        reset: f64,
+    },
+    /// Scores could never be exact enough, or always would be.
+    #[error("a tolerance of {tolerance} is out of range: give a value between 0 and 1, such as 1e-10")]
+    Tolerance {
+        /// The tolerance.
+        tolerance: f64,
+    },
+    /// A number of a cost profile cannot be used.
+    #[error(
+        "{name} {value} is out of range: shares are from 0 to below 1, rates above 0, and others from 0 on"
+    )]
+    CostInput {
+        /// The number's name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// No iteration is allowed.
+    #[error("scores need at least 1 iteration: give a number such as 300, not 0")]
+    Iterations,
     /// The rules of addresses cannot be used.
     #[error("address rules: {reason}")]
     AddressRules {

@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use crate::config::Content;
 use lines::{end_line, push_text};
-pub use link::links;
+pub use link::{OutLink, each_link, links};
 use main::context::CONTEXT;
 #[doc(hidden)]
 pub use main::context::{Judged, context};

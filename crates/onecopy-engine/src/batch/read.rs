@@ -18,13 +18,14 @@ use crate::batch::read::seen::Seen;
 use crate::batch::work::Work;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, Source, as_json,
-    ends_in_a_record, read_document, walk,
+    Chunk, ChunkRows, Class, Feed, FieldNames, Opener, Piece, Reason, RecordReader, Rejection, RowCells,
+    RowColumns, Source, as_json, ends_in_a_record, read_document, walk,
 };
 use crate::io::Aligned;
 use crate::job::Job;
+use crate::pagerank::scores::{Popularity, ScoreSource};
 use crate::parallel::{for_each, on_each};
-use crate::progress::{Progress, Stage};
+use crate::progress::{Note, Progress, Stage};
 use crate::report::Unreadable;
 use onecopy_core::Appraiser;
 use onecopy_core::Record;
@@ -43,8 +44,7 @@ pub(crate) fn read(
     progress: &dyn Progress,
 ) -> Result<(Segments, Counters)> {
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
-    let (names, seen) = (FieldNames::new(&job.fields), Seen::new(budget.seen));
-    let shared = Shared { job, method, sources, opener: &work.opener, names, seen };
+    let shared = Shared::new(job, work, method, progress)?;
     let rarity_bits = if method.asks_rarity() { budget.rarity_bits } else { 0 };
     let counters = Counters::new(rarity_bits, budget.rarity_share);
     let total = sources.iter().map(|source| source.bytes).sum();
@@ -99,10 +99,20 @@ pub(crate) fn read(
     });
     let mut collector = collector.into_inner().expect("no thread panics with this lock");
     collector.end(feed.ends())?;
+    shared.note_scores(progress);
     match read {
         Ok(()) => Ok((collector.finish()?, counters)),
         Err(error) => Err(collector.save_after(job, error, progress)),
     }
+}
+
+/// The scores that the job asks for.
+fn scores(job: &Job, work: &Work, progress: &dyn Progress) -> Result<Option<Popularity>> {
+    let Some(path) = &job.popularity else { return Ok(None) };
+    let (rules, folder) = (&job.config.addresses, work.folder().to_owned());
+    let source =
+        ScoreSource { path, rules, memory_bytes: job.memory_bytes, folder, environment: &job.environment };
+    Popularity::read(&source, progress).map(Some)
 }
 
 /// Returns an error if the source of a segment breaks off in it, or cannot be read at all.
@@ -147,9 +157,38 @@ struct Shared<'a> {
     opener: &'a Opener,
     names: FieldNames,
     seen: Seen,
+    popularity: Option<Popularity>,
 }
 
 impl<'a> Shared<'a> {
+    fn new(
+        job: &'a Job,
+        work: &'a Work,
+        method: &'a dyn Method,
+        progress: &dyn Progress,
+    ) -> Result<Shared<'a>> {
+        let (names, seen) = (FieldNames::new(&job.fields), Seen::new(work.budget.seen));
+        let (sources, opener, popularity) =
+            (&work.run.inputs.sources, &work.opener, scores(job, work, progress)?);
+        Ok(Shared { job, method, sources, opener, names, seen, popularity })
+    }
+
+    /// Says so if the scores of the job fit no page.
+    fn note_scores(&self, progress: &dyn Progress) {
+        if let (Some(path), Some(popularity)) = (&self.job.popularity, &self.popularity)
+            && popularity.is_useless()
+        {
+            progress.note(&Note::NoPageScored { path: path.clone() });
+        }
+    }
+
+    /// Gives a page the score that the job has for it.
+    fn rate(&self, record: &mut Record) {
+        if let Some(popularity) = &self.popularity {
+            popularity.rate(record);
+        }
+    }
+
     fn reader(&'a self) -> RecordReader<'a> {
         RecordReader { limits: &self.job.limits, names: &self.names, needs: &self.opener.needs }
     }
@@ -173,6 +212,9 @@ impl<'a> SegmentReader<'a> {
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
         self.ranks.clear();
         let mut segment = match piece {
+            Piece::Chunk { lot, source, chunk: chunk @ Chunk { rows: Some(rows), .. } } => {
+                self.rows(*lot, *source, chunk.index, rows)?
+            }
             Piece::Chunk { lot, source, chunk } => self.chunk(*lot, *source, chunk),
             Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone())?,
         };
@@ -196,7 +238,10 @@ impl<'a> SegmentReader<'a> {
             let (start, length) = (raw.range.start as u32, raw.range.len() as u32);
             let place = Row { source, line: raw.number, start, length, ..Row::default() };
             let judged = match reader.read(&raw) {
-                Ok(Some(record)) => self.page(place, &record, raw.bytes, &mut segment),
+                Ok(Some(mut record)) => {
+                    self.shared.rate(&mut record);
+                    self.page(place, &record, raw.bytes, &mut segment)
+                }
                 // A blank line, or a record without a page, only counts as a line.
                 Ok(None) => Ok(()),
                 Err(reason) => Err(reason),
@@ -219,6 +264,27 @@ impl<'a> SegmentReader<'a> {
         segment
     }
 
+    /// Reads rows in memory. Each counts as a line.
+    fn rows(&mut self, lot: u32, source: u32, chunk: u32, part: &ChunkRows) -> Result<Segment> {
+        let mut segment = Segment { lot, chunk, ..Default::default() };
+        self.sketches.reserve(part.bytes as usize / 3);
+        let Shared { opener, names, .. } = self.shared;
+        let Some(rows) = &opener.rows else { return Ok(segment) };
+        let columns = RowColumns::choose(&**rows, &opener.fields)?;
+        for row in part.range.clone() {
+            let cells = RowCells::read(&**rows, &columns, row);
+            let place = Row { source, line: segment.lines, ..Row::default() };
+            segment.lines += 1;
+            let record = cells.record(names, &opener.needs, opener.limits.page_bytes);
+            let judged = record.and_then(|record| self.page(place, &record, &cells.bytes(), &mut segment));
+            if let Err(reason) = judged {
+                let (line, name) = (place.line, cells.name());
+                segment.rejected.push(Rejection { source, line, name, reason, lost: None });
+            }
+        }
+        Ok(segment)
+    }
+
     fn documents(&mut self, lot: u32, sources: std::ops::Range<u32>) -> Result<Segment> {
         let mut segment = Segment { lot, ..Default::default() };
         let mut bytes = Vec::new();
@@ -227,7 +293,10 @@ impl<'a> SegmentReader<'a> {
             let record = read_document(source, self.shared.opener, &mut bytes).at("read", &source.path)?;
             let place = Row { source: number, line: segment.lines, ..Row::default() };
             segment.lines += 1;
-            let judged = record.and_then(|record| self.page(place, &record, &[], &mut segment));
+            let judged = record.and_then(|mut record| {
+                self.shared.rate(&mut record);
+                self.page(place, &record, &[], &mut segment)
+            });
             if let Err(reason) = judged {
                 let (source, name) = (number, as_json(&source.name));
                 segment.rejected.push(Rejection { source, line: 0, name, reason, lost: None });

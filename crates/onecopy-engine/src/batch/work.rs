@@ -26,7 +26,7 @@ use crate::job::{Job, KeptPages, Outputs};
 use crate::parallel::Gate;
 use crate::progress::{Note, Progress};
 use crate::report::Report;
-use crate::run::{self, Run};
+use crate::run::{self, Run, ScoreStamp};
 use finished::Finished;
 use folder::{Holds, WORKING};
 use names::Published;
@@ -83,12 +83,17 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     let spools = Spools::new(working, job.limits.expansion, Window::of_half(job.memory_bytes));
     let reach = Reach { stores: Stores::new(job.environment.iter().cloned()), spools };
     let (stdin, links) = (stdin.as_deref(), Links::Follow);
-    let inputs = plan(&job.inputs, &Planning { stdin, out, links, reach: &reach, progress })?;
+    let inputs = match &job.rows {
+        Some(rows) => Inputs::of_rows(&**rows, &job.fields)?,
+        None => plan(&job.inputs, &Planning { stdin, out, links, reach: &reach, progress })?,
+    };
     if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
     }
-    overlap::check_sources(&inputs, stdin, out)?;
+    if job.rows.is_none() {
+        overlap::check_sources(&inputs, stdin, out)?;
+    }
     check_streamed(job, &inputs)?;
     if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
         return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
@@ -112,7 +117,10 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
         }
     }
     let mut opener = run.opener(reach, Gate::new(budget.large_pages), Needs::default(), windows);
-    check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
+    opener.rows = job.rows.clone();
+    if job.rows.is_none() {
+        check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
+    }
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
     let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
@@ -147,6 +155,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         payloads: Some(job.payloads),
         cdxj: job.cdxj,
         inputs,
+        popularity: job.popularity.as_deref().map(ScoreStamp::of).transpose()?,
         chunk_bytes,
         results: BTreeMap::new(),
     })
@@ -197,6 +206,11 @@ impl Work {
     /// The folder in which results are made.
     pub(crate) fn results(&self) -> PathBuf {
         self.folder.join("results")
+    }
+
+    /// Deletes all files of the run.
+    pub(crate) fn abandon(self) -> Result<()> {
+        folder::remove(&self.folder)
     }
 
     /// Moves the results to the output folder, the report last, and cleans up.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::packing::is_no_damage;
+use super::rows::ChunkRows;
 use crate::parallel::{Gate, Permit};
 
 /// Some whole lines of a source.
@@ -23,6 +24,8 @@ pub(crate) struct Chunk {
     pub trouble: Option<Trouble>,
     /// How many records are lost with that line, if the format tells.
     pub lost: Option<u64>,
+    /// The rows, if the source is in memory; there are no bytes then.
+    pub rows: Option<ChunkRows>,
     /// Held while a line longer than a usual chunk is in memory.
     pub permit: Option<Permit>,
 }

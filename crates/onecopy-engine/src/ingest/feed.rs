@@ -25,7 +25,10 @@ impl Piece {
     /// The size of a piece that holds a permit; `None` for others.
     pub(crate) fn large_bytes(&self, sources: &[Source]) -> Option<u64> {
         match self {
-            Piece::Chunk { chunk, .. } => chunk.permit.as_ref().map(|_| chunk.bytes.len() as u64),
+            Piece::Chunk { chunk, .. } => {
+                let in_memory = chunk.rows.as_ref().map_or(0, |rows| rows.bytes);
+                chunk.permit.as_ref().map(|_| chunk.bytes.len() as u64 + in_memory)
+            }
             Piece::Documents { sources: range, permit, .. } => {
                 permit.as_ref().map(|_| sources[range.start as usize].bytes)
             }

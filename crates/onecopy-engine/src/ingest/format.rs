@@ -28,6 +28,8 @@ pub(crate) enum Format {
     Records(Packing),
     /// Parquet: one page per row.
     Parquet,
+    /// Pages in memory: one page per row.
+    Rows,
     /// One HTML page.
     Html(Packing),
     /// One text page.
@@ -50,7 +52,7 @@ impl Format {
         match self {
             Format::Lines(packing) | Format::Array(packing) | Format::Table(packing) => packing,
             Format::Records(packing) | Format::Html(packing) | Format::Text(packing) => packing,
-            Format::Parquet => Packing::Plain,
+            Format::Parquet | Format::Rows => Packing::Plain,
         }
     }
 }

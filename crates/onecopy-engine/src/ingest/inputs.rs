@@ -22,12 +22,15 @@ use self::clash::part_names;
 pub(crate) use self::lots::{Lot, lots};
 use self::names::{NO_TEXT, passed_over};
 use self::walk::Walk;
+use super::NAME_OF_ROWS;
 use super::container::{Member, Reach};
 use super::format::{Asked, FileKind, Format};
 use super::packing::Packing;
 use super::reason::{Class, Reason};
 use super::remote::{RemoteFile, is_remote, is_web};
+use super::rows::{RowColumns, Rows};
 use crate::error::{At, Error, Result};
+use crate::job::Fields;
 use crate::progress::{Note, Progress};
 use crate::run::is_results;
 
@@ -84,6 +87,16 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
+    /// Pages in memory, as one source. Fails if their columns make no page.
+    pub(crate) fn of_rows(rows: &dyn Rows, fields: &Fields) -> Result<Inputs> {
+        let columns = RowColumns::choose(rows, fields)?;
+        columns.check_ids(rows)?;
+        let bytes = columns.bytes(rows);
+        let (path, name, format) = (NAME_OF_ROWS.into(), NAME_OF_ROWS.into(), Format::Rows);
+        let source = Source { path, name, format, bytes, modified_ns: 0, version: None, member: None };
+        Ok(Inputs { sources: vec![source], ..Inputs::default() })
+    }
+
     /// Whether nothing was found.
     pub(crate) fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.refused.is_empty() && self.unreadable.is_empty()

@@ -13,6 +13,7 @@ use super::inputs::Source;
 use super::packing::{Opened, Windows, unpack_within};
 use super::parquet::{ParquetChunks, open_parquet, row_count};
 use super::record::FieldNames;
+use super::rows::{RowChunks, RowColumns, Rows};
 use super::split::{ArraySplit, Split, SplitChunks, TableSplit, titles};
 use super::warc::WarcChunks;
 use crate::job::{Fields, Limits};
@@ -25,6 +26,8 @@ pub(crate) struct Opener {
     pub reach: Reach,
     pub fields: Fields,
     pub limits: Limits,
+    /// Pages in memory.
+    pub rows: Option<Arc<dyn Rows>>,
     /// The parts of HTML to read.
     pub needs: Needs,
     /// The size at which chunks are cut.
@@ -63,7 +66,8 @@ impl Opener {
     pub(crate) fn chunks(&self, source: &Source) -> io::Result<OpenedChunks> {
         let (chunk, page, large) = (self.chunk_bytes, self.limits.page_bytes, self.large.clone());
         Ok(match source.format {
-            Format::Parquet => return self.rows(source),
+            Format::Parquet => return self.parquet(source),
+            Format::Rows => return self.rows(),
             Format::Table(_) | Format::Array(_) => {
                 let (split, reader, taken) = self.split(source)?;
                 (Box::new(SplitChunks::new(reader, split, chunk, large)), taken)
@@ -105,7 +109,17 @@ impl Opener {
         Ok((split, Box::new(reader), taken))
     }
 
-    fn rows(&self, source: &Source) -> io::Result<OpenedChunks> {
+    /// The rows in memory.
+    fn rows(&self) -> io::Result<OpenedChunks> {
+        let rows = self.rows.clone().ok_or_else(|| io::Error::other("pages in memory are gone"))?;
+        let columns = RowColumns::choose(&*rows, &self.fields).map_err(io::Error::other)?;
+        let (chunk_bytes, large) = (self.chunk_bytes, self.large.clone());
+        let taken = Arc::new(AtomicU64::new(0));
+        let chunks = RowChunks { rows, columns, chunk_bytes, large, taken: taken.clone(), at: 0, next: 0 };
+        Ok((Box::new(chunks), taken))
+    }
+
+    fn parquet(&self, source: &Source) -> io::Result<OpenedChunks> {
         let (fields, limits, chunk) = (&self.fields, &self.limits, self.chunk_bytes);
         let opened: io::Result<Box<dyn Chunks>> = match source.remote() {
             Some(file) if source.member.is_none() => {

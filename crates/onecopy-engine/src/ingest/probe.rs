@@ -13,7 +13,6 @@ use super::format::Format;
 use super::inputs::Source;
 use super::opener::Opener;
 use crate::error::{At, Error, Result};
-use crate::job::Fields;
 use crate::parallel::for_each;
 use crate::progress::Progress;
 
@@ -32,7 +31,7 @@ pub(crate) fn check_fields(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let missing = named(&opener.fields);
+    let missing: Vec<Named> = opener.fields.named().collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -62,20 +61,6 @@ pub(crate) fn check_fields(
 /// Whether records of this format have named fields.
 fn has_fields(format: Format) -> bool {
     matches!(format, Format::Lines(_) | Format::Array(_) | Format::Table(_) | Format::Parquet)
-}
-
-fn named(fields: &Fields) -> Vec<Named<'_>> {
-    let Fields { text, id, url, time, popularity, redirect, canonical } = fields;
-    let parts = [
-        ("text", text),
-        ("id", id),
-        ("url", url),
-        ("time", time),
-        ("popularity", popularity),
-        ("redirect", redirect),
-        ("canonical", canonical),
-    ];
-    parts.into_iter().filter_map(|(part, name)| Some((part, name.as_deref()?))).collect()
 }
 
 /// Reads a source until no field is missing.

@@ -4,6 +4,7 @@
 
 mod fields;
 mod line;
+mod linked;
 mod scan;
 
 use std::borrow::Cow;
@@ -15,9 +16,10 @@ use onecopy_core::{LinkKind, Needs, Record, Text, canonical_id, decode, parse_ti
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use self::fields::FIELDS;
-pub(crate) use self::fields::{Field, FieldNames};
+pub use self::fields::usual_field_names;
+pub(crate) use self::fields::{FIELDS, Field, FieldNames};
 pub(crate) use self::line::to_line;
+pub(crate) use self::linked::{LinkedLine, read_linked};
 use super::format::Format;
 use super::inputs::Source;
 use super::opener::Opener;
@@ -26,15 +28,19 @@ use super::reason::{Class, Reason};
 
 /// Reads a line of JSON Lines. Returns the reason if the line has no usable page.
 pub(crate) fn read_line<'a>(line: &'a [u8], names: &FieldNames, needs: &Needs) -> Result<Record<'a>, Reason> {
+    found_in(line, names)?.record(names, needs)
+}
+
+/// The known fields of a line. Returns the reason if it is not JSON.
+fn found_in<'a>(line: &'a [u8], names: &FieldNames) -> Result<FoundFields<'a>, Reason> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     // The fast check does not tell where the error is.
     let text = simdutf8::basic::from_utf8(line).or_else(|_| std::str::from_utf8(line)).map_err(|error| {
         Reason::new(Class::NotUtf8, format!("invalid UTF-8 at byte {}", error.valid_up_to()))
     })?;
-    let found = found(text, names).map_err(|error| {
+    found(text, names).map_err(|error| {
         Reason::new(Class::NotJson, error.to_string().replace(" at line 1 column", " at column"))
-    })?;
-    found.record(names, needs)
+    })
 }
 
 /// The name of a line that was rejected, as JSON: its id, else its address. Empty if neither can be read.

@@ -1,4 +1,5 @@
-//! Reads inputs from object stores and web servers: `s3://`, `gs://`, `az://`, `http://` and `https://`.
+//! Reads inputs from object stores and web servers: `s3://`, `gs://`, `az://`, `http://` and `https://`. Backups are
+//! written to object stores.
 //!
 //! It fetches only addresses that the user typed, never one from a page, and `https` never falls back to `http`. The
 //! rest of the engine is synchronous and sees only lists and readers. One background thread, started by the first
@@ -6,6 +7,7 @@
 
 mod address;
 mod blocks;
+mod bucket;
 mod connect;
 mod object;
 mod reader;
@@ -17,6 +19,7 @@ mod tests;
 
 pub(crate) use address::{is_remote, is_web};
 
+pub(crate) use bucket::Bucket;
 pub(crate) use object::is_transport;
 
 pub(crate) use store::{RemoteFile, Stores};

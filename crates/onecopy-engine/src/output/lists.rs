@@ -4,6 +4,7 @@ mod cell;
 mod columns;
 mod forms;
 mod groups;
+mod returned;
 mod table;
 
 use std::borrow::Cow;
@@ -24,7 +25,9 @@ use crate::report::Counts;
 use columns::{PAGES, REJECTED, REMOVED};
 use forms::{List, NameList};
 
-pub(super) use cell::Cell;
+pub(super) use cell::{Cell, Column, ColumnKind, object};
+pub use returned::{ListTable, ListTables, ListValues};
+pub(super) use table::Table;
 
 /// The input of the lists.
 pub(crate) struct Lists<'a> {
@@ -47,15 +50,15 @@ pub(crate) struct Lists<'a> {
 pub(crate) const LIST_PASSES: u64 = 4;
 
 impl Lists<'_> {
-    /// Writes all lists into `folder` and returns their counts.
-    pub(crate) fn write(&self, folder: &Path) -> Result<Counts> {
+    /// Writes all lists into `folder`, or returns them. Returns their counts, too.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(Counts, ListTables)> {
         let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
         let mut counts = Counts::default();
-        self.removed(&names, folder, &mut counts)?;
-        let groups = self.groups(&names, folder, &mut counts)?;
-        self.rejected(&names, folder, &mut counts)?;
-        self.pages(&names, folder, &groups)?;
-        Ok(counts)
+        let removed = self.removed(&names, folder, &mut counts)?;
+        let (of_page, groups) = self.groups(&names, folder, &mut counts)?;
+        let rejected = self.rejected(&names, folder, &mut counts)?;
+        let pages = self.pages(&names, folder, &of_page)?;
+        Ok((counts, ListTables { removed, groups, pages, rejected }))
     }
 
     /// Writes the lists of a market into `folder`: its winners and its removed pages.
@@ -80,7 +83,7 @@ impl Lists<'_> {
         }
     }
 
-    fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
+    fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<ListTable> {
         let mut out = List::create(folder, "removed", REMOVED, self.outputs)?;
         let mut texts = NameList::create(folder, "removed", self.outputs)?;
         for number in 0..self.segments.len() {
@@ -121,7 +124,7 @@ impl Lists<'_> {
     }
 
     /// Writes all compared pages, with their places, properties and groups.
-    fn pages(&self, names: &Names, folder: &Path, groups: &[u32]) -> Result<()> {
+    fn pages(&self, names: &Names, folder: &Path, groups: &[u32]) -> Result<ListTable> {
         let mut out = List::create(folder, "pages", PAGES, self.outputs)?;
         let mut texts = NameList::create(folder, "kept", self.outputs)?;
         for number in 0..self.segments.len() {
@@ -163,7 +166,7 @@ impl Lists<'_> {
         out.finish()
     }
 
-    fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<()> {
+    fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<ListTable> {
         let mut out = List::create(folder, "rejected", REJECTED, self.outputs)?;
         let mut tally = ReasonTally::default();
         let mut add = |name: &str, place: Place, reason: &Reason, format: Option<Format>| {

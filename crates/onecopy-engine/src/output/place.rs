@@ -30,7 +30,7 @@ impl<'a> Place<'a> {
         let at = match source.format {
             Format::Lines(_) => Position::Line(number),
             Format::Records(_) | Format::Array(_) => Position::Record(number),
-            Format::Parquet | Format::Table(_) => Position::Row(number),
+            Format::Parquet | Format::Rows | Format::Table(_) => Position::Row(number),
             Format::Html(_) | Format::Text(_) => Position::Whole,
         };
         Place { source: &source.name, at }

@@ -3,6 +3,7 @@
 //! It opens the files, provides snapshots and transactions, and closes. It changes no page: `accept` writes the log,
 //! and only `tier2` writes tables and contents.
 
+pub(crate) mod facts;
 mod open;
 mod past;
 
@@ -27,6 +28,7 @@ use super::tuning::Tuning;
 use super::{Opening, ServiceOptions};
 use crate::error::{Error, Result};
 use crate::lock::{Lock, SharedLock};
+use facts::Facts;
 use open::{check_files, check_method, config, locked, open_tables};
 use past::Past;
 
@@ -119,7 +121,7 @@ impl Collection {
             Opening::Read => ContentIndex::open_to_read(&snapshot, reader.clone(), &*method, tuning)?,
             _ => ContentIndex::open(&folder, &snapshot, reader.clone(), &*method, tuning)?,
         };
-        let (id, search) = (open::id(&snapshot)?, Arc::new(contents.view()));
+        let (id, search) = (Facts::of(&snapshot)?.id, Arc::new(contents.view()));
         let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
             id,

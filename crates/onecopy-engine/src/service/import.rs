@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+pub(super) use hand_over::wait_for_room;
 pub use plan::{ImportPlan, plan_import};
 pub(crate) use plan::{ImportReading, reach};
 

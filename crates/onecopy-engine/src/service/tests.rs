@@ -1,6 +1,7 @@
 //! Service = batch: after any changes, in any batches, with restarts and power losses, the service gives the answers of
 //! a batch run over the same pages.
 
+mod backups;
 mod durability;
 mod feed;
 mod follower;
@@ -11,6 +12,7 @@ mod poison;
 mod rewriting;
 mod scrubbing;
 mod templates;
+mod upgrades;
 
 use std::collections::BTreeMap;
 use std::fs;

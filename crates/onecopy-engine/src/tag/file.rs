@@ -28,7 +28,7 @@ pub(super) struct TagFile {
 
 enum Form {
     Lines(BufWriter<File>),
-    Table { writer: SerializedFileWriter<File>, rows: [Vec<ByteArray>; 3] },
+    Table { writer: Box<SerializedFileWriter<File>>, rows: [Vec<ByteArray>; 3] },
 }
 
 impl TagFile {
@@ -44,7 +44,7 @@ impl TagFile {
                 let properties = WriterProperties::builder().set_compression(zstd).build();
                 let writer =
                     guarded(|| SerializedFileWriter::new(file, Arc::new(schema()?), Arc::new(properties)));
-                Form::Table { writer: writer.at("write", &aside)?, rows: Default::default() }
+                Form::Table { writer: Box::new(writer.at("write", &aside)?), rows: Default::default() }
             }
             false => Form::Lines(BufWriter::new(file)),
         };

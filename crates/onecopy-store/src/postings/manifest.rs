@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::block::u64_at;
 use super::part::Part;
-use crate::disk::{Folder, Open, cannot, damaged, read_at};
+use crate::disk::{File, Folder, Open, cannot, damaged, read_at};
 use crate::{Error, Result};
 
 pub(super) const NAME: &str = "postings";
@@ -61,12 +61,17 @@ impl Manifest {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Manifest::default()),
             Err(error) => return Err(cannot("open", NAME)(error)),
         };
+        Manifest::of(&*file)
+    }
+
+    /// The manifest in an open file.
+    pub(super) fn of(file: &dyn File) -> Result<Manifest> {
         let length = file.len().map_err(cannot("read", NAME))?;
         if length > HEAD_BYTES as u64 + MAX_PARTS * ENTRY_BYTES as u64 + CHECKSUM_BYTES as u64 {
             return Err(damaged(NAME, length, "no manifest is that long"));
         }
         let mut bytes = vec![0; length as usize];
-        read_at(&*file, NAME, &mut bytes, 0)?;
+        read_at(file, NAME, &mut bytes, 0)?;
         Manifest::from_bytes(&bytes)
     }
 

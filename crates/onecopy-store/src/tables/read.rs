@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
+use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
 
 use super::{
     CHECKS, CONTENTS, COPIES, ENDING, FED_PAGES, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING,
@@ -14,6 +14,7 @@ use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
 /// A snapshot of the tables. Other threads may read and write meanwhile.
 #[derive(Debug)]
 pub struct Snapshot {
+    pub(super) transaction: ReadTransaction,
     pub(super) meta: ReadOnlyTable<&'static str, &'static [u8]>,
     names: ReadOnlyTable<&'static [u8], u32>,
     pages: ReadOnlyTable<u32, &'static [u8]>,
@@ -50,6 +51,7 @@ impl Snapshot {
             feed: transaction.open_table(FEED).map_err(broken)?,
             fed_pages: transaction.open_table(FED_PAGES).map_err(broken)?,
             live: transaction.open_table(LIVE).map_err(broken)?,
+            transaction,
         })
     }
 

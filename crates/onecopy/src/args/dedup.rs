@@ -19,6 +19,7 @@ Examples:
   onecopy dedup s3://bucket/crawl/ --out clean --market uk,de
   onecopy dedup site/ --out clean --threshold 0.9 --winner newer,short-url
   onecopy dedup crawl.wacz mirror.tar.gz --out clean
+  onecopy dedup crawl.warc.gz --out clean --popularity scores.jsonl
   onecopy dedup pages.csv.xz --out clean --text-field body --url-field link
   onecopy dedup train.parquet --out clean --text-field data.text
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
@@ -82,6 +83,10 @@ pub struct DedupArgs {
     /// Use at most this much memory, such as 512M or 4G, and the disk for the rest. Never changes the answer
     #[arg(long, short, value_name = "SIZE", default_value_t = Size(DEFAULT_MEMORY_BYTES))]
     pub memory: Size,
+    /// The scores of pages, as `onecopy rank` writes them, for the winner rule popularity. A score replaces the
+    /// popularity of its page, and is found by address or id
+    #[arg(long, value_name = "FILE")]
+    pub popularity: Option<PathBuf>,
     /// Measure the recall of an approximate method on this many pages after the run; 0 for no measurement
     #[arg(long, value_name = "N", default_value_t = RECALL_PAGES)]
     pub recall_pages: usize,
@@ -167,6 +172,7 @@ impl DedupArgs {
         };
         job.cdxj = self.cdxj;
         job.environment = environment();
+        job.popularity = self.popularity.clone();
         job.recall_pages = self.recall_pages;
         job.memory_bytes = self.memory.0;
         job.threads = self.threads.unwrap_or(job.threads);

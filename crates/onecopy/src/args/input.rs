@@ -53,6 +53,7 @@ impl FieldArgs {
             popularity: self.popularity_field.clone(),
             redirect: self.redirect_field.clone(),
             canonical: self.canonical_field.clone(),
+            links: None,
         }
     }
 }

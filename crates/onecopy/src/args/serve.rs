@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use onecopy_core::Config;
-use onecopy_engine::{Limits, ServiceOptions};
+use onecopy_engine::{BackupJob, Depot, Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
+use super::environment;
 use super::feed_keep::FeedKeep;
 use super::input::FieldArgs;
 use super::rate::Rate;
@@ -22,6 +23,7 @@ Examples:
   onecopy serve --data pages
   onecopy serve --data pages --threshold 0.9 --winner newer --memory 8G --queue 1G
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
+  onecopy serve --data pages --snapshots s3://bucket/onecopy --keep-snapshots 14
 
 Then, in another window:
   curl localhost:7171/pages -H 'Content-Type: application/json' -d '{\"id\": \"a\", \"text\": \"words\"}'
@@ -75,6 +77,12 @@ pub struct ServeArgs {
     /// as 100M or 1G, or both: 30d,1G. Higher: a larger feed
     #[arg(long, value_name = "TIME|SIZE", default_value_t = FeedKeep::of_age(usual().feed_keep))]
     pub feed_keep: FeedKeep,
+    /// Make snapshots here when a client asks for one (POST /snapshots): a folder, or an address such as s3://bucket/onecopy
+    #[arg(long, value_name = "PLACE")]
+    pub snapshots: Option<String>,
+    /// Keep this many snapshots of the collection, and remove older ones [default: all]
+    #[arg(long, value_name = "N", requires = "snapshots", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep_snapshots: Option<u32>,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// Compare with this many threads. Never changes the answer [default: one per core]
@@ -181,6 +189,7 @@ impl ServeArgs {
         Ok(HttpOptions {
             tokens: self.token_files()?,
             folder: self.data.clone(),
+            snapshots: self.snapshot_job(),
             page_bytes: self.limits.max_page.0 as usize,
             idle: Duration::from_secs(idle.min(86_400)),
             grace: Duration::from_secs(self.limits.grace.min(86_400)),
@@ -188,6 +197,13 @@ impl ServeArgs {
             min_body_rate: self.limits.min_body_rate.into(),
             rate: self.limits.rate(),
         })
+    }
+
+    /// How snapshots are made.
+    fn snapshot_job(&self) -> Option<BackupJob> {
+        let to = Depot { place: self.snapshots.clone()?, environment: environment() };
+        let keep = self.keep_snapshots.map(|keep| keep as usize);
+        Some(BackupJob { data: self.data.clone(), to, keep })
     }
 
     /// The address to listen on: any with a token, else a loopback address.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use onecopy_engine::{Error, Opening, Service, ServiceOptions, Status, StatusKind};
+use onecopy_engine::{Error, Opening, Service, ServiceOptions, Status, StatusKind, resume_upgrade};
 use serde_json::value::RawValue;
 
 use crate::columns::shown;
@@ -19,6 +19,7 @@ pub fn open(data: &Path) -> Result<Service> {
 /// The same, with options.
 pub fn open_with(mut options: ServiceOptions) -> Result<Service> {
     options.opening = Opening::Existing;
+    resume_upgrade(&options.data)?;
     match Service::open(options.clone()) {
         Err(Error::CollectionInUse { .. }) => {
             options.opening = Opening::Read;
@@ -32,6 +33,7 @@ pub fn open_with(mut options: ServiceOptions) -> Result<Service> {
 pub fn open_alone(data: &Path) -> Result<Service> {
     let mut options = ServiceOptions::new(data);
     options.opening = Opening::Existing;
+    resume_upgrade(&options.data)?;
     Ok(Service::open(options)?)
 }
 

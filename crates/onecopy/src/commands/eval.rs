@@ -5,19 +5,18 @@ mod plot;
 mod tables;
 
 use std::fmt::Write;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use onecopy_engine::{Evaluation, Mistake, MistakeKind, eval};
 
 use crate::args::EvalArgs;
 use crate::columns::shown;
-use crate::commands::{WrongCall, print};
+use crate::commands::print;
 use crate::paint::{columns, wrap};
-use crate::picture::{png, svg};
+use crate::picture::{picture_format, write_picture};
 use crate::size::count;
 use crate::terminal::Terminal;
 use crate::width;
@@ -28,22 +27,15 @@ const ADDRESS: usize = 100;
 
 pub fn run(args: &EvalArgs) -> Result<ExitCode> {
     let job = args.job()?;
-    let format = args.plot.as_deref().map(format_of).transpose()?;
+    args.plot.as_deref().map(picture_format).transpose()?;
     // Nothing on disk can be left half done, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     let found = eval(&job, &terminal)?;
     terminal.end();
     // The evaluations are ordered by set, each with all methods.
     let sets: Vec<&[Evaluation]> = found.chunks(job.methods.len().max(1)).collect();
-    if let (Some(path), Some(format)) = (&args.plot, format) {
-        let figure = figure::figure(&sets);
-        let drawn = match format {
-            Format::Svg => svg(&figure).into_bytes(),
-            Format::Png => {
-                png(&figure).context("the figure is too large for PNG: give fewer sets, or .svg")?
-            }
-        };
-        std::fs::write(path, drawn).with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(path) = &args.plot {
+        write_picture(path, &figure::figure(&sets))?;
     }
     if args.json {
         print(&(serde_json::to_string_pretty(&found)? + "\n"))?;
@@ -51,25 +43,6 @@ pub fn run(args: &EvalArgs) -> Result<ExitCode> {
         print(&for_people(&sets, width::of_stdout()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The format of a figure.
-enum Format {
-    Svg,
-    Png,
-}
-
-/// The format that the ending of a file asks for.
-fn format_of(path: &Path) -> Result<Format> {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    match ending.as_deref() {
-        None | Some("svg") => Ok(Format::Svg),
-        Some("png") => Ok(Format::Png),
-        Some(other) => {
-            let reason = format!("--plot {} asks for a .{other} file", path.display());
-            Err(WrongCall(reason + ": give a name that ends in .svg or .png").into())
-        }
-    }
 }
 
 fn for_people(sets: &[&[Evaluation]], most: usize) -> String {

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use onecopy_engine::{ImportPlan, ImportRejection, Imported, Service, Stats, import, plan_import, settle};
+use onecopy_engine::{
+    ImportPlan, ImportRejection, Imported, Service, Stats, import, plan_import, settle, upgrade,
+};
 use serde_json::json;
 
 use crate::args::ImportArgs;
@@ -27,6 +29,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     let spool = Spool::beside(&args.data, &args.inputs)?;
     let plan = plan_import(&args.job(spool.folder.clone()), &terminal)?;
     let options = args.options(plan.config())?;
+    upgrade(&options, &terminal)?;
     let service = Service::open(options)?;
     let mut rejected = Rejected::new(args.rejected.as_deref())?;
     let imported = fill(&service, &plan, args, &terminal, &mut rejected);

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use onecopy_engine::Service;
+use onecopy_engine::{Note, Progress, Service, Stage, upgrade};
+use tokio::sync::watch;
 
 use crate::allocator;
 use crate::args::ServeArgs;
@@ -24,6 +25,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     if args.style() == Style::Json && !args.quiet {
         log_panics(&log);
     }
+    let progress = UpgradeLog { log: &log, stop: signals.stop.clone() };
+    if let Err(error) = upgrade(&options, &progress) {
+        log.end();
+        return Err(error.into());
+    }
     let service = Service::open(options)?;
     let greet = |address: SocketAddr| {
         if !args.quiet {
@@ -35,6 +41,26 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     log.end();
     served?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reports an upgrade in the log, and ends it when the service should stop.
+struct UpgradeLog<'a> {
+    log: &'a Log,
+    stop: watch::Receiver<bool>,
+}
+
+impl Progress for UpgradeLog<'_> {
+    fn begin(&self, stage: Stage, total: u64) {
+        self.log.event("upgrade", &format!("{}: {total} {}", stage.name(), stage.unit()));
+    }
+
+    fn note(&self, note: &Note) {
+        self.log.event("upgrade", &note.to_string());
+    }
+
+    fn stopped(&self) -> bool {
+        *self.stop.borrow()
+    }
 }
 
 /// The program prints one line of an error, so the cause must be in it.

@@ -10,9 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
+use onecopy_engine::utc;
 use serde::Serialize;
-
-use super::clock;
 
 /// The size of the buffer, in bytes.
 const WAITING_BYTES: usize = 4 << 20;
@@ -98,7 +97,7 @@ impl Log {
         if self.is_quiet && *code < 500 {
             return;
         }
-        let (time, ms) = (clock::utc(SystemTime::now()), took.as_secs_f64() * 1e3);
+        let (time, ms) = (utc(SystemTime::now()), took.as_secs_f64() * 1e3);
         match self.style {
             Style::Plain => {
                 let error = error.map_or(String::new(), |error| format!(": {}", one_line(error)));
@@ -121,7 +120,7 @@ impl Log {
 
     /// Logs an event that operators must know, even if the log is quiet.
     pub fn failure(&self, event: &str, said: &str) {
-        let time = clock::utc(SystemTime::now());
+        let time = utc(SystemTime::now());
         match self.style {
             Style::Plain => self.put(&format!("{time} {event}: {}\n", one_line(said))),
             Style::Json => {

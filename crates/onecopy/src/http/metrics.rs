@@ -8,12 +8,14 @@ use onecopy_engine::Stats;
 
 use super::durations::Durations;
 use super::routes::ROUTES;
+use super::snapshots::SnapshotNumbers;
 
 /// The content type of the text.
 pub const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The status codes of the service. Others count as 500.
-const CODES: [u16; 16] = [200, 202, 400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 431, 500, 503, 505];
+const CODES: [u16; 17] =
+    [200, 202, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 429, 431, 500, 503, 505];
 
 /// Counts since the start.
 pub struct Metrics {
@@ -214,6 +216,17 @@ fn collection(stats: &Stats, text: &mut String) {
     ] {
         counter(text, name, help, value as f64);
     }
+}
+
+/// The numbers of snapshots.
+pub fn snapshots(numbers: &SnapshotNumbers, text: &mut String) {
+    let SnapshotNumbers { running, made, failures, ended, took, bytes, .. } = numbers;
+    gauge(text, "snapshot_running", "Whether a snapshot is being made.", f64::from(*running));
+    gauge(text, "snapshot_timestamp_seconds", "The end of the last snapshot.", *ended as f64);
+    gauge(text, "snapshot_duration_seconds", "The duration of the last snapshot.", took.as_secs_f64());
+    gauge(text, "snapshot_bytes", "The bytes that the last snapshot wrote.", *bytes as f64);
+    counter(text, "snapshots_total", "Snapshots made.", *made as f64);
+    counter(text, "snapshots_failed_total", "Snapshots that failed.", *failures as f64);
 }
 
 /// Appends a number that can fall.

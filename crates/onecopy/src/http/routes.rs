@@ -8,6 +8,7 @@ mod listing;
 pub mod names;
 pub mod pages;
 pub mod refine;
+pub mod snapshots;
 
 use hyper::Method;
 
@@ -28,6 +29,8 @@ pub enum Endpoint {
     Feed,
     Query,
     Refine,
+    MakeSnapshot,
+    Snapshots,
     Stats,
     Health,
     Ready,
@@ -49,9 +52,11 @@ impl Route {
     /// The access that a client needs.
     pub fn access(&self) -> Access {
         match self.endpoint {
-            Endpoint::PutPages | Endpoint::DeletePage | Endpoint::DeadPage | Endpoint::Repair => {
-                Access::Write
-            }
+            Endpoint::PutPages
+            | Endpoint::DeletePage
+            | Endpoint::DeadPage
+            | Endpoint::Repair
+            | Endpoint::MakeSnapshot => Access::Write,
             _ => Access::Read,
         }
     }
@@ -97,6 +102,8 @@ pub const ROUTES: &[Route] = &[
     ),
     route("POST", "/query", Endpoint::Query, "get the status that a page would have if it were put"),
     route("POST", "/refine", Endpoint::Refine, "group ranked search results: {\"results\": [RESULT, ...]}"),
+    route("POST", "/snapshots", Endpoint::MakeSnapshot, "begin a snapshot of the collection, for a backup"),
+    route("GET", "/snapshots", Endpoint::Snapshots, "list the snapshots"),
     route("GET", "/stats", Endpoint::Stats, "get numbers about the collection"),
     route("GET", "/health", Endpoint::Health, "check that the process is alive"),
     route("GET", "/ready", Endpoint::Ready, "check that the service accepts changes"),

@@ -27,7 +27,8 @@ use super::metrics::{ConnectionCounts, Metrics};
 use super::rate::{Client, Rates};
 use super::reply::{Body, Outcome, Response};
 use super::routes::{Endpoint, ROUTES, RouteMatch, find};
-use super::routes::{about, feed, groups, pages, refine};
+use super::routes::{about, feed, groups, pages, refine, snapshots};
+use super::snapshots::Snapshots;
 
 /// The time limit from the headers of a request to the start of the answer.
 const REQUEST_TIME: Duration = Duration::from_secs(75);
@@ -50,6 +51,7 @@ pub struct Server {
     pub rates: Rates,
     pub idle: Arc<IdleConnections>,
     pub taking: Taking,
+    pub snapshots: Arc<Snapshots>,
     /// The collection's folder.
     pub folder: PathBuf,
     /// The longest record.
@@ -238,6 +240,8 @@ async fn dispatch(
         Endpoint::Group => groups::one(server, &request, open).await,
         Endpoint::Repair => groups::repair(server, &request, open).await,
         Endpoint::Feed => feed::feed(server, &request).await,
+        Endpoint::MakeSnapshot => snapshots::make(server, &request),
+        Endpoint::Snapshots => snapshots::list(server, &request).await,
         Endpoint::Stats => about::stats(server, &request).await,
         Endpoint::Metrics => about::metrics(server, &request).await,
         Endpoint::Index => about::index(&request),

@@ -10,7 +10,7 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 14] = [
+    const COMMANDS: [&str; 16] = [
         "dedup",
         "explain",
         "compare",
@@ -22,6 +22,8 @@ fn help_shows_the_commands_and_examples() {
         "groups",
         "pages",
         "check",
+        "backup",
+        "restore",
         "methods",
         "completions",
         "man",

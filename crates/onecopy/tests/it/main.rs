@@ -10,10 +10,12 @@ mod warc; //      archives made of records, packed in every way, and a strict re
 
 // Tests.
 mod archives; //  WARC, WET and ARC: pages are found in any record, and kept archives are unchanged
+mod backup; //    snapshots of a collection, and collections restored from them
 mod choices; //   flags decide which page wins, which fields are read and which text is compared
 mod collection; // `import`, `export`, `status`, `groups` and `check`: a collection on disk, without a server
 mod compare; //   `compare` measures two pages and shows what matched
 mod contract; //  the result files: their fields and counts, and that no record is lost
+mod cost; //      `cost` compares the machines of schemes, by given and measured numbers
 mod crash; //     a service that is killed or stopped keeps every acknowledged change
 mod damage; //    damaged and overlong records of archives cost only themselves
 mod eval; //      `eval` counts right and wrong pairs of labelled sets as computed by hand
@@ -36,10 +38,12 @@ mod openapi; //   random requests from the served openapi.json: every answer con
 mod operate; //   signals, tokens and full disks: what operators do, and what the log says about it
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
+mod package; //   the Python package: its wheel, its tests, and that its dependencies are those of the program
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on
 mod proxy; //     `proxy`: answers of search engines without repeats, and all else unchanged
+mod rank; //      `rank` scores pages by their links, and `dedup` uses the scores
 mod rates; //     clients that ask too often or send too slowly
 mod readers; //   third-party readers of WARC and Parquet read kept files correctly
 mod refine; //    `refine`, `POST /refine` and `tag`: each content of search results once

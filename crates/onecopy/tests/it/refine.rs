@@ -183,8 +183,9 @@ fn bad_input_gets_a_clear_answer() {
 #[test]
 fn ten_thousand_results_are_refined() {
     let folder = tempdir().expect("a folder");
-    let text =
-        |n: u32| format!("{} {}", topic(&format!("t{}x", n % 5_000)), if n % 3 == 0 { "end" } else { "" });
+    let text = |n: u32| {
+        format!("{} {}", topic(&format!("t{}x", n % 5_000)), if n.is_multiple_of(3) { "end" } else { "" })
+    };
     let results: Vec<Value> = (0..10_000).map(|n| json!({"id": n, "title": n, "text": text(n)})).collect();
     let found = document(refine(folder.path(), &json!(results).to_string()));
     assert_eq!((found["groups"].as_u64(), found["repeats"].as_u64()), (Some(5_000), Some(5_000)));

@@ -50,7 +50,7 @@ fn write_crawl(folder: &Path, pages: usize) {
 
 /// A store and its settings for the program.
 #[derive(Clone)]
-struct Remote {
+pub struct Remote {
     scheme: &'static str,
     variables: Vec<(&'static str, String)>,
 }
@@ -68,11 +68,15 @@ impl Remote {
         self
     }
 
+    /// A call of the program with only these variables.
+    pub fn settings(&self, call: Call) -> Call {
+        self.variables.iter().fold(call.without_variables(), |call, (name, value)| call.variable(name, value))
+    }
+
     /// `dedup` of files and addresses, by a program with only these variables.
     fn dedup(&self, inputs: &[&str], out: &Path) -> Call {
-        let call = onecopy(["dedup", "--quiet"]).arg("--out").arg(out).without_variables();
-        let call = inputs.iter().fold(call, |call, input| call.arg(*input));
-        self.variables.iter().fold(call, |call, (name, value)| call.variable(name, value))
+        let call = onecopy(["dedup", "--quiet"]).arg("--out").arg(out);
+        self.settings(inputs.iter().fold(call, |call, input| call.arg(*input)))
     }
 
     /// Asserts that an address fails with an error that contains these words.
@@ -140,6 +144,14 @@ fn s3_bucket(pages: usize) -> (TempDir, SocketAddr) {
     write_crawl(&root.path().join("pages/crawl"), pages);
     let address = serve_s3(root.path());
     (root, address)
+}
+
+/// An empty S3 bucket `pages`.
+pub fn s3_for_backups() -> (TempDir, Remote) {
+    let root = tempdir().expect("a folder");
+    fs::create_dir(root.path().join("pages")).expect("a bucket");
+    let store = s3_at(serve_s3(root.path()));
+    (root, store)
 }
 
 fn s3() -> Remote {

@@ -16,28 +16,52 @@ const LINKS_LIMIT: usize = 10_000;
 /// The longest link in bytes. Longer ones hold data, not an address.
 const LINK_BYTES: usize = 2048;
 
+/// A link of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutLink {
+    /// The absolute address that it leads to.
+    pub to: String,
+    /// Whether its author does not vouch for it (`rel=nofollow`).
+    pub nofollow: bool,
+}
+
 /// Appends a hash for each link of the page `html`, in order. The hash is of the identity of the linked address.
 /// `address` is where the page was fetched. Links within the page and links that are not http or https are skipped.
 pub fn links(html: &str, address: Option<&str>, rules: &AddressRules, out: &mut Vec<u64>) {
-    let base = base(html, address.unwrap_or_default());
     let mut name = String::new();
+    each_link(html, address.unwrap_or_default(), |link| {
+        identity(&link.to, rules, &mut name);
+        out.push(digest(name.as_bytes()));
+    });
+}
+
+/// Calls `each` with the links of the page `html`, in order. The same links are skipped as by [`links`].
+pub fn each_link(html: &str, address: &str, each: impl FnMut(OutLink)) {
+    let base = base(html, address);
     let tags = Visible::new(html).filter_map(|token| match token {
-        Token::Open(open) if open.tag == Tag::A => href(open.attributes),
+        Token::Open(open) if open.tag == Tag::A => Some((href(open.attributes)?, open.attributes)),
         _ => None,
     });
-    let targets = tags.filter_map(|link| resolve(&base, &link));
-    out.extend(targets.take(LINKS_LIMIT).map(|target| {
-        identity(&target, rules, &mut name);
-        digest(name.as_bytes())
-    }));
+    let targets = tags.filter_map(|(link, attributes)| {
+        Some(OutLink { to: resolve(&base, &link)?, nofollow: is_nofollow(attributes) })
+    });
+    targets.take(LINKS_LIMIT).for_each(each);
 }
 
 /// The address in these attributes, as written. The first of several counts, as in a browser.
 fn href(attributes: &[u8]) -> Option<String> {
-    let (_, value) = Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(b"href"))?;
-    let value = value.trim_ascii();
+    let value = attribute(attributes, b"href")?.trim_ascii();
     let leads_out = !value.is_empty() && value.len() <= LINK_BYTES && value[0] != b'#';
     leads_out.then(|| decoded(value))
+}
+
+fn is_nofollow(attributes: &[u8]) -> bool {
+    let words = attribute(attributes, b"rel").unwrap_or_default();
+    words.split(u8::is_ascii_whitespace).any(|word| word.eq_ignore_ascii_case(b"nofollow"))
+}
+
+fn attribute<'a>(attributes: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
+    Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
 }
 
 fn decoded(value: &[u8]) -> String {
@@ -82,6 +106,15 @@ mod tests {
         );
         check("<base href=/x/><a href=c href=d>", &["http://site.example/x/c"]);
         check("<a href='/c#part'>", &["http://site.example/c"]);
+    }
+
+    #[test]
+    fn an_author_need_not_vouch_for_a_link() {
+        let mut found = Vec::new();
+        let html = "<a href=/a rel='ugc NOFOLLOW'><a rel=nofollower href=/b><a href=/c>";
+        each_link(html, "http://site.example/", |link| found.push((link.to, link.nofollow)));
+        let link = |path: &str, nofollow| (format!("http://site.example{path}"), nofollow);
+        assert_eq!(found, [link("/a", true), link("/b", false), link("/c", false)]);
     }
 
     #[test]

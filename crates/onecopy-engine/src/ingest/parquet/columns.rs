@@ -55,9 +55,9 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
         let kind = leaf.and_then(|leaf| kind(&schema.column(leaf))).filter(|&kind| suits(field, kind));
         if let (Some(leaf), Some(kind)) = (leaf, kind) {
             found.push((place, Column { key: key(top.name()), field, leaf, kind }));
-        } else if is_chosen(fields, top.name()) {
+        } else if fields.named().any(|(_, name)| name == top.name()) {
             return Err(wrong(
-                format!("its column `{}` cannot be the {}", top.name(), called(field)),
+                format!("its column `{}` cannot be the {}", top.name(), field.called()),
                 schema,
             ));
         }
@@ -65,7 +65,8 @@ pub(super) fn choose(file: &ParquetMetaData, fields: &Fields) -> Result<Vec<Colu
     found.extend(nested(schema, &names)?);
     found.sort_by_key(|(place, column)| (column.field as u8, *place));
     let columns = without_needless(found.into_iter().map(|(_, column)| column).collect(), file);
-    if !columns.iter().any(|column| matches!(column.field, Field::Text | Field::Html)) {
+    let has_text = columns.iter().any(|column| matches!(column.field, Field::Text | Field::Html));
+    if !has_text && names.asks_text() {
         return Err(wrong(
             format!("it has no text: none of the columns {} is there", names.text_names()),
             schema,
@@ -84,7 +85,7 @@ fn nested(schema: &SchemaDescriptor, names: &FieldNames) -> Result<Vec<(u8, Colu
         let Some((field, place)) = names.meaning(&path).filter(|_| names.is_nested(&path)) else { continue };
         let kind = kind(&column).filter(|&kind| suits(field, kind) && column.max_rep_level() == 0);
         let Some(kind) = kind else {
-            return Err(wrong(format!("its field `{path}` cannot be the {}", called(field)), schema));
+            return Err(wrong(format!("its field `{path}` cannot be the {}", field.called()), schema));
         };
         found.push((place + 1, Column { key: key(&path), field, leaf, kind }));
     }
@@ -122,32 +123,15 @@ fn is_top(column: &ColumnDescriptor, name: &str) -> bool {
     matches!(column.path().parts(), [part] if part == name) && column.max_rep_level() == 0
 }
 
-fn is_chosen(fields: &Fields, name: &str) -> bool {
-    let Fields { text, id, url, time, popularity, redirect, canonical } = fields;
-    let given = [text, id, url, time, popularity, redirect, canonical];
-    given.iter().any(|given| given.as_deref() == Some(name))
-}
-
 fn suits(field: Field, kind: Kind) -> bool {
     match field {
         Field::Text | Field::Html | Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
             kind == Kind::Text
         }
+        Field::Links => kind == Kind::Text,
         Field::Id => matches!(kind, Kind::Text | Kind::Uuid | Kind::Signed | Kind::Unsigned),
         Field::Time => kind != Kind::Uuid,
         Field::Popularity => matches!(kind, Kind::Signed | Kind::Unsigned | Kind::Float),
-    }
-}
-
-fn called(field: Field) -> &'static str {
-    match field {
-        Field::Text | Field::Html => "text: it is not a column of text",
-        Field::Id => "id: it is neither text nor whole numbers",
-        Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
-            "address: it is not a column of text"
-        }
-        Field::Time => "time: it has no times",
-        Field::Popularity => "popularity: it has no numbers",
     }
 }
 

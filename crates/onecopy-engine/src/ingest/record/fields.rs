@@ -14,10 +14,27 @@ pub(crate) enum Field {
     Redirect,
     Canonical,
     Revisit,
+    Links,
+}
+
+impl Field {
+    /// The words for an error about a column of the wrong type: it cannot be this.
+    pub(in crate::ingest) fn called(self) -> &'static str {
+        match self {
+            Field::Text | Field::Html => "text: it is not a column of text",
+            Field::Id => "id: it is neither text nor whole numbers",
+            Field::Url | Field::Redirect | Field::Canonical | Field::Revisit => {
+                "address: it is not a column of text"
+            }
+            Field::Time => "time: it has no times",
+            Field::Popularity => "popularity: it has no numbers",
+            Field::Links => "links: it is not a column of text",
+        }
+    }
 }
 
 /// How many kinds of field there are.
-pub(crate) const FIELDS: usize = 9;
+pub(crate) const FIELDS: usize = 10;
 
 /// The usual names, best first within a field.
 const USUAL: [(Field, &[&str]); FIELDS] = [
@@ -33,11 +50,23 @@ const USUAL: [(Field, &[&str]); FIELDS] = [
     (Field::Redirect, &["redirect", "redirect_url", "redirect_to", "redirects_to"]),
     (Field::Canonical, &["canonical", "canonical_url", "canonical_link"]),
     (Field::Revisit, &["revisit"]),
+    // Only a ranking asks for links.
+    (Field::Links, &[]),
 ];
+
+/// The names of fields that are looked for if a job names no others: those of text and HTML, and those of the rest.
+pub fn usual_field_names() -> [Vec<&'static str>; 2] {
+    let is_text = |field: Field| matches!(field, Field::Text | Field::Html);
+    [true, false].map(|text| {
+        let chosen = USUAL.iter().filter(|(field, _)| is_text(*field) == text);
+        chosen.flat_map(|(_, names)| names.iter().copied()).collect()
+    })
+}
 
 /// Names and their meanings. If a record uses several names for one meaning, the one listed first wins.
 pub(crate) struct FieldNames {
     names: Vec<(String, Field, u8)>,
+    asks_text: bool,
 }
 
 impl FieldNames {
@@ -54,7 +83,7 @@ impl FieldNames {
                 }
             }
         }
-        FieldNames { names }
+        FieldNames { names, asks_text: fields.links.is_none() }
     }
 
     /// The meaning of the field `name`, and the rank of that name for the meaning.
@@ -71,6 +100,11 @@ impl FieldNames {
     pub(crate) fn below<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, Field)> {
         let rest = move |known: &'a str| known.strip_prefix(name)?.strip_prefix('.');
         self.names.iter().filter_map(move |(known, field, _)| Some((rest(known)?, *field)))
+    }
+
+    /// Whether a record is of no use without a text. A ranking reads only links.
+    pub(crate) fn asks_text(&self) -> bool {
+        self.asks_text
     }
 
     /// The names of text fields, for an error message.
@@ -90,6 +124,7 @@ fn given(fields: &Fields, field: Field) -> Option<&String> {
         Field::Popularity => fields.popularity.as_ref(),
         Field::Redirect => fields.redirect.as_ref(),
         Field::Canonical => fields.canonical.as_ref(),
+        Field::Links => fields.links.as_ref(),
     }
 }
 

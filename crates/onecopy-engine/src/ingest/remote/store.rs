@@ -96,7 +96,7 @@ impl Stores {
         }
     }
 
-    fn store(&self, address: &StoreAddress) -> object_store::Result<Arc<dyn ObjectStore>> {
+    pub(super) fn store(&self, address: &StoreAddress) -> object_store::Result<Arc<dyn ObjectStore>> {
         let name = format!("{:?} {}", address.scheme, address.bucket);
         if let Some(store) = self.known().get(&name) {
             return Ok(store.clone());

@@ -62,7 +62,7 @@ struct Header {
     /// The used columns, best first within a field.
     columns: Vec<Column>,
     /// The last of them that may be the text of a page. If the others are empty, it is the text even if empty.
-    last_text: usize,
+    last_text: Option<usize>,
 }
 
 struct Column {
@@ -130,9 +130,10 @@ impl TableSplit {
         let cells = (0..self.fields).map(|number| String::from_utf8_lossy(self.cell(number)));
         self.titles = cells.map(|cell| cell.trim_start_matches('\u{feff}').trim().to_owned()).collect();
         let columns = columns(&self.titles, &self.names);
-        let Some(last_text) = columns.iter().rposition(|column| is_text(column.field)) else {
+        let last_text = columns.iter().rposition(|column| is_text(column.field));
+        if last_text.is_none() && self.names.asks_text() {
             return SplitEvent::Refused(without_text(&self.titles, &self.names));
-        };
+        }
         self.header = Some(Header { fields: self.fields, columns, last_text });
         SplitEvent::Header
     }
@@ -193,7 +194,7 @@ impl Split for TableSplit {
             let cell = self.cell(column.number);
             let yields =
                 last.is_some_and(|last| last == column.field || is_text(last) && is_text(column.field));
-            if yields || (cell.is_empty() && number != header.last_text) {
+            if yields || (cell.is_empty() && Some(number) != header.last_text) {
                 continue;
             }
             if last.is_some() {

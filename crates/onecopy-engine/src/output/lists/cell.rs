@@ -15,14 +15,14 @@ pub(in crate::output) enum Cell<'a> {
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ColumnKind {
+pub(in crate::output) enum ColumnKind {
     Text,
     Number,
     Real,
 }
 
 /// A column: its name and its type.
-pub(super) type Column = (&'static str, ColumnKind);
+pub(in crate::output) type Column = (&'static str, ColumnKind);
 
 impl Cell<'_> {
     /// Appends the value as JSON.
@@ -42,7 +42,11 @@ fn push(out: &mut String, number: std::fmt::Arguments) {
 }
 
 /// Appends a row as a JSON object, without absent cells.
-pub(super) fn object<'a>(names: impl Iterator<Item = &'static str>, cells: &[Cell<'a>], out: &mut String) {
+pub(in crate::output) fn object<'a>(
+    names: impl Iterator<Item = &'static str>,
+    cells: &[Cell<'a>],
+    out: &mut String,
+) {
     out.push('{');
     let start = out.len();
     for (name, cell) in names.zip(cells).filter(|(_, cell)| **cell != Cell::Absent) {

@@ -5,15 +5,17 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::cell::{Cell, Column, object, plain};
+use super::returned::ListTable;
 use super::table::Table;
 use crate::error::{At, Result};
-use crate::job::Outputs;
+use crate::job::{KeptPages, Outputs};
 
 /// A list that is being written.
 pub(super) struct List {
     columns: &'static [Column],
-    lines: TextFile,
+    lines: Option<TextFile>,
     table: Option<Table>,
+    returned: Option<ListTable>,
     buffer: String,
 }
 
@@ -25,43 +27,52 @@ impl List {
         columns: &'static [Column],
         outputs: Outputs,
     ) -> Result<List> {
-        let lines = TextFile::create(folder.join(format!("{name}.jsonl")))?;
+        if outputs.kept == KeptPages::Returned {
+            let returned = Some(ListTable::new(columns));
+            return Ok(List { columns, lines: None, table: None, returned, buffer: String::new() });
+        }
+        let lines = Some(TextFile::create(folder.join(format!("{name}.jsonl")))?);
         let path = folder.join(format!("{name}.parquet"));
         let table = outputs.parquet.then(|| Table::create(path, columns)).transpose()?;
-        Ok(List { columns, lines, table, buffer: String::new() })
+        Ok(List { columns, lines, table, returned: None, buffer: String::new() })
     }
 
     /// Adds a row to every form.
     pub(super) fn row(&mut self, cells: &[Cell]) -> Result<()> {
-        self.buffer.clear();
-        object(self.columns.iter().map(|column| column.0), cells, &mut self.buffer);
-        self.lines.line(&self.buffer)?;
+        if let Some(lines) = &mut self.lines {
+            self.buffer.clear();
+            object(self.columns.iter().map(|column| column.0), cells, &mut self.buffer);
+            lines.line(&self.buffer)?;
+        }
         self.table_row(cells)
     }
 
     /// Adds a part of a line to the JSON Lines only.
     pub(super) fn part(&mut self, text: &str) -> Result<()> {
-        self.lines.part(text)
+        self.lines.as_mut().map_or(Ok(()), |lines| lines.part(text))
     }
 
     /// Adds a line, or its last part, to the JSON Lines only.
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
-        self.lines.line(text)
+        self.lines.as_mut().map_or(Ok(()), |lines| lines.line(text))
     }
 
     /// Whether the list is written as a table, too.
     pub(super) fn has_table(&self) -> bool {
-        self.table.is_some()
+        self.table.is_some() || self.returned.is_some()
     }
 
     /// Adds a row to the table only.
     pub(super) fn table_row(&mut self, cells: &[Cell]) -> Result<()> {
+        self.returned.iter_mut().for_each(|table| table.row(cells));
         self.table.as_mut().map_or(Ok(()), |table| table.row(cells))
     }
 
-    pub(super) fn finish(self) -> Result<()> {
-        self.lines.finish()?;
-        self.table.map_or(Ok(()), Table::finish)
+    /// Ends the list. Returns it if it is in memory.
+    pub(super) fn finish(self) -> Result<ListTable> {
+        self.lines.map_or(Ok(()), TextFile::finish)?;
+        self.table.map_or(Ok(()), Table::finish)?;
+        Ok(self.returned.unwrap_or_default())
     }
 }
 

@@ -7,15 +7,20 @@ use onecopy_core::{Decision, PageId};
 use super::cell::{Cell, object};
 use super::columns::{GROUP, GROUPS, PLACE};
 use super::forms::List;
-use super::{Lists, status};
+use super::{ListTable, Lists, status};
 use crate::batch::Member;
 use crate::error::Result;
 use crate::output::names::{Named, Names};
 use crate::report::Counts;
 
 impl Lists<'_> {
-    /// Writes the groups. Returns the group of each page, zero for none.
-    pub(super) fn groups(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<Vec<u32>> {
+    /// Writes the groups. Returns the group of each page, zero for none, and the list if it is in memory.
+    pub(super) fn groups(
+        &self,
+        names: &Names,
+        folder: &Path,
+        counts: &mut Counts,
+    ) -> Result<(Vec<u32>, ListTable)> {
         let mut of_page = vec![0; self.segments.pages()];
         let mut out = List::create(folder, "groups", GROUPS, self.outputs)?;
         for group in self.decisions.grouped().chunk_by(|a, b| a.group == b.group) {
@@ -27,8 +32,7 @@ impl Lists<'_> {
             self.group(counts.groups, &pages, names, &mut out)?;
         }
         self.progress.advance(self.segments.len() as u64);
-        out.finish()?;
-        Ok(of_page)
+        Ok((of_page, out.finish()?))
     }
 
     /// Writes the group with this number. Its pages are given best first.

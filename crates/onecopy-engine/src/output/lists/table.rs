@@ -21,7 +21,7 @@ use crate::ingest::guarded;
 const GROUP_BYTES: usize = 4 << 20;
 
 /// A Parquet file that is being written.
-pub(super) struct Table {
+pub(in crate::output) struct Table {
     writer: SerializedFileWriter<File>,
     columns: Vec<Values>,
     bytes: usize,
@@ -41,7 +41,7 @@ enum TypedValues {
 }
 
 impl Table {
-    pub(super) fn create(path: PathBuf, columns: &[Column]) -> Result<Table> {
+    pub(in crate::output) fn create(path: PathBuf, columns: &[Column]) -> Result<Table> {
         let file = File::create(&path).at("create", &path)?;
         let writer = guarded(|| {
             let zstd = Compression::ZSTD(ZstdLevel::default());
@@ -53,14 +53,14 @@ impl Table {
         Ok(Table { writer, columns, bytes: 0, path })
     }
 
-    pub(super) fn row(&mut self, cells: &[Cell]) -> Result<()> {
+    pub(in crate::output) fn row(&mut self, cells: &[Cell]) -> Result<()> {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             self.bytes += column.push(cell);
         }
         if self.bytes < GROUP_BYTES { Ok(()) } else { self.flush() }
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(in crate::output) fn finish(mut self) -> Result<()> {
         self.flush()?;
         let Table { writer, path, .. } = self;
         guarded(|| writer.close()).map(drop).at("write", &path)

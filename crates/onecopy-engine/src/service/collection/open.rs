@@ -1,22 +1,18 @@
 //! Opens the tables of a collection: checks its format, configuration and method.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
 use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
-use onecopy_store::{Backend, Folder, Heads, Look, Open, Snapshot, Tables};
+use onecopy_store::{Backend, Folder, Heads, Look, Open, Tables};
 
+use super::facts::{FORMAT, Facts, ID, RESTORING, TABLES, new_id};
 use crate::error::{Error, Result};
 use crate::service::{Opening, ServiceOptions};
-
-/// The version of everything that a collection's folder holds.
-const FORMAT: u32 = 3;
-
-/// The file that makes a folder a collection.
-const TABLES: &str = "tables.redb";
 
 /// Refuses a folder without a collection, unless one may be begun there, and one that lost its tables. Nothing is written
 /// before.
 pub(super) fn check_files(folder: &dyn Folder, options: &ServiceOptions) -> Result<()> {
+    if folder.open(RESTORING, Open::Read).is_ok() {
+        return Err(Error::RestoreUnfinished { folder: options.data.clone() });
+    }
     let length = folder.open(TABLES, Open::Read).and_then(|file| file.len()).unwrap_or(0);
     if length > 0 {
         return Ok(());
@@ -64,15 +60,13 @@ pub(super) fn locked(options: &ServiceOptions, error: std::io::Error) -> Error {
 pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOptions) -> Result<Config> {
     let snapshot = tables.snapshot()?;
     let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
-    let (format, stored) = (snapshot.meta("format")?, snapshot.meta("config")?);
-    let is_begun = format.is_some();
-    if let Some(format) = format.filter(|format| *format != FORMAT.to_le_bytes()) {
-        let found = format.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let (facts, stored) = (Facts::of(&snapshot)?, snapshot.meta("config")?);
+    let is_begun = facts.format.is_some();
+    if let Some(found) = facts.format.filter(|format| *format != FORMAT) {
         return Err(Error::CollectionFormat { folder: options.data.clone(), found, expected: FORMAT });
     }
-    let found = answer_version(snapshot.meta("answers")?.as_deref());
-    if is_begun && found != ANSWER_VERSION {
-        let (folder, expected) = (options.data.clone(), ANSWER_VERSION);
+    if is_begun && facts.answers != ANSWER_VERSION {
+        let (folder, found, expected) = (options.data.clone(), facts.answers, ANSWER_VERSION);
         return Err(Error::CollectionAnswers { folder, found, expected });
     }
     if is_begun && stored.is_none() {
@@ -102,25 +96,6 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
     Ok(stored)
 }
 
-/// The entry of the metadata with the collection's name.
-const ID: &str = "id";
-
-/// The name of a collection, which no other has.
-pub(super) fn id(snapshot: &Snapshot) -> Result<String> {
-    Ok(String::from_utf8_lossy(&snapshot.meta(ID)?.unwrap_or_default()).into_owned())
-}
-
-/// A random name. The hasher of the standard library is seeded by the system.
-fn new_id() -> String {
-    format!("{:016x}", RandomState::new().build_hasher().finish())
-}
-
-/// The version of a collection's answers. Collections of onecopy 0.1 store no number and have version 1. An unreadable
-/// number is no version.
-fn answer_version(stored: Option<&[u8]>) -> u32 {
-    stored.map_or(1, |bytes| bytes.try_into().map_or(0, u32::from_le_bytes))
-}
-
 /// Refuses methods that cannot be updated page by page.
 pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
     if method.search() != Search::Keys {
@@ -130,16 +105,4 @@ pub(super) fn check_method(config: &Config, method: &dyn Method) -> Result<()> {
         return Err(Error::CollectionMarkets { count: config.markets.len() });
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_collection_without_a_number_has_answers_of_version_1() {
-        assert_eq!(answer_version(None), 1);
-        assert_eq!(answer_version(Some(&7u32.to_le_bytes())), 7);
-        assert_eq!(answer_version(Some(b"x")), 0);
-    }
 }

@@ -149,7 +149,7 @@ impl Clerk<'_> {
     ) -> Result<()> {
         let mut rest = changes.into_iter().peekable();
         while rest.peek().is_some() {
-            self.wait()?;
+            wait_for_room(self.service, self.progress)?;
             let (numbers, versions): (Vec<usize>, Vec<_>) = rest.by_ref().take(GROUP).unzip();
             for (number, answer) in
                 numbers.into_iter().zip(accept_versions(&self.service.collection, versions))
@@ -163,23 +163,23 @@ impl Clerk<'_> {
         Ok(())
     }
 
-    /// Waits while the queue is full.
-    fn wait(&self) -> Result<()> {
-        loop {
-            if self.progress.stopped() {
-                return Err(Error::Stopped);
-            }
-            match self.service.collection.queue.refusal() {
-                None => return Ok(()),
-                Some(Refusal::Full(_)) => self.service.drain(PATIENCE),
-                Some(refusal) => return judged(Err(refusal)).map(drop),
-            };
-        }
-    }
-
     fn reject(&mut self, rejection: ImportRejection) -> Result<()> {
         self.imported.rejected += 1;
         (self.rejected)(&rejection)
+    }
+}
+
+/// Waits while the queue is full.
+pub(in crate::service) fn wait_for_room(service: &Service, progress: &dyn Progress) -> Result<()> {
+    loop {
+        if progress.stopped() {
+            return Err(Error::Stopped);
+        }
+        match service.collection.queue.refusal() {
+            None => return Ok(()),
+            Some(Refusal::Full(_)) => service.drain(PATIENCE),
+            Some(refusal) => return judged(Err(refusal)).map(drop),
+        };
     }
 }
 

@@ -46,6 +46,7 @@ impl ImportReading {
     /// What opens its sources.
     pub(crate) fn opener(&self, reach: Reach, needs: Needs) -> Opener {
         Opener {
+            rows: None,
             reach,
             fields: self.fields.clone(),
             limits: self.limits.clone(),

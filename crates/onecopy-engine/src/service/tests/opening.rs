@@ -13,7 +13,7 @@ fn try_open(disk: &Volatile, opening: Opening) -> Result<Service> {
     Service::open_tuned(Arc::new(disk.clone()), options(opening), Tuning::small())
 }
 
-fn put(service: &Service, page: usize, round: usize) {
+pub(super) fn put(service: &Service, page: usize, round: usize) {
     // Every third page has a copy, and a round changes all texts.
     let text = format!("text {round} of the pages {} and its copy with some more words", page / 3);
     let line = json!({"id": format!("p{page}"), "text": text}).to_string();
@@ -63,7 +63,7 @@ fn lost_tables_are_not_replaced_by_empty_ones() {
 }
 
 /// All pages, as a reader sees them.
-fn seen(service: &Service) -> Vec<String> {
+pub(super) fn seen(service: &Service) -> Vec<String> {
     let mut lines = Vec::new();
     let add = &mut |view: PageView| {
         assert_eq!(view.damaged, None);

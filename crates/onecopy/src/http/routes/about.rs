@@ -67,7 +67,8 @@ pub async fn stats<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
 pub async fn metrics<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     none(request)?;
     let stats = numbers(server).await?;
-    let text = server.metrics.text(&stats, must_be_ready(server).is_ok(), server.log.lost());
+    let mut text = server.metrics.text(&stats, must_be_ready(server).is_ok(), server.log.lost());
+    metrics::snapshots(&server.snapshots.numbers(), &mut text);
     Ok(whole(StatusCode::OK, metrics::KIND, text))
 }
 

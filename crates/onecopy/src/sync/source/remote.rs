@@ -145,11 +145,11 @@ impl Source for RemoteSource {
     }
 
     fn lookup(&mut self, names: &[Box<RawValue>]) -> Result<Vec<Row>> {
-        let dead = |name: &Box<RawValue>| {
+        let dead = |name: &RawValue| {
             let line = json!({"page": name, "status": "dead", "settled": true}).to_string();
             Ok((0, serde_json::from_str(&line)?))
         };
-        self.statuses(names.iter().map(dead).collect::<Result<_>>()?)
+        self.statuses(names.iter().map(|name| dead(name)).collect::<Result<_>>()?)
     }
 }
 

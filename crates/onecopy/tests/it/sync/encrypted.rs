@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
 use super::database::Database;
-use super::{expected, sync};
+use super::expected;
 use crate::collection::on;
 use crate::pages::{topic, write_records};
 
@@ -24,14 +24,11 @@ fn a_database_with_tls_is_written_to_if_it_is_trusted() {
     let plain = database.address().replace("127.0.0.1", "localhost");
     let target = format!("{plain}?sslmode=require");
     let trusting = |name: &str, target: &str| {
-        sync(folder.path(), target).variable("SSL_CERT_FILE", &certificate(name).display().to_string())
+        let call = on("sync", folder.path()).args("--retry-for 1h --to").arg(target);
+        call.variable("SSL_CERT_FILE", &certificate(name).display().to_string())
     };
     let begun = Instant::now();
-    trusting("other.pem", &target).args("--retry-for 1h").fail(1).says(&[
-        "UnknownIssuer",
-        "SSL_CERT_FILE",
-        "sslmode",
-    ]);
+    trusting("other.pem", &target).fail(1).says(&["UnknownIssuer", "SSL_CERT_FILE", "sslmode"]);
     assert!(begun.elapsed() < Duration::from_secs(60), "it does not wait");
     trusting("authority.pem", &target).succeed();
     assert_eq!(database.pages(), expected(folder.path()));

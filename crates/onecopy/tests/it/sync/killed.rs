@@ -1,13 +1,14 @@
 //! A sync that is killed again and again while pages change writes each change once, and misses none.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::database::Database;
 use super::engines::Engine;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, Reply};
 use super::{expected, sync};
 use crate::client::{Server, serve, try_ask};
 use crate::collection::on;
@@ -16,11 +17,15 @@ use crate::pages::{Random, window, write_corpus};
 const PAGES: u64 = 400;
 const KILLS: usize = 12;
 
-/// Notes every write of a row, so that a change that is written twice is seen.
+/// Notes every write of a row, so that a change that is written twice is seen. The cursor moves slowly, so that most kills
+/// come between a row and its cursor.
 const AUDIT: &str = "
 CREATE TABLE audit (id text, feed bigint);
 CREATE FUNCTION note() RETURNS trigger AS
     'BEGIN INSERT INTO audit VALUES (NEW.id, NEW.feed); RETURN NEW; END' LANGUAGE plpgsql;
+CREATE FUNCTION slow() RETURNS trigger AS
+    'BEGIN PERFORM pg_sleep(0.02); RETURN NEW; END' LANGUAGE plpgsql;
+CREATE TRIGGER slowed BEFORE UPDATE ON onecopy_cursor FOR EACH ROW EXECUTE FUNCTION slow();
 CREATE TRIGGER noted AFTER INSERT OR UPDATE ON onecopy_pages FOR EACH ROW EXECUTE FUNCTION note();";
 
 /// Changes pages until it is stopped.
@@ -91,23 +96,33 @@ fn a_killed_sync_into_a_search_engine_continues_and_misses_nothing() {
     on("import", folder.path()).arg(input).succeed();
     let index = Engine::Elasticsearch.index();
     index.add(expected(folder.path()).into_keys());
-    let known = index.clone();
-    let fixture = Fixture::start(move |request| Engine::Elasticsearch.answer(&known, request));
+    // After some requests the engine is down, and the sync is killed while it waits.
+    let (known, left) = (index.clone(), Arc::new(AtomicUsize::new(0)));
+    let (budget, refusals) = (left.clone(), Arc::new(AtomicUsize::new(0)));
+    let refused = refusals.clone();
+    let fixture = Fixture::start(move |request| {
+        let take = |left: usize| left.checked_sub(1);
+        let is_bulk = request.path.ends_with("/_bulk");
+        if is_bulk && budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            refused.fetch_add(1, Ordering::Relaxed);
+            return Reply(503, "", "down".into());
+        }
+        Engine::Elasticsearch.answer(&known, request)
+    });
     let target = Engine::Elasticsearch.target(&fixture.address);
     let mut kills = 0;
     for _ in 0..40 {
-        let mut running = sync(folder.path(), &target).args("--batch 10").start();
-        let before = index.entries().len();
-        // It is killed after some of its requests, wherever it is then.
-        while index.entries().len() < (before + 80).min(1_000)
-            && !running.ends_within(Duration::from_millis(1))
-        {}
+        left.store(8, Ordering::Relaxed);
+        refusals.store(0, Ordering::Relaxed);
+        let mut running = sync(folder.path(), &target).args("--batch 10 --quiet").start();
+        while refusals.load(Ordering::Relaxed) == 0 && !running.ends_within(Duration::from_millis(1)) {}
         running.kill();
         kills += usize::from(running.finish().was_killed());
         if index.entries().len() == 1_000 {
             break;
         }
     }
+    left.store(usize::MAX, Ordering::Relaxed);
     assert!(kills > 4, "killed {kills} times only");
     sync(folder.path(), &target).succeed();
     assert_eq!(index.entries(), expected(folder.path()));

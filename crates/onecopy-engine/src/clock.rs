@@ -1,4 +1,4 @@
-//! Times as the log writes them.
+//! Times as people read them, in logs and in names.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,0 +1,44 @@
+//! The Python package: a thin shell over the engine, the core and the program.
+//!
+//! Columns come and go as Arrow streams, without a copy of the text. Python threads run while Rust works.
+
+mod arrow;
+mod collection;
+mod dedup;
+mod error;
+mod export;
+mod lists;
+mod pages;
+mod program;
+mod progress;
+mod rows;
+mod stages;
+
+/// The compiled part of the package `onecopy`. Use `import onecopy`.
+#[pyo3::pymodule]
+mod _onecopy {
+    #[pymodule_export]
+    use super::arrow::ArrowTable;
+    #[pymodule_export]
+    use super::collection::RawCollection;
+    #[pymodule_export]
+    use super::dedup::{dedup_files, dedup_rows, field_names};
+    #[pymodule_export]
+    use super::error::OnecopyError;
+    #[pymodule_export]
+    use super::lists::columns;
+    #[pymodule_export]
+    use super::pages::{compare, extract};
+    #[pymodule_export]
+    use super::program::{methods, options, run};
+    #[pymodule_export]
+    use super::stages::{Rarity, keys, sketch, verdicts};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("ANSWER_VERSION", onecopy_core::ANSWER_VERSION)
+    }
+}

@@ -1,0 +1,99 @@
+//! The Python package: maturin builds a wheel, pip installs it, and its tests and guides run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::tempdir;
+
+use crate::python::{Python, run};
+
+const PACKAGES: [&str; 6] = [
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "pandas==3.1.1",
+    "polars==2.1.0",
+    "pyarrow==26.0.1",
+    "datasets==5.2.0",
+];
+/// The first build compiles all dependencies.
+const BUILDING: Duration = Duration::from_secs(1_200);
+const TESTING: Duration = Duration::from_secs(240);
+
+fn package() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../onecopy-python")
+}
+
+/// Builds the wheel below the target folder, and installs it into `site`.
+fn install(python: &Python, site: &Path) -> Result<(), String> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").to_owned();
+    let wheels = tempdir().expect("a folder");
+    let mut build = python.command();
+    build.args(["-m", "maturin", "build", "--locked", "--profile", "dev", "--out"]).arg(wheels.path());
+    build.arg("--manifest-path").arg(package().join("Cargo.toml")).env("CARGO_TARGET_DIR", target);
+    run(&mut build, BUILDING)?;
+    let made = fs::read_dir(wheels.path()).expect("a folder").flatten().map(|entry| entry.path());
+    let wheels: Vec<PathBuf> = made.collect();
+    let [wheel] = &wheels[..] else { return Err(format!("not one wheel, but {wheels:?}")) };
+    assert!(wheel.to_string_lossy().contains("cp310-abi3"), "{wheel:?} is for one version of Python only");
+    let mut pip = python.command();
+    pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target"]);
+    run(pip.arg(site).arg(wheel), TESTING)
+}
+
+#[test]
+fn the_wheel_passes_its_tests() {
+    let python = match Python::with(&PACKAGES, "maturin, pytest, pandas, polars, pyarrow, datasets") {
+        Ok(python) => python,
+        Err(why) => return println!("skipped: Python, pip or its packages are missing: {why}"),
+    };
+    let site = tempdir().expect("a folder");
+    install(&python, site.path()).expect("a wheel");
+    // Away from the sources, so that only the wheel is imported.
+    let aside = tempdir().expect("a folder");
+    for name in ["tests", "README.md"] {
+        let copied = Command::new("cp").arg("-r").arg(package().join(name)).arg(aside.path()).status();
+        assert!(copied.is_ok_and(|status| status.success()), "cannot copy {name}");
+    }
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::copy(pages.join("docs/guides/python.md"), aside.path().join("python.md")).expect("the guide");
+    fs::copy(pages.join("README.md"), aside.path().join("main.md")).expect("the README");
+    let mut tests = python.beside(site.path());
+    tests.current_dir(aside.path()).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs"]);
+    tests.args([
+        "--doctest-modules",
+        "--doctest-glob=*.md",
+        "onecopy",
+        "tests",
+        "README.md",
+        "python.md",
+        "main.md",
+    ]);
+    run(&mut tests, TESTING).expect("all tests pass");
+}
+
+#[test]
+fn the_package_has_the_version_and_the_dependencies_of_the_program() {
+    let read = |path: &str| fs::read_to_string(package().join(path)).expect("a file");
+    let own = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(read("Cargo.toml").contains(&own), "Cargo.toml of the package is of another version");
+    let versions = |lock: &str| -> Vec<(String, String)> {
+        let value = |line: &str| line.split('"').nth(1).unwrap_or_default().to_owned();
+        let mut lines =
+            lock.lines().filter(|line| line.starts_with("name = ") || line.starts_with("version = "));
+        std::iter::from_fn(|| {
+            Some((value(lines.find(|line| line.starts_with("name"))?), value(lines.next()?)))
+        })
+        .collect()
+    };
+    let ours = versions(&read("../../Cargo.lock"));
+    for (name, version) in versions(&read("Cargo.lock")) {
+        let same: Vec<_> = ours.iter().filter(|(own, _)| *own == name).collect();
+        let is_known = same.is_empty() || same.iter().any(|(_, own)| *own == version);
+        assert!(
+            is_known,
+            "{name} is {version} in the package, and {same:?} in the program: run cargo update there"
+        );
+    }
+}
