@@ -16,7 +16,6 @@ use crate::args::CostArgs;
 use crate::columns::columns;
 use crate::commands::print;
 use crate::picture::write_picture;
-use crate::plot::plot;
 use crate::size::count;
 use figure::{Curve, figure};
 
@@ -32,11 +31,11 @@ pub fn run(args: &CostArgs) -> Result<ExitCode> {
     let lines: Vec<CostLine> = SIZES.iter().map(|&pages| CostLine::new(&profile, pages)).collect();
     if let Some(path) = &args.plot {
         let curve = |name, scheme| {
-            let points = lines.iter().map(|line| (line.pages, saving(&profile, scheme, line.pages)));
-            Curve { name, points: points.collect() }
+            let saved = |line: &CostLine| line.cost_saving(scheme);
+            Curve { name, points: lines.iter().map(|line| (line.pages, saved(line))).collect() }
         };
         let curves = [curve("offline", Scheme::Offline), curve("both", Scheme::Both)];
-        write_picture(path, &figure("machines saved over scheme online", &curves))?;
+        write_picture(path, &figure("cost saved over scheme online, in whole machines", &curves))?;
     }
     if args.json {
         print(&(serde_json::to_string_pretty(&json!({"profile": profile, "costs": lines}))? + "\n"))?;
@@ -73,6 +72,13 @@ impl CostLine {
         };
         CostLine { pages, schemes: Scheme::ALL.map(cost).into() }
     }
+
+    /// The share of the cost that a scheme saves, in whole machines.
+    fn cost_saving(&self, scheme: Scheme) -> f64 {
+        let cost =
+            self.schemes.iter().find(|cost| cost.scheme == scheme).map_or(0.0, |cost| cost.cost_per_month);
+        1.0 - cost / self.schemes[0].cost_per_month.max(f64::MIN_POSITIVE)
+    }
 }
 
 /// Machines that serve and machines that remove, each rounded up.
@@ -86,7 +92,11 @@ fn for_people(profile: &CostProfile, lines: &[CostLine]) -> String {
     for line in lines {
         for (number, cost) in line.schemes.iter().enumerate() {
             let pages = if number == 0 { short(line.pages) } else { String::new() };
-            let saved = if number == 0 { String::new() } else { format!("{:.1} %", 100.0 * cost.saving) };
+            let saved = if number == 0 {
+                String::new()
+            } else {
+                format!("{:.1} %", 100.0 * line.cost_saving(cost.scheme))
+            };
             rows.push(vec![
                 pages,
                 name(cost.scheme).into(),
@@ -98,11 +108,6 @@ fn for_people(profile: &CostProfile, lines: &[CostLine]) -> String {
         }
     }
     let mut text = columns(&rows, 2);
-    let bins: Vec<(String, u64)> = lines
-        .iter()
-        .map(|line| (short(line.pages), (1_000.0 * line.schemes[2].saving).max(0.0).round() as u64))
-        .collect();
-    plot("machines saved by scheme both, in thousandths", &bins, &mut text);
     let _ = write!(
         text,
         "\n{:.1} % of pages removed; {:.0} pages/s by batch runs, {:.0} changes/s by a service, each page every {} days\n\

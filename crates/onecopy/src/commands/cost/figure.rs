@@ -28,7 +28,9 @@ pub struct Curve<'a> {
 pub fn figure(title: &str, curves: &[Curve]) -> Picture {
     let mut shapes = vec![text((LEFT, 28.0), title, LARGE, Anchor::Start)];
     let all = || curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.1));
-    let bounds = (lower(all().fold(0.0, f64::min)), upper(all().fold(0.05, f64::max)));
+    let (least, most) = (all().fold(0.0, f64::min), all().fold(0.05, f64::max));
+    let step = step(least);
+    let bounds = ((least / step).floor() * step, (most / step).ceil() * step);
     let place = |pages: f64, share: f64| {
         let points = &curves[0].points;
         let (first, last) = (points[0].0.ln(), points[points.len() - 1].0.ln());
@@ -68,14 +70,14 @@ fn axes(
     shapes: &mut Vec<Shape>,
 ) {
     let first = curves[0].points[0].0;
-    let mut share = bounds.0;
+    let (mut share, step) = (bounds.0, step(bounds.0));
     while share <= bounds.1 + 1e-9 {
         let (_, y) = place(first, share);
         let points = vec![(LEFT, y), (LEFT + PANEL.0, y)];
         shapes.push(Shape::Line { points, colour: Colour::Grid, width: 1.0, dash: Dash::Solid });
         let label = format!("{:.0} %", 100.0 * share);
         shapes.push(text((LEFT - 8.0, y + 4.0), &label, NORMAL, Anchor::End));
-        share += STEP;
+        share += step;
     }
     for &(pages, _) in &curves[0].points {
         let (x, _) = place(pages, bounds.0);
@@ -87,14 +89,8 @@ fn axes(
 }
 
 /// The distance of two lines of the grid.
-const STEP: f64 = 0.05;
-
-fn lower(share: f64) -> f64 {
-    (share / STEP).floor().max(-10.0) * STEP
-}
-
-fn upper(share: f64) -> f64 {
-    (share / STEP).ceil() * STEP
+fn step(least: f64) -> f64 {
+    if least < -0.2 { 0.25 } else { 0.05 }
 }
 
 /// Two colours, and two ways to draw each.
