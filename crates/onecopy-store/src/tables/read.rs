@@ -6,7 +6,7 @@ use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableT
 
 use super::{
     CHECKS, CONTENTS, COPIES, ENDING, FED_PAGES, FEED, FINGERPRINTS, GROUPS, LIVE, META, NAMES, NAMING,
-    PAGES, Role, STANDING, WITNESSES, broken, keys, no_row,
+    PAGES, Role, STANDING, WITNESSES, broken, guarded, keys, no_row,
 };
 use crate::error::Result;
 use crate::rows::{ContentRow, Heads, PageNumber, PageRow, Slot};
@@ -178,7 +178,8 @@ macro_rules! look {
     ($type:ty) => {
         impl Look for $type {
             fn meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
-                Ok(self.meta.get(name).map_err(broken)?.map(|bytes| bytes.value().to_vec()))
+                // Opening a collection reads this before anything else, and nothing catches a panic there.
+                guarded(|| Ok(self.meta.get(name).map_err(broken)?.map(|bytes| bytes.value().to_vec())))
             }
 
             fn quarantined(&self) -> Result<u64> {
