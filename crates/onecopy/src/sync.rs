@@ -7,7 +7,7 @@
 mod failures;
 mod patience;
 mod source;
-mod target;
+mod targets;
 mod trust;
 mod web;
 
@@ -25,8 +25,8 @@ pub use source::collection::CollectionSource;
 pub use source::finished_run::RunSource;
 pub use source::remote::RemoteSource;
 use source::{Answer, Changes};
-pub use target::address::Address;
-pub use target::{Settings, Target, open};
+pub use targets::address::Address;
+pub use targets::{Settings, Target, open};
 pub use web::Web;
 
 use crate::commands::WrongCall;
