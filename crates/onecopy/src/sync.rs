@@ -4,10 +4,10 @@
 //! cursor. Pages that it refuses go into the list of failed pages before the cursor moves, and the next sync tries them
 //! again. So a crash at any moment repeats work, and loses none.
 
-mod destination;
 mod failures;
 mod patience;
 mod source;
+mod targets;
 mod trust;
 mod web;
 
@@ -18,8 +18,6 @@ use onecopy_engine::{Error, FeedCursor, Progress, Stage, Status, StatusKind};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-pub use destination::address::Address;
-pub use destination::{Settings, Target, open};
 pub use failures::Failures;
 pub use patience::Patience;
 pub use source::Source;
@@ -27,6 +25,8 @@ pub use source::collection::CollectionSource;
 pub use source::finished_run::RunSource;
 pub use source::remote::RemoteSource;
 use source::{Answer, Changes};
+pub use targets::address::Address;
+pub use targets::{Settings, Target, open};
 pub use web::Web;
 
 use crate::commands::WrongCall;

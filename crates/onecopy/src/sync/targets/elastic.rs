@@ -120,7 +120,7 @@ fn outcome(update: Update) -> Outcome {
     }
 }
 
-/// The error for an index that is not there.
+/// The error for an index that does not exist.
 pub fn missing(web: &Web, index: &str) -> anyhow::Error {
     anyhow!(
         "{web} has no index named `{index}`: create it and index your pages first, sync adds fields to them"
