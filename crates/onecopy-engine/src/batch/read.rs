@@ -276,7 +276,10 @@ impl<'a> SegmentReader<'a> {
             let place = Row { source, line: segment.lines, ..Row::default() };
             segment.lines += 1;
             let record = cells.record(names, &opener.needs, opener.limits.page_bytes);
-            let judged = record.and_then(|record| self.page(place, &record, &cells.bytes(), &mut segment));
+            let judged = record.and_then(|mut record| {
+                self.shared.rate(&mut record);
+                self.page(place, &record, &cells.bytes(), &mut segment)
+            });
             if let Err(reason) = judged {
                 let (line, name) = (place.line, cells.name());
                 segment.rejected.push(Rejection { source, line, name, reason, lost: None });

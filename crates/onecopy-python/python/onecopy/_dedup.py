@@ -86,6 +86,7 @@ def dedup(
     winner: Several = ("popularity", "static", "short-url", "older", "longer"),
     market: Several = (),
     address_rules: Optional[File] = None,
+    popularity: Optional[File] = None,
     removed_records: str = "revisit",
     payloads: str = "pages",
     cdxj: bool = False,
