@@ -248,7 +248,7 @@ pub enum Words {
     /// A dictionary cuts runs into words. Marks such as vowel signs belong to the word around them.
     Segmented,
     /// Segmented on HTML pages that are compared by main content. In other text, runs are cut only if they are very
-    /// long, or of Thai, Lao, Khmer or Burmese.
+    /// long.
     #[default]
     Auto,
 }

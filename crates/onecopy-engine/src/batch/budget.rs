@@ -174,7 +174,7 @@ const COUNTED: u32 = 4;
 const CACHED_BITS: u32 = 21;
 
 /// Memory for the program itself and for the buffers of its threads. It dominates small limits.
-const OVERHEAD: u64 = 8 << 20;
+const OVERHEAD: u64 = 12 << 20;
 const OVERHEAD_A_THREAD: u64 = 2 << 20;
 /// Sixteen bytes, at the load factor of a hash table that has just grown.
 const BYTES_A_FINGERPRINT: u64 = 40;

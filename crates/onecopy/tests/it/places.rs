@@ -100,8 +100,8 @@ fn a_removed_capture_is_explained_by_its_place() {
     ]);
     let text = explain(&out, &["crawl.warc.gz:3"]).succeed().stdout;
     for words in [
-        "http://a.example.uk/ at crawl.warc.gz:3  removed for http://a.example.uk/ at crawl.warc.gz:2 (url, 0.84615)",
-        "It went because its similarity to its winner, 0.84615, reaches the threshold 0.8",
+        "http://a.example.uk/ at crawl.warc.gz:3  removed for http://a.example.uk/ at crawl.warc.gz:2 (url, 0.85930)",
+        "It went because its similarity to its winner, 0.85930, reaches the threshold 0.8",
         "Group 1 has",
         "only in A",
     ] {
@@ -117,7 +117,7 @@ fn a_removed_capture_is_explained_by_its_place() {
 fn a_kept_page_is_explained() {
     let (_folder, out) = captures();
     let text = explain(&out, &["crawl.warc.gz:2"]).succeed().stdout;
-    for words in ["It stayed because no kept page", "removed for it", "at crawl.warc.gz:3  url, 0.84615"] {
+    for words in ["It stayed because no kept page", "removed for it", "at crawl.warc.gz:3  url, 0.85930"] {
         assert!(text.contains(words), "`{words}` is not in\n{text}");
     }
     let text = explain(&out, &["crawl.warc.gz:5"]).succeed().stdout;
@@ -179,7 +179,7 @@ fn a_changed_input_is_named() {
     explain(&out, &["a", "b"]).fail(1).says(&["in.jsonl changed since the run", "onecopy dedup"]);
     onecopy(["compare", "a", "b", "--run"]).arg(&out).fail(1).says(&["in.jsonl changed since the run"]);
     let text = explain(&out, &["b"]).succeed().stdout;
-    assert!(text.contains("removed for a at in.jsonl:1 (near, 0.84615)"), "{text}");
+    assert!(text.contains("removed for a at in.jsonl:1 (near, 0.85930)"), "{text}");
     assert!(text.contains("in.jsonl changed since the run"), "{text}");
     fs::remove_file(&input).expect("it is there");
     let text = explain(&out, &["b"]).succeed().stdout;

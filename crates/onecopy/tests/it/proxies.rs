@@ -118,7 +118,7 @@ fn all_lines_arrive(address: &str) {
     assert_eq!((lines.len(), accepted), (LINES, LINES));
     assert_eq!(lines[LINES - 1]["line"], LINES);
     let refused = ask(address, "/pages?answers=refused", "application/x-ndjson", &(body + "\nnot JSON"));
-    assert_eq!(refused.lines()[1], json!({"accepted_lines": LINES, "refused_lines": 1}));
+    assert_eq!(refused.lines()[1], json!({"accepted_lines": LINES, "refused_lines": 1, "complete": true}));
     let one = json!({"id": "one", "text": topic("one")}).to_string();
     ask(address, "/pages", "application/json", &one).with(202);
     ask(address, "/stats", "", "").with(200);

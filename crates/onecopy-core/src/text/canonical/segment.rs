@@ -17,6 +17,8 @@ use crate::config::Words;
 /// such runs, none is longer than 94. With punctuation, clauses serve as words, and the rule stays the same as in
 /// other tools. Text without punctuation has runs of hundreds of characters.
 const RUN_CHARS: usize = 96;
+/// The same for letters of Thai, Lao, Khmer and Burmese. A name of a language in a menu is shorter.
+const COMPLEX_CHARS: usize = 24;
 
 /// Counts of the letters of scripts without spaces on a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,7 +57,7 @@ impl Census {
         match words {
             Words::Runs => false,
             Words::Segmented => self.most_dense + self.complex + self.marks > 0,
-            Words::Auto => self.most_dense > RUN_CHARS || self.complex > 0,
+            Words::Auto => self.most_dense > RUN_CHARS || self.complex > COMPLEX_CHARS,
         }
     }
 }
@@ -63,7 +65,8 @@ impl Census {
 /// Whether [`Words::Auto`] cuts this run. It decides run by run, so that a page and its near copy are never cut in two
 /// ways.
 pub(super) fn needs_cut(run: &str) -> bool {
-    run.chars().any(is_complex) || run.chars().filter(|c| is_dense(*c)).count() > RUN_CHARS
+    let count = |of: fn(char) -> bool| run.chars().filter(|c| of(*c)).count();
+    count(is_dense) > RUN_CHARS || count(|c| is_complex(c) && !is_mark(c)) > COMPLEX_CHARS
 }
 
 /// Whether `c` is a Chinese character or kana.

@@ -6,7 +6,7 @@
 
 use super::Canonical;
 use super::letters::{Class, class, classes, is_word};
-use super::segment::{is_complex, needs_cut, words as cut};
+use super::segment::{is_complex, is_mark as is_mark_letter, needs_cut, words as cut};
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 
 /// Writes the canonical form of `text` under any rules. `words` says how to cut its runs of letters.
@@ -43,9 +43,12 @@ pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &m
 
 /// Ends a run of letters and appends its words to the canonical text.
 fn push_run(run: &mut String, rules: &CanonicalRules, words: Words, out: &mut Canonical) {
-    match words == Words::Segmented || (words == Words::Auto && needs_cut(run)) {
-        true => cut(run).for_each(|word| push(word, rules, out)),
-        false => push(run, rules, out),
+    match words {
+        Words::Segmented => cut(run).for_each(|word| push(word, rules, out)),
+        Words::Auto if needs_cut(run) => cut(run).for_each(|word| push(word, rules, out)),
+        // Marks were taken into the run in case it must be cut.
+        Words::Auto => run.split(is_mark_letter).for_each(|word| push(word, rules, out)),
+        Words::Runs => push(run, rules, out),
     }
     run.clear();
 }
