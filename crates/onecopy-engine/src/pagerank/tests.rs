@@ -56,9 +56,9 @@ proptest! {
 #[test]
 fn links_on_disk_give_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let lines: Vec<String> = (0u64..3_000_000)
+    let lines: Vec<String> = (0u64..3_500_000)
         .map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20)
-        .map(|n| format!("{}\t{}", n % 5_000, (n >> 20) % 900_000))
+        .map(|n| format!("{}\t{}", n % 5_000, (n >> 20) % 1_200_000))
         .collect();
     let (plain, written) = ranked(folder.path(), &lines, |_| {});
     let (small, again) =
