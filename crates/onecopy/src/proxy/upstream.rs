@@ -1,6 +1,7 @@
 //! The search engine behind the proxy: one address, which nothing in a request or an answer can change.
 
 use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::pin;
@@ -201,7 +202,13 @@ fn tls(scheme: &Scheme, certificates: Option<&Path>) -> Result<ClientConfig> {
 fn is_closed(error: &(dyn Error + 'static)) -> bool {
     chain(error).any(|error| {
         let is_incomplete = |error: &hyper::Error| error.is_incomplete_message() || error.is_canceled();
-        error.downcast_ref().is_some_and(is_incomplete)
+        let is_reset = |error: &io::Error| {
+            matches!(
+                error.kind(),
+                ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted
+            )
+        };
+        error.downcast_ref().is_some_and(is_incomplete) || error.downcast_ref().is_some_and(is_reset)
     })
 }
 
