@@ -142,37 +142,64 @@ fn pages() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(page, 2..8)
 }
 
+/// Copies of a page of many words, each with some words replaced and another choice of main content.
+fn copies() -> impl Strategy<Value = Vec<String>> {
+    let copy = (prop::collection::vec(0usize..120, 0..8), 0usize..30, 0usize..30);
+    (40usize..120, prop::collection::vec(copy, 2..6)).prop_map(|(words, copies)| {
+        let page = |(number, (replaced, head, foot)): (usize, (Vec<usize>, usize, usize))| {
+            let word = |at: usize| match replaced.contains(&at) {
+                true => format!("own{number}x{at}"),
+                false => format!("w{at}"),
+            };
+            let text = |range: std::ops::Range<usize>| range.map(word).collect::<Vec<_>>().join(" ");
+            let end = words - foot.min(words - head);
+            format!("{}\n+{}\n{}\n", text(0..head), text(head..end), text(end..words))
+        };
+        copies.into_iter().enumerate().map(page).collect()
+    })
+}
+
+/// Asserts that alike pages share a key, that `may` allows the first one, and that no outline denies them.
+fn assert_nothing_alike_is_missed(method: &dyn Method, sketches: &[Vec<u64>], bits: u32) {
+    let mut counters = vec![0; 1 << bits];
+    sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
+    let rarity = Rarity::new(counters);
+    let keys = |sketch: &Vec<u64>| {
+        let mut keys: Vec<(u64, u32)> = Vec::new();
+        method.keys(sketch, &rarity, &mut Scratch::default(), &mut keys);
+        keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
+        keys
+    };
+    let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(keys).collect();
+    for (i, a) in sketches.iter().enumerate() {
+        for (j, b) in sketches.iter().enumerate().skip(i + 1) {
+            let Some(score) = method.verify(a, b) else { continue };
+            assert!(method.similarity(score, (a.len(), b.len())) >= method.threshold());
+            assert!(!method.deny(&outline(method, a), &outline(method, b)));
+            let held = |sketch: &[u64], rest| Held { size: sketch.len() as u32, rest };
+            let meets = |x: &(u64, u32), y: &(u64, u32)| x.0 == y.0 && method.may(held(a, x.1), held(b, y.1));
+            assert!(keys[i].iter().any(|x| keys[j].iter().any(|y| meets(x, y))), "{a:?} {b:?}");
+        }
+    }
+}
+
 proptest! {
-    /// Alike pages share a key, and `may` allows the first one.
     #[test]
-    fn nothing_alike_is_missed(pages in pages(), threshold in 0.2f64..=1.0, bits in 4u32..16, length in 1usize..4) {
-        let config = Config { method: "auto".into(), threshold: Some(threshold), ..Config::default() };
+    fn nothing_alike_is_missed(
+        pages in prop_oneof![pages(), copies()],
+        threshold in 0.2f64..=1.0,
+        evidence in 0usize..20,
+        bits in 4u32..16,
+        length in 1usize..4,
+    ) {
+        let name = format!("auto:evidence={evidence}");
+        let config = Config { method: name, threshold: Some(threshold), ..Config::default() };
         let config = Config { shingles: ShingleRules { length, ..config.shingles.clone() }, ..config };
         let method = crate::similarity::method::method(&config).unwrap();
         let plain = |page: &String| super::super::tests::sketch_of(&*method, &page.replace('+', ""));
         let told = |page: &String| sketch_of(&*method, page);
         let sketches: Vec<Vec<u64>> = pages.iter().flat_map(|page| [told(page), plain(page)]).collect();
         check_reach(&*method, &sketches, &[3, 2, 4][..length]);
-        let mut counters = vec![0; 1 << bits];
-        sketches.iter().for_each(|sketch| count(sketch, bits, 0, &mut counters));
-        let rarity = Rarity::new(counters);
-        let keys: Vec<Vec<(u64, u32)>> = sketches.iter().map(|sketch| {
-            let mut keys = Vec::new();
-            method.keys(sketch, &rarity, &mut Scratch::default(), &mut keys);
-            keys.sort_unstable_by_key(|key| std::cmp::Reverse(key.1));
-            keys
-        }).collect();
-        for (i, a) in sketches.iter().enumerate() {
-            for (j, b) in sketches.iter().enumerate().skip(i + 1) {
-                let Some(score) = method.verify(a, b) else { continue };
-                prop_assert!(method.similarity(score, (a.len(), b.len())) >= threshold);
-                prop_assert!(!method.deny(&outline(&*method, a), &outline(&*method, b)));
-                let held = |sketch: &[u64], rest| Held { size: sketch.len() as u32, rest };
-                let met = keys[i].iter().any(|x| keys[j].iter().any(|y| {
-                    x.0 == y.0 && method.may(held(a, x.1), held(b, y.1))
-                }));
-                prop_assert!(met, "{:?} {:?}", a, b);
-            }
-        }
+        assert_nothing_alike_is_missed(&*method, &sketches, bits);
     }
 }
