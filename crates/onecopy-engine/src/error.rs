@@ -392,7 +392,7 @@ pub enum Error {
         /// The places of some of them.
         places: Vec<String>,
     },
-    /// The file for scores exists.
+    /// The file for scores or tags exists.
     #[error("{path} exists, and results never replace a file unasked")]
     FileExists {
         /// The file.

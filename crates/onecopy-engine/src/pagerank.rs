@@ -103,7 +103,8 @@ impl PageRankJob {
         if self.memory_bytes < LEAST_MEMORY_BYTES {
             return Err(Error::Setting { setting: Setting::Memory, value: self.memory_bytes });
         }
-        if self.out.exists() && !self.overwrite {
+        // A device such as /dev/stdout would be lost.
+        if self.out.exists() && !(self.overwrite && self.out.is_file()) {
             return Err(Error::FileExists { path: self.out.clone() });
         }
         Ok(())

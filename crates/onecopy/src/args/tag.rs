@@ -26,9 +26,12 @@ pub struct TagArgs {
     /// Any input of dedup: files, folders, glob patterns, addresses, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
-    /// The file for the tags: Parquet if it ends in .parquet, else JSON Lines. An existing file is replaced
+    /// The file for the tags: Parquet if it ends in .parquet, else JSON Lines
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Replace the file for the tags if it exists
+    #[arg(long)]
+    pub overwrite: bool,
     /// The average bytes of a chunk, a power of two. Higher: edits cost more similarity
     #[arg(long, value_name = "BYTES", default_value_t = FilterRules::default().chunk)]
     pub chunk: usize,

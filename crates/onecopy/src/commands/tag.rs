@@ -16,6 +16,10 @@ use crate::terminal::Terminal;
 pub fn run(args: &TagArgs) -> Result<ExitCode> {
     let rules = args.rules();
     rules.check().map_err(onecopy_engine::Error::from)?;
+    // The tags get their name when they are complete. A device such as /dev/stdout would be lost.
+    if args.out.exists() && !(args.overwrite && args.out.is_file()) {
+        return Err(onecopy_engine::Error::FileExists { path: args.out.clone() }.into());
+    }
     let terminal = Terminal::new(args.quiet, stop_on_signal());
     let spool = Spool::beside(&args.out, &args.inputs)?;
     let plan = plan_import(&args.job(spool.folder.clone()), &terminal)?;

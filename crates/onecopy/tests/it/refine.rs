@@ -246,6 +246,12 @@ fn tags_are_written_as_parquet_and_refused_rules_are_named() {
     let said = tag("--out tags.jsonl --bits 1000").fail(2).stderr;
     assert!(said.contains("bits=1000 is not valid") && said.contains("set it with --bits"), "{said}");
     assert!(!folder.path().join("tags.jsonl").exists());
+    let said = tag("--out tags.parquet").fail(2).stderr;
+    assert!(said.contains("never replace a file unasked") && said.contains("--overwrite"), "{said}");
+    tag("--out tags.parquet --overwrite --quiet").succeed();
+    // A folder stands for all that is no file, such as a device.
+    let said = tag("--out out --overwrite").fail(2).stderr;
+    assert!(said.contains("out exists"), "{said}");
 }
 
 #[test]
