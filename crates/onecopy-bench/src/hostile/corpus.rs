@@ -68,7 +68,7 @@ impl Kind {
                 prose(0, 158) + &(0..6).map(|_| prose(1 + random.below(300), 7)).collect::<String>()
             }
             Kind::Segments => segments(random),
-            Kind::Almost => prose(0, 180) + &prose(1 + number, 21),
+            Kind::Almost => prose(0, 180) + &prose(1 + number, 27),
             Kind::Digits => (0..300).map(|_| format!("{:03} ", random.below(1_000))).collect(),
         }
     }

@@ -18,6 +18,8 @@ const REPORTED: u64 = 1 << 14;
 const BATCH: usize = 1 << 12;
 /// From this many pairs between two stars on, a comparison of their centres pays off.
 const WORTH_A_BOUND: usize = 3;
+/// Lists with fewer holders are quickly searched.
+const MANY: usize = 256;
 /// More than the rounding errors of a few additions of numbers up to one.
 const ROUNDING: f64 = 1e-9;
 
@@ -54,8 +56,17 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
     for &content in members {
         groups.join(content, settled.winner[content as usize]);
     }
-    let mut connector =
-        Connector { comparer, settled, groups, members: Vec::new(), open: Vec::new(), met: Met::new() };
+    let knows = members.first().is_some_and(|&first| comparer.sift(first, &[], &mut Vec::new()));
+    let mut connector = Connector {
+        comparer,
+        settled,
+        groups,
+        long: if knows { (members.len() / 8).max(MANY) } else { usize::MAX },
+        crowded: Vec::new(),
+        members: Vec::new(),
+        open: Vec::new(),
+        met: Met::new(),
+    };
     comparer.check()?;
     let mut done = 0;
     lists.for_each(|list| {
@@ -68,6 +79,7 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
         Ok(())
     })?;
     connector.join_stars()?;
+    connector.join_crowded(members)?;
     comparer.connected(done % REPORTED);
     Ok(())
 }
@@ -77,6 +89,10 @@ struct Connector<'a, C> {
     comparer: &'a C,
     settled: &'a Settled,
     groups: &'a mut Groups,
+    /// Lists with more holders are not searched.
+    long: usize,
+    /// The removed contents of such lists. They are compared with all others by what is known without sketches.
+    crowded: Vec<u32>,
     /// The key list that is searched.
     members: Vec<Member>,
     open: Vec<OpenPair>,
@@ -114,6 +130,15 @@ struct Member {
 impl<C: Comparer> Connector<'_, C> {
     /// Collects the pairs of a key list that could join two groups.
     fn list(&mut self, list: &[Holder]) -> Result<(), C::Error> {
+        if list.len() > self.long {
+            let gone = list.iter().map(|holder| holder[0]).filter(|&content| !self.settled.stays(content));
+            self.crowded.extend(gone);
+            if self.crowded.len() > PAIRS {
+                self.crowded.sort_unstable();
+                self.crowded.dedup();
+            }
+            return Ok(());
+        }
         let mut members = std::mem::take(&mut self.members);
         members.clear();
         members.extend(list.iter().map(|&holder| Member {
@@ -147,6 +172,28 @@ impl<C: Comparer> Connector<'_, C> {
                 }
             }
         }
+    }
+
+    /// Joins the groups of removed contents that are in long lists with those of all alike contents.
+    fn join_crowded(&mut self, all: &[u32]) -> Result<(), C::Error> {
+        let mut crowded = std::mem::take(&mut self.crowded);
+        crowded.sort_unstable();
+        crowded.dedup();
+        for batch in crowded.chunks(BATCH) {
+            let near = self.comparer.map(batch, |&content, _| {
+                let mut near = Vec::new();
+                self.comparer.sift(content, all, &mut near);
+                Ok(near)
+            })?;
+            for (&content, near) in batch.iter().zip(near) {
+                let group = self.groups.find(content);
+                for other in near.into_iter().filter(|&other| self.groups.find(other) != group) {
+                    self.open.push(OpenPair::between(content, other, self.settled));
+                }
+            }
+            self.join_stars()?;
+        }
+        Ok(())
     }
 
     /// Joins the groups of stars that have an alike pair between them.

@@ -45,6 +45,12 @@ pub trait Comparer: Sync {
         false
     }
 
+    /// Appends those of `kept` to `out` that may be alike to `content`, by what is known without sketches. Returns false
+    /// if nothing is known; then `out` is unchanged.
+    fn sift(&self, _content: u32, _kept: &[u32], _out: &mut Vec<u32>) -> bool {
+        false
+    }
+
     /// Calls `judge` with each of `items` and returns the answers in their order.
     fn map<T: Sync, R: Send + Clone + Default>(
         &self,

@@ -100,6 +100,18 @@ pub trait Method: Debug + Send + Sync {
         false
     }
 
+    /// Appends those of `contents` to `out` whose outlines do not deny that they are alike to the page with `outline`.
+    /// `all` has the outlines of all contents in sequence. Each method has its own copy of this loop, so that a
+    /// comparison takes no call.
+    fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
+        let width = outline.len();
+        for &content in contents {
+            if !self.deny(outline, &all[content as usize * width..][..width]) {
+                out.push(content);
+            }
+        }
+    }
+
     /// The score that the similarity of two sketches follows from. It does not depend on their order.
     fn score(&self, a: &[u64], b: &[u64]) -> u32;
 

@@ -26,10 +26,48 @@ pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
 
 /// The last words of two outlines of the same length, and the least number of shingles that only one of them has.
 /// `None` if one of them says nothing.
+#[inline]
 pub(crate) fn compared(a: &[u64], b: &[u64]) -> Option<(u64, u64, usize)> {
     let ((bits_a, about_a), (bits_b, about_b)) = (parts(a), parts(b));
     let tell = about_a != 0 && about_b != 0;
     tell.then(|| (about_a, about_b, simd::differing(level(), bits_a, bits_b)))
+}
+
+/// What the last words of two outlines say: the numbers of shingles, and the least resemblance of alike pages.
+pub(crate) struct Bound {
+    pub sizes: [usize; 2],
+    pub least: f64,
+}
+
+impl Bound {
+    /// Whether so many differing bits are clearly too many. It needs no division. If it is close, the answer is no.
+    #[inline(always)]
+    fn is_clear(&self, differing: usize) -> bool {
+        /// Far more than rounding errors, and less than a shingle.
+        const CLOSE: f64 = 0.01;
+        let sum = (self.sizes[0] + self.sizes[1]) as f64;
+        0.5 * (sum - differing as f64) * (1.0 + self.least) < self.least * sum - CLOSE
+    }
+}
+
+/// Appends those of `contents` to `out` for which `deny` is false. `all` has the outlines of all contents in sequence.
+/// `bound` says what the last words of `outline` and another mean; most pairs need no more.
+pub(crate) fn sift(
+    (outline, all): (&[u64], &[u64]),
+    contents: &[u32],
+    bound: impl Fn(u64, u64) -> Bound,
+    deny: impl Fn(&[u64]) -> bool,
+    out: &mut Vec<u32>,
+) {
+    let is_far = |about: u64, differing: usize| {
+        let own = outline.last().copied().unwrap_or(0);
+        own != 0 && about != 0 && bound(own, about).is_clear(differing)
+    };
+    simd::sift(level(), (outline, all), contents, is_far, |content| {
+        if !deny(&all[content as usize * outline.len()..][..outline.len()]) {
+            out.push(content);
+        }
+    });
 }
 
 /// How many shingles sets of these sizes share at most, if `differing` are in only one of them.

@@ -1,6 +1,7 @@
 //! The equalities: fast = obvious, and the answer depends on neither order, threads, memory nor a restart.
 
 mod against;
+mod dense;
 mod formats;
 mod rows;
 

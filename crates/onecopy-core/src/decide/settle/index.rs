@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::{Comparer, Holder, KeyLists, Settled};
 
+/// Fewer holders are quickly looked at.
+const MANY: usize = 256;
+
 /// The key lists of a block, and from each content back to its lists.
 pub(super) struct ListIndex {
     first: u32,
@@ -14,6 +17,8 @@ pub(super) struct ListIndex {
     holders: Vec<Holder>,
     /// How many holders at the front of each list stay.
     kept: Vec<u32>,
+    /// All contents that stay so far.
+    stay: Vec<u32>,
     /// Where the lists of each content begin in `lists_of`.
     own: Vec<u32>,
     /// The lists of all contents, each with the number beside the content's key.
@@ -32,6 +37,7 @@ impl ListIndex {
             starts: vec![0],
             holders: Vec::new(),
             kept: Vec::new(),
+            stay: Vec::new(),
             own: vec![0; block.len() + 1],
             lists_of: Vec::new(),
         };
@@ -89,6 +95,12 @@ impl ListIndex {
         out: &mut Candidates,
     ) {
         out.begin(self.own.len());
+        if self.are_many_beside(content) {
+            let skipped = self.stay.partition_point(|&kept| kept < from);
+            if comparer.sift(content, &self.stay[skipped..], &mut out.list) {
+                return;
+            }
+        }
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let start = self.starts[list as usize] as usize;
             let kept = &self.holders[start..start + self.kept[list as usize] as usize];
@@ -104,8 +116,17 @@ impl ListIndex {
         out.finish(self.first);
     }
 
+    /// Whether the lists of a content have so many holders that it is faster to look at all contents that stay. Pages
+    /// of one template share much, and have no rare key.
+    fn are_many_beside(&self, content: u32) -> bool {
+        let lists = &self.lists_of[self.lists_of(content)];
+        let holders: usize = lists.iter().map(|&[list, _]| self.kept[list as usize] as usize).sum();
+        holders > self.stay.len() / 2 && holders > MANY
+    }
+
     /// Records that `content` stays. Contents must be settled in order.
     pub(super) fn keep(&mut self, content: u32) {
+        self.stay.push(content);
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let (start, kept) = (self.starts[list as usize], &mut self.kept[list as usize]);
             self.holders[(start + *kept) as usize] = [content, rest];

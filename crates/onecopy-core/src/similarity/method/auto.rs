@@ -14,7 +14,7 @@ use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::{
     EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
 };
-use crate::similarity::outline::{compared, draw, most_shared};
+use crate::similarity::outline::{Bound, compared, draw, most_shared, sift};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
@@ -139,12 +139,13 @@ impl Method for Auto {
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {
         let Some((a, b, differing)) = compared(a, b) else { return false };
-        let least = match (a | b) & OUTLINE_TOLD {
-            0 => self.threshold,
-            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
-        };
-        let (a, b) = ((a & !OUTLINE_TOLD) as usize, (b & !OUTLINE_TOLD) as usize);
+        let Bound { sizes: [a, b], least } = self.outline_bound(a, b);
         resemblance(most_shared(a, b, differing), a, b) < least
+    }
+
+    fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
+        let bound = |a: u64, b: u64| self.outline_bound(a, b);
+        sift((outline, all), contents, bound, |other| self.deny(outline, other), out);
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
@@ -191,6 +192,16 @@ impl Method for Auto {
 }
 
 impl Auto {
+    /// What the last words of two outlines say.
+    #[inline(always)]
+    fn outline_bound(&self, a: u64, b: u64) -> Bound {
+        let least = match (a | b) & OUTLINE_TOLD {
+            0 => self.threshold,
+            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
+        };
+        Bound { sizes: [a, b].map(|about| (about & !OUTLINE_TOLD) as usize), least }
+    }
+
     /// How much the main contents of alike pages resemble each other at least. `told` says whether both pages are
     /// separated.
     fn least_main(&self, told: bool) -> f64 {

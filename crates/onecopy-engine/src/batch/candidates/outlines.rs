@@ -37,6 +37,16 @@ impl Outlines {
         let outline = |content: u32| &self.words[content as usize * self.width..][..self.width];
         self.width > 0 && method.deny(outline(a), outline(b))
     }
+
+    /// Appends those of `kept` to `out` whose outlines do not deny that they are alike to `content`. Returns false
+    /// without outlines.
+    pub(crate) fn sift(&self, content: u32, kept: &[u32], method: &dyn Method, out: &mut Vec<u32>) -> bool {
+        if self.width > 0 {
+            let own = &self.words[content as usize * self.width..][..self.width];
+            method.sift(own, &self.words, kept, out);
+        }
+        self.width > 0
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +79,9 @@ mod tests {
             let denied = |a, b| outlines.deny(a, b, &*method);
             assert_eq!((denied(3, 0), denied(0, 1)), (memory > 0, memory > 0));
             assert!(!denied(3, 1) && !denied(2, 0) && !denied(3, 3));
+            let mut left = Vec::new();
+            assert_eq!(outlines.sift(3, &[0, 1, 2, 3], &*method, &mut left), memory > 0);
+            assert_eq!(left, if memory > 0 { vec![1, 2, 3] } else { vec![] });
         }
     }
 }

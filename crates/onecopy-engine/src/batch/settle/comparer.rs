@@ -53,6 +53,10 @@ impl Comparer for SketchComparer<'_> {
         self.outlines.deny(a, b, self.method)
     }
 
+    fn sift(&self, content: u32, kept: &[u32], out: &mut Vec<u32>) -> bool {
+        self.outlines.sift(content, kept, self.method, out)
+    }
+
     fn map<T: Sync, R: Send + Clone + Default>(
         &self,
         items: &[T],
