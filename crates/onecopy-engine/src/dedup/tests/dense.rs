@@ -30,10 +30,10 @@ fn pages_without_a_rare_key_get_the_same_answer() {
         .collect();
     let (names, method) = (FieldNames::new(&Fields::default()), method(&config).unwrap());
     let needs = Needs::of(&config, &*method);
-    let read = |line: &String| read_line(line.as_bytes(), &names, &needs).unwrap();
+    let read: Vec<Record> =
+        lines.iter().map(|line| read_line(line.as_bytes(), &names, &needs).unwrap()).collect();
     // The engine in memory has no outlines.
-    let Decisions { of_page, .. } =
-        onecopy_core::dedup(&lines.iter().map(read).collect::<Vec<_>>(), &config).unwrap();
+    let Decisions { of_page, .. } = onecopy_core::dedup(&read, &config).unwrap();
     let expected = of_page.iter().enumerate().filter_map(|(page, decision)| match decision {
         Decision::Removed { winner, .. } => {
             Some((pages[page].name.clone(), pages[*winner as usize].name.clone()))
