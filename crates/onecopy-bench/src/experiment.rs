@@ -1,5 +1,6 @@
 //! `onecopy-bench experiment`: repeats the experiments of the papers behind onecopy on our data.
 
+mod layout;
 mod methods;
 mod rank;
 
@@ -15,12 +16,14 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Experiment {
+    Layout(layout::Args),
     Methods(methods::Args),
     Rank(rank::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.experiment {
+        Experiment::Layout(args) => layout::run(args),
         Experiment::Methods(args) => methods::run(args),
         Experiment::Rank(args) => rank::run(args),
     }

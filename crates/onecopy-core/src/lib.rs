@@ -70,6 +70,7 @@ mod cost;
 mod decide;
 mod dedup;
 mod hash;
+mod layout;
 mod page;
 mod pagerank;
 pub mod reference;
@@ -95,6 +96,10 @@ pub use decide::winner::{Contender, in_market, rank};
 pub use decide::{graph, settle};
 pub use dedup::{Decisions, dedup};
 pub use hash::{Fingerprint, digest, fingerprint};
+pub use layout::{
+    IndexFile, Layout, LayoutError, LayoutRules, LoadBound, Moment, Request, SPARE_FILES, Scheduler, Simulated,
+    generated_requests, hand_picked, load_bound, plan_layout, simulate,
+};
 pub use page::address::{AddressRules, host, identity, resolve};
 pub use page::appraise::{Address, Appraised, Appraiser, NamedLink};
 pub use page::charset::decode;

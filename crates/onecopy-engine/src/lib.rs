@@ -24,6 +24,7 @@ mod fuzzed;
 mod ingest;
 mod io;
 mod job;
+mod layout;
 mod listed;
 mod lock;
 mod mirrors;
@@ -62,6 +63,7 @@ pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
+pub use layout::{LayoutPlan, NamedIndexFile, PlannedFile, read_index_files, read_requests};
 pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules, PageRankRules};

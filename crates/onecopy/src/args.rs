@@ -14,6 +14,7 @@ mod feed_keep;
 mod groups;
 mod import;
 mod input;
+mod layout;
 mod man;
 mod pages;
 mod proxy;
@@ -40,6 +41,7 @@ pub use eval::EvalArgs;
 pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
+pub use layout::{LayoutArgs, LayoutCommand, LayoutPlanArgs, LayoutSimulateArgs};
 pub use man::ManArgs;
 pub use pages::PagesArgs;
 pub use proxy::ProxyArgs;
@@ -84,6 +86,9 @@ pub enum Command {
     /// Compare the cost of removing duplicates before serving pages, or from each result
     #[command(after_help = cost::EXAMPLES)]
     Cost(Box<CostArgs>),
+    /// Place the files of an index on servers, and simulate their loads
+    #[command(after_help = layout::EXAMPLES)]
+    Layout(LayoutArgs),
     /// Group ranked search results with the same content, or drop the repeats
     #[command(after_help = refine::EXAMPLES)]
     Refine(Box<RefineArgs>),

@@ -26,6 +26,7 @@ mod guides; //    every command of docs/guides works
 mod help; //      help names every default, completions exist, wrong calls exit with 2
 mod inputs; //    containers, tables and files of other programs, through every command
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
+mod layout; //    `layout` places files of an index on servers, and simulates requests
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
 mod listing; //   lists of pages, records, deleting many pages, and large groups in parts
