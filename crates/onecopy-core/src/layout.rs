@@ -70,7 +70,9 @@ pub enum LayoutError {
     #[error("a layout needs at least 1 server")]
     NoServers,
     /// There are more servers than files.
-    #[error("{servers} servers are too many for {files} files: give at most {files}, or cut the index into more files")]
+    #[error(
+        "{servers} servers are too many for {files} files: give at most {files}, or cut the index into more files"
+    )]
     FewFiles {
         /// The number of servers.
         servers: usize,

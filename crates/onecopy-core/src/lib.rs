@@ -90,15 +90,18 @@ pub use decide::candidate::{Rarity, RarityError, count, keys};
 pub use decide::connect::connect;
 pub use decide::group::{Groups, group};
 pub use decide::order::{best_first, ranks};
-pub use decide::partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
+pub use decide::partition::{
+    Cells, DIMENSIONS, LengthVector, Lengths, PageLengths, PartitionPlan, Partitions, PlanFigures, Reach,
+    SLICES_LIMIT, Variation, generated_lengths, imbalance, plan_figures, rho, variation,
+};
 pub use decide::search::{Sets, candidates};
 pub use decide::winner::{Contender, in_market, rank};
 pub use decide::{graph, settle};
 pub use dedup::{Decisions, dedup};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use layout::{
-    IndexFile, Layout, LayoutError, LayoutRules, LoadBound, Moment, Request, SPARE_FILES, Scheduler, Simulated,
-    generated_requests, hand_picked, load_bound, plan_layout, simulate,
+    IndexFile, Layout, LayoutError, LayoutRules, LoadBound, Moment, Request, SPARE_FILES, Scheduler,
+    Simulated, generated_requests, hand_picked, load_bound, plan_layout, simulate,
 };
 pub use page::address::{AddressRules, host, identity, resolve};
 pub use page::appraise::{Address, Appraised, Appraiser, NamedLink};

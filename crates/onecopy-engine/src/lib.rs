@@ -29,8 +29,10 @@ mod listed;
 mod lock;
 mod mirrors;
 mod output;
+mod page_walk;
 mod pagerank;
 mod parallel;
+mod partitions;
 mod progress;
 mod report;
 mod reread;
@@ -70,6 +72,9 @@ pub use onecopy_core::{Config, ConfigError, MirrorRules, PageRankRules};
 pub use output::{ListTable, ListTables, ListValues};
 pub use pagerank::{
     LinkCounts, LinkInput, Nofollow, PageRankJob, RankedPage, Ranking, UnknownPages, rank_pages,
+};
+pub use partitions::{
+    BoundKind, LengthSample, PartitionsFile, count_generated, sample_lengths, vector as length_vector,
 };
 pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{

@@ -17,6 +17,7 @@ mod input;
 mod layout;
 mod man;
 mod pages;
+mod partitions;
 mod proxy;
 mod rank;
 mod rate;
@@ -44,6 +45,9 @@ pub use import::ImportArgs;
 pub use layout::{LayoutArgs, LayoutCommand, LayoutPlanArgs, LayoutSimulateArgs};
 pub use man::ManArgs;
 pub use pages::PagesArgs;
+pub use partitions::{
+    BoundArg, LengthArgs, PartitionsApplyArgs, PartitionsArgs, PartitionsCommand, PartitionsPlanArgs,
+};
 pub use proxy::ProxyArgs;
 pub use rank::RankArgs;
 pub use refine::RefineArgs;
@@ -89,6 +93,9 @@ pub enum Command {
     /// Place the files of an index on servers, and simulate their loads
     #[command(after_help = layout::EXAMPLES)]
     Layout(LayoutArgs),
+    /// Divide pages among machines by their lengths, and show balance and communication
+    #[command(after_help = partitions::EXAMPLES)]
+    Partitions(PartitionsArgs),
     /// Group ranked search results with the same content, or drop the repeats
     #[command(after_help = refine::EXAMPLES)]
     Refine(Box<RefineArgs>),

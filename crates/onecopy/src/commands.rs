@@ -17,6 +17,7 @@ pub mod man;
 pub mod methods;
 pub mod mirrors;
 pub mod pages;
+pub mod partitions;
 pub mod proxy;
 pub mod rank;
 pub mod refine;

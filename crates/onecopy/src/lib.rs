@@ -51,6 +51,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Eval(args) => commands::eval::run(&args),
         Command::Cost(args) => commands::cost::run(&args),
         Command::Layout(args) => commands::layout::run(&args),
+        Command::Partitions(args) => commands::partitions::run(&args),
         Command::Refine(args) => commands::refine::run(&args),
         Command::Tag(args) => commands::tag::run(&args),
         Command::Serve(args) => commands::serve::run(&args),

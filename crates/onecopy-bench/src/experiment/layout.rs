@@ -81,7 +81,11 @@ fn row(args: &Args, kind: &str, files: u64) -> Result<Vec<String>> {
     write_files(&table, kind, files)?;
     let log = args.work.join(format!("{name}.log"));
     let mut command = Command::new(&onecopy);
-    command.args(["layout", "plan"]).arg(&table).args(["--servers", &args.servers.to_string(), "--overwrite"]);
+    command.args(["layout", "plan"]).arg(&table).args([
+        "--servers",
+        &args.servers.to_string(),
+        "--overwrite",
+    ]);
     measure::run(command.arg("--save").arg(&plan), &log)?;
     let mut command = Command::new(&onecopy);
     command.args(["layout", "simulate", "--json"]).arg(&plan);

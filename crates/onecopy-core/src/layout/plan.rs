@@ -136,7 +136,8 @@ impl<'a> Planner<'a> {
             *load = (*load + change).max(0.0);
         }
         self.held[server as usize] += 1;
-        self.bytes[server as usize] = self.bytes[server as usize].saturating_add(self.files[file as usize].bytes);
+        self.bytes[server as usize] =
+            self.bytes[server as usize].saturating_add(self.files[file as usize].bytes);
     }
 
     fn fits(&self) -> Result<(), LayoutError> {

@@ -53,7 +53,11 @@ pub fn simulate(layout: &Layout, scheduler: Scheduler, requests: &[Request], mom
         }
         at = end;
         let heaviest = simulated.loads.iter().copied().fold(0.0, f64::max);
-        simulated.moments.push(Moment { requests: end as u64, heaviest, mean: total / layout.servers as f64 });
+        simulated.moments.push(Moment {
+            requests: end as u64,
+            heaviest,
+            mean: total / layout.servers as f64,
+        });
     }
     simulated
 }

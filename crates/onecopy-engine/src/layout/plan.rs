@@ -74,23 +74,27 @@ impl LayoutPlan {
         if self.kind != KIND {
             return Some(format!("its kind is {:?}, not {KIND:?}", self.kind));
         }
-        let mut names = HashSet::new();
-        let is_wrong = |file: &&PlannedFile| {
-            let on_servers = file.servers.iter().all(|&server| (server as usize) < self.servers);
-            let sorted = file.servers.is_sorted_by(|a, b| a < b);
-            let has_load = file.load.is_finite() && file.load >= 0.0;
-            let once = names.insert(file.file.as_str());
-            file.servers.is_empty() || !on_servers || !sorted || !has_load || !once
-        };
         if self.files.is_empty() {
             return Some("it has no files".into());
         }
-        self.files.iter().find(is_wrong).map(|file| format!("the entry of file {:?} is wrong", file.file))
+        let mut names = HashSet::new();
+        let wrong = self.files.iter().find(|file| self.is_wrong(file) || !names.insert(&file.file));
+        wrong.map(|file| format!("the entry of file {:?} is wrong", file.file))
+    }
+
+    fn is_wrong(&self, file: &PlannedFile) -> bool {
+        let on_servers = file.servers.iter().all(|&server| (server as usize) < self.servers);
+        let sorted = file.servers.is_sorted_by(|a, b| a < b);
+        let has_load = file.load.is_finite() && file.load >= 0.0;
+        file.servers.is_empty() || !on_servers || !sorted || !has_load
     }
 
     /// The layout alone.
     pub fn layout(&self) -> Layout {
-        Layout { servers: self.servers, holders: self.files.iter().map(|file| file.servers.clone()).collect() }
+        Layout {
+            servers: self.servers,
+            holders: self.files.iter().map(|file| file.servers.clone()).collect(),
+        }
     }
 
     /// The expected loads and the sizes of the files.

@@ -50,7 +50,8 @@ impl Rows {
             let titles = cells(&titles).ok_or_else(|| rows.wrong("a quotation mark is not closed"))?;
             let titles: Vec<String> = titles.iter().map(|title| title.trim().to_owned()).collect();
             if let Some(missing) = needed.iter().find(|name| !titles.iter().any(|title| title == *name)) {
-                let reason = format!("there is no column `{missing}`: begin the table with the names of its columns");
+                let reason =
+                    format!("there is no column `{missing}`: begin the table with the names of its columns");
                 return Err(rows.wrong(&reason));
             }
             rows.titles = Some(titles);
@@ -67,7 +68,8 @@ impl Rows {
         }
         let fields = match &self.titles {
             Some(titles) => {
-                let cells = cells(self.text()?).ok_or_else(|| self.wrong("a quotation mark is not closed"))?;
+                let cells =
+                    cells(self.text()?).ok_or_else(|| self.wrong("a quotation mark is not closed"))?;
                 if cells.len() != titles.len() {
                     let reason = format!("it has {} cells, and the header has {}", cells.len(), titles.len());
                     return Err(self.wrong(&reason));
@@ -114,7 +116,8 @@ impl Row<'_> {
     pub(super) fn text(&self, name: &str) -> Result<Option<String>> {
         match &self.fields {
             Fields::Cells(titles, cells) => {
-                let cell = titles.iter().position(|title| title == name).map(|at| cells[at].trim().to_owned());
+                let cell =
+                    titles.iter().position(|title| title == name).map(|at| cells[at].trim().to_owned());
                 Ok(cell.filter(|cell| !cell.is_empty()))
             }
             Fields::Object(object) => match object.get(name) {

@@ -128,7 +128,11 @@ fn grid(low: f64, high: f64) -> Vec<f64> {
 /// The least of 1, 2 and 5 times a power of ten that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| *step >= least * 0.999).unwrap_or(least)
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|step| *step >= least * 0.999)
+        .unwrap_or(least)
 }
 
 /// The numbers below the horizontal axis.
@@ -147,7 +151,8 @@ fn short(value: f64, step: f64) -> String {
             return trimmed(value / scale, 2) + unit;
         }
     }
-    let digits = if step.abs() >= 1.0 || step == 0.0 { 2 } else { (-step.abs().log10().floor()) as usize + 1 };
+    let digits =
+        if step.abs() >= 1.0 || step == 0.0 { 2 } else { (-step.abs().log10().floor()) as usize + 1 };
     trimmed(value, digits)
 }
 
@@ -198,7 +203,8 @@ mod tests {
             drawn.shapes.iter().filter(of).count()
         };
         assert_eq!((lines(Colour::First), lines(Colour::Second)), (2, 3), "with the legend");
-        let inside = |at: &(f64, f64)| (0.0..=drawn.width).contains(&at.0) && (0.0..=drawn.height).contains(&at.1);
+        let inside =
+            |at: &(f64, f64)| (0.0..=drawn.width).contains(&at.0) && (0.0..=drawn.height).contains(&at.1);
         assert!(drawn.shapes.iter().all(|shape| match shape {
             Shape::Line { points, .. } => points.iter().all(inside),
             Shape::Dot { at, .. } | Shape::Text { at, .. } => inside(at),

@@ -27,7 +27,12 @@ pub struct PlanFigures {
 }
 
 /// The figures of `plan` if cells have so many pages, and pages like those of `sample` arrive.
-pub fn plan_figures(plan: &PartitionPlan, counts: &[u64], sample: &[LengthVector], reach: &Reach) -> PlanFigures {
+pub fn plan_figures(
+    plan: &PartitionPlan,
+    counts: &[u64],
+    sample: &[LengthVector],
+    reach: &Reach,
+) -> PlanFigures {
     let loads = plan.loads(counts);
     let total: u64 = loads.iter().sum();
     let mut visits = Visits::new(plan, counts);

@@ -2,7 +2,7 @@
 //!
 //! They follow the description of Zhu and others (2012, Figure 1): from 20 to 1686 words, most often 237, with spikes.
 
-use super::{DIMENSIONS, LengthVector};
+use super::{DIMENSIONS, LengthVector, PageLengths};
 
 /// The least, the most and the most frequent number of words.
 const WORDS: [f64; 3] = [20.0, 1686.0, 237.0];
@@ -15,15 +15,6 @@ const SPIKES: u64 = 40;
 const TOPIC: f64 = 0.08;
 /// The largest share of shingles that a page repeats.
 const REPEATED: f64 = 0.15;
-
-/// The lengths of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PageLengths {
-    /// Its words in each sub-dictionary, repeated ones too.
-    pub words: LengthVector,
-    /// Its different shingles in each class.
-    pub shingles: LengthVector,
-}
 
 /// The lengths of the page with this number.
 pub fn generated_lengths(seed: u64, number: u64) -> PageLengths {

@@ -156,8 +156,10 @@ impl PartitionPlan {
     pub fn new(cells: Cells, counts: &[u64], machines: usize) -> PartitionPlan {
         let filled: Vec<(u32, u64)> =
             (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(cell, &count)| (cell, count)).collect();
-        let (mut low, mut high) =
-            (filled.iter().map(|cell| cell.1).max().unwrap_or(0), filled.iter().map(|cell| cell.1).sum::<u64>());
+        let (mut low, mut high) = (
+            filled.iter().map(|cell| cell.1).max().unwrap_or(0),
+            filled.iter().map(|cell| cell.1).sum::<u64>(),
+        );
         while low < high {
             let middle = low.midpoint(high);
             if runs(&filled, middle).len() <= machines { high = middle } else { low = middle + 1 }
@@ -201,3 +203,6 @@ pub fn imbalance(loads: &[u64]) -> f64 {
         _ => 1.0,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use onecopy_core::{
-    IndexFile, Layout, LoadBound, Moment, Request, Scheduler, generated_requests, hand_picked, load_bound, simulate,
+    IndexFile, Layout, LoadBound, Moment, Request, Scheduler, generated_requests, hand_picked, load_bound,
+    simulate,
 };
 use onecopy_engine::{LayoutPlan, read_requests};
 use serde::Serialize;
@@ -52,9 +53,7 @@ fn requests(args: &LayoutSimulateArgs, plan: &LayoutPlan, files: &[IndexFile]) -
         (None, _) if files.iter().all(|file| file.load == 0.0) => {
             wrong("no file of the plan has load, so that no request can be generated: give a log")
         }
-        (None, count) => {
-            Ok(generated_requests(files, count.unwrap_or(1) as usize, args.drift, args.seed))
-        }
+        (None, count) => Ok(generated_requests(files, count.unwrap_or(1) as usize, args.drift, args.seed)),
     }
 }
 
@@ -115,21 +114,29 @@ fn for_people(schemes: &[SchemeLoads], bound: &LoadBound, requests: usize, serve
     }
     let mut text = columns(&rows, 1);
     let (asked, servers) = (count(requests as u64), count(servers as u64));
-    let _ = writeln!(text, "\n{asked} requests on {servers} servers. No layout is below {:.3}.", bound.optimum_least);
+    let _ = writeln!(
+        text,
+        "\n{asked} requests on {servers} servers. No layout is below {:.3}.",
+        bound.optimum_least
+    );
     let _ = match (bound.alpha, bound.limit) {
         (Some(alpha), Some(limit)) => writeln!(
             text,
             "The plan is at most 2 (1 + a) Opt + 2 b = {limit:.3}, with a = {alpha:.3}, b = {:.3} and the least Opt.",
             bound.beta
         ),
-        _ => writeln!(text, "Some files had no request. The guarantee compares the loads of files, and says nothing."),
+        _ => writeln!(
+            text,
+            "Some files had no request. The guarantee compares the loads of files, and says nothing."
+        ),
     };
     text
 }
 
 fn figure(schemes: &[SchemeLoads]) -> crate::picture::Picture {
     let over_time = schemes.iter().map(|scheme| {
-        let drawn = &scheme.over_time[scheme.over_time.len().saturating_sub(2).min(scheme.over_time.len() / HIDDEN)..];
+        let drawn = &scheme.over_time
+            [scheme.over_time.len().saturating_sub(2).min(scheme.over_time.len() / HIDDEN)..];
         let point = |moment: &Moment| (moment.requests as f64, over(moment.heaviest, moment.mean));
         Curve { name: scheme.scheme.into(), points: drawn.iter().map(point).collect() }
     });
