@@ -2,6 +2,7 @@
 
 mod layout;
 mod methods;
+mod partitions;
 mod rank;
 
 use anyhow::Result;
@@ -18,6 +19,7 @@ pub struct Args {
 enum Experiment {
     Layout(layout::Args),
     Methods(methods::Args),
+    Partitions(partitions::Args),
     Rank(rank::Args),
 }
 
@@ -25,6 +27,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.experiment {
         Experiment::Layout(args) => layout::run(args),
         Experiment::Methods(args) => methods::run(args),
+        Experiment::Partitions(args) => partitions::run(args),
         Experiment::Rank(args) => rank::run(args),
     }
 }

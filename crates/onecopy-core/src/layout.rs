@@ -6,8 +6,8 @@
 //!
 //! [`plan_layout`] gives each file an imaginary load of one, and each server the same sum of imaginary loads. Files
 //! whose load is on several servers have several copies. With the greedy scheduler the heaviest server has at most
-//! 2(1 + α)·Opt + 2β: Opt is the best that any layout allows, the loads of two files differ by at most the factor 1 + α,
-//! and no request is heavier than β ([`load_bound`]).
+//! 2(1 + α)·Opt + 2β ([`load_bound`]). Opt is the best that any layout allows. The loads of two files differ by at most
+//! the factor 1 + α, and no request is heavier than β.
 
 mod baseline;
 mod plan;

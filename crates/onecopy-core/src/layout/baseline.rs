@@ -2,8 +2,8 @@
 
 use super::{IndexFile, Layout};
 
-/// Deals the files to servers in their order, and gives `copies` further copies to the files that a person would pick:
-/// those with the highest expected load, one copy each before any file gets a second. Each copy goes to the server
+/// Deals the files to servers in their order, and adds `copies` copies of the files that a person would pick. These are
+/// the files with the highest expected load, and no file gets a second copy before all have one. Each copy goes to the server
 /// after the last that got one. A file on all servers gets none.
 pub fn hand_picked(files: &[IndexFile], servers: usize, copies: usize) -> Layout {
     let dealt = |file: usize| vec![(file % servers) as u32];

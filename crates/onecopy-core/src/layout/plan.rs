@@ -37,7 +37,7 @@ struct Planner<'a> {
     files: &'a [IndexFile],
     capacity: u64,
     layout: Layout,
-    /// Of each server: its number of files, their bytes, and the expected load.
+    /// The number of files of each server, their bytes, and the expected load.
     held: Vec<usize>,
     bytes: Vec<u64>,
     expected: Vec<f64>,

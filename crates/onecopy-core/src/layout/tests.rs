@@ -62,7 +62,7 @@ fn optimum(requests: &[Request], servers: usize, most_files: usize) -> f64 {
     tried.best
 }
 
-/// What every planned layout is: imaginary loads are even, and no server has too many files.
+/// Every file of a plan has a server, and no server has too many files.
 fn assert_planned(layout: &Layout, files: usize) {
     let most = files / layout.servers + SPARE_FILES;
     assert!(layout.holders.iter().all(|holders| !holders.is_empty() && holders.is_sorted_by(|a, b| a < b)));

@@ -27,9 +27,9 @@ and parts of the other files, which therefore have copies. These are the hottest
 most two files more than its equal share; if this leaves spare places and the guarantee allows it,
 hot files get further copies there.
 
-The guarantee: with the greedy scheduler (`onecopy layout simulate`) the heaviest server has at most
-2 (1 + a) Opt + 2 b. Opt is the best that any layout allows, the loads of two files differ by at most
-the factor 1 + a, and no request is heavier than b.";
+The guarantee: with the greedy scheduler (`onecopy layout simulate`) the heaviest server has at
+most 2 (1 + a) Opt + 2 b. Opt is the best that any layout allows, the loads of two files differ by
+at most the factor 1 + a, and no request is heavier than b.";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:

@@ -12,7 +12,7 @@ use super::input::{FieldArgs, LimitArgs};
 pub const EXAMPLES: &str = "\
 Examples:
   onecopy partitions plan pages.jsonl --machines 16
-  onecopy partitions plan 'crawl/*.warc.gz' --machines 16 --dimensions 3 --bound lossless --save plan.json
+  onecopy partitions plan 'crawl/*.warc.gz' --machines 16 --dimensions 3 --save plan.json
   onecopy partitions apply plan.json newer.jsonl";
 
 const PLAN_EXAMPLES: &str = "\
@@ -22,13 +22,13 @@ Examples:
   onecopy partitions plan 'crawl/*.warc.gz' --machines 16 --dimensions 3 --save plan.json
   onecopy partitions plan --generate 100000000 --machines 64 --json
 
-A page has a length in each dimension, and similar pages have similar lengths. Slices of lengths make
-cells, and each machine has a run of cells. A page lives on one machine, and visits all machines where a
-similar page may live:
-  published   Zhu et al. 2012: lengths count the words of sub-dictionaries, and may differ by the factor
-              rho / threshold. An estimate, which can miss pairs. delta and epsilon are medians of the
-              sample, rho = (1 + delta)(1 + epsilon) / ((1 - delta)(1 - epsilon)), but at most 1.3, the
-              largest that its authors tested
+A page has a length in each dimension, and similar pages have similar lengths. Slices of lengths
+make cells, and each machine has a run of cells. A page lives on one machine, and visits all
+machines where a similar page may live:
+  published   Zhu et al. 2012: lengths count the words of sub-dictionaries, and may differ by the
+              factor rho / threshold. An estimate, which can miss pairs. delta and epsilon are
+              medians of the sample, rho = (1 + delta)(1 + epsilon) / ((1 - delta)(1 - epsilon)),
+              but at most 1.3, the largest that its authors tested
   lossless    lengths count the shingles of classes, and no similar page is missed
 
 Columns of the table:

@@ -10,13 +10,14 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 17] = [
+    const COMMANDS: [&str; 18] = [
         "dedup",
         "explain",
         "compare",
         "mirrors",
         "eval",
         "layout",
+        "partitions",
         "import",
         "export",
         "status",

@@ -203,7 +203,7 @@ fn for_people(args: &PartitionsPlanArgs, source: &Source, rows: &[PlanRow]) -> S
             let dimensions = row.dimensions;
             let _ = writeln!(
                 text,
-                "{dimensions} dimensions: delta {delta:.3}, epsilon {epsilon:.3}, rho {rho:.3} (formula {:.3})",
+                "{dimensions}D: delta {delta:.3}, epsilon {epsilon:.3}, rho {rho:.3} (formula {:.3})",
                 onecopy_core::rho(delta.min(0.99), epsilon.min(0.99))
             );
         }
