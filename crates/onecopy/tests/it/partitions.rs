@@ -81,7 +81,7 @@ fn a_saved_plan_is_applied_to_other_pages() {
 
 #[test]
 fn three_dimensions_divide_generated_pages_best() {
-    let call = |flags: &str| json(onecopy(["partitions", "plan", "--generate", "200000"]).args(flags));
+    let call = |flags: &str| json(onecopy(["partitions", "plan", "--generate", "40000"]).args(flags));
     let found = call("--machines 64 --threshold 0.9");
     let speedup = |row: usize| found["plans"][row]["speedup"].as_f64().expect("a number");
     assert!(speedup(2) > 3.3 * speedup(0), "published: {} {}", speedup(0), speedup(2));
