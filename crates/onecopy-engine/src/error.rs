@@ -22,16 +22,6 @@ pub enum Error {
     /// Files of an index cannot be placed on servers.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// A file is not a plan that onecopy made.
-    #[error("{path}: not a plan of a {kind} ({reason})")]
-    NotAPlan {
-        /// The file.
-        path: PathBuf,
-        /// What would be planned.
-        kind: &'static str,
-        /// Why.
-        reason: String,
-    },
     /// A setting that changes no answer is out of range.
     #[error("{}", out_of_range(*.setting, *.value))]
     Setting {

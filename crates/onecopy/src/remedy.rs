@@ -31,7 +31,6 @@ fn of_error(error: &Error) -> Option<String> {
         Error::Config(error) => return of_config(error),
         Error::Layout(LayoutError::NoServers | LayoutError::FewFiles { .. }) => "set it with --servers",
         Error::Layout(LayoutError::Capacity { .. }) => "raise --servers or --capacity",
-        Error::NotAPlan { .. } => "give a file that `plan --save` wrote",
         Error::Setting { setting, .. } => return of_setting(*setting),
         Error::Memory { needed, .. } => return Some(format!("give --memory {}M", needed.div_ceil(1 << 20))),
         Error::PageMemory { .. } => "raise --memory or lower --max-page",

@@ -55,7 +55,10 @@ impl LayoutPlan {
     /// Reads a plan that [`LayoutPlan::write`] wrote.
     pub fn read(path: &Path) -> Result<LayoutPlan> {
         let text = fs::read_to_string(path).at("read", path)?;
-        let wrong = |reason: String| Error::NotAPlan { path: path.to_owned(), kind: "layout", reason };
+        let wrong = |reason: String| Error::Input {
+            input: path.display().to_string(),
+            reason: format!("not a plan of a layout ({reason}): give a saved plan"),
+        };
         let plan: LayoutPlan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         match plan.fault() {
             Some(reason) => Err(wrong(reason)),

@@ -73,7 +73,10 @@ impl PartitionsFile {
     /// Reads a plan that [`PartitionsFile::write`] wrote.
     pub fn read(path: &Path) -> Result<PartitionsFile> {
         let text = fs::read_to_string(path).at("read", path)?;
-        let wrong = |reason: String| Error::NotAPlan { path: path.to_owned(), kind: "partitioning", reason };
+        let wrong = |reason: String| Error::Input {
+            input: path.display().to_string(),
+            reason: format!("not a plan of a partitioning ({reason}): give a saved plan"),
+        };
         let file: PartitionsFile = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         match file.fault() {
             Some(reason) => Err(wrong(reason)),

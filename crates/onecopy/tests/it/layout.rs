@@ -159,7 +159,7 @@ fn bad_tables_and_logs_are_named() {
     simulate(&planned, "--generate 5 --drift=-1").fail(2).says(&["--drift -1"]);
     simulate(&planned, "--generate 5 --plot x.gif").fail(2).says(&[".svg or .png"]);
     simulate(&planned, "").fail(2).says(&["LOG"]);
-    simulate(&files, "--generate 5").fail(1).says(&["not a plan of a layout", "plan --save"]);
+    simulate(&files, "--generate 5").fail(1).says(&["not a plan of a layout", "give a saved plan"]);
     let text = fs::read_to_string(&planned).expect("a plan");
     for (from, to) in
         [("layout 1", "layout 9"), ("\"servers\":[0", "\"servers\":[7"), ("\"part 1\"", "\"part 2\"")]

@@ -107,7 +107,7 @@ fn what_cannot_be_planned_is_named() {
     let planned = folder.path().join("plan.json");
     plan(&input, "--machines 2 --save").arg(&planned).succeed();
     apply(&planned, &empty).fail(2).says(&["no page of the input has words"]);
-    apply(&input, &input).fail(1).says(&["not a plan of a partitioning", "plan --save"]);
+    apply(&input, &input).fail(1).says(&["not a plan of a partitioning", "give a saved plan"]);
     let text = fs::read_to_string(&planned).expect("a plan");
     for (from, to) in [
         ("partitions 1", "partitions 9"),
