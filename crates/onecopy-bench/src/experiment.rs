@@ -1,6 +1,8 @@
 //! `onecopy-bench experiment`: repeats the experiments of the papers behind onecopy on our data.
 
+mod layout;
 mod methods;
+mod partitions;
 mod rank;
 
 use anyhow::Result;
@@ -15,13 +17,17 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Experiment {
+    Layout(layout::Args),
     Methods(methods::Args),
+    Partitions(partitions::Args),
     Rank(rank::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.experiment {
+        Experiment::Layout(args) => layout::run(args),
         Experiment::Methods(args) => methods::run(args),
+        Experiment::Partitions(args) => partitions::run(args),
         Experiment::Rank(args) => rank::run(args),
     }
 }

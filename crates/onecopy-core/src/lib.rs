@@ -70,6 +70,7 @@ mod cost;
 mod decide;
 mod dedup;
 mod hash;
+mod layout;
 mod page;
 mod pagerank;
 pub mod reference;
@@ -89,12 +90,19 @@ pub use decide::candidate::{Rarity, RarityError, count, count_common, is_sampled
 pub use decide::connect::connect;
 pub use decide::group::{Groups, group};
 pub use decide::order::{base_first, best_first, ranks};
-pub use decide::partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
+pub use decide::partition::{
+    Cells, DIMENSIONS, LengthVector, Lengths, PageLengths, PartitionPlan, Partitions, PlanFigures, Reach,
+    SLICES_LIMIT, Variation, generated_lengths, imbalance, plan_figures, rho, variation,
+};
 pub use decide::search::{Sets, candidates};
 pub use decide::winner::{Contender, in_market, rank};
 pub use decide::{graph, settle};
 pub use dedup::{Decisions, dedup, dedup_against};
 pub use hash::{Fingerprint, digest, fingerprint};
+pub use layout::{
+    IndexFile, Layout, LayoutError, LayoutRules, LoadBound, Moment, Request, SPARE_FILES, Scheduler,
+    Simulated, generated_requests, hand_picked, load_bound, plan_layout, simulate,
+};
 pub use page::address::{AddressRules, host, identity, resolve};
 pub use page::appraise::{Address, Appraised, Appraiser, NamedLink};
 pub use page::charset::decode;

@@ -7,7 +7,7 @@ mod words;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use onecopy_core::ConfigError;
+use onecopy_core::{ConfigError, LayoutError};
 
 use crate::job::Setting;
 use words::{no_field, no_links, other_version, out_of_range};
@@ -19,6 +19,9 @@ pub enum Error {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Files of an index cannot be placed on servers.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
     /// A setting that changes no answer is out of range.
     #[error("{}", out_of_range(*.setting, *.value))]
     Setting {

@@ -11,7 +11,7 @@ mod rand_index;
 mod score;
 mod set;
 mod shared;
-mod table;
+pub(crate) mod table;
 mod tally;
 
 use std::path::PathBuf;

@@ -24,12 +24,15 @@ mod fuzzed;
 mod ingest;
 mod io;
 mod job;
+mod layout;
 mod listed;
 mod lock;
 mod mirrors;
 mod output;
+mod page_walk;
 mod pagerank;
 mod parallel;
+mod partitions;
 mod progress;
 mod report;
 mod reread;
@@ -62,12 +65,16 @@ pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,
 };
+pub use layout::{LayoutPlan, NamedIndexFile, PlannedFile, read_index_files, read_requests};
 pub use listed::RunStatuses;
 pub use mirrors::{Example, ExampleKind, Mirror, Prefix, mirrors};
 pub use onecopy_core::{Config, ConfigError, MirrorRules, PageRankRules};
 pub use output::{ListTable, ListTables, ListValues};
 pub use pagerank::{
     LinkCounts, LinkInput, Nofollow, PageRankJob, RankedPage, Ranking, UnknownPages, rank_pages,
+};
+pub use partitions::{
+    BoundKind, LengthSample, PartitionsFile, count_generated, sample_lengths, vector as length_vector,
 };
 pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{

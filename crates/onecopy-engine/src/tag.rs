@@ -3,20 +3,20 @@
 //! Pages are read one after the other, in the order of the input, so that memory holds one chunk.
 
 mod file;
-mod reading;
 
 use std::path::Path;
 
-use onecopy_core::FilterRules;
+use onecopy_core::{FilterRules, Tag, canonical_id};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::progress::{Progress, Stage};
+use crate::ingest::as_json;
+use crate::page_walk::{WalkedPage, walk_pages};
+use crate::progress::Progress;
 use crate::report::Unreadable;
 use crate::service::{ImportPlan, OnRejection};
 
 use file::TagFile;
-use reading::Reading;
 
 /// The counts of a tagging.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,13 +43,26 @@ pub fn tag_pages(
     rejected: &mut OnRejection,
 ) -> Result<Tagged> {
     rules.check()?;
-    progress.begin(Stage::Read, plan.bytes());
     let mut file = TagFile::create(out)?;
-    let mut tagged = Tagged::default();
-    for sources in &plan.readings {
-        let mut reading = Reading { plan, sources, rules, progress, rejected, tagged: &mut tagged };
-        reading.read(&mut file)?;
-    }
+    let walked = walk_pages(plan, progress, rejected, &mut |page| {
+        file.write(&name(page), &Tag::of_canonical(page.canonical, rules))
+    })?;
     file.finish()?;
-    Ok(tagged)
+    Ok(Tagged {
+        read: walked.read,
+        tagged: walked.pages,
+        rejected: walked.rejected,
+        unreadable: walked.unreadable,
+    })
+}
+
+/// A page's name as JSON: its id, else its address, else its place.
+fn name(page: &WalkedPage) -> String {
+    let WalkedPage { record, source, line, .. } = page;
+    match (&record.url, line) {
+        _ if !record.id.is_empty() => canonical_id(record.id).into_owned(),
+        (Some(url), _) => as_json(url),
+        (None, Some(line)) => as_json(&format!("{source}:{line}")),
+        (None, None) => as_json(source),
+    }
 }

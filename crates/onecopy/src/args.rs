@@ -14,8 +14,10 @@ mod feed_keep;
 mod groups;
 mod import;
 mod input;
+mod layout;
 mod man;
 mod pages;
+mod partitions;
 mod proxy;
 mod rank;
 mod rate;
@@ -41,8 +43,12 @@ pub use eval::EvalArgs;
 pub use export::{ExportArgs, ExportStatus};
 pub use groups::GroupsArgs;
 pub use import::ImportArgs;
+pub use layout::{LayoutArgs, LayoutCommand, LayoutPlanArgs, LayoutSimulateArgs};
 pub use man::ManArgs;
 pub use pages::PagesArgs;
+pub use partitions::{
+    BoundArg, LengthArgs, PartitionsApplyArgs, PartitionsArgs, PartitionsCommand, PartitionsPlanArgs,
+};
 pub use proxy::ProxyArgs;
 pub use rank::RankArgs;
 pub use refine::RefineArgs;
@@ -89,6 +95,12 @@ pub enum Command {
     /// Compare the cost of removing duplicates before serving pages, or from each result
     #[command(after_help = cost::EXAMPLES)]
     Cost(Box<CostArgs>),
+    /// Place the files of an index on servers, and simulate their loads
+    #[command(after_help = layout::EXAMPLES)]
+    Layout(LayoutArgs),
+    /// Divide pages among machines by their lengths, and show balance and communication
+    #[command(after_help = partitions::EXAMPLES)]
+    Partitions(PartitionsArgs),
     /// Group ranked search results with the same content, or drop the repeats
     #[command(after_help = refine::EXAMPLES)]
     Refine(Box<RefineArgs>),

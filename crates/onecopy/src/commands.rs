@@ -12,10 +12,12 @@ pub mod explain;
 pub mod export;
 pub mod groups;
 pub mod import;
+pub mod layout;
 pub mod man;
 pub mod methods;
 pub mod mirrors;
 pub mod pages;
+pub mod partitions;
 pub mod proxy;
 pub mod rank;
 pub mod refine;
@@ -70,6 +72,14 @@ pub fn at(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { verb, path, source }
 }
 
+/// Refuses to replace a file unasked. A device is never replaced.
+pub fn may_write(path: &Path, overwrite: bool) -> Result<(), Error> {
+    match path.exists() && !(overwrite && path.is_file()) {
+        true => Err(Error::FileExists { path: path.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// The exit code of an error: 2 for a wrong call, 130 for a stopped one, 1 for everything else.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
@@ -109,6 +119,7 @@ fn is_wrong_call(error: &Error) -> bool {
     matches!(
         error,
         Error::Config(_)
+            | Error::Layout(_)
             | Error::Setting { .. }
             | Error::PageMemory { .. }
             | Error::TooManyPages { .. }

@@ -1,10 +1,12 @@
 //! A picture as a list of shapes. SVG and PNG files are made from the same list, so that they look the same.
 
+mod chart;
 mod file;
 mod glyphs;
 mod png;
 mod svg;
 
+pub use chart::{Curve, Panel, Scale, chart};
 pub use file::{picture_format, write_picture};
 pub use glyphs::width_of;
 pub use png::png;

@@ -4,6 +4,7 @@
 
 use std::io::ErrorKind;
 
+use onecopy_core::LayoutError;
 use onecopy_engine::{ConfigError, Error, Note, Setting};
 
 /// The remedy for records that exceed a limit.
@@ -28,6 +29,8 @@ pub fn noted(note: &Note) -> String {
 fn of_error(error: &Error) -> Option<String> {
     let remedy = match error {
         Error::Config(error) => return of_config(error),
+        Error::Layout(LayoutError::NoServers | LayoutError::FewFiles { .. }) => "set it with --servers",
+        Error::Layout(LayoutError::Capacity { .. }) => "raise --servers or --capacity",
         Error::Setting { setting, .. } => return of_setting(*setting),
         Error::Memory { needed, .. } => return Some(format!("give --memory {}M", needed.div_ceil(1 << 20))),
         Error::PageMemory { .. } => "raise --memory or lower --max-page",

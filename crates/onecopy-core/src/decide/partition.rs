@@ -11,10 +11,18 @@
 //! page in each dimension, so that more dimensions separate little. There may therefore be fewer, down to one: the
 //! length of the page.
 
+mod figures;
+mod generated;
+mod lengths;
+mod plan;
 mod slice;
 #[cfg(test)]
 mod tests;
 
+pub use figures::{PlanFigures, plan_figures};
+pub use generated::generated_lengths;
+pub use lengths::{PageLengths, Variation, variation};
+pub use plan::{Cells, PartitionPlan, Reach, imbalance, rho};
 use slice::cuts;
 
 /// How many classes of shingles there are, and the most dimensions.

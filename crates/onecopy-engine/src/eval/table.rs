@@ -74,7 +74,7 @@ impl Table {
 }
 
 /// The cells of a row. `None` if a quotation mark is not closed.
-fn cells(line: &str) -> Option<Vec<String>> {
+pub(crate) fn cells(line: &str) -> Option<Vec<String>> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {

@@ -41,7 +41,8 @@ pub fn run(args: &ManArgs) -> Result<ExitCode> {
 
 /// The command called `name`. The program ends with 2 if there is none, as for any other wrong value.
 fn find<'a>(program: &'a Command, name: &str) -> &'a Command {
-    program.find_subcommand(name).unwrap_or_else(|| {
+    let titled = |command: &&Command| title(command).strip_prefix("onecopy-") == Some(name);
+    all_commands(program).into_iter().find(titled).unwrap_or_else(|| {
         let message = format!("there is no command '{name}': 'onecopy --help' lists them");
         program.clone().error(ErrorKind::InvalidValue, message).exit()
     })
@@ -49,11 +50,17 @@ fn find<'a>(program: &'a Command, name: &str) -> &'a Command {
 
 fn write_pages(program: &Command, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(at("create", folder))?;
-    for command in program.get_subcommands().filter(|command| !command.is_hide_set()).chain([program]) {
+    for command in all_commands(program) {
         let path = folder.join(format!("{}.1", title(command)));
         fs::write(&path, page(command)?).map_err(at("write", &path))?;
     }
     Ok(())
+}
+
+/// The program and all its commands, with those of commands.
+fn all_commands(program: &Command) -> Vec<&Command> {
+    let below = program.get_subcommands().filter(|command| !command.is_hide_set()).flat_map(all_commands);
+    [program].into_iter().chain(below).collect()
 }
 
 /// `onecopy`, or `onecopy-dedup`.

@@ -10,12 +10,14 @@ fn flat(finished: &Finished) -> String {
 #[test]
 fn help_shows_the_commands_and_examples() {
     let text = flat(&onecopy(["--help"]).succeed());
-    const COMMANDS: [&str; 16] = [
+    const COMMANDS: [&str; 18] = [
         "dedup",
         "explain",
         "compare",
         "mirrors",
         "eval",
+        "layout",
+        "partitions",
         "import",
         "export",
         "status",
@@ -105,6 +107,7 @@ fn the_manual_has_a_page_for_every_command() {
     for (name, words) in [
         ("onecopy.1", ["NAME", "onecopy\\-dedup(1)", "EXAMPLES"]),
         ("onecopy-dedup.1", ["\\-\\-threshold", "EXAMPLES\n.nf\nonecopy dedup", "NOTES"]),
+        ("onecopy-layout-plan.1", ["\\-\\-servers", "EXAMPLES", "NOTES"]),
         ("onecopy-serve.1", ["onecopy\\-serve \\- ", "EXIT STATUS", "SEE ALSO"]),
     ] {
         for word in words {

@@ -27,6 +27,7 @@ mod guides; //    every command of docs/guides works
 mod help; //      help names every default, completions exist, wrong calls exit with 2
 mod inputs; //    containers, tables and files of other programs, through every command
 mod killed; //    a run that is killed or stopped in any stage resumes, and gives the same bytes
+mod layout; //    `layout` places files of an index on servers, and simulates requests
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
 mod listing; //   lists of pages, records, deleting many pages, and large groups in parts
@@ -40,6 +41,7 @@ mod operate; //   signals, tokens and full disks: what operators do, and what th
 mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
 mod package; //   the Python package: its wheel, its tests, and that its dependencies are those of the program
+mod partitions; // `partitions` divides pages among machines, and applies plans to other pages
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on

@@ -1,26 +1,59 @@
-//! Reads records of any format and tags them.
+//! Walks over the pages of any input, one after the other, in their order. Memory holds one chunk.
 
-use onecopy_core::{Canonical, CanonicalRules, FilterRules, Needs, Record, Tag, canonical_id};
+use onecopy_core::{Canonical, CanonicalRules, Needs, Record};
 
-use super::Tagged;
-use super::file::TagFile;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, as_json, ends_in_a_record, lots,
-    read_document, walk,
+    Chunk, Feed, FieldNames, Opener, Piece, RecordReader, Source, ends_in_a_record, lots, read_document, walk,
 };
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 use crate::report::Unreadable;
 use crate::service::{ImportPlan, ImportReading, ImportRejection, OnRejection, reach};
 
+/// A page with words: its record, its canonical text, and its place.
+pub(crate) struct WalkedPage<'a> {
+    pub record: &'a Record<'a>,
+    pub canonical: &'a Canonical,
+    pub source: &'a str,
+    pub line: Option<u64>,
+}
+
+/// What becomes of a page.
+pub(crate) type OnPage<'a> = dyn FnMut(&WalkedPage) -> Result<()> + 'a;
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    /// All records, those with words, and those that were rejected.
+    pub read: u64,
+    pub pages: u64,
+    pub rejected: u64,
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// Calls `page` for all pages of a plan that have words.
+pub(crate) fn walk_pages(
+    plan: &ImportPlan,
+    progress: &dyn Progress,
+    rejected: &mut OnRejection,
+    page: &mut OnPage,
+) -> Result<Walked> {
+    progress.begin(Stage::Read, plan.bytes());
+    let mut walked = Walked::default();
+    for sources in &plan.readings {
+        Walk { plan, sources, progress, rejected, page, walked: &mut walked }.read()?;
+    }
+    Ok(walked)
+}
+
 /// Sources that are read in the same way, and what becomes of their pages.
-pub(super) struct Reading<'a, 'r> {
-    pub plan: &'a ImportPlan,
-    pub sources: &'a ImportReading,
-    pub rules: &'a FilterRules,
-    pub progress: &'a dyn Progress,
-    pub rejected: &'a mut OnRejection<'r>,
-    pub tagged: &'a mut Tagged,
+struct Walk<'a, 'r, 'p> {
+    plan: &'a ImportPlan,
+    sources: &'a ImportReading,
+    progress: &'a dyn Progress,
+    rejected: &'a mut OnRejection<'r>,
+    page: &'a mut OnPage<'p>,
+    walked: &'a mut Walked,
 }
 
 /// The source that is read.
@@ -36,22 +69,22 @@ struct Current {
     ending: Option<Unreadable>,
 }
 
-impl Reading<'_, '_> {
+impl Walk<'_, '_, '_> {
     /// Reads all sources in their order.
-    pub(super) fn read(&mut self, file: &mut TagFile) -> Result<()> {
+    fn read(&mut self) -> Result<()> {
         let (plan, sources) = (self.plan, self.sources);
         let lots = lots(&sources.inputs.sources, sources.chunk_bytes as u64);
         let opener = sources.opener(reach(&plan.environment, &plan.spool, &sources.limits), Needs::default());
         let feed = Feed::new(&sources.inputs.sources, &lots, &opener);
         for (source, reason) in sources.inputs.unread() {
-            self.tagged.read += 1;
+            self.walked.read += 1;
             self.reject(source, None, reason.text)?;
         }
         let lost = sources.inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
-        self.tagged.unreadable.extend(lost);
+        self.walked.unreadable.extend(lost);
         let (mut current, mut spare) = (Current::default(), Vec::new());
         while let Some((piece, bytes)) = feed.next(1, &mut spare)? {
-            spare = self.piece(piece, &opener, &mut current, file)?;
+            spare = self.piece(piece, &opener, &mut current)?;
             self.progress.advance(bytes);
             if self.progress.stopped() {
                 return Err(Error::Stopped);
@@ -61,30 +94,24 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    /// Tags the pages of a piece. Returns its buffer for reuse.
-    fn piece(
-        &mut self,
-        piece: Piece,
-        opener: &Opener,
-        current: &mut Current,
-        file: &mut TagFile,
-    ) -> Result<Vec<u8>> {
+    /// Reads the pages of a piece. Returns its buffer for reuse.
+    fn piece(&mut self, piece: Piece, opener: &Opener, current: &mut Current) -> Result<Vec<u8>> {
         let sources = &self.sources.inputs.sources;
         match piece {
             Piece::Chunk { source, chunk, .. } => {
                 if current.source != source {
                     self.end(std::mem::replace(current, Current { source, ..Current::default() }));
                 }
-                self.chunk(&chunk, &sources[source as usize], current, file)?;
+                self.chunk(&chunk, &sources[source as usize], current)?;
                 Ok(chunk.bytes)
             }
             Piece::Documents { sources: range, .. } => {
                 let mut bytes = Vec::new();
                 for source in &sources[range.start as usize..range.end as usize] {
                     let record = read_document(source, opener, &mut bytes).at("read", &source.path)?;
-                    self.tagged.read += 1;
+                    self.walked.read += 1;
                     match record {
-                        Ok(record) => self.record(&record, &source.name, None, file)?,
+                        Ok(record) => self.record(&record, &source.name, None)?,
                         Err(reason) => self.reject(&source.name, None, reason.text)?,
                     }
                 }
@@ -93,13 +120,7 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn chunk(
-        &mut self,
-        chunk: &Chunk,
-        source: &Source,
-        current: &mut Current,
-        file: &mut TagFile,
-    ) -> Result<()> {
+    fn chunk(&mut self, chunk: &Chunk, source: &Source, current: &mut Current) -> Result<()> {
         let (names, needs) = (FieldNames::new(&self.sources.fields), Needs::default());
         let reader = RecordReader { limits: &self.sources.limits, names: &names, needs: &needs };
         let first = current.before + 1;
@@ -109,11 +130,11 @@ impl Reading<'_, '_> {
             match reader.read(&raw) {
                 Ok(None) => current.read += u64::from(source.format.is_archive()),
                 Ok(Some(record)) => {
-                    (current.read, self.tagged.read) = (current.read + 1, self.tagged.read + 1);
-                    self.record(&record, &source.name, line, file)?;
+                    (current.read, self.walked.read) = (current.read + 1, self.walked.read + 1);
+                    self.record(&record, &source.name, line)?;
                 }
                 Err(reason) => {
-                    self.tagged.read += 1;
+                    self.walked.read += 1;
                     current.miss(&reason.text);
                     self.reject(&source.name, line, reason.text)?;
                 }
@@ -129,19 +150,19 @@ impl Reading<'_, '_> {
                 current.ending = Some(Unreadable { lost: chunk.lost, ..ending });
             }
             current.before += 1;
-            self.tagged.read += 1;
+            self.walked.read += 1;
             current.miss(&reason);
             self.reject(&source.name, Some(current.before), reason)?;
         }
         Ok(())
     }
 
-    fn record(&mut self, record: &Record, source: &str, line: Option<u64>, file: &mut TagFile) -> Result<()> {
+    fn record(&mut self, record: &Record, source: &str, line: Option<u64>) -> Result<()> {
         let mut canonical = Canonical::default();
         record.text.canonicalise(&CanonicalRules::default(), &mut canonical);
         if canonical.token_count() > 0 {
-            self.tagged.tagged += 1;
-            return file.write(&name(record, source, line), &Tag::of_canonical(&canonical, self.rules));
+            self.walked.pages += 1;
+            return (self.page)(&WalkedPage { record, canonical: &canonical, source, line });
         }
         match record.points_elsewhere() {
             true => Ok(()),
@@ -150,7 +171,7 @@ impl Reading<'_, '_> {
     }
 
     fn reject(&mut self, source: &str, line: Option<u64>, reason: String) -> Result<()> {
-        self.tagged.rejected += 1;
+        self.walked.rejected += 1;
         (self.rejected)(&ImportRejection { source: source.into(), line, reason })
     }
 
@@ -165,7 +186,7 @@ impl Reading<'_, '_> {
                 Some(Unreadable { lost: Some(unread), ..Unreadable::of(name, &first) })
             }
         };
-        self.tagged.unreadable.extend(lost);
+        self.walked.unreadable.extend(lost);
     }
 }
 
@@ -175,15 +196,5 @@ impl Current {
             self.first = reason.to_owned();
         }
         self.unread += 1;
-    }
-}
-
-/// A page's name as JSON: its id, else its address, else its place.
-fn name(record: &Record, source: &str, line: Option<u64>) -> String {
-    match (&record.url, line) {
-        _ if !record.id.is_empty() => canonical_id(record.id).into_owned(),
-        (Some(url), _) => as_json(url),
-        (None, Some(line)) => as_json(&format!("{source}:{line}")),
-        (None, None) => as_json(source),
     }
 }
