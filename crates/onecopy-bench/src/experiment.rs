@@ -2,6 +2,7 @@
 
 mod methods;
 mod rank;
+mod results;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -17,11 +18,13 @@ pub struct Args {
 enum Experiment {
     Methods(methods::Args),
     Rank(rank::Args),
+    Results(results::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.experiment {
         Experiment::Methods(args) => methods::run(args),
         Experiment::Rank(args) => rank::run(args),
+        Experiment::Results(args) => results::run(args),
     }
 }
