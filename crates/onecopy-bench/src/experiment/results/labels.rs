@@ -20,7 +20,7 @@ pub fn path() -> PathBuf {
 pub struct Labelled {
     pub query: String,
     pub ids: [String; 2],
-    /// What the two pages are to each other; labels/README.md defines the words.
+    /// The relation of the two pages, by the words that labels/README.md defines.
     pub verdict: String,
 }
 

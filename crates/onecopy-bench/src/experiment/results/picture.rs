@@ -85,10 +85,8 @@ fn draw(panel: &Panel) -> String {
             format!("M{at:.1} {bottom:.1}V{top:.1}M{:.1} {bottom:.1}h8m-8 {:.1}h8", at - 4.0, top - bottom);
         let _ = writeln!(out, "<path d=\"{ends}\" stroke=\"#999\" fill=\"none\"/>");
     }
-    for (line, y) in
-        panel.lines.iter().zip(name_heights(&panel.lines)).enumerate().map(|(n, (line, y))| ((n, line), y))
-    {
-        out += &one_line(line.0, line.1, &x, y);
+    for (number, (line, name_at)) in panel.lines.iter().zip(name_heights(&panel.lines)).enumerate() {
+        out += &one_line(number, line, &x, name_at);
     }
     for (place, value, whose) in &panel.beside {
         let (at, y) = (x(*place), height(*value));
