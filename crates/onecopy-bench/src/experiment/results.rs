@@ -4,12 +4,14 @@
 //! tantivy gives the answers. onecopy refines them, run as a child; an example program of its core measures times.
 
 mod answers;
+mod bootstrap;
 mod labels;
 mod picture;
 mod published;
 mod quality;
 mod refined;
 mod repeats;
+mod scores;
 mod tables;
 mod versions;
 

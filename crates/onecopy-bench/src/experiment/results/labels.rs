@@ -72,10 +72,9 @@ fn parse(line: &str) -> Result<Labelled> {
 }
 
 /// Writes the pairs of a half as a labelled set for `onecopy eval`. Returns its folder.
-pub fn write_set(labels: &[Labelled], half: Half, answers: &Answers, work: &Path) -> Result<PathBuf> {
+pub fn write_set(pairs: &[&Labelled], half: Half, answers: &Answers, work: &Path) -> Result<PathBuf> {
     let folder = work.join(half.name());
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let pairs: Vec<&Labelled> = labels.iter().filter(|pair| pair.half() == half).collect();
     let pages: BTreeSet<&String> = pairs.iter().flat_map(|pair| &pair.ids).collect();
     let mut documents = Vec::new();
     for page in pages {
