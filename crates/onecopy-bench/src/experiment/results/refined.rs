@@ -1,6 +1,7 @@
 //! Runs `onecopy refine` and `onecopy tag` as children, and reads where each result stands.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,8 +63,10 @@ impl Program {
     /// The tag of each page of a JSON Lines file.
     pub fn tags(&self, pages: &Path) -> Result<HashMap<String, String>> {
         let out = self.work.join("results-tags.jsonl");
-        let mut command = Command::new(&self.path);
-        self.output(command.arg("tag").arg(pages).arg("--out").arg(&out).args(["--overwrite", "--quiet"]))?;
+        if out.exists() {
+            fs::remove_file(&out).with_context(|| format!("cannot remove {}", out.display()))?;
+        }
+        self.output(Command::new(&self.path).arg("tag").arg(pages).arg("--out").arg(&out).arg("--quiet"))?;
         let line = |line: std::io::Result<String>| -> Result<(String, String)> {
             let Tagged { id, tag } = serde_json::from_str(&line?)?;
             Ok((id, tag))
@@ -78,7 +81,7 @@ impl Program {
         ensure!(
             output.status.success(),
             "{}",
-            said.lines().last().unwrap_or("onecopy failed and said nothing")
+            said.lines().next().unwrap_or("onecopy failed and said nothing")
         );
         String::from_utf8(output.stdout).context("onecopy printed invalid UTF-8")
     }
