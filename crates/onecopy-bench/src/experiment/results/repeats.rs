@@ -202,6 +202,17 @@ fn range(counted: &[&Counted], value: impl Fn(&Counted) -> f64) -> (f64, f64) {
     (low.min(high), high)
 }
 
+/// The share of repeats that each tenth of the queries stays below, among the first and among all results.
+fn shares_by_query(counted: &[&Counted]) -> Vec<Line> {
+    let line = |(depth, name): (usize, &str)| {
+        let mut shares: Vec<f64> = counted.iter().map(|one| one.transitive[USUAL][depth]).collect();
+        shares.sort_by(f64::total_cmp);
+        let at = |tenth: usize| shares[tenth * (shares.len() - 1) / 10];
+        Line { name: name.into(), values: (0..=10).map(at).collect() }
+    };
+    [(0, "first 10"), (DEPTHS.len() - 1, "first 320")].into_iter().map(line).collect()
+}
+
 fn draw(counted: &[Counted]) -> String {
     let all: Vec<&Counted> = counted.iter().collect();
     let depths = || DEPTHS.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -236,6 +247,9 @@ fn draw(counted: &[Counted]) -> String {
     let copied = Line { name: "with a copy".into(), values: values(&all, &|one, depth| one.copied[depth]) };
     let mut by_rank = panel("Results that have a copy in the answer, at 70 %", vec![copied]);
     by_rank.places_are = "rank, up to";
+    let mut sorted = panel("Repeats of each query at 70 %, sorted", shares_by_query(&all));
+    sorted.places_are = "share of queries, %";
+    sorted.places = (0..=10).map(|tenth| (tenth * 10).to_string()).collect();
     picture::svg(&[
         panel(
             "Repeats by threshold, grouped as in the paper",
@@ -248,6 +262,7 @@ fn draw(counted: &[Counted]) -> String {
         panel("Repeats by kind of query at 70 %", of_kinds.collect()),
         by_query,
         by_rank,
+        sorted,
     ])
 }
 
@@ -283,6 +298,6 @@ mod tests {
         let text = by_threshold(&all).markdown();
         assert!(text.contains("| at 0.5") && text.contains("25.0 %") && text.contains("88.6 %"), "{text}");
         assert!(by_query(&all).markdown().contains("10.0 %"));
-        assert_eq!(draw(&all).matches("<polyline").count(), 5 + 5 + 6 + 1 + 1);
+        assert_eq!(draw(&all).matches("<polyline").count(), 5 + 5 + 6 + 1 + 1 + 2);
     }
 }

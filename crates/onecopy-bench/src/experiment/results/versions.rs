@@ -66,10 +66,11 @@ pub fn section(bench: &Bench) -> Result<String> {
         let long: Vec<&History> = all.iter().copied().filter(|one| one.bytes >= LONG_BYTES).collect();
         table.push(row(site, &all));
         table.push(row(&format!("{site}, 10 KB and more"), &long));
-        lines.push(Line { name: site.clone(), values: mean(&all) });
+        let short = site.split('.').next().unwrap_or(site);
+        lines.push(Line { name: format!("{short}, all"), values: mean(&all) });
         let like_theirs = long.iter().min_by_key(|one| one.bytes.abs_diff(THEIR_BYTES));
         lines.extend(like_theirs.map(|one| Line {
-            name: format!("one of {} KB", one.bytes / 1000),
+            name: format!("{short}, {} KB", one.bytes / 1000),
             values: one.similarity[..VERSIONS - 1].to_vec(),
         }));
     }
@@ -80,7 +81,7 @@ pub fn section(bench: &Bench) -> Result<String> {
         places: (1..VERSIONS).map(|version| version.to_string()).collect(),
         lines,
         ranges: vec![],
-        beside: vec![(0, NEAREST_VERSION, "paper")],
+        beside: vec![(0, NEAREST_VERSION, "paper, 17 KB")],
     };
     text += &bench.picture("results-versions.svg", "Similarity of versions", &picture::svg(&[panel]))?;
     Ok(text)
