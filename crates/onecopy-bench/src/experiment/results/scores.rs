@@ -91,7 +91,7 @@ pub fn evaluate(bench: &Bench, set: &Path, half: Half) -> Result<Vec<Scored>> {
     choices.iter().zip(&names).map(scored).collect()
 }
 
-/// What is compared of the two pages of a pair.
+/// The part of both pages that is compared.
 #[derive(Clone, Copy)]
 pub enum Of {
     Pages,
