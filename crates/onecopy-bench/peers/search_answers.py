@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 
 import tantivy
 
@@ -37,12 +38,14 @@ def pages(path):
 
 def build(path, folder):
     """Indexes title and body of each page, and counts in how many pages each word is."""
-    os.makedirs(folder)
+    unfinished = f"{folder}.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    os.makedirs(unfinished)
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("id", stored=True, tokenizer_name="raw")
     schema.add_text_field("title")
     schema.add_text_field("body")
-    index = tantivy.Index(schema.build(), path=folder)
+    index = tantivy.Index(schema.build(), path=unfinished)
     writer = index.writer(heap_size=200_000_000, num_threads=1)
     frequencies, count = collections.Counter(), 0
     for name, title, body in pages(path):
@@ -52,9 +55,9 @@ def build(path, folder):
     writer.commit()
     writer.wait_merging_threads()
     least = {word: of for word, of in frequencies.items() if of >= LEAST_PAGES}
-    with open(f"{folder}/words.json", "w", encoding="utf-8") as out:
+    with open(f"{unfinished}/words.json", "w", encoding="utf-8") as out:
         json.dump({"pages": count, "words": least}, out)
-    return index
+    os.rename(unfinished, folder)
 
 
 def words_of(text, usual):
@@ -95,7 +98,9 @@ def main():
     parser.add_argument("--queries", type=int, default=240)
     parser.add_argument("--hits", type=int, default=320)
     args = parser.parse_args()
-    index = tantivy.Index.open(args.index) if os.path.exists(args.index) else build(args.pages, args.index)
+    if not os.path.exists(args.index):
+        build(args.pages, args.index)
+    index = tantivy.Index.open(args.index)
     with open(f"{args.index}/words.json", encoding="utf-8") as read:
         known = json.load(read)
     index.reload()

@@ -64,7 +64,7 @@ impl Answers {
 
 fn ask(args: &Args) -> Result<PathBuf> {
     let name = args.corpus.file_stem().unwrap_or_default().to_string_lossy();
-    let out = args.work.join(format!("{name}.answers.jsonl"));
+    let out = args.work.join(format!("{name}.{}-queries.jsonl", args.queries));
     if out.exists() {
         eprintln!("the answers are in {}", out.display());
         return Ok(out);
