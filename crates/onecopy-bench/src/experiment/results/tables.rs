@@ -85,10 +85,10 @@ fn clustering(bench: &Bench, answers: &Answers, program: &Path) -> Result<Table>
         let file = bench.program.work.join("results-cluster.jsonl");
         answers.write_texts(answer, DEPTHS[5], &file)?;
         let times: Clustered = measure(program, "cluster", &file)?;
-        let (query, kilobytes) = (&answer.query, times.bytes / 1000 / answer.hits.len() as u64);
+        let (query, kilobytes) = (&answer.query, times.bytes as f64 / 1e3 / answer.hits.len() as f64);
         table.push(row(format!("{query}: tags, transitive"), &times.transitive_ms));
         table.push(row(format!("{query}: tags, by anchor"), &times.tags_ms));
-        table.push(row(format!("{query}: texts of {kilobytes} KB, the default"), &times.text_ms));
+        table.push(row(format!("{query}: texts of {kilobytes:.0} KB, the default"), &times.text_ms));
     }
     Ok(table)
 }
