@@ -4,6 +4,7 @@ mod layout;
 mod methods;
 mod partitions;
 mod rank;
+mod results;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -21,6 +22,7 @@ enum Experiment {
     Methods(methods::Args),
     Partitions(partitions::Args),
     Rank(rank::Args),
+    Results(results::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -29,5 +31,6 @@ pub fn run(args: &Args) -> Result<()> {
         Experiment::Methods(args) => methods::run(args),
         Experiment::Partitions(args) => partitions::run(args),
         Experiment::Rank(args) => rank::run(args),
+        Experiment::Results(args) => results::run(args),
     }
 }

@@ -138,6 +138,8 @@ pub use similarity::method::{
 pub use similarity::sketch::{Sketch, sketch};
 pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};
 pub use text::canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};
+#[doc(hidden)]
+pub use text::chunk::chunk_hashes;
 pub use text::shingle::{shingle, token_hashes, unshared};
 pub use version::{ANSWER_VERSION, SKETCHES_SINCE};
 

@@ -33,7 +33,7 @@ pub(crate) fn chunks(text: &[u8], expected: usize) -> impl Iterator<Item = &[u8]
 
 /// Writes a hash for each chunk of `text` into `out`, replacing its contents. Each repetition of a chunk gets a
 /// different hash.
-pub(crate) fn chunk_hashes(text: &[u8], expected: usize, out: &mut Vec<u64>) {
+pub fn chunk_hashes(text: &[u8], expected: usize, out: &mut Vec<u64>) {
     out.clear();
     out.extend(chunks(text, expected).map(digest));
     out.sort_unstable();

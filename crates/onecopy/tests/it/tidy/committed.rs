@@ -14,6 +14,7 @@ const DATA: &str = "arc arrow avro bin bz2 csv db feather gz jsonl ndjson npy pa
 /// Folders with data that the project wrote, and the size limit of each in bytes.
 const OWN_DATA: &[(&str, u64)] = &[
     ("corpora/", 256 << 10),
+    ("crates/onecopy-bench/labels/", 64 << 10),
     ("crates/onecopy-engine/tests/", 256 << 10),
     ("crates/onecopy-store/tests/", 512 << 10),
     ("crates/onecopy/tests/it/", 64 << 10),
