@@ -144,6 +144,7 @@ impl<'a> Sheets<'a> {
         reader.record = Record::default();
         match evidence {
             Evidence::Text(text) => reader.record.plain(Text::Plain((*text).into()), &needs),
+            Evidence::Json(raw) => reader.record.plain(Text::Json(raw), &needs),
             Evidence::Html(html) => reader.record.html(html, &needs),
             Evidence::Sketch(words) if !words.is_empty() => {
                 return Some(words.iter().fold(0, |sum, &word| repeated(word, sum)));

@@ -45,6 +45,7 @@ pub(crate) fn tags_of(results: &[Evidence], options: &RefineOptions) -> Result<O
                 return Err(RefineError::TagRules { result, rules: *tag.rules(), others: rules });
             }
             Evidence::Text(text) => tags.push(Tag::of_text(text, &rules).words()),
+            Evidence::Json(raw) => tags.push(Tag::of_json(raw, &rules).words()),
             Evidence::Html(html) => tags.push(Tag::of_html(html, &rules).words()),
             Evidence::Nothing => tags.push(&vec![0; tags.width]),
             Evidence::Sketch(_) => return Err(RefineError::TagBesideSketch { result }),

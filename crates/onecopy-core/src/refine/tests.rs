@@ -78,6 +78,18 @@ proptest! {
 }
 
 #[test]
+fn texts_may_come_with_the_escapes_of_json() {
+    let story = words(0..80);
+    let raw = story.replace(' ', "\\n").replace("word", "\\u0077ord");
+    let tag = Tag::of_text(&story, &FilterRules::default());
+    assert_eq!(Tag::of_json(&raw, &FilterRules::default()), tag);
+    for first in [Evidence::Text(&story), Evidence::Tag(&tag)] {
+        let refined = refine(&[first, Evidence::Json(&raw)], &RefineOptions::default()).unwrap();
+        assert_eq!(refined.places[1].map(|place| (place.anchor, place.similarity)), Some((0, 1.0)));
+    }
+}
+
+#[test]
 fn a_chain_is_one_group_only_if_asked() {
     // Each page shares 96 of 116 shingles with the next, and 76 of 116 with the one after it.
     let pages = [words(0..110), words(10..120), words(20..130)];
