@@ -14,6 +14,7 @@
 //! ```
 
 mod error;
+mod few;
 mod fragment;
 mod pages;
 mod tag;

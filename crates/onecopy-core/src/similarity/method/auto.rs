@@ -14,7 +14,7 @@ use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::{
     EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
 };
-use crate::similarity::outline::{compared, draw, most_shared};
+use crate::similarity::outline::{about, compared, draw, most_shared, slack};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
@@ -145,6 +145,11 @@ impl Method for Auto {
         };
         let (a, b) = ((a & !OUTLINE_TOLD) as usize, (b & !OUTLINE_TOLD) as usize);
         resemblance(most_shared(a, b, differing), a, b) < least
+    }
+
+    fn slack(&self, outline: &[u64]) -> u32 {
+        let about = about(outline);
+        slack((about & !OUTLINE_TOLD) as usize, self.least_main(about & OUTLINE_TOLD != 0))
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

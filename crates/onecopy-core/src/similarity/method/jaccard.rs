@@ -7,7 +7,7 @@ use crate::config::{Config, ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, keys};
 use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::resemblance;
-use crate::similarity::outline::{compared, draw, most_shared};
+use crate::similarity::outline::{about, compared, draw, most_shared, slack};
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
@@ -79,6 +79,10 @@ impl Method for Jaccard {
             let (a, b) = (a as usize, b as usize);
             resemblance(most_shared(a, b, differing), a, b) < self.threshold
         })
+    }
+
+    fn slack(&self, outline: &[u64]) -> u32 {
+        slack(about(outline) as usize, self.threshold)
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -113,7 +113,7 @@ pub async fn statuses(server: &Arc<Server>, request: Request<RequestBody>) -> Ou
         let names: Vec<_> = names.iter().map(Name::get).collect();
         let found = service.status(&names, verify)?;
         let stored = if tags { service.stored(&names, StoredPart::Tag)? } else { Vec::new() };
-        onecopy_engine::Result::Ok((found, stored))
+        Ok::<_, onecopy_engine::Error>((found, stored))
     };
     let is_short = !verify && !tags && pages.0.len() <= FEW_PAGES;
     let (found, stored) = if is_short { look(&server.service)? } else { server.call(look).await?? };
