@@ -77,7 +77,7 @@ fn other_tags_are_refused() {
     assert_eq!(error.to_string(), "collection with: it was begun with tags 1:256:2048:5, and stays so");
     // A program that does not know tags must not read the log.
     let format = |disk: &Volatile| {
-        let file = disk.open("tables.redb", Open::Read).unwrap();
+        let file = disk.open("tables.redb", Open::Create).unwrap();
         let tables = onecopy_store::Tables::open(onecopy_store::Backend::new(file), 1 << 20, false).unwrap();
         collection::facts::Facts::of(&tables.snapshot().unwrap()).unwrap().format
     };
