@@ -11,6 +11,7 @@ mod lists;
 mod pages;
 mod program;
 mod progress;
+mod refine;
 mod rows;
 mod stages;
 
@@ -31,6 +32,8 @@ mod _onecopy {
     use super::pages::{compare, extract};
     #[pymodule_export]
     use super::program::{methods, options, run};
+    #[pymodule_export]
+    use super::refine::refine;
     #[pymodule_export]
     use super::stages::{Rarity, keys, sketch, verdicts};
 
