@@ -1,7 +1,8 @@
 //! Measures `onecopy proxy`: what it adds to an answer, and how many answers a second it handles.
 //!
-//! Upstream and clients are in this process, and both ways are measured in turns in one run. So the numbers without the
-//! proxy show what the machine itself takes.
+//! Upstream and clients are in this process and on the same cores, and both ways are measured in turns in one run. So the
+//! numbers without the proxy show what the machine itself takes. The processor time of both processes says how many
+//! answers the proxy could handle if it had the cores for itself.
 
 mod upstream;
 
@@ -9,7 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,37 +73,51 @@ pub fn run(args: &Args) -> Result<()> {
     let upstream = Upstream::start(&texts, tags.as_deref())?;
     let (proxy, address) = start(&program, upstream.address)?;
     let (direct, through) = latencies(args, [upstream.address, address])?;
-    let mut table = Table::new(&["answers", "p50 ms", "p99 ms", "answers a second", "proxy's CPU ms each"]);
+    let mut table = Table::new(&[
+        "answers",
+        "p50 ms",
+        "p99 ms",
+        "answers a second",
+        "proxy's CPU ms each",
+        "upstream's and clients' CPU ms each",
+    ]);
+    let mut own_cpu_ms = 0.0;
     for (name, latency, at) in
         [("upstream alone", direct, upstream.address), ("through the proxy", through, address)]
     {
-        let begun = proxy.cpu_seconds()?;
+        let processes = [proxy.0.id(), process::id()];
+        let begun = cpu_seconds(processes)?;
         let (count, seconds) = answers(args, at)?;
-        let cpu_ms = 1e3 * (proxy.cpu_seconds()? - begun) / count as f64;
+        let used = cpu_seconds(processes)?;
+        let [proxy_ms, others_ms] = [0, 1].map(|at| 1e3 * (used[at] - begun[at]) / count as f64);
+        own_cpu_ms = proxy_ms;
         table.push(vec![
             name.into(),
             format!("{:.3}", latency.p50_ms),
             format!("{:.3}", latency.p99_ms),
             format!("{:.0}", count as f64 / seconds),
-            format!("{cpu_ms:.3}"),
+            format!("{proxy_ms:.3}"),
+            format!("{others_ms:.3}"),
         ]);
     }
     println!("{}", table.aligned());
     let [p50, p99] = [through.p50_ms - direct.p50_ms, through.p99_ms - direct.p99_ms];
     println!("the proxy adds {p50:.3} ms at p50 and {p99:.3} ms at p99");
+    println!("with two cores for itself it has the time for {:.0} answers a second", 2e3 / own_cpu_ms);
     Ok(())
 }
 
-impl Proxy {
-    /// The processor time that it has used, as Linux reports it.
-    fn cpu_seconds(&self) -> Result<f64> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
+/// The processor time that processes have used, as Linux reports it.
+fn cpu_seconds(processes: [u32; 2]) -> Result<[f64; 2]> {
+    let used = |process: u32| {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
         // The name of the program ends with the last bracket.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks =
             |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<f64>().ok()).context("no ticks");
-        Ok((ticks(11)? + ticks(12)?) / TICKS)
-    }
+        anyhow::Ok((ticks(11)? + ticks(12)?) / TICKS)
+    };
+    Ok([used(processes[0])?, used(processes[1])?])
 }
 
 fn start(program: &Path, upstream: SocketAddr) -> Result<(Proxy, SocketAddr)> {

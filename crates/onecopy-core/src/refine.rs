@@ -14,6 +14,7 @@
 //! ```
 
 mod error;
+mod few;
 mod fragment;
 mod pages;
 mod tag;
@@ -34,6 +35,8 @@ pub enum Evidence<'a> {
     Nothing,
     /// Plain text, such as a title, a space and a snippet.
     Text(&'a str),
+    /// Plain text as the inside of a JSON string, with its escapes.
+    Json(&'a str),
     /// A page of HTML.
     Html(&'a str),
     /// A tag that was made before. If a result has a tag, the texts of others are made into tags of the same rules.

@@ -331,6 +331,14 @@ pub enum Error {
         /// The collection's folder.
         folder: PathBuf,
     },
+    /// The collection has other tags than the requested ones, or none.
+    #[error("collection {folder}: it was begun {}, and stays so", .found.as_ref().map_or("without tags".into(), |found| format!("with tags {found}")))]
+    CollectionTags {
+        /// The collection's folder.
+        folder: PathBuf,
+        /// The rules of its tags, if it has some.
+        found: Option<String>,
+    },
     /// The collection's configuration cannot be read.
     #[error(
         "collection {folder}: the configuration in tables.redb cannot be read: {reason}; restore it from a backup"
@@ -435,7 +443,7 @@ pub enum Error {
     },
     /// No page of a file of resets has a weight above zero and a place in the input.
     #[error(
-        "{path}: all weights are zero, so no reader could start anywhere; {unknown} lines name unknown pages"
+        "{path}: all weights are zero, so no reader could start anywhere; lines that name unknown pages: {unknown}"
     )]
     NoResets {
         /// The file.

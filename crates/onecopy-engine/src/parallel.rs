@@ -1,9 +1,10 @@
 //! Distributes work over threads: the only place that starts threads, and the gate that limits their memory.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lock::{Lock, Signal};
 
 /// Runs `work` once on each thread and waits for all. Returns the first error, and then sets `failed` so that the
@@ -55,6 +56,57 @@ pub(crate) fn for_each<S>(
     })
 }
 
+/// Something that threads use in the order of their turns.
+pub(crate) struct InTurn<T> {
+    next: AtomicU64,
+    held: Lock<(u64, T)>,
+    moved: Signal,
+}
+
+/// How long a thread waits for its turn before it looks whether another failed.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+impl<T> InTurn<T> {
+    pub(crate) fn new(held: T) -> InTurn<T> {
+        InTurn { next: AtomicU64::new(0), held: Lock::new((0, held)), moved: Signal::default() }
+    }
+
+    /// Takes the next turn. Who takes it must use it, or fail.
+    pub(crate) fn take(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits for a turn, uses it, and ends it.
+    pub(crate) fn wait(
+        &self,
+        turn: u64,
+        failed: &AtomicBool,
+        work: impl FnOnce(&mut T) -> Result<()>,
+    ) -> Result<()> {
+        let mut held = self.held.lock();
+        while held.0 != turn {
+            // A thread that fails never ends its turn, so the threads after it would wait forever.
+            if failed.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+            held = self.moved.wait_for(held, PATIENCE);
+        }
+        work(&mut held.1)?;
+        held.0 += 1;
+        self.moved.notify_all();
+        Ok(())
+    }
+
+    /// Uses it before any turn is taken.
+    pub(crate) fn now(&self, work: impl FnOnce(&mut T) -> Result<()>) -> Result<()> {
+        work(&mut self.held.lock().1)
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.held.into_inner().1
+    }
+}
+
 /// Limits how many threads at a time may do work that needs much memory. Other work needs no permit.
 #[derive(Debug)]
 pub(crate) struct Gate {
@@ -91,10 +143,7 @@ impl Drop for Permit {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU64;
-
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn a_gate_lets_no_more_than_its_permits_through() {
@@ -113,6 +162,30 @@ mod tests {
         )
         .unwrap();
         assert!((1..=2).contains(&most.into_inner()));
+    }
+
+    #[test]
+    fn turns_are_used_in_their_order_and_a_failure_ends_all() {
+        let (feed, order) = (Lock::new(()), InTurn::new(Vec::new()));
+        let work = |last: u64| {
+            on_each(4, |failed| {
+                loop {
+                    let turn = {
+                        let _feed = feed.lock();
+                        order.take()
+                    };
+                    if turn == last {
+                        return Err(Error::NoRow { page: 7 });
+                    }
+                    order.wait(turn, failed, |numbers| {
+                        numbers.push(turn);
+                        Ok(())
+                    })?;
+                }
+            })
+        };
+        assert!(matches!(work(300), Err(Error::NoRow { page: 7 })));
+        assert_eq!(order.into_inner(), (0..300).collect::<Vec<_>>());
     }
 
     #[test]

@@ -159,7 +159,7 @@ pub enum Note {
         change: f64,
     },
     /// Some lines of a file of resets name pages that are not in the input.
-    #[error("{}: {lines} lines name pages that are not in the input, and do not count", path.display())]
+    #[error("{}: pages that are not in the input do not count: {lines} of its lines", path.display())]
     UnknownResets {
         /// The file.
         path: std::path::PathBuf,

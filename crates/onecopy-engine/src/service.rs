@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use onecopy_core::Config;
+use onecopy_core::{Config, FilterRules};
 use onecopy_store::Look;
 
 pub use ask::changed::ChangedPages;
@@ -80,6 +80,9 @@ pub struct ServiceOptions {
     /// The rules for duplicates and for the kept copy. They are fixed when a collection is created. `None` means the
     /// collection's own rules, or the defaults for a new collection.
     pub config: Option<Config>,
+    /// The rules of the tags that the collection has of its pages. They are fixed when it is created. `None` means the
+    /// collection's own tags, or none for a new collection.
+    pub tags: Option<FilterRules>,
     /// The fields of a record.
     pub fields: Fields,
     /// The limits on accepted pages.
@@ -129,6 +132,7 @@ impl ServiceOptions {
             data: data.into(),
             opening: Opening::default(),
             config: None,
+            tags: None,
             fields: Fields::default(),
             limits: Limits::default(),
             keep_pages: true,
@@ -199,6 +203,11 @@ impl Service {
         &self.collection.preparation.config
     }
 
+    /// The rules of this collection's tags, if it has some.
+    pub fn tags(&self) -> Option<&FilterRules> {
+        self.collection.preparation.tags.as_ref()
+    }
+
     /// Accepts changes in their order. Waits until all are durable, with one sync for all. A later change of a page
     /// replaces an earlier one, whatever their times say.
     pub fn accept(&self, actions: &[Action]) -> Vec<std::result::Result<Accepted, Refusal>> {
@@ -219,7 +228,7 @@ impl Service {
         ask::query(&self.collection, record)
     }
 
-    /// The stored sketches or texts of pages, by name, as of the last settled batch. `None` for an unknown page.
+    /// The stored sketches, texts or tags of pages, by name, as of the last settled batch. `None` for an unknown page.
     pub fn stored<'a, N>(&self, pages: &[N], part: StoredPart) -> Result<Vec<Option<Stored>>>
     where
         N: Into<PageName<'a>> + Copy,

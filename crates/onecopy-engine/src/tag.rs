@@ -1,22 +1,28 @@
 //! Writes a tag for each page of any input: a small Bloom filter that search results are compared by later.
 //!
-//! Pages are read one after the other, in the order of the input, so that memory holds one chunk.
+//! Threads read pages and make tags, with one chunk each in memory. Tags are written in the order of the input.
 
+mod clerk;
 mod file;
+mod reading;
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
-use onecopy_core::{FilterRules, Tag, canonical_id};
+use onecopy_core::{FilterRules, Needs};
 use serde::Serialize;
 
-use crate::error::Result;
-use crate::ingest::as_json;
-use crate::page_walk::{WalkedPage, walk_pages};
-use crate::progress::Progress;
+use crate::error::{Error, Result};
+use crate::ingest::{Feed, lots};
+use crate::lock::Lock;
+use crate::parallel::{InTurn, on_each};
+use crate::progress::{Progress, Stage};
 use crate::report::Unreadable;
-use crate::service::{ImportPlan, OnRejection};
+use crate::service::{ImportPlan, ImportReading, OnRejection, reach};
 
+use clerk::{Clerk, Current};
 use file::TagFile;
+use reading::Reading;
 
 /// The counts of a tagging.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,26 +49,47 @@ pub fn tag_pages(
     rejected: &mut OnRejection,
 ) -> Result<Tagged> {
     rules.check()?;
-    let mut file = TagFile::create(out)?;
-    let walked = walk_pages(plan, progress, rejected, &mut |page| {
-        file.write(&name(page), &Tag::of_canonical(page.canonical, rules))
-    })?;
-    file.finish()?;
-    Ok(Tagged {
-        read: walked.read,
-        tagged: walked.pages,
-        rejected: walked.rejected,
-        unreadable: walked.unreadable,
-    })
+    progress.begin(Stage::Read, plan.bytes());
+    let file = TagFile::create(out)?;
+    let mut clerk = Clerk { file, rejected, tagged: Tagged::default(), current: Current::default() };
+    for sources in &plan.readings {
+        clerk.begin(&sources.inputs)?;
+        let turns = InTurn::new(clerk);
+        read(plan, sources, rules, &turns, progress)?;
+        clerk = turns.into_inner();
+        clerk.end();
+    }
+    clerk.file.finish()?;
+    Ok(clerk.tagged)
 }
 
-/// A page's name as JSON: its id, else its address, else its place.
-fn name(page: &WalkedPage) -> String {
-    let WalkedPage { record, source, line, .. } = page;
-    match (&record.url, line) {
-        _ if !record.id.is_empty() => canonical_id(record.id).into_owned(),
-        (Some(url), _) => as_json(url),
-        (None, Some(line)) => as_json(&format!("{source}:{line}")),
-        (None, None) => as_json(source),
-    }
+/// Reads sources in their order. A thread takes a piece and its turn together, so that tags are written in order.
+fn read(
+    plan: &ImportPlan,
+    sources: &ImportReading,
+    rules: &FilterRules,
+    turns: &InTurn<Clerk>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let lots = lots(&sources.inputs.sources, sources.chunk_bytes as u64);
+    let opener = sources.opener(reach(&plan.environment, &plan.spool, &sources.limits), Needs::default());
+    let reading = Reading { sources, opener: &opener, rules };
+    let feed = Lock::new(Feed::new(&sources.inputs.sources, &lots, &opener));
+    let next = || {
+        let feed = feed.lock();
+        let piece = feed.next(1, &mut Vec::new())?;
+        Ok::<_, Error>(piece.map(|(piece, bytes)| (turns.take(), piece, bytes)))
+    };
+    on_each(plan.threads, |failed| {
+        while let Some((turn, piece, bytes)) = next()? {
+            let tagged = reading.piece(&piece)?;
+            drop(piece);
+            turns.wait(turn, failed, |clerk| clerk.take(tagged))?;
+            progress.advance(bytes);
+            if progress.stopped() || failed.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+        }
+        Ok(())
+    })
 }

@@ -48,10 +48,13 @@ pub struct Version {
     pub sketch: Vec<u64>,
     /// The original page, compressed; empty if pages are not stored.
     pub page: Vec<u8>,
+    /// The bits of its tag; empty if the collection has no tags, or the page no words.
+    pub tag: Vec<u8>,
 }
 
 impl Version {
-    /// Encodes the version. The sketch comes first, since it is read most often.
+    /// Encodes the version. The sketch comes first, since it is read most often. A version without a tag ends with the
+    /// page, as all versions did before there were tags.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.byte(self.deed as u8);
@@ -69,6 +72,9 @@ impl Version {
         out.bytes(&self.rank);
         out.links(&self.links);
         out.bytes(&self.page);
+        if !self.tag.is_empty() {
+            out.bytes(&self.tag);
+        }
         out.finish()
     }
 
@@ -97,6 +103,7 @@ impl Version {
             rank: from.bytes()?.to_vec(),
             links: from.links()?,
             page: from.bytes()?.to_vec(),
+            tag: if from.is_done() { Vec::new() } else { from.bytes()?.to_vec() },
         };
         from.is_done().then_some(version)
     }
@@ -147,12 +154,20 @@ mod tests {
             links: vec![LinkRow { kind: 1, address: 2, identity: 3, to: "t".into() }],
             sketch: vec![u64::MAX, 1],
             page: vec![8, 9],
+            tag: Vec::new(),
         };
         let bytes = version.to_bytes();
         assert_eq!(Version::sketch_of(&bytes), Some(vec![u64::MAX, 1]));
-        assert_eq!(Version::from_bytes(&bytes), Some(version));
+        assert_eq!(Version::from_bytes(&bytes), Some(version.clone()));
         for end in 0..bytes.len() {
             assert_eq!(Version::from_bytes(&bytes[..end]), None);
+        }
+        let tagged = Version { tag: vec![10, 11], ..version };
+        let more = tagged.to_bytes();
+        assert_eq!(more[..bytes.len()], bytes, "a tag comes last, so versions without one are as before");
+        assert_eq!(Version::from_bytes(&more), Some(tagged));
+        for end in bytes.len() + 1..more.len() {
+            assert_eq!(Version::from_bytes(&more[..end]), None);
         }
         assert_eq!(Version::sketch_of(&[0, 255, 255, 255, 255]), None);
     }

@@ -82,6 +82,7 @@ fn of_error(error: &Error) -> Option<String> {
         Error::CollectionConfig { .. } => {
             "leave out the options that decide about duplicates, or begin another collection"
         }
+        Error::CollectionTags { .. } => "leave --tags out, or begin another collection with it",
         Error::CollectionMethod { .. } => "set it with --method",
         Error::CollectionMarkets { .. } => "set it with --market",
         Error::NoRow { .. } => "run `onecopy check` on its folder",

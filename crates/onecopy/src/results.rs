@@ -41,15 +41,22 @@ impl<'a> Results<'a> {
         self.rows.iter().any(|row| matches!(row.text, Some(Text::Sketch(_))))
     }
 
+    /// Whether a result can only be compared by its tag.
+    pub fn has_tag_alone(&self) -> bool {
+        self.rows.iter().any(|row| row.text.is_none() && row.tag.is_some())
+    }
+
     /// Groups the results.
     pub fn refine(mut self, options: &RefineOptions) -> Result<Answer<'a>, RefineError> {
         // Tags are compared if a result has nothing else. Texts say more.
-        let by_tags = self.rows.iter().any(|row| row.text.is_none() && row.tag.is_some());
+        let by_tags = self.has_tag_alone();
         let evidence: Vec<Evidence> = self.rows.iter().map(|row| row.evidence(by_tags)).collect();
         let silent = evidence.iter().filter(|evidence| matches!(evidence, Evidence::Nothing)).count();
         if silent > 0 {
+            let verbs = if silent == 1 { ("has", "repeats") } else { ("have", "repeat") };
             self.notes.push(format!(
-                "{silent} of the results have nothing to compare (no text, html, snippet or tag) and repeat none"
+                "{silent} of the results {} nothing to compare (no text, html, snippet or tag) and {} none",
+                verbs.0, verbs.1
             ));
         }
         let refined = refine(&evidence, options)?;
@@ -64,8 +71,9 @@ fn repeated_ids(rows: &[Row]) -> Option<String> {
     let repeated: Vec<&str> =
         ids.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
     let first = repeated.first()?;
-    Some(format!(
-        "{} ids occur more than once, such as {first}: each result is judged by its content",
-        repeated.len()
-    ))
+    let ids = match repeated.len() {
+        1 => format!("the id {first} occurs more than once"),
+        many => format!("{many} ids occur more than once, such as {first}"),
+    };
+    Some(format!("{ids}: each result is judged by its content"))
 }

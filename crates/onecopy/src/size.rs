@@ -72,6 +72,11 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// Writes a count with its noun, such as `1 page` and `2 pages`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// Writes a count in a few characters: `9,999`, `81k`, `3.7M`.
 pub fn short(number: u64) -> String {
     let (scale, unit) = match number {

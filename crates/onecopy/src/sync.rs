@@ -36,6 +36,15 @@ use crate::terminal::Terminal;
 /// How often failed pages are tried again by a sync that follows.
 const RETRY_FAILED: Duration = Duration::from_secs(60);
 
+/// What is written of each page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Group, winner and status.
+    Status,
+    /// Its tag, too.
+    StatusAndTag,
+}
+
 /// A page as it is in the index.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -47,6 +56,8 @@ pub struct Row {
     /// The page to show for it: the winner of a loser, and every other page itself. Dead pages have none.
     pub winner: Option<String>,
     pub status: StatusKind,
+    /// Its tag, if tags are written and it has one.
+    pub tag: Option<String>,
     /// The number of the change that named it.
     pub number: u64,
 }
@@ -59,7 +70,7 @@ impl Row {
             (_, Some(winner)) => Some(text(winner)),
             (_, None) => Some(id.clone()),
         };
-        Row { id, winner, group: status.group, status: status.status, name: status.page, number }
+        Row { id, winner, group: status.group, status: status.status, tag: None, name: status.page, number }
     }
 
     /// The word for its status.

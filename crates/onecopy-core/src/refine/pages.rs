@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::few;
 use super::fragment::Query;
 use super::{Compared, Evidence, Grouping, Place, RefineOptions, Relation};
 use crate::config::Config;
@@ -15,6 +16,9 @@ use crate::text::canonical::{Canonical, canonicalise};
 
 /// The winner of each content and its similarity to it.
 fn by_anchor(contents: &Contents) -> (Vec<u32>, Vec<f64>) {
+    if let Some(found) = few::winners(contents) {
+        return found;
+    }
     let settled = contents.winners();
     let similarity = (0..contents.sizes.len() as u32)
         .map(|content| settled.similarity(content, &contents.sizes, contents.method))
@@ -37,6 +41,14 @@ fn transitive(contents: &Contents) -> (Vec<u32>, Vec<f64>) {
         (best, similarity)
     })
     .unzip()
+}
+
+/// About how many words the sketch of a text has, by its bytes. Memory that is not used costs nothing.
+fn expected_words(evidence: &Evidence) -> usize {
+    match evidence {
+        Evidence::Text(text) | Evidence::Json(text) => text.len() / 6,
+        _ => 0,
+    }
 }
 
 /// Results as the method sees them.
@@ -63,7 +75,8 @@ impl<'a> Sheets<'a> {
     ) -> Sheets<'a> {
         let config = &options.config;
         let query = options.query.as_deref().and_then(|query| Query::new(query, &config.canonical));
-        let (text_of, best, ends, words) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (text_of, best, ends) = (Vec::new(), Vec::new(), Vec::new());
+        let words = Vec::with_capacity(results.iter().map(expected_words).sum());
         let mut sheets = Sheets { results, config, method, query, text_of, best, ends, words };
         let (mut reader, mut known) = (Reader::default(), HashMap::new());
         for (result, evidence) in (0..).zip(results) {
@@ -145,6 +158,7 @@ impl<'a> Sheets<'a> {
         reader.record = Record::default();
         match evidence {
             Evidence::Text(text) => reader.record.plain(Text::Plain((*text).into()), &needs),
+            Evidence::Json(raw) => reader.record.plain(Text::Json(raw), &needs),
             Evidence::Html(html) => reader.record.html(html, &needs),
             Evidence::Sketch(words) if !words.is_empty() => {
                 return Some(words.iter().fold(0, |sum, &word| repeated(word, sum)));

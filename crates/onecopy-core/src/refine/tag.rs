@@ -14,7 +14,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::config::{CanonicalRules, ConfigError, Content};
 use crate::page::html::html_to_text;
 use crate::similarity::filter::FilterRules;
-use crate::text::canonical::{Canonical, canonicalise};
+use crate::text::canonical::{Canonical, canonicalise, canonicalise_json};
 use crate::text::chunk::chunk_hashes;
 
 /// The version of the tags that this library makes and compares.
@@ -62,6 +62,13 @@ impl Tag {
         Tag::of_canonical(&canonical, rules)
     }
 
+    /// The tag of plain text given as the inside of a JSON string with its escapes, by checked rules.
+    pub fn of_json(raw: &str, rules: &FilterRules) -> Tag {
+        let mut canonical = Canonical::default();
+        canonicalise_json(raw, &CanonicalRules::default(), &mut canonical);
+        Tag::of_canonical(&canonical, rules)
+    }
+
     /// The tag of a text in its canonical form by the default rules, by checked rules.
     pub fn of_canonical(canonical: &Canonical, rules: &FilterRules) -> Tag {
         let mut chunks = Vec::new();
@@ -82,7 +89,11 @@ impl Tag {
 
     /// A tag from its rules as [`Tag::rules_text`] writes them, and its filter as [`Tag::to_bytes`] does.
     pub fn from_bytes(rules: &str, bytes: &[u8]) -> Result<Tag, TagError> {
-        let rules = parse_rules(rules)?;
+        Tag::of_filter(Tag::read_rules(rules)?, bytes)
+    }
+
+    /// A tag from checked rules, and its filter as [`Tag::to_bytes`] writes it.
+    pub fn of_filter(rules: FilterRules, bytes: &[u8]) -> Result<Tag, TagError> {
         let expected = rules.bits / 8;
         if bytes.len() != expected {
             return Err(TagError::Length { bytes: bytes.len(), expected });
@@ -98,8 +109,27 @@ impl Tag {
 
     /// Version and rules: `version:chunk:bits:hashes`.
     pub fn rules_text(&self) -> String {
-        let FilterRules { chunk, bits, hashes } = self.rules;
+        Tag::write_rules(&self.rules)
+    }
+
+    /// Rules as tags name them, with the version of the tags that this library makes.
+    pub fn write_rules(rules: &FilterRules) -> String {
+        let FilterRules { chunk, bits, hashes } = rules;
         format!("{TAG_VERSION}:{chunk}:{bits}:{hashes}")
+    }
+
+    /// Reads rules as [`Tag::write_rules`] writes them. Refuses those of another version.
+    pub fn read_rules(text: &str) -> Result<FilterRules, TagError> {
+        let number = |part: &str| part.parse::<u32>().map_err(|_| TagError::Form);
+        let version = number(text.split(':').next().unwrap_or_default())?;
+        if version != TAG_VERSION {
+            return Err(TagError::Version { version });
+        }
+        let parts: Vec<u32> = text.split(':').map(number).collect::<Result<_, _>>()?;
+        let [_, chunk, bits, hashes] = parts[..] else { return Err(TagError::Form) };
+        let rules = FilterRules { chunk: chunk as usize, bits: bits as usize, hashes: hashes as usize };
+        rules.check().map_err(TagError::Rules)?;
+        Ok(rules)
     }
 
     /// The rules that it was made by.
@@ -129,23 +159,10 @@ impl FromStr for Tag {
     fn from_str(text: &str) -> Result<Tag, TagError> {
         let (rules, filter) = text.trim().rsplit_once(':').ok_or(TagError::Form)?;
         // The version decides the form of the rest, so it is judged first.
-        parse_rules(rules)?;
+        let rules = Tag::read_rules(rules)?;
         let bytes = URL_SAFE_NO_PAD.decode(filter).map_err(|_| TagError::Form)?;
-        Tag::from_bytes(rules, &bytes)
+        Tag::of_filter(rules, &bytes)
     }
-}
-
-fn parse_rules(text: &str) -> Result<FilterRules, TagError> {
-    let number = |part: &str| part.parse::<u32>().map_err(|_| TagError::Form);
-    let version = number(text.split(':').next().unwrap_or_default())?;
-    if version != TAG_VERSION {
-        return Err(TagError::Version { version });
-    }
-    let parts: Vec<u32> = text.split(':').map(number).collect::<Result<_, _>>()?;
-    let [_, chunk, bits, hashes] = parts[..] else { return Err(TagError::Form) };
-    let rules = FilterRules { chunk: chunk as usize, bits: bits as usize, hashes: hashes as usize };
-    rules.check().map_err(TagError::Rules)?;
-    Ok(rules)
 }
 
 #[cfg(test)]

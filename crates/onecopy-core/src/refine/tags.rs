@@ -13,7 +13,7 @@ use crate::similarity::filter::{FilterRules, shared};
 use crate::similarity::measure::containment;
 use crate::similarity::method::{filter_rules, method};
 use crate::similarity::verify::overlap_within;
-use anchors::{Anchors, Probe};
+pub(super) use anchors::{Anchors, Needed, Probe};
 
 /// The tags of results, in one table.
 pub(crate) struct Tags {
@@ -45,6 +45,7 @@ pub(crate) fn tags_of(results: &[Evidence], options: &RefineOptions) -> Result<O
                 return Err(RefineError::TagRules { result, rules: *tag.rules(), others: rules });
             }
             Evidence::Text(text) => tags.push(Tag::of_text(text, &rules).words()),
+            Evidence::Json(raw) => tags.push(Tag::of_json(raw, &rules).words()),
             Evidence::Html(html) => tags.push(Tag::of_html(html, &rules).words()),
             Evidence::Nothing => tags.push(&vec![0; tags.width]),
             Evidence::Sketch(_) => return Err(RefineError::TagBesideSketch { result }),
@@ -120,7 +121,7 @@ impl Tags {
 
     fn by_anchor(&self) -> Vec<u32> {
         let mut equal = HashMap::new();
-        let (mut anchors, mut of) = (Anchors::new(self.width), Vec::new());
+        let (mut anchors, mut of) = (Anchors::new(self.width, Needed::Both), Vec::new());
         for result in 0..self.len() {
             let anchor = match self.is_full(result) {
                 true => Some(*equal.entry(self.tag(result)).or_insert(result as u32)),
@@ -141,12 +142,12 @@ impl Tags {
 
     fn transitive(&self) -> Vec<u32> {
         let mut groups = Groups::new(self.len());
-        let (mut equal, mut all) = (HashMap::new(), Anchors::new(self.width));
+        let (mut equal, mut all) = (HashMap::new(), Anchors::new(self.width, Needed::Both));
         for result in 0..self.len() {
             if self.is_full(result) {
                 groups.join(*equal.entry(self.tag(result)).or_insert(result as u32), result as u32);
             } else if self.counts[result] > 0 {
-                all.each_alike(self.probe(result), |other| groups.join(other, result as u32));
+                all.each_alike(self.probe(result)).for_each(|other| groups.join(other, result as u32));
                 all.push(result as u32, self.probe(result));
             }
         }

@@ -78,6 +78,36 @@ proptest! {
 }
 
 #[test]
+fn long_and_many_pages_are_refined_as_short_and_few_ones() {
+    // Outlines of the first say too little, and the second are too many to compare all of them.
+    let long: Vec<String> = (0..6).map(|page| words(page * 300..page * 300 + 5_000)).collect();
+    let many: Vec<String> =
+        (0..1_100).map(|page| words(page / 3 * 40..page / 3 * 40 + 30 + page % 3)).collect();
+    for pages in [long, many] {
+        let results: Vec<Evidence> = pages.iter().map(|page| Evidence::Text(page)).collect();
+        let refined = refine(&results, &RefineOptions::default()).unwrap();
+        let repeats = (0..).zip(&refined.places).filter(|(at, place)| place.is_some_and(|p| p.anchor != *at));
+        assert!(repeats.count() > 0);
+        let some = results.len().min(90);
+        let few = refine(&results[..some], &RefineOptions::default()).unwrap();
+        assert_eq!(few.places[..], refined.places[..some]);
+        assert_eq!(few, reference::refine(&results[..some], &RefineOptions::default()).unwrap());
+    }
+}
+
+#[test]
+fn texts_may_come_with_the_escapes_of_json() {
+    let story = words(0..80);
+    let raw = story.replace(' ', "\\n").replace("word", "\\u0077ord");
+    let tag = Tag::of_text(&story, &FilterRules::default());
+    assert_eq!(Tag::of_json(&raw, &FilterRules::default()), tag);
+    for first in [Evidence::Text(&story), Evidence::Tag(&tag)] {
+        let refined = refine(&[first, Evidence::Json(&raw)], &RefineOptions::default()).unwrap();
+        assert_eq!(refined.places[1].map(|place| (place.anchor, place.similarity)), Some((0, 1.0)));
+    }
+}
+
+#[test]
 fn a_chain_is_one_group_only_if_asked() {
     // Each page shares 96 of 116 shingles with the next, and 76 of 116 with the one after it.
     let pages = [words(0..110), words(10..120), words(20..130)];

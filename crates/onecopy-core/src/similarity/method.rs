@@ -112,6 +112,12 @@ pub trait Method: Debug + Send + Sync {
         }
     }
 
+    /// In how many bits outlines of alike pages may differ: at most in the sum of both slacks. It is meaningful only for
+    /// a method with outlines.
+    fn slack(&self, _outline: &[u64]) -> u32 {
+        u32::MAX / 4
+    }
+
     /// The score that the similarity of two sketches follows from. It does not depend on their order.
     fn score(&self, a: &[u64], b: &[u64]) -> u32;
 

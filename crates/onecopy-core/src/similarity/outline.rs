@@ -15,6 +15,11 @@ fn parts(outline: &[u64]) -> (&[u64], u64) {
     outline.split_last().map_or((&[], 0), |(about, bits)| (bits, *about))
 }
 
+/// The last word of an outline.
+pub(crate) fn about(outline: &[u64]) -> u64 {
+    parts(outline).1
+}
+
 /// Draws the outline of distinct shingles into all words of `out`, at least two.
 pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     out.fill(0);
@@ -73,6 +78,13 @@ pub(crate) fn sift(
 /// How many shingles sets of these sizes share at most, if `differing` are in only one of them.
 pub(crate) fn most_shared(a: usize, b: usize, differing: usize) -> usize {
     ((a + b).saturating_sub(differing) / 2).min(a).min(b)
+}
+
+/// The part of a set of `size` in the difference from another set that resembles it by at least `least`. A set of sizes a
+/// and b shares at least (a + b) least / (1 + least) shingles then, and the rest of both is the difference.
+pub(crate) fn slack(size: usize, least: f64) -> u32 {
+    // One more, because of rounding.
+    (size as f64 * (1.0 - least) / (1.0 + least)) as u32 + 1
 }
 
 #[inline(always)]

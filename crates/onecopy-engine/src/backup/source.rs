@@ -14,7 +14,7 @@ use onecopy_store::{
 
 use super::manifest::SnapshotFacts;
 use crate::error::{Error, Result};
-use crate::service::collection::facts::{FORMAT, Facts, RESTORING, TABLES};
+use crate::service::collection::facts::{Facts, RESTORING, TABLES, TAGGED_FORMAT};
 
 /// How often the files are opened if somebody changes them meanwhile.
 const ATTEMPTS: usize = 5;
@@ -82,9 +82,9 @@ impl Source {
         let database = Tables::open(Backend::new(file), CACHE_BYTES, true)?;
         let tables = database.snapshot()?;
         let facts = Facts::of(&tables)?;
-        let Some(format) = facts.format.filter(|format| *format <= FORMAT) else {
+        let Some(format) = facts.format.filter(|format| *format <= TAGGED_FORMAT) else {
             let (folder, found) = (data.to_owned(), facts.format.unwrap_or(0));
-            return Err(Error::CollectionFormat { folder, found, expected: FORMAT });
+            return Err(Error::CollectionFormat { folder, found, expected: TAGGED_FORMAT });
         };
         let heads = tables.heads()?;
         let settled_to = Position { segment: heads.settled_to.0, offset: heads.settled_to.1 };

@@ -29,7 +29,7 @@ use super::{Opening, ServiceOptions};
 use crate::error::{Error, Result};
 use crate::lock::{Lock, SharedLock};
 use facts::Facts;
-use open::{check_files, check_method, config, locked, open_tables};
+use open::{check_files, check_method, config, locked, open_tables, tags};
 use past::Past;
 
 /// How often a collection is opened that somebody else changes meanwhile.
@@ -110,6 +110,7 @@ impl Collection {
         folder.has_readers();
         let tables = open_tables(&*folder, &options, tuning.cache_bytes)?;
         let config = config(&*folder, &tables, &options)?;
+        let tags = tags(&tables, &options)?;
         let method = method(&config)?;
         check_method(&config, &*method)?;
         let snapshot = tables.snapshot()?;
@@ -125,7 +126,7 @@ impl Collection {
         let published = Published { snapshot: Arc::new(snapshot), search };
         let collection = Collection {
             id,
-            preparation: Preparation::new(config, method, &options),
+            preparation: Preparation::new(config, method, tags, &options),
             queue: Queue::new(queue_limits(&options, tuning), heads.clone()),
             options,
             tuning,

@@ -1,7 +1,7 @@
 //! Turns a requested change into a version for the log. The caller's thread does all expensive work here, before it
 //! takes a lock.
 
-use onecopy_core::{Config, LinkKind, Method};
+use onecopy_core::{Canonical, CanonicalRules, Config, Content, FilterRules, LinkKind, Method, Tag};
 use onecopy_store::{Deed, LinkRow, Version};
 use zstd::bulk::Compressor;
 
@@ -19,6 +19,8 @@ pub(super) struct Preparation {
     pub names: FieldNames,
     /// The parts of HTML that are needed.
     pub needs: Needs,
+    /// The rules of tags, if pages get some.
+    pub tags: Option<FilterRules>,
     limits: Limits,
     keep_pages: bool,
 }
@@ -27,17 +29,23 @@ pub(super) struct Preparation {
 pub(super) struct PreparationBuffers<'a> {
     appraiser: Appraiser<'a>,
     compressor: Compressor<'a>,
+    canonical: Canonical,
 }
 
 /// The zstd level of stored pages: the lowest, because every page is compressed.
 const COMPRESSION: i32 = 1;
 
 impl Preparation {
-    pub(super) fn new(config: Config, method: Box<dyn Method>, options: &ServiceOptions) -> Preparation {
+    pub(super) fn new(
+        config: Config,
+        method: Box<dyn Method>,
+        tags: Option<FilterRules>,
+        options: &ServiceOptions,
+    ) -> Preparation {
         let needs = Needs::of(&config, &*method);
         let names = FieldNames::new(&options.fields);
         let (limits, keep_pages) = (options.limits.clone(), options.keep_pages);
-        Preparation { config, method, names, needs, limits, keep_pages }
+        Preparation { config, method, names, needs, tags, limits, keep_pages }
     }
 
     /// Turns changes into versions, in order.
@@ -51,7 +59,8 @@ impl Preparation {
     /// Buffers for one thread.
     pub(super) fn buffers(&self) -> Result<PreparationBuffers<'_>, Refusal> {
         let compressor = Compressor::new(COMPRESSION).map_err(|error| Refusal::Broken(error.to_string()))?;
-        Ok(PreparationBuffers { appraiser: Appraiser::new(&self.config, &*self.method), compressor })
+        let appraiser = Appraiser::new(&self.config, &*self.method);
+        Ok(PreparationBuffers { appraiser, compressor, canonical: Canonical::default() })
     }
 
     fn version(&self, action: Action, buffers: &mut PreparationBuffers) -> Result<Version, Refusal> {
@@ -94,7 +103,30 @@ impl Preparation {
             Vec::new()
         };
         let url = record.url.as_deref().unwrap_or_default().to_owned();
-        Ok(Version { page, ..version(appraised, url, sketch) })
+        let tag = self.tag(record, line, &mut buffers.canonical);
+        Ok(Version { page, tag, ..version(appraised, url, sketch) })
+    }
+
+    /// The bits of a page's tag; empty if the collection has no tags, or the page no words.
+    fn tag(&self, record: &Record, line: &[u8], canonical: &mut Canonical) -> Vec<u8> {
+        let Some(rules) = &self.tags else { return Vec::new() };
+        // Tags of all collections can be compared, so their text is not the collection's choice.
+        let again = match self.needs.content {
+            Content::Auto => None,
+            _ => read_line(line, &self.names, &Needs::default()).ok(),
+        };
+        let text = &again.as_ref().unwrap_or(record).text;
+        text.canonicalise(&CanonicalRules::default(), canonical);
+        match canonical.token_count() {
+            0 => Vec::new(),
+            _ => Tag::of_canonical(canonical, rules).to_bytes(),
+        }
+    }
+
+    /// The tag in a version, if it has one.
+    pub(super) fn stored_tag(&self, version: &Version) -> Option<Tag> {
+        let rules = self.tags.filter(|_| !version.tag.is_empty())?;
+        Tag::of_filter(rules, &version.tag).ok()
     }
 
     /// The page as it was added; `None` if pages are not stored.

@@ -250,6 +250,9 @@ pub struct PageRecord {
     pub status: Status,
     /// The record of its last put, with its white space at both ends removed.
     pub record: Option<Name>,
+    /// Its tag, if the collection has tags and the page has words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
     /// Why there is no record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
@@ -340,6 +343,9 @@ pub struct PageView {
     pub url: Option<String>,
     /// The record as a line of JSON Lines, which can be added again. It includes the text or HTML if pages are stored.
     pub record: Name,
+    /// Its tag, if the collection has tags and the page has words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
     /// Why the record has no text, if the stored page cannot be read any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<String>,

@@ -11,6 +11,7 @@ mod opening;
 mod poison;
 mod rewriting;
 mod scrubbing;
+mod tags;
 mod templates;
 mod upgrades;
 

@@ -14,7 +14,7 @@ use onecopy_core::{ANSWER_VERSION, SKETCHES_SINCE, canonical_id};
 use onecopy_store::{Deed, Disk, Folder, Open, Overlay, Version};
 
 use super::accept::accept_versions;
-use super::collection::facts::{FORMAT, Facts, RESTORING, TABLES};
+use super::collection::facts::{FORMAT, Facts, RESTORING, TABLES, TAGGED_FORMAT};
 use super::import::wait_for_room;
 use super::prepare::Preparation;
 use super::{Opening, Service, ServiceOptions, settle};
@@ -75,7 +75,7 @@ pub(super) fn upgrade_since(
     let folder: Arc<dyn Folder> = Arc::new(Overlay::new(Arc::new(disk)));
     let Some(facts) = earlier::facts(&*folder).filter(is_earlier) else { return Ok(None) };
     let format = facts.format.unwrap_or(0);
-    progress.note(&Note::Upgrading { folder: options.data.clone(), from: format, to: FORMAT });
+    progress.note(&Note::Upgrading { folder: options.data.clone(), from: format, to: format.max(FORMAT) });
     let earlier = Earlier::open(&folder, facts, &options.data)?;
     let building = Building { earlier: &earlier, is_sketched_again: earlier.facts.answers < since };
     let pages = building.run(options, switch.begin()?, progress)?;
@@ -88,8 +88,8 @@ pub(super) fn upgrade_since(
 /// Whether a collection can be upgraded: it was begun by an earlier version.
 fn is_earlier(facts: &Facts) -> bool {
     let Facts { format: Some(format), answers, .. } = *facts else { return false };
-    let is_known = (1..=FORMAT).contains(&format) && (1..=ANSWER_VERSION).contains(&answers);
-    is_known && (format, answers) != (FORMAT, ANSWER_VERSION)
+    let is_known = (1..=TAGGED_FORMAT).contains(&format) && (1..=ANSWER_VERSION).contains(&answers);
+    is_known && !(facts.is_of_today() && answers == ANSWER_VERSION)
 }
 
 /// A new collection of an earlier one.
@@ -102,8 +102,8 @@ struct Building<'a> {
 impl Building<'_> {
     /// Builds the new collection in `data`. Returns the number of pages.
     fn run(&self, options: &ServiceOptions, data: PathBuf, progress: &dyn Progress) -> Result<u64> {
-        let config = Some(self.earlier.config.clone());
-        let options = ServiceOptions { data, config, opening: Opening::Begin, ..options.clone() };
+        let (config, tags) = (Some(self.earlier.config.clone()), self.earlier.tags);
+        let options = ServiceOptions { data, config, tags, opening: Opening::Begin, ..options.clone() };
         let service = Service::open(options)?;
         let (mut group, mut bytes) = (Vec::new(), 0);
         progress.begin(Stage::Read, self.earlier.bytes());

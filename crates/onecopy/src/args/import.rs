@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use onecopy_core::Config;
+use onecopy_core::{Config, FilterRules};
 use onecopy_engine::{Error, ImportJob, ServiceOptions};
 
 use super::choice::ChoiceArgs;
@@ -44,6 +44,10 @@ pub struct ImportArgs {
     /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
+    /// Store a tag of 256 bytes with each page, for comparing search results. Whether a collection has tags is fixed
+    /// when it is created
+    #[arg(long)]
+    pub tags: bool,
     /// Write all rejected records to this file: source, line, reason
     #[arg(long, value_name = "FILE")]
     pub rejected: Option<PathBuf>,
@@ -103,6 +107,7 @@ impl ImportArgs {
         // The limit applies to records of the input; as JSON lines they may be longer.
         options.limits.page_bytes = options.limits.page_bytes.saturating_mul(ESCAPED).min(MOST_PAGE_BYTES);
         options.keep_pages = !self.no_keep_pages;
+        options.tags = self.tags.then(FilterRules::default);
         options.threads = self.thread_count();
         Ok(options)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use onecopy_core::Config;
+use onecopy_core::{Config, FilterRules};
 use onecopy_engine::{BackupJob, Depot, Limits, ServiceOptions};
 
 use super::choice::ChoiceArgs;
@@ -23,6 +23,7 @@ Examples:
   onecopy serve --data pages
   onecopy serve --data pages --threshold 0.9 --winner newer --memory 8G --queue 1G
   onecopy serve --data pages --listen 0.0.0.0:7171 --token-file token --log json
+  onecopy serve --data pages --tags
   onecopy serve --data pages --snapshots s3://bucket/onecopy --keep-snapshots 14
 
 Then, in another window:
@@ -70,6 +71,10 @@ pub struct ServeArgs {
     /// Store only the data for comparing, not the pages. They cannot be exported
     #[arg(long)]
     pub no_keep_pages: bool,
+    /// Store a tag of 256 bytes with each page, for comparing search results. Whether a collection has tags is fixed
+    /// when it is created
+    #[arg(long)]
+    pub tags: bool,
     /// Repair a group if this share of its checks fails. Higher: fewer repairs
     #[arg(long, value_name = "0..1", default_value_t = usual().repair_rate)]
     pub repair_rate: f64,
@@ -171,6 +176,7 @@ impl ServeArgs {
         options.limits.page_bytes = self.limits.max_page.0 as usize;
         options.check_tables = true;
         options.keep_pages = !self.no_keep_pages;
+        options.tags = self.tags.then(FilterRules::default);
         options.queue_bytes = self.queue.0;
         options.memory_bytes = self.memory.as_ref().map_or_else(usual_memory, |memory| memory.0);
         options.repair_rate = self.repair_rate;

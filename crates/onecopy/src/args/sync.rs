@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs};
 
 use super::age::Age;
-use crate::sync::Address;
+use crate::sync::{Address, Parts};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -74,6 +74,10 @@ pub struct SyncArgs {
     /// The folder for cursors and for lists of failed pages [default: DIR.sync]
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
+    /// Write the tag of each page too, as the field onecopy_tag. The collection must have tags (--tags of serve and
+    /// import). If the index was synced without them, add --restart once
+    #[arg(long, conflicts_with = "run")]
+    pub tags: bool,
     /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
@@ -83,6 +87,11 @@ pub struct SyncArgs {
 }
 
 impl SyncArgs {
+    /// What is written of each page.
+    pub fn parts(&self) -> Parts {
+        if self.tags { Parts::StatusAndTag } else { Parts::Status }
+    }
+
     /// The folder for cursors and for lists of failed pages: beside the collection or the run.
     pub fn state(&self) -> PathBuf {
         let beside = self.data.as_ref().or(self.run.as_ref());

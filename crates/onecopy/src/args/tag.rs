@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use onecopy_core::FilterRules;
-use onecopy_engine::ImportJob;
+use onecopy_engine::{ImportJob, ServiceOptions};
 
 use super::environment;
 use super::input::{FieldArgs, LimitArgs};
@@ -44,6 +44,9 @@ pub struct TagArgs {
     /// Write all rejected records to this file: source, line, reason
     #[arg(long, value_name = "FILE")]
     pub rejected: Option<PathBuf>,
+    /// Use this many threads. Never changes the answer [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
     /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
@@ -66,7 +69,7 @@ impl TagArgs {
             fields: self.fields.fields(),
             limits: self.limits.limits(),
             environment: environment(),
-            threads: 1,
+            threads: self.threads.map_or(ServiceOptions::new("").threads, |threads| threads as usize),
         }
     }
 

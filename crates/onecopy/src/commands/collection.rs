@@ -7,6 +7,7 @@ use onecopy_engine::{Error, Opening, Service, ServiceOptions, Status, StatusKind
 use serde_json::value::RawValue;
 
 use crate::columns::shown;
+use crate::commands::WrongCall;
 
 /// The most characters shown of a name.
 const NAME: usize = 100;
@@ -35,6 +36,12 @@ pub fn open_alone(data: &Path) -> Result<Service> {
     options.opening = Opening::Existing;
     resume_upgrade(&options.data)?;
     Ok(Service::open(options)?)
+}
+
+/// Tags were asked for, and the collection has none.
+pub fn without_tags(data: &Path) -> anyhow::Error {
+    let remedy = "begin a collection with `onecopy import --tags`, or with `onecopy serve --tags`";
+    WrongCall(format!("collection {}: it has no tags: {remedy}", data.display())).into()
 }
 
 /// A page's name as a person would type it, safe for a terminal.

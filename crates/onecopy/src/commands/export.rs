@@ -12,7 +12,7 @@ use onecopy_engine::{Error, PageView, Service, StatusKind, settle};
 
 use crate::args::{ExportArgs, ExportStatus};
 use crate::commands::{NotPrinted, at, collection};
-use crate::size::count;
+use crate::size::counted;
 use crate::terminal::Terminal;
 
 /// How many pages were written, and how many were left out because they are damaged.
@@ -24,6 +24,9 @@ struct Written {
 
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     let service = collection::open(&args.collection.data)?;
+    if args.tags && service.tags().is_none() {
+        return Err(collection::without_tags(&args.collection.data));
+    }
     // Waiting changes are on disk, so Ctrl-C simply ends the process.
     let terminal = Terminal::new(args.quiet, Arc::new(AtomicBool::new(false)));
     if service.stats().waiting > 0 && !service.is_read_only() {
@@ -34,7 +37,8 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
         Some(out) => {
             let done = to_file(&service, args, out)?;
             if !args.quiet {
-                eprintln!("{} pages written to {}", count(done.written), out.display());
+                let lines = if args.tags { "tag" } else { "page" };
+                eprintln!("{} written to {}", counted(done.written, lines), out.display());
             }
             done
         }
@@ -86,9 +90,12 @@ fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_e
             damaged += 1;
             return Ok(());
         }
-        let line = match args.statuses {
-            true => serde_json::to_string(&page.status).expect("our own types are JSON"),
-            false => page.record.get().to_owned(),
+        let line = match (args.statuses, args.tags, page.tag) {
+            (true, ..) => serde_json::to_string(&page.status).expect("our own types are JSON"),
+            (_, true, Some(tag)) => format!(r#"{{"id":{},"tag":"{tag}"}}"#, page.status.page),
+            // Dead pages and pages without words have no tag.
+            (_, true, None) => return Ok(()),
+            (_, false, _) => page.record.get().to_owned(),
         };
         written += 1;
         writeln!(out, "{line}").map_err(at("write", Path::new(EXPORT)))

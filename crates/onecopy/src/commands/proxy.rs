@@ -15,6 +15,7 @@ use crate::{proxy, signals};
 
 pub fn run(args: &ProxyArgs) -> Result<ExitCode> {
     allocator::share_heaps();
+    allocator::keep_freed_memory();
     let signals = signals::follow().context("cannot wait for signals")?;
     let options = args.options()?;
     let listener = bind(args.address()?, "--listen")?;

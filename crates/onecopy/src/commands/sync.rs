@@ -16,7 +16,7 @@ use crate::columns::shown;
 use crate::commands::dedup::stop_on_signal;
 use crate::commands::{UNREADABLE_INPUT, WrongCall, at, collection, print};
 use crate::http::tokens::secret;
-use crate::size::count;
+use crate::size::{count, counted};
 use crate::sync::{
     CollectionSource, Failures, Patience, Plan, RemoteSource, RunSource, Settings, Source, Summary, Sync,
     Web, open,
@@ -42,6 +42,7 @@ pub fn run(args: &SyncArgs) -> Result<ExitCode> {
         &args.to,
         Settings {
             prefix: args.prefix.clone(),
+            parts: args.parts(),
             id_field: args.id_field.clone(),
             key: args.key_file.as_deref().map(secret).transpose()?,
             password: std::env::var("PGPASSWORD").ok().filter(|password| !password.is_empty()),
@@ -80,10 +81,11 @@ fn source(args: &SyncArgs, patience: &Patience, terminal: &Terminal) -> Result<B
     if let Some(run) = &args.run {
         let source = RunSource::open(run.clone())?;
         if source.repeated() > 0 && !args.quiet {
-            let pages = count(source.repeated());
-            eprintln!(
-                "{pages} pages share their name with another page: the kept page counts, or else the first"
-            );
+            let (pages, verb) = match source.repeated() {
+                1 => ("1 page".to_owned(), "shares its"),
+                many => (counted(many, "page"), "share their"),
+            };
+            eprintln!("{pages} {verb} name with another page: the kept page counts, or else the first");
         }
         return Ok(Box::new(source));
     }
@@ -91,7 +93,7 @@ fn source(args: &SyncArgs, patience: &Patience, terminal: &Terminal) -> Result<B
         if !args.follow {
             settle_waiting(data, terminal)?;
         }
-        return Ok(Box::new(CollectionSource::new(data.clone())));
+        return Ok(Box::new(CollectionSource::new(data.clone(), args.parts())));
     }
     let from = args.from.as_deref().unwrap_or_default();
     let wrong = |why: String| WrongCall(format!("--from {from}: {why}: write it as http://HOST:7171"));
@@ -103,7 +105,7 @@ fn source(args: &SyncArgs, patience: &Patience, terminal: &Terminal) -> Result<B
     if let Some(file) = &args.token_file {
         web = web.with_secret(AUTHORIZATION, &format!("Bearer {}", secret(file)?))?;
     }
-    Ok(Box::new(RemoteSource::new(web)))
+    Ok(Box::new(RemoteSource::new(web, args.parts())))
 }
 
 /// Settles changes that wait, unless a server does that.
@@ -129,9 +131,9 @@ fn report(args: &SyncArgs, summary: &Summary, failures: &Failures) -> Result<()>
     }
     if summary.failed > 0 {
         eprintln!(
-            "onecopy: {} refuses {} pages: {} has the reasons, and the next sync tries them again",
+            "onecopy: {} refuses {}: {} has the reasons, and the next sync tries again",
             args.to,
-            count(summary.failed),
+            counted(summary.failed, "page"),
             failures.path().display()
         );
     }

@@ -10,7 +10,7 @@ use crate::args::TagArgs;
 use crate::commands::dedup::stop_on_signal;
 use crate::commands::import::{Rejected, Spool};
 use crate::commands::{print, report_unreadable};
-use crate::size::count;
+use crate::size::counted;
 use crate::terminal::Terminal;
 
 pub fn run(args: &TagArgs) -> Result<ExitCode> {
@@ -33,9 +33,9 @@ pub fn run(args: &TagArgs) -> Result<ExitCode> {
         print(&(serde_json::to_string_pretty(&summary)? + "\n"))?;
     } else if !args.quiet {
         let mut text = format!(
-            "{} tags of {} records in {}\n",
-            count(tagged.tagged),
-            count(tagged.read),
+            "{} of {} in {}\n",
+            counted(tagged.tagged, "tag"),
+            counted(tagged.read, "record"),
             args.out.display()
         );
         rejected.show(tagged.rejected, args.rejected.as_deref(), &mut text);
@@ -43,7 +43,7 @@ pub fn run(args: &TagArgs) -> Result<ExitCode> {
     }
     let code = report_unreadable(&tagged.unreadable, "--json");
     if tagged.tagged == 0 && tagged.rejected > 0 {
-        eprintln!("onecopy: none of the {} records could be tagged", count(tagged.read));
+        eprintln!("onecopy: no tag could be made of {}", counted(tagged.read, "record"));
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)

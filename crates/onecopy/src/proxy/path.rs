@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use onecopy_core::unescape;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -75,16 +76,43 @@ pub fn values<'a>(json: &'a str, paths: &[&JsonPath]) -> serde_json::Result<Vec<
     Ok(found)
 }
 
-/// The text of a string, or of an array of strings.
-pub fn text_of(value: &RawValue) -> Option<String> {
-    match value.get().as_bytes().first() {
-        Some(b'"') => serde_json::from_str(value.get()).ok(),
-        Some(b'[') => {
-            let parts: Vec<String> = serde_json::from_str(value.get()).ok()?;
-            (!parts.is_empty()).then(|| parts.join("\n"))
+/// A text in an answer that has more than white space.
+pub enum FoundText<'a> {
+    /// The inside of a string, with its escapes.
+    Raw(&'a str),
+    Plain(String),
+}
+
+impl FoundText<'_> {
+    /// The text without escapes.
+    pub fn into_plain(self) -> String {
+        match self {
+            FoundText::Raw(raw) => unescape(raw),
+            FoundText::Plain(text) => text,
         }
-        _ => None,
     }
+}
+
+/// The text of a string, or of an array of strings. `None` if it is blank, or is no text: half of a surrogate pair.
+pub fn text_of(value: &RawValue) -> Option<FoundText<'_>> {
+    let json = value.get();
+    if let Some(raw) = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'))
+        && !raw.trim_start().is_empty()
+        && !raw.trim_start().starts_with('\\')
+        && !may_have_surrogates(raw)
+    {
+        return Some(FoundText::Raw(raw));
+    }
+    let text = match json.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(json).ok()?,
+        Some(b'[') => serde_json::from_str::<Vec<String>>(json).ok()?.join("\n"),
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(FoundText::Plain(text))
+}
+
+fn may_have_surrogates(raw: &str) -> bool {
+    raw.contains("\\ud") || raw.contains("\\uD")
 }
 
 /// Where a part begins in the text that it is a slice of.
@@ -285,7 +313,37 @@ mod tests {
         let wanted = [Some("\"7\""), Some(r#"["p", "q"]"#), Some(source), Some("\"x\""), Some("2"), None];
         assert_eq!(found, wanted);
         let text = values(hit, &[&paths[1]]).expect("JSON")[0].and_then(text_of);
-        assert_eq!(text.as_deref(), Some("p\nq"));
+        assert_eq!(text.map(FoundText::into_plain).as_deref(), Some("p\nq"));
+    }
+
+    #[test]
+    fn a_text_is_what_serde_reads() {
+        let texts = [
+            r#""plain""#,
+            r#"" a \" b \\ c \u00e9 \/""#,
+            r#""\n\n text""#,
+            r#""\ud83d\ude00 smile""#,
+            r#""words \uD83D\uDE00""#,
+            r#""half \ud83d of a pair""#,
+            r#""""#,
+            r#"" \t\n ""#,
+            r#""\u0020""#,
+            "\"\u{a0}\u{2003}\"",
+            r#"["a", "b"]"#,
+            r#"[]"#,
+            r#"["", " "]"#,
+            r#"["a", 1]"#,
+            "7",
+            "null",
+            r#"{"a": "b"}"#,
+        ];
+        for json in texts {
+            let value: &RawValue = serde_json::from_str(json).expect("JSON");
+            let joined = || serde_json::from_str::<Vec<String>>(json).map(|parts| parts.join("\n"));
+            let read = serde_json::from_str::<String>(json).or_else(|_| joined()).ok();
+            let read = read.filter(|text| !text.trim().is_empty());
+            assert_eq!(text_of(value).map(FoundText::into_plain), read, "{json}");
+        }
     }
 
     #[test]

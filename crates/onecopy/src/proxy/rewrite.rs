@@ -2,14 +2,16 @@
 //!
 //! Everything but the list of hits stays as the engine wrote it, and so does every hit that stays.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::ops::Range;
 
 use onecopy_core::{Place, RefineOptions, refine};
 use serde_json::value::RawValue;
 
 use super::fields::{Hit, HitFields};
-use super::path::{JsonPath, offset};
+use super::path::{JsonPath, offset, values};
 use crate::results::relation_word;
 
 /// What happens to repeats.
@@ -78,33 +80,29 @@ impl Rules {
         if lists.is_empty() {
             return Err(Unchanged::NoHits);
         }
-        let (mut text, mut done) = (String::with_capacity(answers.first.len()), 0);
-        let mut all = Rewritten::default();
+        let (mut edits, mut all) = (Vec::new(), Rewritten::default());
         for list in lists {
             all.before += list.len();
             let (Some(first), Some(last)) = (list.first(), list.last()) else { continue };
-            let [begin, end] = [offset(answers.first, first.get()), end_of(answers.first, last)];
-            let kept = self.list(&list, answers, treatment, &mut all)?;
+            let place = offset(answers.first, first.get())..end_of(answers.first, last);
             let between = list.get(1).map_or(",", |second| {
                 &answers.first[end_of(answers.first, first)..offset(answers.first, second.get())]
             });
-            text.push_str(&answers.first[done..begin]);
-            text.push_str(&kept.join(between));
-            done = end;
+            edits.push(Edit { place, between, hits: self.list(&list, answers, treatment, &mut all)? });
         }
-        text.push_str(&answers.first[done..]);
-        all.text = (all.repeats > 0 || !answers.further.is_empty()).then_some(text);
+        let is_changed = all.repeats > 0 || !answers.further.is_empty();
+        all.text = is_changed.then(|| edited(answers.first, &edits));
         Ok(all)
     }
 
     /// The hits that stay in a list, as text.
-    fn list(
+    fn list<'a>(
         &self,
-        list: &[&RawValue],
-        answers: &Answers,
+        list: &[&'a RawValue],
+        answers: &Answers<'a>,
         treatment: Treatment,
         all: &mut Rewritten,
-    ) -> Result<Vec<String>, Unchanged> {
+    ) -> Result<Vec<Cow<'a, str>>, Unchanged> {
         let mut hits = self.read(list)?;
         all.last_page = hits.len();
         for page in answers.further {
@@ -123,14 +121,42 @@ impl Rules {
         let kept: Vec<usize> = anchors.take(most).collect();
         all.after += kept.len();
         match treatment {
-            Treatment::Drop => Ok(kept.iter().map(|&hit| hits[hit].raw.to_owned()).collect()),
+            Treatment::Drop => Ok(kept.iter().map(|&hit| hits[hit].raw.into()).collect()),
             Treatment::Group => kept.iter().map(|&hit| with_repeats(hit, &hits, &places)).collect(),
         }
     }
 
     fn read<'a>(&self, list: &[&'a RawValue]) -> Result<Vec<Hit<'a>>, Unchanged> {
-        list.iter().map(|raw| self.fields.read(raw).map_err(unparsed)).collect()
+        let paths = self.fields.paths();
+        let hit = |raw: &&'a RawValue| {
+            let found = values(raw.get(), &paths).map_err(unparsed)?;
+            Ok(self.fields.hit(raw.get(), &found))
+        };
+        list.iter().map(hit).collect()
     }
+}
+
+/// The hits that take the place of a list.
+struct Edit<'a> {
+    place: Range<usize>,
+    hits: Vec<Cow<'a, str>>,
+    /// What stands between two of them.
+    between: &'a str,
+}
+
+/// A text with other hits.
+fn edited(text: &str, edits: &[Edit]) -> String {
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for Edit { place, hits, between } in edits {
+        out.push_str(&text[done..place.start]);
+        for (number, hit) in hits.iter().enumerate() {
+            out.push_str(if number > 0 { between } else { "" });
+            out.push_str(hit);
+        }
+        done = place.end;
+    }
+    out.push_str(&text[done..]);
+    out
 }
 
 /// Adds the hits of a further page, but not those that are there: the index may have changed in between.
@@ -142,19 +168,20 @@ fn add_new<'a>(hits: &mut Vec<Hit<'a>>, more: Vec<Hit<'a>>) {
 }
 
 /// A hit that names its repeats.
-fn with_repeats(anchor: usize, hits: &[Hit], places: &[Place]) -> Result<String, Unchanged> {
+fn with_repeats<'a>(anchor: usize, hits: &[Hit<'a>], places: &[Place]) -> Result<Cow<'a, str>, Unchanged> {
     let repeats = places.iter().zip(hits).enumerate();
     let repeats = repeats.filter(|(hit, (place, _))| *hit != anchor && place.anchor == anchor);
     let repeats: Vec<String> = repeats.map(|(_, (place, hit))| described(place, hit)).collect();
     let raw = hits[anchor].raw;
     if repeats.is_empty() {
-        return Ok(raw.to_owned());
+        return Ok(raw.into());
     }
     let Some(members) = raw.strip_prefix('{').and_then(|raw| raw.strip_suffix('}')) else {
         return Err(Unchanged::Unparsed("a hit is not an object, so it cannot name its repeats".into()));
     };
     let comma = if members.trim().is_empty() { "" } else { "," };
-    Ok(format!("{{{members}{comma}\"onecopy\":{{\"repeats\":[{}]}}}}", repeats.join(",")))
+    let repeats = repeats.join(",");
+    Ok(format!("{{{members}{comma}\"onecopy\":{{\"repeats\":[{repeats}]}}}}").into())
 }
 
 fn described(place: &Place, hit: &Hit) -> String {

@@ -166,7 +166,8 @@ async fn rewrite(proxy: &Arc<Proxy>, search: &Search, texts: Vec<Bytes>) -> Resu
     let (rules, hits, treatment) = (proxy.rules.clone(), search.hits.clone(), search.treatment);
     let most = search.page.map(|page| page.size);
     let work = move || {
-        let texts: Result<Vec<&str>, _> = texts.iter().map(|text| std::str::from_utf8(text)).collect();
+        let texts: Result<Vec<&str>, _> =
+            texts.iter().map(|text| simdutf8::compat::from_utf8(text)).collect();
         let texts = texts.map_err(unparsed)?;
         rules.rewrite(&Answers { first: texts[0], further: &texts[1..], hits: &hits, most }, treatment)
     };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::row::{ANSWER, Row};
 use crate::paint::{Paint, Tone};
-use crate::size::count;
+use crate::size::{count, counted};
 
 /// Whether repeats are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,10 +176,10 @@ impl<'a> Answer<'a> {
         let About { compared, method, threshold, given, groups, repeats, left_out, .. } = &self.about;
         let _ = write!(
             text,
-            "\n{} results: {} groups, {} repeats",
-            count(*given as u64),
-            count(*groups as u64),
-            count(*repeats as u64)
+            "\n{}: {}, {}",
+            counted(*given as u64, "result"),
+            counted(*groups as u64, "group"),
+            counted(*repeats as u64, "repeat")
         );
         if *left_out > 0 {
             let _ = write!(text, ", {} left out", count(*left_out as u64));

@@ -20,5 +20,6 @@ pub(super) fn by_rank(rows: &mut [Row]) -> Option<String> {
         (0, scores) => (rows.len() - scores, "score"),
         (ranks, _) => (rows.len() - ranks, "rank"),
     };
-    Some(format!("{missing} of {} results have no {what}: their order in the input counts", rows.len()))
+    let verb = if missing == 1 { "has" } else { "have" };
+    Some(format!("{missing} of {} results {verb} no {what}: their order in the input counts", rows.len()))
 }

@@ -154,7 +154,15 @@ mod tests {
 
     fn row(id: &str) -> Row {
         let name = serde_json::value::to_raw_value(id).unwrap();
-        Row { name, id: id.into(), group: None, winner: None, status: StatusKind::Unique, number: 1 }
+        Row {
+            name,
+            id: id.into(),
+            group: None,
+            winner: None,
+            status: StatusKind::Unique,
+            tag: None,
+            number: 1,
+        }
     }
 
     #[test]

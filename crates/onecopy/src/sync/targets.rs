@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use reqwest::header::{AUTHORIZATION, HeaderName};
 
-use super::{Cursor, Failures, Patience, Row, Web};
+use super::{Cursor, Failures, Parts, Patience, Row, Web};
 use address::{Address, Kind};
 use index::{Engine, FieldNames, Index};
 
@@ -37,6 +37,8 @@ pub trait Target {
 pub struct Settings {
     /// Comes before the names of fields.
     pub prefix: String,
+    /// What is written of each page.
+    pub parts: Parts,
     /// The field of the documents with their id, where that has a name.
     pub id_field: Option<String>,
     /// The key that a search engine asks for.
@@ -64,7 +66,8 @@ pub fn open(address: &Address, settings: Settings) -> Result<Box<dyn Target>> {
         };
     }
     let (name, patience) = (address.index.clone(), settings.patience);
-    let (fields, id_field) = (FieldNames::of(address.kind, &settings.prefix), settings.id_field);
+    let (fields, id_field) =
+        (FieldNames::of(address.kind, &settings.prefix, settings.parts), settings.id_field);
     let engine: Box<dyn Engine> = match address.kind {
         Kind::Solr => Box::new(solr::Solr::new(web, name, fields, id_field)),
         Kind::Meilisearch => Box::new(meilisearch::Meilisearch::new(web, name, fields, id_field)),

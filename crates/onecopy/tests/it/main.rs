@@ -58,5 +58,6 @@ mod simd; //      every SIMD level gives the same answer
 mod starvation; // idle, slow and greedy clients do not keep the service from others
 mod stores; //    object stores and web servers give the same answer as local files, or a clear error
 mod sync; //      `sync` writes statuses to PostgreSQL and to search engines, and continues after a kill
+mod tags; //      tags that a collection keeps, in answers, exports and backups
 mod terminal; //  output fits the terminal; words for methods; pictures; which text was equal
 mod tidy; //      the rules of style that a machine can check

@@ -128,8 +128,16 @@ fn resets_favour_a_topic() {
     let found = scores(&out);
     assert!(found.iter().any(|(page, score)| page == "d" && (score - 0.125).abs() < 1e-9), "{found:?}");
     let said = resets("d\nnowhere 3\n").succeed();
-    assert!(said.stderr.contains("1 lines name pages that are not in the input"), "{}", said.stderr);
-    resets("nowhere\n").fail(1).says(&["all weights are zero", "1 lines name unknown pages", "--resets"]);
+    assert!(
+        said.stderr.contains("pages that are not in the input do not count: 1 of its lines"),
+        "{}",
+        said.stderr
+    );
+    resets("nowhere\n").fail(1).says(&[
+        "all weights are zero",
+        "lines that name unknown pages: 1",
+        "--resets",
+    ]);
     resets("a 0\n").fail(1).says(&["all weights are zero", "--resets"]);
     resets("a 1\nb -1\n").fail(1).says(&["line 2", "`b -1`", "from 0 on", "--resets"]);
 }

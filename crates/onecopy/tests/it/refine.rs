@@ -103,7 +103,7 @@ fn lines_come_back_as_they_were_and_can_be_refined_again() {
     assert_eq!(values(&again), values(&said));
     let people = refine(folder.path(), &lines).succeed().stdout;
     assert!(people.contains("100 %  2") && people.contains("(similar to 1)"), "{people}");
-    assert!(people.ends_with("3 results: 2 groups, 1 repeats; compared pages by auto at 0.8\n"), "{people}");
+    assert!(people.ends_with("3 results: 2 groups, 1 repeat; compared pages by auto at 0.8\n"), "{people}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn ranks_and_scores_decide_who_is_the_anchor() {
     assert_eq!(first(&results("score", [Some(2), Some(1)])).0, "a");
     assert_eq!(first(&results("score", [Some(1), Some(2)])).0, "b");
     let (id, notes) = first(&results("rank", [None, Some(1)]));
-    assert!(id == "a" && notes.contains("1 of 2 results have no rank"), "{notes}");
+    assert!(id == "a" && notes.contains("1 of 2 results has no rank"), "{notes}");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn the_service_refines_pages_by_id() {
         standing(3, "anchor", None),
     ];
     assert_eq!(standings(&found), expected);
-    assert!(found["notes"].to_string().contains("1 ids are not in the collection"), "{found}");
+    assert!(found["notes"].to_string().contains("1 id is not in the collection"), "{found}");
     let dropped = ask(json!({"results": [{"id": "a"}, {"id": "b"}], "drop": true, "keep": 1})).with(200);
     assert_eq!(standings(&dropped), [standing(1, "anchor", None)]);
     let strict = ask(json!({"results": [{"id": "a"}, {"id": "b"}], "threshold": 0.9})).with(200);

@@ -6,8 +6,9 @@ mod encrypted; // PostgreSQL with TLS
 mod engines; //  search engines: documented requests and answers, some rows refused
 mod fixture; //  a server that answers like a search engine
 mod killed; //   a sync that is killed again and again under changes
-mod table;
-mod tantivy; //  a real full-text index behind a small server //    the table equals the collection, or the run
+mod table; //    the table equals the collection, or the run
+mod tags; //     tags of pages, in every target
+mod tantivy; //  a real full-text index behind a small server
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,32 +1,42 @@
-//! Tags that others are compared with, in one table so that a scan reads memory in order.
+//! Tags, or outlines, that others are compared with. They are in one table, so that a scan reads memory in order.
 
 use super::simd;
 use crate::simd::level;
 use crate::similarity::filter::simd::shared_plain;
 
 /// Tags in the order of their ranks.
-pub(super) struct Anchors {
+pub(in crate::refine) struct Anchors {
     pub(super) width: usize,
+    pub(super) needed: Needed,
     pub(super) words: Vec<u64>,
     /// How many bits of each tag are set, and how many another tag must share with it.
     pub(super) bounds: Vec<[u32; 2]>,
     results: Vec<u32>,
 }
 
+/// How many bits two tags must share.
+#[derive(Clone, Copy)]
+pub(in crate::refine) enum Needed {
+    /// As many as either says.
+    Both,
+    /// Half of the sum of both, which are signed numbers.
+    HalfOfSum,
+}
+
 /// A tag that is compared with all of them.
 #[derive(Clone, Copy)]
-pub(super) struct Probe<'a> {
+pub(in crate::refine) struct Probe<'a> {
     pub words: &'a [u64],
     pub count: u32,
     pub needed: u32,
 }
 
 impl Anchors {
-    pub(super) fn new(width: usize) -> Anchors {
-        Anchors { width, words: Vec::new(), bounds: Vec::new(), results: Vec::new() }
+    pub(in crate::refine) fn new(width: usize, needed: Needed) -> Anchors {
+        Anchors { width, needed, words: Vec::new(), bounds: Vec::new(), results: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, result: u32, tag: Probe) {
+    pub(in crate::refine) fn push(&mut self, result: u32, tag: Probe) {
         self.words.extend_from_slice(tag.words);
         self.bounds.push([tag.count, tag.needed]);
         self.results.push(result);
@@ -37,13 +47,14 @@ impl Anchors {
         simd::next(level(), self, tag, 0).map(|place| self.results[place])
     }
 
-    /// Calls `each` with every result whose tag is similar.
-    pub(super) fn each_alike(&self, tag: Probe, mut each: impl FnMut(u32)) {
+    /// All results whose tag is similar, the best-ranked first.
+    pub(in crate::refine) fn each_alike(&self, tag: Probe) -> impl Iterator<Item = u32> {
         let mut from = 0;
-        while let Some(place) = simd::next(level(), self, tag, from) {
-            each(self.results[place]);
+        std::iter::from_fn(move || {
+            let place = simd::next(level(), self, tag, from)?;
             from = place + 1;
-        }
+            Some(self.results[place])
+        })
     }
 }
 
@@ -75,7 +86,12 @@ fn next_usual(anchors: &Anchors, words: &[u64; USUAL], tag: Probe, from: usize) 
 fn next_by(anchors: &Anchors, tag: Probe, from: usize, common: impl Fn(usize) -> u64) -> Option<usize> {
     let is_alike = |place: usize| {
         let [count, needed] = anchors.bounds[place];
-        let needed = needed.max(tag.needed);
+        let needed = match anchors.needed {
+            Needed::Both => needed.max(tag.needed),
+            Needed::HalfOfSum => {
+                (needed.cast_signed() + tag.needed.cast_signed() + 1).max(0).cast_unsigned() / 2
+            }
+        };
         count.min(tag.count) >= needed && common(place) >= u64::from(needed)
     };
     (from..anchors.bounds.len()).find(|&place| is_alike(place))

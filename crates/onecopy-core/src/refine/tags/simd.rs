@@ -40,6 +40,7 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Needed;
     use super::*;
     use crate::simd::each_level;
 
@@ -49,7 +50,7 @@ mod tests {
             let tags: Vec<Vec<u64>> = (0..90u64)
                 .map(|n| (0..width).map(|word| crate::hash::draw(n / 3 * 64 + word, 0) | (n % 3)).collect())
                 .collect();
-            let mut anchors = Anchors::new(width as usize);
+            let mut anchors = Anchors::new(width as usize, Needed::Both);
             (0..).zip(&tags).for_each(|(result, tag)| anchors.push(result, probe(tag)));
             for (tag, from) in tags.iter().zip([0, 1, 40, 89, 90].into_iter().cycle()) {
                 let is_alike = |place: &usize| {

@@ -14,7 +14,7 @@ use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::{
     EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
 };
-use crate::similarity::outline::{Bound, compared, draw, most_shared, sift};
+use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
@@ -146,6 +146,11 @@ impl Method for Auto {
     fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
         let bound = |a: u64, b: u64| self.outline_bound(a, b);
         sift((outline, all), contents, bound, |other| self.deny(outline, other), out);
+    }
+
+    fn slack(&self, outline: &[u64]) -> u32 {
+        let about = about(outline);
+        slack((about & !OUTLINE_TOLD) as usize, self.least_main(about & OUTLINE_TOLD != 0))
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

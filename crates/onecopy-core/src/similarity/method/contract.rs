@@ -5,6 +5,7 @@ use super::{Held, Method, Scratch, Search, method};
 use crate::config::Config;
 use crate::decide::candidate::Rarity;
 use crate::decide::partition::{LengthVector, Lengths, Partitions};
+use crate::similarity::measure::hamming;
 
 /// Why the method that `choice` names is refused.
 pub(super) fn refusal(choice: &str) -> String {
@@ -26,6 +27,7 @@ pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
             let is_alike = similarity >= method.threshold();
             assert_eq!(method.verify(a, b), is_alike.then_some(score));
             assert!(!is_alike || !method.deny(&outlines[i], &outlines[j]));
+            assert!(!is_alike || is_within_slack(method, [&outlines[i], &outlines[j]]));
             alike += usize::from(is_alike && i < j);
             if is_alike && method.search() == Search::Keys {
                 let first = keys[i].iter().find_map(|x| Some((x, keys[j].iter().find(|y| x.0 == y.0)?)));
@@ -59,6 +61,12 @@ pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[
         }
     }
     pairs
+}
+
+/// Whether two outlines differ in no more bits than those of alike pages may.
+pub(super) fn is_within_slack(method: &dyn Method, outlines: [&[u64; 4]; 2]) -> bool {
+    let [a, b] = outlines.map(|outline| (&outline[..3], method.slack(outline)));
+    method.has_outlines() <= (hamming(a.0, b.0) <= (a.1 + b.1) as usize)
 }
 
 /// The outline of a sketch, if the method has outlines.

@@ -24,13 +24,14 @@ pub(in crate::service) fn pages(
         let Some(row) = Look::page(&*snapshot, page)? else { continue };
         let status = View { facts: &*snapshot, method: collection.method() }.status(page, &row)?;
         let place = (!row.dead).then_some(row.at);
-        let (record, damaged) = match place.map_or(Ok(None), |place| stored(collection, place, &mut buffer)) {
-            Err(error) if is_damage(&error) => (None, Some(error.to_string())),
-            record => (record?, None),
+        let found = place.map_or(Ok(Kept::default()), |place| stored(collection, place, &mut buffer));
+        let (Kept { record, tag }, damaged) = match found {
+            Err(error) if is_damage(&error) => (Kept::default(), Some(error.to_string())),
+            kept => (kept?, None),
         };
         let record = record.unwrap_or_else(|| bare_record(&row));
         let url = (!row.url.is_empty()).then_some(row.url);
-        each(PageView { status, url, record, damaged })?;
+        each(PageView { status, url, record, tag, damaged })?;
     }
     Ok(())
 }
@@ -51,21 +52,33 @@ pub(in crate::service) fn record(collection: &Collection, page: PageName) -> Res
         }
     };
     let found = place.map(|place| stored(collection, place, &mut Vec::new()));
-    let (record, missing) = match found {
-        None => (None, Some("the page is dead or was rejected".to_owned())),
-        Some(Ok(None)) => (None, Some("the service does not store pages".to_owned())),
-        Some(Err(error)) if is_damage(&error) => (None, Some(error.to_string())),
-        Some(record) => (record?, None),
+    let (Kept { record, tag }, missing) = match found {
+        None => (Kept::default(), Some("the page is dead or was rejected".to_owned())),
+        Some(Ok(kept)) if kept.record.is_none() => {
+            (kept, Some("the service does not store pages".to_owned()))
+        }
+        Some(Err(error)) if is_damage(&error) => (Kept::default(), Some(error.to_string())),
+        Some(kept) => (kept?, None),
     };
-    Ok(Some(PageRecord { status, record, missing }))
+    Ok(Some(PageRecord { status, record, tag, missing }))
 }
 
-/// The record of a version in the log; `None` if it was not stored.
-fn stored(collection: &Collection, at: Place, buffer: &mut Vec<u8>) -> Result<Option<Name>> {
+/// A page in the log.
+#[derive(Default)]
+struct Kept {
+    /// Its record, if pages are stored.
+    record: Option<Name>,
+    /// Its tag as text, if it has one.
+    tag: Option<String>,
+}
+
+fn stored(collection: &Collection, at: Place, buffer: &mut Vec<u8>) -> Result<Kept> {
     let version = read_version(&collection.reader, at, buffer)?;
     let whole = collection.preparation.whole(&version).map_err(|reason| Error::Broken { reason })?;
     let line = whole.and_then(|line| String::from_utf8(line).ok());
-    Ok(line.and_then(|line| RawValue::from_string(line.trim().into()).ok()))
+    let record = line.and_then(|line| RawValue::from_string(line.trim().into()).ok());
+    let tag = collection.preparation.stored_tag(&version);
+    Ok(Kept { record, tag: tag.map(|tag| tag.to_string()) })
 }
 
 /// A page without its text.

@@ -1,4 +1,4 @@
-//! Reads stored sketches and texts of pages, for comparing search results that are given by name alone.
+//! Reads stored sketches, texts and tags of pages, for comparing search results that are given by name alone.
 
 use onecopy_store::{Look, Snapshot};
 
@@ -7,7 +7,7 @@ use crate::ingest::{FieldNames, read_line};
 use crate::service::PageName;
 use crate::service::collection::Collection;
 use crate::service::contents::{read_sketch, read_version, unless_damaged};
-use onecopy_core::{Needs, Whole};
+use onecopy_core::{Needs, Tag, Whole};
 
 /// Which part of a page is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum StoredPart {
     Sketch,
     /// Its text or HTML, or its sketch if the collection keeps no pages.
     Text,
+    /// Its tag, if the collection has tags.
+    Tag,
 }
 
 /// What is stored of a page.
@@ -27,6 +29,8 @@ pub enum Stored {
     Text(String),
     /// Its HTML.
     Html(String),
+    /// Its tag. `None` if the page has no words, or is dead.
+    Tag(Option<Tag>),
 }
 
 /// The stored parts of pages as of the last batch; `None` for unknown pages.
@@ -50,6 +54,12 @@ fn of_page(
     for name in page.candidates() {
         let Some(number) = snapshot.page_number(&name)? else { continue };
         let Some(row) = Look::page(snapshot, number)? else { continue };
+        if part == StoredPart::Tag {
+            let read = (!row.dead).then(|| read_version(&collection.reader, row.at, buffer));
+            let version = read.map(unless_damaged).transpose()?.flatten();
+            let tag = version.and_then(|version| collection.preparation.stored_tag(&version));
+            return Ok(Some(Stored::Tag(tag)));
+        }
         if row.dead {
             return Ok(Some(Stored::Sketch(Vec::new())));
         }

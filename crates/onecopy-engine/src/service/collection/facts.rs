@@ -2,12 +2,15 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use onecopy_core::{FilterRules, Tag, TagError};
 use onecopy_store::{Look, Snapshot};
 
 use crate::error::Result;
 
 /// The version of everything that a collection's folder holds.
 pub(crate) const FORMAT: u32 = 3;
+/// The same format with tags in the log, which programs before 0.5 cannot read.
+pub(crate) const TAGGED_FORMAT: u32 = 4;
 
 /// The file that makes a folder a collection.
 pub(crate) const TABLES: &str = "tables.redb";
@@ -16,6 +19,8 @@ pub(crate) const RESTORING: &str = "restoring";
 
 /// The entry of the metadata with the collection's name.
 pub(crate) const ID: &str = "id";
+/// The entry with the rules of its tags, if it has some.
+pub(crate) const TAGS: &str = "tags";
 
 /// The name and the versions of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +33,18 @@ pub(crate) struct Facts {
     pub answers: u32,
 }
 
+/// The rules of a collection's tags, if it has some; or why they cannot be read.
+pub(crate) fn stored_tags(tables: &Snapshot) -> Result<std::result::Result<Option<FilterRules>, TagError>> {
+    let stored = tables.meta(TAGS)?;
+    Ok(stored.map(|rules| Tag::read_rules(&String::from_utf8_lossy(&rules))).transpose())
+}
+
 impl Facts {
+    /// Whether this program reads the files as they are.
+    pub(crate) fn is_of_today(&self) -> bool {
+        matches!(self.format, Some(FORMAT | TAGGED_FORMAT))
+    }
+
     /// The facts in the tables.
     pub(crate) fn of(tables: &Snapshot) -> Result<Facts> {
         let format = tables.meta("format")?;

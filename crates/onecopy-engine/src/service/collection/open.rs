@@ -1,9 +1,9 @@
 //! Opens the tables of a collection: checks its format, configuration and method.
 
-use onecopy_core::{ANSWER_VERSION, Config, Method, Search};
+use onecopy_core::{ANSWER_VERSION, Config, FilterRules, Method, Search, Tag};
 use onecopy_store::{Backend, Folder, Heads, Look, Open, Tables};
 
-use super::facts::{FORMAT, Facts, ID, RESTORING, TABLES, new_id};
+use super::facts::{FORMAT, Facts, ID, RESTORING, TABLES, TAGGED_FORMAT, TAGS, new_id, stored_tags};
 use crate::error::{Error, Result};
 use crate::service::{Opening, ServiceOptions};
 
@@ -62,7 +62,7 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
     let damaged = |reason: String| Error::CollectionConfigDamaged { folder: options.data.clone(), reason };
     let (facts, stored) = (Facts::of(&snapshot)?, snapshot.meta("config")?);
     let is_begun = facts.format.is_some();
-    if let Some(found) = facts.format.filter(|format| *format != FORMAT) {
+    if let Some(found) = facts.format.filter(|_| !facts.is_of_today()) {
         return Err(Error::CollectionFormat { folder: options.data.clone(), found, expected: FORMAT });
     }
     if is_begun && facts.answers != ANSWER_VERSION {
@@ -78,9 +78,14 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
         }
         let config = options.config.clone().unwrap_or_default();
         config.check()?;
+        options.tags.as_ref().map_or(Ok(()), FilterRules::check)?;
         let writing = tables.begin()?;
         let mut batch = writing.batch()?;
-        batch.set_meta("format", &FORMAT.to_le_bytes())?;
+        let format = if options.tags.is_some() { TAGGED_FORMAT } else { FORMAT };
+        batch.set_meta("format", &format.to_le_bytes())?;
+        if let Some(rules) = &options.tags {
+            batch.set_meta(TAGS, Tag::write_rules(rules).as_bytes())?;
+        }
         batch.set_meta(ID, new_id().as_bytes())?;
         batch.set_meta("answers", &ANSWER_VERSION.to_le_bytes())?;
         batch.set_meta("config", &serde_json::to_vec(&config).expect("a configuration is JSON"))?;
@@ -92,6 +97,19 @@ pub(super) fn config(folder: &dyn Folder, tables: &Tables, options: &ServiceOpti
     let stored: Config = serde_json::from_slice(&stored).map_err(|error| damaged(error.to_string()))?;
     if options.config.as_ref().is_some_and(|asked| *asked != stored) {
         return Err(Error::CollectionConfig { folder: options.data.clone() });
+    }
+    Ok(stored)
+}
+
+/// The rules of the collection's tags, if it has some. Refuses others.
+pub(super) fn tags(tables: &Tables, options: &ServiceOptions) -> Result<Option<FilterRules>> {
+    let folder = || options.data.clone();
+    let stored = stored_tags(&tables.snapshot()?)?;
+    let stored = stored
+        .map_err(|error| Error::CollectionConfigDamaged { folder: folder(), reason: error.to_string() })?;
+    if options.tags.is_some() && options.tags != stored {
+        let found = stored.as_ref().map(Tag::write_rules);
+        return Err(Error::CollectionTags { folder: folder(), found });
     }
     Ok(stored)
 }

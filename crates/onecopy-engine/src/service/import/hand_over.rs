@@ -1,7 +1,7 @@
 //! Passes pages to the service in the order of the input, from any thread, and waits while the queue is full.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use onecopy_store::Version;
 
@@ -10,7 +10,7 @@ use super::tally::Tallies;
 use super::{ImportRejection, Imported, OnRejection, PATIENCE};
 use crate::error::{Error, Result};
 use crate::ingest::Inputs;
-use crate::lock::{Lock, Signal};
+use crate::parallel::InTurn;
 use crate::progress::Progress;
 use crate::report::{RejectionKind, Unreadable};
 use crate::service::accept::accept_versions;
@@ -20,18 +20,13 @@ use crate::service::{Accepted, Refusal, Service, StatusKind};
 const GROUP: usize = 256;
 
 /// Hands out turns. Each turn that is taken must be handed over, or the import fails.
-pub(super) struct Turns<'a> {
-    next: AtomicU64,
-    clerk: Lock<Clerk<'a>>,
-    moved: Signal,
-}
+pub(super) struct Turns<'a>(InTurn<Clerk<'a>>);
 
 /// Accepts pages and counts the outcomes.
 struct Clerk<'a> {
     service: &'a Service,
     progress: &'a dyn Progress,
     rejected: &'a mut OnRejection<'a>,
-    turn: u64,
     /// The records before this piece, by source. The line number of a record is known only at its turn.
     before: HashMap<u32, u64>,
     tallies: Tallies,
@@ -45,48 +40,37 @@ impl<'a> Turns<'a> {
         rejected: &'a mut OnRejection<'a>,
     ) -> Turns<'a> {
         let (before, tallies, imported) = (HashMap::new(), Tallies::default(), Imported::default());
-        let clerk = Clerk { service, progress, rejected, turn: 0, before, tallies, imported };
-        Turns { next: AtomicU64::new(0), clerk: Lock::new(clerk), moved: Signal::default() }
+        Turns(InTurn::new(Clerk { service, progress, rejected, before, tallies, imported }))
     }
 
     /// Begins new sources. Some inputs are not read, with a reason.
     pub(super) fn begin(&self, inputs: &Inputs) -> Result<()> {
-        let mut clerk = self.clerk.lock();
-        clerk.before.clear();
-        clerk.end_sources();
-        let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
-        clerk.imported.unreadable.extend(lost);
-        for (source, reason) in inputs.unread() {
-            clerk.imported.read += 1;
-            clerk.reject(ImportRejection { source: source.into(), line: None, reason: reason.text })?;
-        }
-        Ok(())
+        self.0.now(|clerk| {
+            clerk.before.clear();
+            clerk.end_sources();
+            let lost = inputs.unreadable.iter().map(|(name, reason)| Unreadable::of(name, reason));
+            clerk.imported.unreadable.extend(lost);
+            for (source, reason) in inputs.unread() {
+                clerk.imported.read += 1;
+                clerk.reject(ImportRejection { source: source.into(), line: None, reason: reason.text })?;
+            }
+            Ok(())
+        })
     }
 
     /// Takes the next turn.
     pub(super) fn take(&self) -> u64 {
-        self.next.fetch_add(1, Ordering::Relaxed)
+        self.0.take()
     }
 
     /// Waits for a turn, passes its pages on, and ends the turn.
     pub(super) fn hand_over(&self, turn: u64, prepared: PreparedPiece, failed: &AtomicBool) -> Result<()> {
-        let mut clerk = self.clerk.lock();
-        while clerk.turn != turn {
-            // A thread that fails never ends its turn, so the threads after it would wait forever.
-            if failed.load(Ordering::Relaxed) {
-                return Err(Error::Stopped);
-            }
-            clerk = self.moved.wait_for(clerk, PATIENCE);
-        }
-        clerk.hand_over(prepared)?;
-        clerk.turn += 1;
-        self.moved.notify_all();
-        Ok(())
+        self.0.wait(turn, failed, |clerk| clerk.hand_over(prepared))
     }
 
     /// The counts of the import.
     pub(super) fn finish(self) -> Imported {
-        let mut clerk = self.clerk.into_inner();
+        let mut clerk = self.0.into_inner();
         clerk.end_sources();
         clerk.imported
     }

@@ -25,7 +25,7 @@ pub struct ImportPlan {
     pub(crate) spool: PathBuf,
     pub(crate) readings: Vec<ImportReading>,
     pub(crate) environment: Environment,
-    pub(super) threads: usize,
+    pub(crate) threads: usize,
 }
 
 /// Sources that are read in the same way.

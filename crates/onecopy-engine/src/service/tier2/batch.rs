@@ -20,6 +20,8 @@ pub(super) struct Settler<'a> {
     pub method: &'a dyn Method,
     pub contents: &'a mut ContentIndex,
     pub threads: usize,
+    /// Whether pages have tags.
+    pub has_tags: bool,
 }
 
 /// The number of contents to rekey for each new content. With two, all contents share one generation again once the

@@ -30,7 +30,8 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     let mut batch = writing.batch()?;
     let heads = batch.heads()?;
     let threads = collection.options.threads;
-    let mut settler = Settler { config, method, contents: &mut contents, threads };
+    let has_tags = collection.preparation.tags.is_some();
+    let mut settler = Settler { config, method, contents: &mut contents, threads, has_tags };
     let mut outcome = settler.settle(&mut batch, &work.versions, heads)?;
     let mut due: BTreeSet<u64> = work.repairs.iter().map(|repair| repair.group).collect();
     for (&group, &(checked, failed)) in &work.checks {

@@ -40,7 +40,9 @@ pub(super) fn tell(
         // A loser that is another page now is told, whatever its group knows. So is one that leads to such a page.
         let leads_to_other = row.end.how == ENDS_AT_A_PAGE && changed.contains(&row.end.page);
         let is_other = status.status == StatusKind::Loser && (changed.contains(&page) || leads_to_other);
-        if now != told || is_other {
+        // Who copies tags has to know of every new text.
+        let is_retagged = settler.has_tags && changed.contains(&page);
+        if now != told || is_other || is_retagged {
             count(heads, told, -1);
             count(heads, now, 1);
             heads.feed += 1;

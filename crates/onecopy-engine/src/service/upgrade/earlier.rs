@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use onecopy_core::{Config, canonical_id};
+use onecopy_core::{Config, FilterRules, canonical_id};
 use onecopy_store::{
     Backend, Deed, Folder, Log, LogReader, Look, Open, PageNumber, PageRow, Position, SEGMENT_BYTES,
     Snapshot, Tables, Version,
 };
 
 use crate::error::{Error, Result};
-use crate::service::collection::facts::{Facts, TABLES};
+use crate::service::collection::facts::{Facts, TABLES, stored_tags};
 
 /// Memory for reading tables.
 const CACHE_BYTES: usize = 64 << 20;
@@ -19,6 +19,7 @@ const CACHE_BYTES: usize = 64 << 20;
 pub(super) struct Earlier {
     pub facts: Facts,
     pub config: Config,
+    pub tags: Option<FilterRules>,
     pub data: PathBuf,
     tables: Snapshot,
     log: Log,
@@ -53,9 +54,10 @@ impl Earlier {
         let damaged = |reason: String| Error::CollectionConfigDamaged { folder: data.to_owned(), reason };
         let stored = tables.meta("config")?.ok_or_else(|| damaged("it is missing".into()))?;
         let config = serde_json::from_slice(&stored).map_err(|error| damaged(error.to_string()))?;
+        let tags = stored_tags(&tables)?.map_err(|error| damaged(error.to_string()))?;
         let log = Log::open_after(folder.clone(), SEGMENT_BYTES, settled_to(&tables)?)?;
         let (reader, data) = (log.reader(), data.to_owned());
-        Ok(Earlier { facts, config, data, tables, log, reader, _database: database })
+        Ok(Earlier { facts, config, tags, data, tables, log, reader, _database: database })
     }
 
     /// About how many bytes [`Earlier::versions`] reads.

@@ -29,6 +29,8 @@ pub struct Names<'a> {
     pub pages: Pages<'a>,
     #[serde(default)]
     pub verify: bool,
+    #[serde(default)]
+    pub tags: bool,
 }
 
 /// A list that stops at its limit instead of filling the memory.

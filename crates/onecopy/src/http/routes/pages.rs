@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode};
-use onecopy_engine::Status;
+use onecopy_engine::{Service, Status, Stored, StoredPart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -26,8 +26,17 @@ const FEW_PAGES: usize = 16;
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Told<'a> {
-    Known(Status),
+    Known(Known),
     Unknown { page: &'a RawValue, status: &'static str },
+}
+
+/// The status of a page, with its tag if that was asked for and the page has one.
+#[derive(Serialize)]
+struct Known {
+    #[serde(flatten)]
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -95,20 +104,31 @@ fn unknown(params: &Params) -> Failure {
 /// `POST /status`.
 pub async fn statuses(server: &Arc<Server>, request: Request<RequestBody>) -> Outcome {
     let taken = take_named(server, request).await?;
-    let Names { pages, verify } = parse(&taken.bytes)?;
+    let Names { pages, verify, tags } = parse(&taken.bytes)?;
+    if tags && server.service.tags().is_none() {
+        return Err(Failure::bad("this collection has no tags", "begin a collection with --tags"));
+    }
     let names = pages.0.iter().map(|page| name(page)).collect::<Result<Vec<Name>, Failure>>()?;
-    let look = move |service: &onecopy_engine::Service| {
+    let look = move |service: &Service| {
         let names: Vec<_> = names.iter().map(Name::get).collect();
-        service.status(&names, verify)
+        let found = service.status(&names, verify)?;
+        let stored = if tags { service.stored(&names, StoredPart::Tag)? } else { Vec::new() };
+        Ok::<_, onecopy_engine::Error>((found, stored))
     };
-    let is_short = !verify && pages.0.len() <= FEW_PAGES;
-    let found = if is_short { look(&server.service)? } else { server.call(look).await?? };
-    let told = |(page, status)| match status {
-        Some(status) => Told::Known(status),
+    let is_short = !verify && !tags && pages.0.len() <= FEW_PAGES;
+    let (found, stored) = if is_short { look(&server.service)? } else { server.call(look).await?? };
+    let told = |((page, status), stored)| match status {
+        Some(status) => Told::Known(Known { status, tag: tag_of(stored) }),
         None => Told::Unknown { page, status: "unknown" },
     };
-    let pages = pages.0.into_iter().zip(found).map(told).collect();
+    let stored = stored.into_iter().chain(std::iter::repeat(None));
+    let pages = pages.0.into_iter().zip(found).zip(stored).map(told).collect();
     json(StatusCode::OK, &Statuses { pages })
+}
+
+fn tag_of(stored: Option<Stored>) -> Option<String> {
+    let Some(Stored::Tag(tag)) = stored else { return None };
+    tag.map(|tag| tag.to_string())
 }
 
 /// `DELETE /pages`: one page, or those that a filter selects.

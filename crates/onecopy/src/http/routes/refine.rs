@@ -15,6 +15,7 @@ use crate::http::params::Params;
 use crate::http::reply::{Outcome, json_text};
 use crate::http::server::Server;
 use crate::results::{Repeats, ResultFields, Results, Text};
+use crate::size::counted;
 
 /// The longest body: 10,000 results of 6 KB.
 const RESULTS_BYTES: usize = 64 << 20;
@@ -57,11 +58,23 @@ fn answer(service: &Service, body: &[u8]) -> Result<String, Failure> {
     }
     let mut results = Results::read(&wanted.results, &ResultFields::default())
         .map_err(|error| Failure::bad(error.to_string(), REMEDY))?;
-    let part = if wanted.query.is_some() { StoredPart::Text } else { StoredPart::Sketch };
+    let part = part(service, &wanted, &results);
     look_up(service, &mut results, part)?;
     let options = options(service, &wanted, &results)?;
     let answer = results.refine(&options).map_err(refused)?;
     Ok(answer.document(if wanted.drop { Repeats::Drop } else { Repeats::Group }))
+}
+
+/// The part that is compared of pages given by id alone: their sketches, which say most. Tags are compared if the
+/// request chooses them, or has other results with only a tag.
+fn part(service: &Service, wanted: &Wanted, results: &Results) -> StoredPart {
+    let chooses_tags = |method: &String| *method != service.config().method && method.starts_with("bloom");
+    let is_by_tags = results.has_tag_alone() || wanted.method.as_ref().is_some_and(chooses_tags);
+    match wanted.query {
+        Some(_) => StoredPart::Text,
+        None if is_by_tags && service.tags().is_some() => StoredPart::Tag,
+        None => StoredPart::Sketch,
+    }
 }
 
 /// Fetches what the collection has stored of results that are given by id alone.
@@ -71,17 +84,18 @@ fn look_up(service: &Service, results: &mut Results, part: StoredPart) -> Result
     let found = service.stored(&names, part)?;
     let unknown = found.iter().filter(|stored| stored.is_none()).count();
     if unknown > 0 {
-        results.notes.push(format!("{unknown} ids are not in the collection"));
+        let verb = if unknown == 1 { "is" } else { "are" };
+        results.notes.push(format!("{} {verb} not in the collection", counted(unknown as u64, "id")));
     }
-    let texts = found.into_iter().map(|stored| {
-        stored.map(|stored| match stored {
-            Stored::Sketch(words) => Text::Sketch(words),
-            Stored::Text(text) => Text::Plain(text),
-            Stored::Html(html) => Text::Html(html),
-        })
-    });
-    let mut texts = texts.collect::<Vec<_>>().into_iter();
-    results.bare().for_each(|row| row.text = texts.next().flatten());
+    for (row, stored) in results.bare().zip(found) {
+        match stored {
+            Some(Stored::Sketch(words)) => row.text = Some(Text::Sketch(words)),
+            Some(Stored::Text(text)) => row.text = Some(Text::Plain(text)),
+            Some(Stored::Html(html)) => row.text = Some(Text::Html(html)),
+            Some(Stored::Tag(tag)) => row.tag = tag,
+            None => {}
+        }
+    }
     Ok(())
 }
 

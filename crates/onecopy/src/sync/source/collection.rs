@@ -5,25 +5,40 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use onecopy_engine::{FeedCursor, Opening, PageName, Refusal, Service, ServiceOptions};
+use onecopy_engine::{FeedCursor, Opening, PageName, Refusal, Service, ServiceOptions, Stored, StoredPart};
 use serde_json::value::RawValue;
 
 use super::{Answer, Changes, Source};
-use crate::sync::Row;
+use crate::commands::collection::without_tags;
+use crate::sync::{Parts, Row};
 
 pub struct CollectionSource {
     data: PathBuf,
+    parts: Parts,
     id: String,
     service: Option<Service>,
 }
 
 impl CollectionSource {
-    pub fn new(data: PathBuf) -> CollectionSource {
-        CollectionSource { data, id: String::new(), service: None }
+    pub fn new(data: PathBuf, parts: Parts) -> CollectionSource {
+        CollectionSource { data, parts, id: String::new(), service: None }
     }
 
     fn service(&self) -> Result<&Service> {
         self.service.as_ref().ok_or_else(|| anyhow!("{} is not open", self.data.display()))
+    }
+
+    /// Rows with the tags of their pages, if tags are written.
+    fn tagged(&self, mut rows: Vec<Row>) -> Result<Vec<Row>> {
+        if self.parts == Parts::StatusAndTag {
+            let names: Vec<PageName> = rows.iter().map(|row| PageName::Json(row.name.get())).collect();
+            let stored = self.service()?.stored(&names, StoredPart::Tag)?;
+            for (row, stored) in rows.iter_mut().zip(stored) {
+                let Some(Stored::Tag(tag)) = stored else { continue };
+                row.tag = tag.map(|tag| tag.to_string());
+            }
+        }
+        Ok(rows)
     }
 }
 
@@ -37,6 +52,9 @@ impl Source for CollectionSource {
         let mut options = ServiceOptions::new(&self.data);
         options.opening = Opening::Read;
         let service = Service::open(options)?;
+        if self.parts == Parts::StatusAndTag && service.tags().is_none() {
+            return Err(without_tags(&self.data));
+        }
         self.id = service.id().to_owned();
         self.service = Some(service);
         Ok(())
@@ -52,12 +70,13 @@ impl Source for CollectionSource {
             found => found?,
         };
         let rows = found.pages.into_iter().map(|(number, status)| Row::new(status, number)).collect();
+        let rows = self.tagged(rows)?;
         Ok(Answer::Changes(Changes { rows, next: found.next, last: found.last }))
     }
 
     fn lookup(&mut self, names: &[Box<RawValue>]) -> Result<Vec<Row>> {
         let names: Vec<PageName> = names.iter().map(|name| PageName::Json(name.get())).collect();
         let statuses = self.service()?.settled_status(&names)?;
-        Ok(statuses.into_iter().map(|status| Row::new(status, 0)).collect())
+        self.tagged(statuses.into_iter().map(|status| Row::new(status, 0)).collect())
     }
 }

@@ -8,14 +8,15 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Answer, Changes, Source};
-use crate::sync::Row;
 use crate::sync::web::{JSON, Reply, Web};
+use crate::sync::{Parts, Row};
 
 /// The most changes in an answer of the service.
 const MOST: usize = 10_000;
 
 pub struct RemoteSource {
     web: Web,
+    parts: Parts,
     id: String,
 }
 
@@ -39,10 +40,11 @@ struct Statuses {
     pages: Vec<Box<RawValue>>,
 }
 
-/// The status of a page, which may be `unknown`.
+/// The status of a page, which may be `unknown`, and its tag if that was asked for.
 #[derive(Deserialize)]
 struct StatusWord {
     status: String,
+    tag: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -51,8 +53,8 @@ struct Group {
 }
 
 impl RemoteSource {
-    pub fn new(web: Web) -> RemoteSource {
-        RemoteSource { web, id: String::new() }
+    pub fn new(web: Web, parts: Parts) -> RemoteSource {
+        RemoteSource { web, parts, id: String::new() }
     }
 
     fn numbers(&self) -> Result<Numbers> {
@@ -70,21 +72,46 @@ impl RemoteSource {
             return Ok(Vec::new());
         }
         let names: Vec<&RawValue> = told.iter().map(|(_, status)| &*status.page).collect();
-        let body = serde_json::to_vec(&json!({"pages": names}))?;
-        let reply = self.web.send(Method::POST, &["status"], &[], (JSON, body))?;
-        let found: Statuses = parsed(&self.web, &reply)?;
-        if found.pages.len() != told.len() {
-            bail!("{} answers about {} of {} pages", self.web, found.pages.len(), told.len());
-        }
+        let found = self.present(&names)?;
         let row = |((number, told), now): ((u64, Status), Box<RawValue>)| {
-            let status = match known(&now)? {
+            let (now, tag) = known(&now)?;
+            let status = match now {
                 Some(now) if now.settled => now,
                 Some(_) => told,
                 None => Status { status: StatusKind::Dead, winner: None, group: None, ..told },
             };
-            Ok(Row::new(status, number))
+            Ok(Row { tag, ..Row::new(status, number) })
         };
-        told.into_iter().zip(found.pages).map(row).collect()
+        told.into_iter().zip(found).map(row).collect()
+    }
+
+    /// The answers about pages, in their order.
+    fn present(&self, names: &[&RawValue]) -> Result<Vec<Box<RawValue>>> {
+        let body = match self.parts {
+            Parts::Status => json!({"pages": names}),
+            Parts::StatusAndTag => json!({"pages": names, "tags": true}),
+        };
+        let reply = self.web.send(Method::POST, &["status"], &[], (JSON, serde_json::to_vec(&body)?))?;
+        let found: Statuses = parsed(&self.web, &reply)?;
+        if found.pages.len() != names.len() {
+            bail!("{} answers about {} of {} pages", self.web, found.pages.len(), names.len());
+        }
+        Ok(found.pages)
+    }
+
+    /// Adds tags to the rows of a group, whose answer has none.
+    fn tag(&self, rows: &mut [Row]) -> Result<()> {
+        if self.parts == Parts::Status {
+            return Ok(());
+        }
+        for rows in rows.chunks_mut(MOST) {
+            let names: Vec<&RawValue> = rows.iter().map(|row| &*row.name).collect();
+            let found = self.present(&names)?;
+            for (row, now) in rows.iter_mut().zip(found) {
+                row.tag = known(&now)?.1;
+            }
+        }
+        Ok(())
     }
 
     fn group(&self, group: u64) -> Result<Vec<Status>> {
@@ -109,6 +136,7 @@ impl RemoteSource {
                 (None, None) => {}
             }
         }
+        self.tag(&mut rows)?;
         rows.extend(self.statuses(told)?);
         // The last row of a page is the latest look.
         let mut seen = std::collections::HashSet::new();
@@ -153,11 +181,11 @@ impl Source for RemoteSource {
     }
 }
 
-/// A status in an answer; `None` if the page is unknown.
-fn known(answer: &RawValue) -> Result<Option<Status>> {
-    let word: StatusWord = serde_json::from_str(answer.get())?;
-    let is_known = word.status != "unknown";
-    Ok(is_known.then(|| serde_json::from_str(answer.get())).transpose()?)
+/// A status in an answer, `None` if the page is unknown; and the tag.
+fn known(answer: &RawValue) -> Result<(Option<Status>, Option<String>)> {
+    let StatusWord { status, tag } = serde_json::from_str(answer.get())?;
+    let is_known = status != "unknown";
+    Ok((is_known.then(|| serde_json::from_str(answer.get())).transpose()?, tag))
 }
 
 fn parsed<T: for<'a> Deserialize<'a>>(web: &Web, reply: &Reply) -> Result<T> {

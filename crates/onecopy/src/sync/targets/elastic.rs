@@ -47,8 +47,12 @@ impl Engine for Elastic {
             404 => return Err(missing(&self.web, &self.index)),
             _ => bail!("{} answers {}", self.web, found.said()),
         }
-        let FieldNames { group, winner, status } = &self.fields;
-        let types = json!({"properties": {group: {"type": "long"}, winner: {"type": "keyword"}, status: {"type": "keyword"}}});
+        let FieldNames { group, winner, status, tag } = &self.fields;
+        let mut types = json!({"properties": {group: {"type": "long"}, winner: {"type": "keyword"}, status: {"type": "keyword"}}});
+        if let Some(tag) = tag {
+            // A tag is only returned, never searched.
+            types["properties"][tag] = json!({"type": "keyword", "index": false, "doc_values": false});
+        }
         let body = (JSON, serde_json::to_vec(&types)?);
         let reply = self.web.send(Method::PUT, &[&self.index, "_mapping"], &[], body)?;
         match reply.code {

@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use super::Target;
 use super::address::Kind;
 use super::cursor_file::CursorFile;
-use crate::sync::{Cursor, Failures, Patience, Row};
+use crate::size::counted;
+use crate::sync::{Cursor, Failures, Parts, Patience, Row};
 
 /// What became of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,17 +39,20 @@ pub struct FieldNames {
     pub group: String,
     pub winner: String,
     pub status: String,
+    /// The field with the tag, if tags are written.
+    pub tag: Option<String>,
 }
 
 impl FieldNames {
     /// The fields of an engine. The endings of Solr's are its own dynamic fields.
-    pub fn of(kind: Kind, prefix: &str) -> FieldNames {
+    pub fn of(kind: Kind, prefix: &str, parts: Parts) -> FieldNames {
         let (number, word) = if kind == Kind::Solr { ("_l", "_s") } else { ("", "") };
         let name = |name: &str, ending: &str| format!("{prefix}{name}{ending}");
         FieldNames {
             group: name("group", number),
             winner: name("winner", word),
             status: name("status", word),
+            tag: (parts == Parts::StatusAndTag).then(|| name("tag", word)),
         }
     }
 
@@ -59,7 +63,8 @@ impl FieldNames {
             (&self.winner, json!(row.winner)),
             (&self.status, json!(row.word())),
         ];
-        values.into_iter().map(|(name, value)| (name.clone(), value)).collect()
+        let tag = self.tag.iter().map(|name| (name, json!(row.tag)));
+        values.into_iter().chain(tag).map(|(name, value)| (name.clone(), value)).collect()
     }
 }
 
@@ -125,7 +130,8 @@ impl Index {
                 }
             }
             if !busy.is_empty() && !waits.wait(None)? {
-                bail!("{} is too busy for {} pages: {why}; --retry-for tries longer", self.name, busy.len());
+                let pages = counted(busy.len() as u64, "page");
+                bail!("{} is too busy for {pages}: {why}; --retry-for tries longer", self.name);
             }
             left = busy;
         }

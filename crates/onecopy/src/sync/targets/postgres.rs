@@ -15,7 +15,7 @@ use super::address::Address;
 use super::{Settings, Target};
 use crate::commands::WrongCall;
 use crate::sync::trust::{REMEDY, distrust};
-use crate::sync::{Cursor, Failures, Patience, Row};
+use crate::sync::{Cursor, Failures, Parts, Patience, Row};
 
 const TABLES: &str = "
 CREATE TABLE onecopy_pages (
@@ -33,12 +33,24 @@ CREATE TABLE onecopy_cursor (
     begun bigint NOT NULL
 );";
 
+/// Asked before the column is added: that needs a lock of the table, even if the column is there.
+const TAGS: &str = "
+DO $$ BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = 'onecopy_pages'::regclass AND attname = 'tag' AND NOT attisdropped
+    ) THEN
+        ALTER TABLE onecopy_pages ADD COLUMN tag text;
+    END IF;
+END $$";
+
 pub struct Postgres {
     config: Config,
     tls: tls::Tls,
     client: Option<Client>,
     patience: Patience,
     name: String,
+    parts: Parts,
 }
 
 /// Why rows were not written.
@@ -71,6 +83,7 @@ impl Postgres {
             client: None,
             patience: settings.patience,
             name: address.to_string(),
+            parts: settings.parts,
         })
     }
 
@@ -140,16 +153,22 @@ impl Target for Postgres {
     }
 
     fn prepare(&mut self) -> Result<()> {
+        let parts = self.parts;
         self.with(|client| {
             let known = client.query_one("SELECT to_regclass('onecopy_pages')::text, to_regclass('onecopy_cursor')::text", &[])?;
             let (pages, cursor): (Option<String>, Option<String>) = (known.get(0), known.get(1));
             match (pages, cursor) {
-                (Some(_), Some(_)) => Ok(()),
-                (None, None) => Ok(client.batch_execute(TABLES)?),
-                _ => Err(Trouble::Other(anyhow!(
-                    "the database has one of onecopy_pages and onecopy_cursor: drop it, or give another schema"
-                ))),
+                (Some(_), Some(_)) => {}
+                (None, None) => client.batch_execute(TABLES)?,
+                _ => {
+                    let why = "the database has one of onecopy_pages and onecopy_cursor: drop it, or give another schema";
+                    return Err(Trouble::Other(anyhow!(why)));
+                }
             }
+            if parts == Parts::StatusAndTag {
+                client.batch_execute(TAGS)?;
+            }
+            Ok(())
         })
     }
 
@@ -169,7 +188,7 @@ impl Target for Postgres {
     }
 
     fn write(&mut self, rows: &[Row], from: &Cursor, to: &Cursor, failures: &mut Failures) -> Result<u64> {
-        let (name, mut is_repeated, mut refused) = (self.name.clone(), false, 0);
+        let (name, parts, mut is_repeated, mut refused) = (self.name.clone(), self.parts, false, 0);
         self.with(|client| {
             // The commit of the attempt before may have happened although nobody heard of it.
             if is_repeated && from != to && read_cursor(client)?.as_ref() == Some(to) {
@@ -180,9 +199,9 @@ impl Target for Postgres {
             if !rows::move_cursor(&mut work, from, to)? {
                 return Err(Trouble::Other(anyhow!("another sync writes to {name}: let only one run")));
             }
-            let failed = rows::upsert(&mut work, rows)?;
+            let failed = rows::upsert(&mut work, rows, parts)?;
             if from.is_full_pass() && to.at.begun == 0 && to.at.after > 0 {
-                rows::bury_others(&mut work)?;
+                rows::bury_others(&mut work, parts)?;
             }
             refused = failed.len() as u64;
             failures.record(rows, &failed).map_err(Trouble::Other)?;

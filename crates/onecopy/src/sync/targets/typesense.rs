@@ -30,7 +30,8 @@ impl Engine for Typesense {
         let schema = self.checked(&reply)?.json()?;
         let known = schema["fields"].as_array().cloned().unwrap_or_default();
         let is_new = |name: &String| !known.iter().any(|field| field["name"].as_str() == Some(name));
-        let FieldNames { group, winner, status } = &self.fields;
+        // A field that the schema lacks, such as the tag, is stored and returned, and not searched.
+        let FieldNames { group, winner, status, tag: _ } = &self.fields;
         let wanted = [(group, "int64"), (winner, "string"), (status, "string")];
         let field = |(name, kind): (&String, &str)| json!({"name": name, "type": kind, "facet": true, "optional": true});
         let fields: Vec<Value> = wanted.into_iter().filter(|(name, _)| is_new(name)).map(field).collect();

@@ -93,7 +93,7 @@ fn a_page_leaves_the_list_when_the_database_takes_it() {
     let more =
         write_records(folder.path(), "more.jsonl", &[("late", &topic("late")), ("soon", &topic("soon"))]);
     on("import", folder.path()).arg(more).succeed();
-    sync(folder.path(), &database.address()).fail(3).says(&["refuses 1 pages"]);
+    sync(folder.path(), &database.address()).fail(3).says(&["refuses 1 page:"]);
     assert!(database.pages().contains_key("soon") && !database.pages().contains_key("late"));
     client.batch_execute("ALTER TABLE onecopy_pages DROP CONSTRAINT early").expect("no rule");
     let told = summary(&sync(folder.path(), &database.address()).args("--json").succeed());

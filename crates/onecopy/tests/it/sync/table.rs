@@ -157,7 +157,7 @@ fn a_finished_run_is_written_once_and_replaces_another_run() {
     );
     dedup(&input, &out).args("--overwrite").succeed();
     let finished = write().succeed();
-    finished.says(&["1 pages share their name"]);
+    finished.says(&["1 page shares its name"]);
     let alive: BTreeMap<_, _> =
         database.pages().into_iter().filter(|(_, (.., status))| status != "dead").collect();
     assert_eq!(alive.keys().collect::<Vec<_>>(), ["twice", "x"]);

@@ -60,6 +60,13 @@ impl Index {
         self.lock().busy.insert(id.into());
     }
 
+    /// A field of all documents that have it.
+    pub fn field(&self, name: &str) -> BTreeMap<String, String> {
+        let value = |document: &Map<String, Value>| Some(document.get(name)?.as_str()?.to_owned());
+        let content = self.lock();
+        content.documents.iter().filter_map(|(id, document)| Some((id.clone(), value(document)?))).collect()
+    }
+
     /// The fields that a sync wrote.
     pub fn entries(&self) -> BTreeMap<String, Entry> {
         let [group, winner, status] = self.1;
