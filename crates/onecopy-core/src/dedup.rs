@@ -35,16 +35,22 @@ pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, ConfigError
     config.check()?;
     let method = method(config)?;
     let pages = Pages::appraise(pages, config, &*method);
-    let by_rules = pages.by_rules();
-    let links = pages.links(&ranks(&by_rules, pages.len()));
-    let lesser = pages.believed(&by_rules, &links, &*method);
-    let favoured = |page: PageId| pages.is_favoured(page, config);
-    let order = best_first(&by_rules, &links.ends, &lesser, favoured);
-    let contents = pages.contents(order, &*method);
-    let (settled, groups) = contents.settle();
-    let mut decisions = pages.decide(&contents, &settled, &groups, &links);
-    pages.tell_addresses(&mut decisions);
-    Ok(decisions)
+    let links = pages.links(&ranks(&pages.by_rules(), pages.len()));
+    Ok(pages.decided(&links, config, &*method))
+}
+
+/// Decides about pages that were appraised and sketched elsewhere, and whose links were followed there. It is for
+/// engines that share the work out. They give all pages that may be similar to one of these.
+pub fn decide_appraised(
+    appraised: Vec<Appraised>,
+    sketches: Vec<Vec<u64>>,
+    links: &Links,
+    config: &Config,
+) -> Result<Decisions, ConfigError> {
+    assert_eq!(appraised.len(), sketches.len(), "each page has a sketch");
+    config.check()?;
+    let method = method(config)?;
+    Ok(Pages { appraised, sketches }.decided(links, config, &*method))
 }
 
 /// All pages, appraised and sketched.
@@ -68,6 +74,17 @@ impl<'a> Pages<'a> {
 
     pub fn len(&self) -> usize {
         self.appraised.len()
+    }
+
+    fn decided(&self, links: &Links, config: &Config, method: &dyn Method) -> Decisions {
+        let by_rules = self.by_rules();
+        let lesser = self.believed(&by_rules, links, method);
+        let favoured = |page: PageId| self.is_favoured(page, config);
+        let contents = self.contents(best_first(&by_rules, &links.ends, &lesser, favoured), method);
+        let (settled, groups) = contents.settle();
+        let mut decisions = self.decide(&contents, &settled, &groups, links);
+        self.tell_addresses(&mut decisions);
+        decisions
     }
 
     /// The pages that can be judged, in the order of the winner rules.

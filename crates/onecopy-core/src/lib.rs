@@ -93,7 +93,7 @@ pub use decide::partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICE
 pub use decide::search::{Sets, candidates};
 pub use decide::winner::{Contender, in_market, rank};
 pub use decide::{graph, settle};
-pub use dedup::{Decisions, dedup};
+pub use dedup::{Decisions, decide_appraised, dedup};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use page::address::{AddressRules, host, identity, resolve};
 pub use page::appraise::{Address, Appraised, Appraiser, NamedLink};

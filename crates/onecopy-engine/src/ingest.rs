@@ -32,7 +32,7 @@ pub(crate) use packing::{
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
-pub use record::usual_field_names;
+pub use record::{usual_field_names, usual_naming_fields};
 pub(crate) use record::{
     FieldNames, LinkedLine, as_json, document, read_document, read_line, read_linked, to_line,
 };
