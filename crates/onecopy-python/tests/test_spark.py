@@ -9,7 +9,6 @@ pyspark = pytest.importorskip("pyspark")
 
 import onecopy
 import onecopy.spark
-from onecopy.spark import _candidates
 from spark_pages import check, corpus, one_machine
 
 SCHEMA = "id string, text string, url string, clicks long, date string, redirect string, canonical string"
@@ -46,3 +45,13 @@ def test_the_answer_is_that_of_one_machine(spark, seed):
     found = onecopy.spark.dedup(frame(spark, pages))
     check(found, expected)
     assert found.report["kept"] == len(expected["kept"]) and found.report["groups"] == len(expected["groups"])
+
+
+def test_sets_too_large_for_a_task_are_divided(spark):
+    pages = corpus(4, 160)
+    for page in pages[::2]:
+        # One set of half of the pages: chains of near copies.
+        page["text"] = " ".join(page["text"].split()[:9]) if page["text"] and "<" not in page["text"] else page["text"]
+    options = {"threshold": 0.5, "shingle": 2, "market": ["uk"]}
+    found = onecopy.spark.dedup(frame(spark, pages), tuning=onecopy.spark.Tuning(task_words=600, edges_in_a_task=10), **options)
+    check(found, one_machine(pages, **options))

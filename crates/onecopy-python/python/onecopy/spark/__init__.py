@@ -7,7 +7,8 @@
 All machines need Python with this version of onecopy, pyspark, pyarrow and pandas.
 """
 
+from ._candidates import Tuning
 from ._collection import update
 from ._dedup import Deduplicated, dedup
 
-__all__ = ["Deduplicated", "dedup", "update"]
+__all__ = ["Deduplicated", "Tuning", "dedup", "update"]

@@ -5,17 +5,15 @@ from __future__ import annotations
 import zlib
 from typing import Any, NamedTuple
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _stages
+from ._store import stored
 
 # Counters of rarity, as a power of two. More of them make fewer keys, and each task sends a table of them.
 LEAST_BITS, MOST_BITS = 12, 24
-# Edges that one task connects. More are connected in rounds.
-EDGES_IN_A_TASK = 20_000_000
 # Keys of about this many pages fit into a task.
 PAGES_IN_A_PART = 50_000
 
@@ -25,7 +23,8 @@ class Tuning(NamedTuple):
 
     # Words of sketches that a task settles together. A set with more is divided.
     task_words: int = 8_000_000
-    edges_in_a_task: int = EDGES_IN_A_TASK
+    # Edges that one task connects. More are connected in rounds.
+    edges_in_a_task: int = 20_000_000
 
 
 def rarity(facts: Any, words: int) -> bytes:
@@ -51,7 +50,7 @@ def edges(parts: Any, plan: str) -> Any:
     found = parts.groupBy("part").applyInArrow(
         _stages.key_edges(plan), "node long, root long, words long, pages long, repeated long"
     )
-    return found.persist(StorageLevel.DISK_ONLY)
+    return stored(found)
 
 
 def check_names(facts: Any, found: Any, page: str) -> None:
@@ -72,17 +71,16 @@ def components(edges: Any, limit: int) -> Any:
     """The set of each node of `edges` (`node`, `root`), named by one of its nodes: `node`, `component`."""
     pairs = edges.select("node", "root")
     if pairs.count() <= limit:
-        return pairs.groupBy().applyInArrow(_stages.connect_nodes(), "node long, component long")
-    return in_rounds(pairs)
+        return stored(pairs.groupBy().applyInArrow(_stages.connect_nodes(), "node long, component long"))
+    return stored(in_rounds(pairs))
 
 
 def in_rounds(pairs: Any) -> Any:
     """Connects edges in rounds of stars, for more edges than a task holds (Kiveris and others 2014)."""
     lone = pairs.select("node").union(pairs.select(F.col("root").alias("node"))).distinct()
-    stars, before = pairs.where("node <> root").persist(StorageLevel.DISK_ONLY), None
+    stars, before = stored(pairs.where("node <> root")), None
     while True:
-        made = small_star(large_star(stars)).persist(StorageLevel.DISK_ONLY)
-        made = made.checkpoint() if pairs.sparkSession.sparkContext.getCheckpointDir() else made
+        made = stored(small_star(large_star(stars)))
         state = tuple(made.agg(F.count(F.lit(1)), F.bit_xor(F.xxhash64("node", "root"))).first())
         stars.unpersist()
         stars = made
@@ -116,9 +114,9 @@ def bins(found: Any, sets: Any, tuning: Tuning) -> Any:
         (F.greatest(F.max("words"), F.lit(1)) * F.max("pages")).alias("words")
     )
     weighed = sets.join(weights, "node")
-    whole = weighed.groupBy("component").agg(F.sum("words").alias("total")).persist(StorageLevel.DISK_ONLY)
+    whole = stored(weighed.groupBy("component").agg(F.sum("words").alias("total")))
     total = whole.agg(F.sum("total")).first()[0] or 0
     least = found.sparkSession.sparkContext.defaultParallelism
     count = max(least, 1 + 2 * total // tuning.task_words)
     bin_of = F.when(F.col("total") <= tuning.task_words, F.pmod(F.xxhash64("component"), F.lit(count)).cast("int"))
-    return weighed.join(whole.withColumn("bin", bin_of), "component").select("node", "component", "bin")
+    return stored(weighed.join(whole.withColumn("bin", bin_of), "component").select("node", "component", "bin"))

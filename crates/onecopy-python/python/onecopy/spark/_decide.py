@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from . import _stages
+from ._store import stored
 
 PARTS = ["page", "fingerprint", "rank", "sketch", "identity", "flags"]
 
@@ -41,9 +41,8 @@ def shared(decisions: Any, followed: Optional[Any]) -> Any:
     stands = followed.where("not tested and target is not null").select("page", "target", "revisit")
     targets = stands.select(F.col("target").alias("page")).distinct().withColumn("meant", F.lit(True))
     # A page that others stand for is in a group with them.
-    met = decisions.join(targets, "page", "full").withColumn(
-        "group", F.when(F.col("meant"), F.coalesce("group", "page")).otherwise(F.col("group"))
-    ).drop("meant").persist(StorageLevel.DISK_ONLY)
+    group = F.when(F.col("meant"), F.coalesce("group", "page")).otherwise(F.col("group"))
+    met = stored(decisions.join(targets, "page", "full").withColumn("group", group).drop("meant"))
     fate = met.select([F.col(name).alias(f"of_{name}") for name in met.columns])
     both = stands.join(fate, stands["target"] == fate["of_page"])
     kind = F.when(~F.col("revisit"), F.lit("redirect")).otherwise(F.coalesce("of_kind", F.lit("exact")))

@@ -6,7 +6,6 @@ import os
 import tempfile
 from typing import Any, Optional
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from .. import _onecopy
@@ -18,6 +17,7 @@ from ._candidates import Tuning
 from ._decide import compared, settled, shared
 from ._links import followed
 from ._pages import Pages, check, pages, settings
+from ._store import stored
 
 # Options that have no meaning here: files, and the resources of one machine.
 NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_pages", "popularity")
@@ -83,16 +83,15 @@ class Deduplicated:
         return f"<onecopy.spark.Deduplicated: {', '.join(counts)}>"
 
 
-def dedup(df: Any, *, task_words: int = Tuning().task_words, **options: Any) -> Deduplicated:
+def dedup(df: Any, *, tuning: Tuning = Tuning(), **options: Any) -> Deduplicated:
     """Removes exact and near-duplicate rows of a data frame, and names for each the row that stays.
 
-    All options are those of `onecopy.dedup`, except those about files and the resources of one machine. `task_words`
-    is how many words of sketches, of 8 bytes each, a task compares at once. It changes the speed, never the answer.
+    All options are those of `onecopy.dedup`, except those about files and the resources of one machine. `tuning`
+    changes the speed, never the answer.
     The frame is read twice, for the pages and for `kept`, so it must give the same rows each time.
     """
     given = complete(options)
     plan = plan_of(given)
-    tuning = Tuning(task_words=task_words)
     with settings(df.sparkSession):
         found = pages(df, plan, given)
         try:
@@ -127,19 +126,14 @@ def decide(found: Pages, plan: str, tuning: Tuning) -> tuple[Any, Any]:
     _candidates.check_names(found.facts, edges, found.page)
     edges_only = edges.where("node is not null")
     sets = _candidates.components(edges_only, tuning.edges_in_a_task)
-    bins = _candidates.bins(edges, sets, tuning).persist(StorageLevel.DISK_ONLY)
+    bins = _candidates.bins(edges, sets, tuning)
     leads = followed(facts, found.kind, tuning.edges_in_a_task)
     near = compared(facts, leads)
     of_bins = settled(near, bins, plan, found.kind)
     if not bins.where("bin is null").isEmpty():
         of_bins = of_bins.unionByName(_large.settled(near, bins, plan, found.kind, tuning))
-    decided = shared(of_bins, leads).persist(StorageLevel.DISK_ONLY)
-    decided.count()
+    decided = stored(shared(of_bins, leads))
     rejected = found.facts.where("reason is not null").select("page", "reason")
     if leads is not None:
         rejected = rejected.union(leads.where("reason is not null").select("page", "reason"))
-    rejected = rejected.persist(StorageLevel.DISK_ONLY)
-    rejected.count()
-    edges.unpersist()
-    bins.unpersist()
-    return decided, rejected
+    return decided, stored(rejected)

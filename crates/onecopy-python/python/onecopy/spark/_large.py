@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from . import _stages
 from ._candidates import Tuning, components
 from ._decide import PARTS, decisions_kind
+from ._store import stored
 
 # Numbers of rows begin anew in each partition, above this many bits.
 ROW_BITS = 33
@@ -25,7 +25,7 @@ FAVOURED = 1 << 8
 def settled(near: Any, bins: Any, plan: str, kind: str, tuning: Tuning) -> Any:
     """Decides about the pages of sets that have no bin."""
     pages = near.join(bins.where("bin is null").select("node"), "node").select(*PARTS, "named")
-    pages = ordered(pages, plan).persist(StorageLevel.DISK_ONLY)
+    pages = stored(ordered(pages, plan))
     contents, blocks = numbered(pages, tuning)
     removed = in_blocks(contents, blocks, plan)
     groups = grouped(contents, blocks, plan, tuning)
@@ -61,14 +61,12 @@ def numbered(pages: Any, tuning: Tuning) -> tuple[Any, int]:
     """The contents of pages with their numbers, best first, and how many blocks they are in."""
     best = F.min_by(F.struct("page", "sketch", "identity", "flags"), "order").alias("best")
     contents = pages.groupBy("fingerprint").agg(best, F.min("order").alias("order"))
-    contents = contents.select("fingerprint", "order", "best.*").persist(StorageLevel.DISK_ONLY)
+    contents = contents.select("fingerprint", "order", "best.*")
+    contents = stored(contents)
     total = contents.agg(F.sum(F.length("sketch"))).first()[0] or 0
     blocks = max(2, 1 + total // (8 * max(tuning.task_words // 2, 1)))
     sorted_ = contents.repartitionByRange(blocks, "order").sortWithinPartitions("order")
-    numbered = sorted_.withColumn("number", F.monotonically_increasing_id()).persist(StorageLevel.DISK_ONLY)
-    numbered.count()
-    contents.unpersist()
-    return numbered, blocks
+    return stored(sorted_.withColumn("number", F.monotonically_increasing_id())), blocks
 
 
 def table_of(contents: Any) -> Any:
@@ -97,7 +95,7 @@ def in_blocks(contents: Any, blocks: int, plan: str) -> Any:
     for block in range(blocks):
         open_ = table.join(removed.select(F.col("number").alias("page")), "page", "left_anti")
         own = open_.where(block_of("page") == block)
-        within = own.groupBy().applyInArrow(_stages.settle(plan), kind).persist(StorageLevel.DISK_ONLY)
+        within = stored(own.groupBy().applyInArrow(_stages.settle(plan), kind))
         kept = own.join(within.where("winner is null").select("page"), "page")
         lost = within.where("winner is not null")
         if block + 1 < blocks:
@@ -109,15 +107,6 @@ def in_blocks(contents: Any, blocks: int, plan: str) -> Any:
         more = lost.select(F.col("page").alias("number"), "winner", "similarity")
         removed = stored(removed.unionByName(more))
     return removed
-
-
-def stored(frame: Any) -> Any:
-    """A frame that is computed once, so that plans do not grow from round to round."""
-    if frame.sparkSession.sparkContext.getCheckpointDir():
-        return frame.checkpoint()
-    frame = frame.persist(StorageLevel.DISK_ONLY)
-    frame.count()
-    return frame
 
 
 def grouped(contents: Any, blocks: int, plan: str, tuning: Tuning) -> Any:

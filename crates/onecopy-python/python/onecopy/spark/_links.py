@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from . import _stages
 from ._candidates import components
+from ._store import stored
 
 
 def followed(facts: Any, kind: str, edges_in_a_task: int) -> Optional[Any]:
@@ -21,13 +21,12 @@ def followed(facts: Any, kind: str, edges_in_a_task: int) -> Optional[Any]:
     address = F.when(F.col("identity") == 0, F.col("name")).otherwise(F.col("identity"))
     placed = facts.withColumn("address", address)
     claims = placed.where("links is not null").select("address", "links")
-    edges = claims.mapInArrow(_stages.link_edges(), "node long, root long").persist(StorageLevel.DISK_ONLY)
+    edges = stored(claims.mapInArrow(_stages.link_edges(), "node long, root long"))
     if edges.isEmpty():
-        edges.unpersist()
         return None
     places = components(edges, edges_in_a_task).withColumnRenamed("node", "address")
     near = placed.select("page", "address", "rank", "identity", "exact", "flags", "links").join(places, "address")
     found = near.groupBy("component").applyInArrow(
         _stages.follow_links(), f"page {kind}, target {kind}, revisit boolean, reason string, tested boolean"
     )
-    return found.persist(StorageLevel.DISK_ONLY)
+    return stored(found)
