@@ -106,3 +106,11 @@ def check(found, expected):
         missing, added = set(there) - set(here), set(here) - set(there)
         assert not missing and not added, f"{part}: missing {sorted(missing)[:3]}, not expected {sorted(added)[:3]}"
         assert len(here) == len(there), part
+
+
+SCHEMA = "id string, text string, url string, clicks long, date string, redirect string, canonical string"
+
+
+def frame(spark, pages, partitions=3):
+    """Pages as a data frame in several parts."""
+    return spark.createDataFrame([tuple(page.values()) for page in pages], SCHEMA).repartition(partitions)
