@@ -108,24 +108,28 @@ def _empty(df: Any) -> Any:
     return pyarrow.Table.from_batches([], to_arrow_schema(df.schema))
 
 
-def check(found: Pages) -> int:
-    """The number of words of all sketches. Refuses frames without rows, and rows without names."""
-    facts = found.facts
-    judged = F.col("reason").isNull()
-    row = facts.agg(
+def measure(found: Pages) -> Any:
+    """The number of rows, of those that can be judged, and of the words of all sketches. Refuses rows without names."""
+    row = found.facts.agg(
         F.count(F.lit(1)).alias("rows"),
         F.count_if(F.col("page").isNull()).alias("nameless"),
-        F.count_if(judged).alias("judged"),
+        F.count_if(F.col("reason").isNull()).alias("judged"),
         F.first("reason", ignorenulls=True).alias("reason"),
-        F.coalesce(F.sum(F.length("sketch")), F.lit(0)).alias("bytes"),
+        F.expr("coalesce(sum(length(sketch)), 0) div 8").alias("words"),
     ).first()
-    if row["rows"] == 0:
-        raise OnecopyError("the data has no rows: give at least one page")
     if row["nameless"]:
         raise OnecopyError(
             f"{row['nameless']} of {row['rows']} rows have no `{found.page}`: "
             "give every page a name of its own, or choose another column with id_field"
         )
+    return row
+
+
+def check(found: Pages) -> int:
+    """The number of words of all sketches. Refuses frames without pages."""
+    row = measure(found)
+    if row["rows"] == 0:
+        raise OnecopyError("the data has no rows: give at least one page")
     if not row["judged"]:
         raise OnecopyError(f"none of the {row['rows']} rows could be judged: {row['reason']}")
-    return row["bytes"] // 8
+    return row["words"]

@@ -224,3 +224,15 @@ def alike(plan: str) -> Callable[..., Any]:
             yield from pyarrow.table({"page": table["page"], "alike": found["alike"]}).to_batches()
 
     return run
+
+
+def fresh_edges(plan: str) -> Callable[..., Any]:
+    """The keys of a part to edges from fresh contents, and from those beside them."""
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy import _onecopy
+
+        return pyarrow.table(_onecopy.fresh_edges(table, plan))
+
+    return run
