@@ -14,6 +14,7 @@ from .._onecopy import OnecopyError
 from . import _candidates, _decide, _large, _stages
 from ._candidates import Tuning
 from ._dedup import complete, plan_of
+from ._errors import told_plainly
 from ._feed import changes, statuses
 from ._links import followed
 from ._pages import Pages, check, measure, pages, settings
@@ -62,7 +63,7 @@ def update(
     store = Store(new_pages.sparkSession, collection)
     state = store.current()
     given = complete(options)
-    with settings(store.spark):
+    with told_plainly(), settings(store.spark):
         plan = plan_of(given) if state is None or options else state["plan"]
         if state is not None and plan != state["plan"]:
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")

@@ -15,6 +15,7 @@ from .._options import arguments
 from . import _candidates, _large
 from ._candidates import Tuning
 from ._decide import compared, settled, shared
+from ._errors import told_plainly
 from ._links import followed
 from ._pages import Pages, check, pages, settings
 from ._store import stored
@@ -92,7 +93,7 @@ def dedup(df: Any, *, tuning: Tuning = Tuning(), **options: Any) -> Deduplicated
     """
     given = complete(options)
     plan = plan_of(given)
-    with settings(df.sparkSession):
+    with told_plainly(), settings(df.sparkSession):
         found = pages(df, plan, given)
         try:
             decided, rejected = decide(found, plan, tuning)

@@ -13,26 +13,21 @@ import onecopy
 SLOTS = 16
 
 
-def checked(version: str) -> None:
-    """Refuses to run on a worker with another version of onecopy than the driver."""
-    import onecopy
-
-    if onecopy.__version__ != version:
-        raise onecopy.OnecopyError(
-            f"a worker has onecopy {onecopy.__version__}, and the driver has {version}: "
-            "install the same version on all machines"
-        )
-
-
-def appraise(plan: str, page: str, version: str = onecopy.__version__) -> Callable[..., Any]:
-    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`."""
+def appraise(plan: str, page: str) -> Callable[..., Any]:
+    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`. Other workers are refused."""
+    version = onecopy.__version__
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import onecopy
         import pyarrow
+        import pyarrow.compute
         from onecopy import _onecopy
-        from onecopy.spark._stages import checked
 
-        checked(version)
+        if onecopy.__version__ != version:
+            raise onecopy.OnecopyError(
+                f"a worker has onecopy {onecopy.__version__}, and the driver has {version}: "
+                "install the same version on all machines"
+            )
         for batch in batches:
             rows = pyarrow.Table.from_batches([batch])
             table = pyarrow.table(_onecopy.appraise_pages(rows, plan))

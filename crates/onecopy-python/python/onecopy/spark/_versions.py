@@ -68,6 +68,14 @@ class Store:
                 "nothing of this update was written: run it again"
             )
 
+    def exists(self) -> bool:
+        return self._files.exists(self._hadoop.Path(self.folder))
+
+    def rename(self, to: "Store") -> None:
+        """Gives the folder another name, in one step."""
+        if not self._files.rename(self._hadoop.Path(self.folder), self._hadoop.Path(to.folder)):
+            raise OnecopyError(f"{to.folder}: it exists already; choose a new folder for the results")
+
     def delete(self, path: str) -> None:
         self._files.delete(self._hadoop.Path(path), True)
 
