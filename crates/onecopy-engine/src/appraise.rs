@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ingest::{FieldNames, RowCells, RowColumns, Rows};
 use crate::job::Job;
 
-/// What is known of a row: the page and its sketch, or the reason why it cannot be judged.
+/// A row as a page with its sketch, or the reason why it cannot be judged.
 pub type RowFacts<'a> = std::result::Result<(Appraised<'a>, &'a [u64]), String>;
 
 /// Appraises all rows by the job's configuration, fields and limits, and gives each to `each`, in order.

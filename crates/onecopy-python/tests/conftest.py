@@ -71,3 +71,10 @@ def cluster():
 def spark(cluster):
     """A session on the cluster."""
     return cluster.spark()
+
+
+@pytest.fixture(autouse=True)
+def names_of_the_guide(request, doctest_namespace):
+    """The guide for Spark has a session, as the shell of Spark does."""
+    if request.node.name == "spark.md":
+        doctest_namespace["spark"] = request.getfixturevalue("spark")

@@ -6,7 +6,7 @@ pytest.importorskip("pyspark")
 
 import onecopy
 import onecopy.spark
-from onecopy.spark import Tuning, _dedup
+from onecopy.spark import Tuning, _candidates, _dedup, _large
 from spark_pages import check, corpus, frame, one_machine
 
 
@@ -31,12 +31,25 @@ def test_numbers_name_pages_and_other_methods_count(spark):
     assert sorted(row["id"] for row in found.kept.collect()) == sorted(page["id"] for page in expected.kept)
 
 
-def test_sets_too_large_for_a_task_are_divided(spark):
+def test_sets_too_large_for_a_task_are_divided(spark, monkeypatch):
+    numbered, in_rounds, met = _large.numbered, _candidates.in_rounds, {"rounds": 0}
+
+    def count_blocks(*given):
+        contents, met["blocks"] = numbered(*given)
+        return contents, met["blocks"]
+
+    def count_rounds(pairs):
+        met["rounds"] += 1
+        return in_rounds(pairs)
+
+    monkeypatch.setattr(_large, "numbered", count_blocks)
+    monkeypatch.setattr(_candidates, "in_rounds", count_rounds)
     pages = corpus(4, 90)
     options = {"threshold": 0.5, "shingle": 2, "market": ["uk"]}
     tuning = Tuning(task_words=2_500, edges_in_a_task=10)
     found = onecopy.spark.dedup(frame(spark, pages), tuning=tuning, **options)
     check(found, one_machine(pages, **options))
+    assert met["blocks"] > 2 and met["rounds"] > 1, met
 
 
 def test_a_killed_worker_changes_nothing(cluster, spark, monkeypatch):
@@ -50,6 +63,6 @@ def test_a_killed_worker_changes_nothing(cluster, spark, monkeypatch):
 
     monkeypatch.setattr(_dedup._candidates, "bins", kill_first)
     found = onecopy.spark.dedup(frame(spark, pages))
-    assert killed
+    assert killed and len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) == 2, "the driver and one"
     check(found, one_machine(pages))
     cluster.add_worker()

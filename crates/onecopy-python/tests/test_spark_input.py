@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-pytest.importorskip("pyspark")
+pyspark = pytest.importorskip("pyspark")
 
 import onecopy
 import onecopy.spark
 from onecopy.spark import __main__ as script
+from spark_cluster import SETTINGS
 from spark_pages import corpus, frame, one_machine
 
 
@@ -67,10 +68,17 @@ def test_the_script_reads_and_writes_files(spark, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["version"] == 1
 
 
-def test_the_script_is_a_file_for_spark_submit():
-    run = lambda *call: subprocess.run([sys.executable, *call], capture_output=True, text=True, timeout=60)
-    path = run("-m", "onecopy.spark", "--path").stdout.strip()
-    assert os.path.isfile(path)
-    assert "--threshold" in run(path, "--help").stdout
-    assert run(path).returncode == 1
+def test_spark_submit_runs_the_script(tmp_path):
+    run = lambda *call: subprocess.run(call, capture_output=True, text=True, timeout=120)
+    path = run(sys.executable, "-m", "onecopy.spark", "--path").stdout.strip()
+    assert "--threshold" in run(sys.executable, path, "--help").stdout
+    assert run(sys.executable, path).returncode == 1
+    lines = [{"id": name, "text": "one two three four five six seven"} for name in ("a", "b")]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    submit = os.path.join(os.path.dirname(pyspark.__file__), "bin", "spark-submit")
+    settings = [f"--conf={name}={value}" for name, value in SETTINGS.items() if not name.startswith("spark.executor")]
+    call = [*settings, "--master", "local[1]", path, str(tmp_path / "pages.jsonl"), "--out", str(tmp_path / "out")]
+    done = run(submit, *call)
+    assert done.returncode == 0 and json.loads(done.stdout.splitlines()[-1])["removed"] == 1, done.stderr[-2000:]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "pages.jsonl"]
     assert script.form_of("a/b.jsonl.gz") == "json" and script.form_of("s3://x/crawl.d/a") == "parquet"

@@ -65,7 +65,8 @@ pub fn usual_field_names() -> [Vec<&'static str>; 2] {
 
 /// The usual names of the fields that name a page, best first: those of ids, and those of addresses.
 pub fn usual_naming_fields() -> [&'static [&'static str]; 2] {
-    let names = |wanted| USUAL.iter().find(|(field, _)| *field == wanted).map_or(&[][..], |(_, names)| *names);
+    let names =
+        |wanted| USUAL.iter().find(|(field, _)| *field == wanted).map_or(&[][..], |(_, names)| *names);
     [names(Field::Id), names(Field::Url)]
 }
 

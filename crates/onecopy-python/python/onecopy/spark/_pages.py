@@ -36,7 +36,9 @@ class Pages(NamedTuple):
 
 @contextmanager
 def settings(spark: Any) -> Iterator[None]:
-    """Settings of the session while our stages are planned."""
+    """Settings of the session while our stages are planned. Refuses older versions of Spark."""
+    if int(spark.version.split(".")[0]) < 4:
+        raise OnecopyError(f"this is Spark {spark.version}, and onecopy needs Spark 4: install pyspark 4")
     before = {name: spark.conf.get(name, None) for name in SETTINGS}
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
