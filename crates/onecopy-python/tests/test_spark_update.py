@@ -8,6 +8,7 @@ pytest.importorskip("pyspark")
 
 import onecopy
 import onecopy.spark
+from onecopy.spark import _collection
 from onecopy.spark._versions import Store
 from spark_pages import corpus, frame, one_machine
 
@@ -28,7 +29,7 @@ def answer(pages):
     }
 
 
-def test_updates_give_the_answer_of_a_whole_run(spark, tmp_path):
+def test_updates_give_the_answer_of_a_whole_run(spark, tmp_path, monkeypatch):
     folder, pages = str(tmp_path / "collection"), corpus(6, 240)
     current = {page["id"]: page for page in pages[:160]}
     made = onecopy.spark.update(folder, frame(spark, pages[:160]))
@@ -39,6 +40,7 @@ def test_updates_give_the_answer_of_a_whole_run(spark, tmp_path):
     changed[3]["redirect"], changed[7]["canonical"] = pages[50]["url"], pages[47]["url"]
     dead = [page["id"] for page in pages[100:110]]
     before = {row["page"]: row.asDict() for row in made.pages.collect()}
+    monkeypatch.setattr(_collection, "SEGMENTS", 1)
     made = onecopy.spark.update(folder, frame(spark, changed + pages[160:]), dead=dead)
     current.update({page["id"]: page for page in changed + pages[160:]})
     current = {name: page for name, page in current.items() if name not in dead}
@@ -52,6 +54,10 @@ def test_updates_give_the_answer_of_a_whole_run(spark, tmp_path):
             before[line["page"]] = line
     assert before == {row["page"]: row.asDict() for row in made.pages.collect()}
     assert {row["page"] for row in made.feed.where("status = 'dead'").collect()} == set(dead)
+    # The tables of both were merged, and the next update reads them.
+    made = onecopy.spark.update(folder, frame(spark, []), dead=["p2", "p170"])
+    current = {name: page for name, page in current.items() if name not in ("p2", "p170")}
+    assert made.version == 3 and answer(made.pages) == one_machine(list(current.values()))
 
 
 def test_the_second_of_two_updates_fails(spark, tmp_path, monkeypatch):

@@ -24,7 +24,7 @@ const SPARK_PACKAGES: [&str; 5] =
 const BUILDING: Duration = Duration::from_secs(1_200);
 const TESTING: Duration = Duration::from_secs(240);
 /// The time limit of the tests on a cluster. They start seven programs on the cores of this machine.
-const ON_SPARK: Duration = Duration::from_secs(900);
+const ON_SPARK: Duration = Duration::from_secs(1_200);
 
 fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../onecopy-python")

@@ -13,7 +13,7 @@ from . import _stages
 from ._store import stored
 
 # Counters of rarity, as a power of two. More of them make fewer keys, and each task sends a table of them.
-LEAST_BITS, MOST_BITS = 12, 24
+LEAST_BITS, MOST_BITS = 12, 25
 # Keys of about this many pages fit into a task.
 PAGES_IN_A_PART = 50_000
 
@@ -30,7 +30,9 @@ class Tuning(NamedTuple):
 def rarity(facts: Any, words: int) -> bytes:
     """How common shingles are, in a table that is sent to all executors."""
     bits = min(max(LEAST_BITS, (words // 2).bit_length()), MOST_BITS)
-    tables = facts.select("sketch").mapInArrow(_stages.count(bits), "slot int, counters binary")
+    # Every task sends a table, so there are only as many tasks as cores.
+    whole = facts.select("sketch").coalesce(facts.sparkSession.sparkContext.defaultParallelism)
+    tables = whole.mapInArrow(_stages.count(bits), "slot int, counters binary")
     merged = tables.groupBy("slot").applyInArrow(_stages.merge(), "slot int, counters binary")
     pieces = sorted((row["slot"], row["counters"]) for row in merged.collect())
     counters = b"".join(zlib.decompress(bytes(piece)) for _, piece in pieces)

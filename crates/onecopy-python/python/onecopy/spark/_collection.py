@@ -153,14 +153,13 @@ class Update:
     def _old_facts(self, fresh: Fresh) -> Optional[Any]:
         """The facts of pages that the update does not touch."""
         gone = fresh.facts.select("page").union(fresh.dead)
-        newer, found = F.broadcast(gone), None
+        found = None
         for segment in reversed(self.state["segments"]):
             facts = self.store.spark.read.parquet(self.store.path(segment, "facts"))
-            left = facts.join(newer, "page", "left_anti")
+            left = facts.join(gone, "page", "left_anti")
             found = left if found is None else found.unionByName(left)
             gone = gone.union(facts.select("page"))
             gone = gone.union(self.store.spark.read.parquet(self.store.path(segment, "dead")))
-            newer = gone
         return found
 
     def _decide(self, fresh: Fresh, old: Optional[Any], keys: Any) -> None:
@@ -192,7 +191,7 @@ class Update:
         nodes = fresh.facts.where("reason is null").select("node")
         if self.state["tables"] is None:
             return nodes.limit(0)
-        gone = F.broadcast(fresh.facts.select("page").union(fresh.dead))
+        gone = fresh.facts.select("page").union(fresh.dead)
         before = self._all_facts().select("page", "node", "reason").where("reason is null")
         nodes = nodes.union(before.join(gone, "page", "left_semi").select("node"))
         was, leads = self._old("leads"), leads if leads is not None else self._no_leads(fresh.kind)
@@ -223,19 +222,19 @@ class Update:
             found = _candidates.components(pairs, self.tuning.edges_in_a_task)
             return self._weighed(found, sizes)
         before = self._old("sets")
-        met = F.broadcast(pairs.select("node").union(pairs.select("root")).distinct())
+        met = stored(pairs.select("node").union(pairs.select("root")).distinct())
         place = stored(before.join(met, "node").select("node", "component"))
         at = lambda name: place.select(F.col("node").alias(name), F.col("component").alias(f"at_{name}"))
         quotient = pairs.join(at("node"), "node", "left").join(at("root"), "root", "left").select(
             F.coalesce("at_node", "node").alias("node"), F.coalesce("at_root", "root").alias("root")
         )
         merged = _candidates.components(quotient, self.tuning.edges_in_a_task).toDF("was", "component")
-        known = before.withColumnRenamed("component", "was").join(F.broadcast(merged), "was")
+        known = before.withColumnRenamed("component", "was").join(merged, "was")
         known = known.select("node", "component", "words")
-        added = pairs.select("node").union(pairs.select("root")).distinct().join(place.select("node"), "node", "left_anti")
+        added = met.join(place.select("node"), "node", "left_anti")
         added = added.join(merged.withColumnRenamed("was", "node"), "node").join(sizes, "node", "left")
         changed = stored(known.unionByName(added.withColumn("words", F.coalesce("words", F.lit(1)))))
-        left = before.join(F.broadcast(merged), before["component"] == merged["was"], "left_anti")
+        left = before.join(merged, before["component"] == merged["was"], "left_anti")
         return left.unionByName(changed), changed
 
     def _weighed(self, sets: Any, sizes: Any) -> tuple[Any, Any]:

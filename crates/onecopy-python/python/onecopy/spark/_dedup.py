@@ -44,7 +44,8 @@ class Deduplicated:
     def kept(self) -> Any:
         """The rows that stay."""
         gone = self.removed.select("page").union(self.rejected.select("page")).withColumnRenamed("page", "__gone")
-        return self._df.join(gone, F.col(self._page) == F.col("__gone"), "left_anti")
+        page = F.col(f"`{self._page}`" if self._page in self._df.columns else self._page)
+        return self._df.join(gone, page == F.col("__gone"), "left_anti")
 
     @property
     def removed(self) -> Any:

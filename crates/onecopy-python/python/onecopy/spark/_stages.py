@@ -13,21 +13,31 @@ import onecopy
 SLOTS = 16
 
 
-def appraise(plan: str, page: str) -> Callable[..., Any]:
-    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`. Other workers are refused."""
+def checked(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which refuses to run on a worker with another version of onecopy than the driver."""
     version = onecopy.__version__
 
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
+    def guarded(data: Any) -> Any:
         import onecopy
-        import pyarrow
-        import pyarrow.compute
-        from onecopy import _onecopy
 
         if onecopy.__version__ != version:
             raise onecopy.OnecopyError(
                 f"a worker has onecopy {onecopy.__version__}, and the driver has {version}: "
                 "install the same version on all machines"
             )
+        return run(data)
+
+    return guarded
+
+
+def appraise(plan: str, page: str) -> Callable[..., Any]:
+    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        import pyarrow.compute
+        from onecopy import _onecopy
+
         for batch in batches:
             rows = pyarrow.Table.from_batches([batch])
             table = pyarrow.table(_onecopy.appraise_pages(rows, plan))
@@ -36,7 +46,7 @@ def appraise(plan: str, page: str) -> Callable[..., Any]:
                 name = name[part] if name is rows else pyarrow.compute.struct_field(name, part)
             yield from table.add_column(0, "page", name).to_batches()
 
-    return run
+    return checked(run)
 
 
 def count(bits: int) -> Callable[..., Any]:
@@ -60,7 +70,7 @@ def count(bits: int) -> Callable[..., Any]:
             pieces = [zlib.compress(counters[at : at + size], 1) for at in range(0, len(counters), size)]
             yield pyarrow.record_batch({"slot": pyarrow.array(range(SLOTS), pyarrow.int32()), "counters": pieces})
 
-    return run
+    return checked(run)
 
 
 def merge() -> Callable[..., Any]:
@@ -84,7 +94,7 @@ def merge() -> Callable[..., Any]:
         packed = zlib.compress(total.to_bytes()[16:], 1)
         return pyarrow.table({"slot": slot, "counters": pyarrow.array([packed], pyarrow.binary())})
 
-    return run
+    return checked(run)
 
 
 def rarity_of(counters: bytes) -> onecopy.Rarity:
@@ -106,7 +116,7 @@ def key_parts(plan: str, rarity: Any, parts: int) -> Callable[..., Any]:
             pages = pyarrow.Table.from_batches([batch])
             yield from pyarrow.table(_onecopy.key_parts(pages, plan, counts, parts)).to_batches()
 
-    return run
+    return checked(run)
 
 
 def key_edges(plan: str) -> Callable[..., Any]:
@@ -123,7 +133,7 @@ def key_edges(plan: str) -> Callable[..., Any]:
         names["repeated"] = pyarrow.array(repeated, pyarrow.int64())
         return pyarrow.concat_tables([edges, pyarrow.table(names)])
 
-    return run
+    return checked(run)
 
 
 def connect_nodes() -> Callable[..., Any]:
@@ -135,7 +145,7 @@ def connect_nodes() -> Callable[..., Any]:
 
         return pyarrow.table(_onecopy.connect_nodes(table))
 
-    return run
+    return checked(run)
 
 
 def link_edges() -> Callable[..., Any]:
@@ -148,7 +158,7 @@ def link_edges() -> Callable[..., Any]:
         for batch in batches:
             yield from pyarrow.table(_onecopy.link_edges(pyarrow.Table.from_batches([batch]))).to_batches()
 
-    return run
+    return checked(run)
 
 
 def follow_links() -> Callable[..., Any]:
@@ -176,7 +186,7 @@ def follow_links() -> Callable[..., Any]:
 
         return pyarrow.concat_tables([rows(ends, False), rows(tested, True)])
 
-    return run
+    return checked(run)
 
 
 def settle(plan: str) -> Callable[..., Any]:
@@ -203,7 +213,7 @@ def settle(plan: str) -> Callable[..., Any]:
             }
         )
 
-    return run
+    return checked(run)
 
 
 def alike(plan: str) -> Callable[..., Any]:
@@ -218,7 +228,7 @@ def alike(plan: str) -> Callable[..., Any]:
             found = pyarrow.table(_onecopy.alike_sketches(table, plan))
             yield from pyarrow.table({"page": table["page"], "alike": found["alike"]}).to_batches()
 
-    return run
+    return checked(run)
 
 
 def fresh_edges(plan: str) -> Callable[..., Any]:
@@ -230,4 +240,4 @@ def fresh_edges(plan: str) -> Callable[..., Any]:
 
         return pyarrow.table(_onecopy.fresh_edges(table, plan))
 
-    return run
+    return checked(run)
