@@ -10,6 +10,7 @@ mod experiment;
 mod extract;
 mod generate;
 mod hamming;
+mod hostile;
 mod jsonl;
 mod measure;
 mod mirrors;
@@ -40,6 +41,7 @@ enum Command {
     Experiment(experiment::Args),
     Extract(extract::Args),
     Hamming(hamming::Args),
+    Hostile(hostile::Args),
     Peers(peers::Args),
     Proxy(proxy::Args),
     Scale(scale::Args),
@@ -59,6 +61,7 @@ fn main() -> Result<()> {
         Command::Experiment(args) => experiment::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Hamming(args) => hamming::run(&args),
+        Command::Hostile(args) => hostile::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Proxy(args) => proxy::run(&args),
         Command::Scale(args) => scale::run(&args),

@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError};
 use crate::decide::candidate::Rarity;
 use crate::decide::connect::connect;
 use crate::decide::group::Groups;
-use crate::decide::order::{best_first, ranks};
+use crate::decide::order::{base_first, best_first, ranks};
 use crate::decide::search::candidates;
 use crate::decide::settle::{Buffers, Comparer, Holder, MemoryLists, Settled, settle};
 use crate::page::appraise::{Appraised, Appraiser};
@@ -32,11 +32,17 @@ pub struct Decisions {
 
 /// Decides which pages stay. Fails only on a configuration that [`Config::check`] refuses.
 pub fn dedup(pages: &[Record], config: &Config) -> Result<Decisions, ConfigError> {
+    dedup_against(0, pages, config)
+}
+
+/// As [`dedup`], but the first `base` pages are given: they come before all others and stay. A page that is similar to
+/// one of them goes. Two of them are one group only through another page, or if their texts are equal.
+pub fn dedup_against(base: PageId, pages: &[Record], config: &Config) -> Result<Decisions, ConfigError> {
     config.check()?;
     let method = method(config)?;
     let pages = Pages::appraise(pages, config, &*method);
     let links = pages.links(&ranks(&pages.by_rules(), pages.len()));
-    Ok(pages.decided(&links, config, &*method))
+    Ok(pages.decided(base, &links, config, &*method))
 }
 
 /// Decides about pages that were appraised and sketched elsewhere, and whose links were followed there. It is for
@@ -50,7 +56,7 @@ pub fn decide_appraised(
     assert_eq!(appraised.len(), sketches.len(), "each page has a sketch");
     config.check()?;
     let method = method(config)?;
-    Ok(Pages { appraised, sketches }.decided(links, config, &*method))
+    Ok(Pages { appraised, sketches }.decided(0, links, config, &*method))
 }
 
 /// All pages, appraised and sketched.
@@ -76,13 +82,16 @@ impl<'a> Pages<'a> {
         self.appraised.len()
     }
 
-    fn decided(&self, links: &Links, config: &Config, method: &dyn Method) -> Decisions {
+    /// Decides about all pages, of which the first `base` are given.
+    fn decided(&self, base: PageId, links: &Links, config: &Config, method: &dyn Method) -> Decisions {
         let by_rules = self.by_rules();
         let lesser = self.believed(&by_rules, links, method);
         let favoured = |page: PageId| self.is_favoured(page, config);
-        let contents = self.contents(best_first(&by_rules, &links.ends, &lesser, favoured), method);
+        let order = best_first(&by_rules, &links.ends, &lesser, favoured);
+        let mut contents = self.contents(base_first(order, |page| page < base), method);
+        contents.base = contents.best_page.partition_point(|&page| page < base) as u32;
         let (settled, groups) = contents.settle();
-        let mut decisions = self.decide(&contents, &settled, &groups, links);
+        let mut decisions = self.decide(base, &(contents, settled, groups), links);
         self.tell_addresses(&mut decisions);
         decisions
     }
@@ -143,7 +152,7 @@ impl<'a> Pages<'a> {
         let sketches: Vec<&[u64]> =
             best_page.iter().map(|&page| self.sketches[page as usize].as_slice()).collect();
         let sizes = sketches.iter().map(|sketch| sketch.len() as u32).collect();
-        Contents { of_page, best_page, sketches, sizes, method }
+        Contents { of_page, best_page, sketches, sizes, base: 0, method }
     }
 
     /// Marks near copies at the same address as their own kind.
@@ -156,15 +165,27 @@ impl<'a> Pages<'a> {
         }
     }
 
-    fn decide(&self, contents: &Contents, settled: &Settled, groups: &Groups, links: &Links) -> Decisions {
-        let mut of_page: Vec<Decision> =
-            (0..self.len() as PageId).map(|page| contents.decision(page, settled)).collect();
+    fn decide(
+        &self,
+        base: PageId,
+        (contents, settled, groups): &(Contents, Settled, Groups),
+        links: &Links,
+    ) -> Decisions {
+        let decision = |page: PageId| match page < base {
+            true => Decision::Kept,
+            false => contents.decision(page, settled),
+        };
+        let mut of_page: Vec<Decision> = (0..self.len() as PageId).map(decision).collect();
         let mut group_of: Vec<PageId> = (0..self.len() as PageId).collect();
         for (page, &content) in contents.of_page.iter().enumerate().filter(|(_, of)| **of != u32::MAX) {
             group_of[page] = contents.best_page[groups.of(content) as usize];
         }
         for end in &links.ends {
             if let End::Page(target) = end.end {
+                if end.page < base {
+                    group_of[end.page as usize] = group_of[target as usize];
+                    continue;
+                }
                 of_page[end.page as usize] = of_page[target as usize].shared(target, end.revisit);
                 group_of[end.page as usize] = group_of[target as usize];
             }
@@ -181,6 +202,8 @@ pub(crate) struct Contents<'a> {
     pub best_page: Vec<PageId>,
     pub sketches: Vec<&'a [u64]>,
     pub sizes: Vec<u32>,
+    /// How many contents belong to the base; they come first.
+    pub base: u32,
     pub method: &'a dyn Method,
 }
 
@@ -311,6 +334,10 @@ impl Comparer for Contents<'_> {
 
     fn sizes(&self) -> &[u32] {
         &self.sizes
+    }
+
+    fn base(&self) -> u32 {
+        self.base
     }
 
     fn sketch<'a>(&'a self, content: u32, _: &'a mut Vec<u64>) -> Result<&'a [u64], Infallible> {

@@ -85,15 +85,15 @@ pub use config::{
     TAG_METHOD, Unit, WinnerRule, Words,
 };
 pub use cost::{CostProfile, Machines, Scheme, machines, published_profiles, saving};
-pub use decide::candidate::{Rarity, RarityError, count, keys};
+pub use decide::candidate::{Rarity, RarityError, count, count_common, is_sampled, keys};
 pub use decide::connect::connect;
 pub use decide::group::{Groups, group};
-pub use decide::order::{best_first, ranks};
+pub use decide::order::{base_first, best_first, ranks};
 pub use decide::partition::{DIMENSIONS, LengthVector, Lengths, Partitions, SLICES_LIMIT};
 pub use decide::search::{Sets, candidates};
 pub use decide::winner::{Contender, in_market, rank};
 pub use decide::{graph, settle};
-pub use dedup::{Decisions, decide_appraised, dedup};
+pub use dedup::{Decisions, decide_appraised, dedup, dedup_against};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use page::address::{AddressRules, host, identity, resolve};
 pub use page::appraise::{Address, Appraised, Appraiser, NamedLink};

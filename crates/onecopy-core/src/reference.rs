@@ -7,7 +7,7 @@ mod refine;
 
 use crate::config::Config;
 use crate::decide::group::group;
-use crate::decide::order::{best_first, ranks};
+use crate::decide::order::{base_first, best_first, ranks};
 use crate::decide::search::candidates;
 use crate::dedup::{Decisions, Pages};
 use crate::page::link::Links;
@@ -22,6 +22,12 @@ pub use refine::refine;
 /// Decides about each page and its group. Pages with the same canonical text are alike under every method, and the
 /// best of them stands for all. The configuration must have been checked.
 pub fn dedup(records: &[Record], config: &Config) -> Decisions {
+    dedup_against(0, records, config)
+}
+
+/// As [`dedup`], but the first `base` pages are given. They come before all others, and all of them stay. Two of them
+/// make a pair only if their texts are equal, and a page with the text of one of them counts as that one.
+pub fn dedup_against(base: PageId, records: &[Record], config: &Config) -> Decisions {
     let method = method(config).expect("a configuration that was checked");
     let pages = Pages::appraise(records, config, &*method);
     let by_rules = pages.by_rules();
@@ -31,19 +37,20 @@ pub fn dedup(records: &[Record], config: &Config) -> Decisions {
     let believed = links.canonical.iter().filter(|&&(page, target)| first.alike(page, target));
     let lesser: Vec<PageId> = believed.map(|(page, _)| *page).collect();
     let order = best_first(&by_rules, &links.ends, &lesser, |page| pages.is_favoured(page, config));
+    let order = base_first(order, |page| page < base);
     let texts = Texts::new(order, records, &pages, config, &*method);
-    let mut decisions = texts.decide(pages.len());
-    share(&mut decisions, &links);
+    let mut decisions = texts.decide(base, pages.len());
+    share(base, &mut decisions, &links);
     pages.tell_addresses(&mut decisions);
     decisions
 }
 
 /// Gives pages that stand for another the same decision and group.
-fn share(decisions: &mut Decisions, links: &Links) {
+fn share(base: PageId, decisions: &mut Decisions, links: &Links) {
     for end in &links.ends {
         if let End::Page(target) = end.end {
             let fate = decisions.of_page[target as usize].shared(target, end.revisit);
-            decisions.of_page[end.page as usize] = fate;
+            decisions.of_page[end.page as usize] = if end.page < base { Decision::Kept } else { fate };
             decisions.group_of[end.page as usize] = decisions.group_of[target as usize];
         }
     }
@@ -110,19 +117,25 @@ impl<'a> Texts<'a> {
     }
 
     /// Applies the promise over all pairs. Pages that are not compared are rejected.
-    fn decide(&self, pages: usize) -> Decisions {
+    fn decide(&self, base: PageId, pages: usize) -> Decisions {
         let mut of_page = vec![Decision::Rejected; pages];
+        of_page[..base as usize].fill(Decision::Kept);
+        let given = self.order.iter().filter(|&&page| page < base);
+        let base_texts = given.map(|&page| self.of_page[page as usize] + 1).max().unwrap_or(0);
+        let is_given = |page: PageId| self.of_page[page as usize] < base_texts;
         let mut pairs = Vec::new();
         for (place, &page) in self.order.iter().enumerate() {
             of_page[page as usize] = Decision::Kept;
             for (best, &other) in self.order[..place].iter().enumerate() {
                 let similarity = self.similarity(page, other);
-                if similarity < self.method.threshold() {
+                let same = self.of_page[page as usize] == self.of_page[other as usize];
+                if similarity < self.method.threshold() || (is_given(page) && is_given(other) && !same) {
                     continue;
                 }
                 pairs.push((best as u32, place as u32));
-                if of_page[page as usize] == Decision::Kept && of_page[other as usize] == Decision::Kept {
-                    let same = self.of_page[page as usize] == self.of_page[other as usize];
+                let both =
+                    of_page[page as usize] == Decision::Kept && of_page[other as usize] == Decision::Kept;
+                if page >= base && both {
                     let kind = if same { Kind::Exact } else { Kind::Near };
                     of_page[page as usize] = Decision::Removed { winner: other, similarity, kind };
                 }

@@ -11,6 +11,7 @@ pub(crate) mod order;
 pub(crate) mod read;
 pub(crate) mod recall;
 pub(crate) mod settle;
+pub(crate) mod sketches;
 pub(crate) mod work;
 
 pub(crate) use order::Link;

@@ -8,11 +8,11 @@ use std::io::{self, Write};
 
 use crate::batch::decide::decide;
 use crate::batch::work::{self, Work};
-use crate::batch::{Decisions, Losses, Segments, recall};
+use crate::batch::{Decisions, Losses, Segments, recall, sketches};
 use crate::error::{At, Error, Result};
-use crate::job::{Job, KeptPages};
+use crate::job::{Job, KeptPages, Outputs};
 use crate::output::{KeptWriter, LIST_PASSES, ListTables, Lists};
-use crate::progress::{Leg, Progress, Silent, Stage};
+use crate::progress::{Leg, Progress, Silent, Stage, StageClock};
 use crate::report::{Archives, Begun, Counts, Report, Unreadable};
 
 /// The outcome of a run.
@@ -43,6 +43,14 @@ pub fn dedup_into(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> R
     let mut job = job.clone();
     job.outputs.kept = KeptPages::Stream;
     start(&job, progress, kept)
+}
+
+/// Reads the job's inputs and writes their sketches to its output folder. [`Job::against`] of later jobs may name that
+/// folder, and its pages need not be read again.
+pub fn sketch(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
+    let mut job = job.clone();
+    job.outputs = Outputs { kept: KeptPages::Sketches, ..Outputs::default() };
+    start(&job, progress, &mut io::sink())
 }
 
 /// Removes exact and near-duplicates from the job's rows in memory, and returns all lists. The output folder must be new
@@ -107,7 +115,11 @@ fn run(work: Work, attempt: Attempt) -> Result<Report> {
 
 /// Runs all stages and makes the results.
 fn make(work: &Work, attempt: Attempt) -> Result<(Report, ListTables)> {
+    if attempt.job.outputs.kept == KeptPages::Sketches {
+        return make_sketches(work, &attempt).map(|report| (report, ListTables::default()));
+    }
     let Attempt { job, begun, progress, kept } = attempt;
+    let progress = &StageClock::new(progress, begun);
     let mut recall = recall::expect(work);
     if let Some(recall) = &recall {
         progress.note(&recall::note(recall));
@@ -128,25 +140,49 @@ fn make(work: &Work, attempt: Attempt) -> Result<(Report, ListTables)> {
     if let Some(recall) = &mut recall {
         recall.measured = recall::measure(job, work, &segments, &decisions, progress)?;
     }
-    let (seconds, cpu_seconds, peak_memory_bytes) = begun.until_now();
-    let report = Report {
-        read: counts.kept + counts.removed + counts.rejected,
+    let (recall, unreadable, out_of_core) = (recall, losses.unreadable, !segments.in_memory());
+    let report = Report { counts, unreadable, recall, archives, out_of_core, ..report(job, work, begun) };
+    let report = Report { stages: progress.times(), ..report };
+    Ok((Report { read: report.counts.read(), ..report }, tables))
+}
+
+/// Reads all pages and makes a folder of sketches. All pages are kept, since nothing is decided.
+fn make_sketches(work: &Work, attempt: &Attempt) -> Result<Report> {
+    let &Attempt { job, begun, progress, .. } = attempt;
+    let progress = &StageClock::new(progress, begun);
+    let (segments, losses) = sketches::make(job, work, progress)?;
+    if job.strict {
+        refuse(&losses.unreadable)?;
+    }
+    let nothing = Decisions::default();
+    let mut counts = lists(work, &segments, &nothing, &Silent).write_rejected(&work.results())?;
+    counts.kept = segments.pages() as u64;
+    let (read, unreadable) = (counts.read(), losses.unreadable);
+    Ok(Report {
         counts,
-        unreadable: losses.unreadable,
+        read,
+        unreadable,
+        stages: progress.times(),
+        out_of_core: true,
+        ..report(job, work, begun)
+    })
+}
+
+/// The report of a job, without what was found.
+fn report(job: &Job, work: &Work, begun: Begun) -> Report {
+    let (seconds, cpu_seconds, peak_memory_bytes) = begun.until_now();
+    Report {
         method: job.config.method.clone(),
         threshold: work.method.threshold(),
-        recall,
         input_bytes: input_bytes(work),
-        archives,
         seconds,
         cpu_seconds,
         peak_memory_bytes,
         threads: job.threads,
         memory_limit_bytes: job.memory_bytes,
-        out_of_core: !segments.in_memory(),
         version: work.run.version.clone(),
-    };
-    Ok((report, tables))
+        ..Report::default()
+    }
 }
 
 /// The counts of the lists, those of archives, and the lists if they are in memory.
@@ -162,7 +198,7 @@ fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<Written
     let writer = KeptWriter { progress: &leg, ..*writer };
     let archives = match job.outputs.kept {
         KeptPages::Folder => writer.write(job.threads)?,
-        KeptPages::Nowhere | KeptPages::Returned => None,
+        KeptPages::Nowhere | KeptPages::Returned | KeptPages::Sketches => None,
         KeptPages::Stream => writer.stream(kept).map(|()| None)?,
     };
     drop(leg);

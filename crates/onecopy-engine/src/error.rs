@@ -197,6 +197,14 @@ pub enum Error {
         /// The version of onecopy.
         version: String,
     },
+    /// A folder of sketches does not fit the run.
+    #[error("sketches in {folder}: {reason}")]
+    OtherSketches {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A finished run wrote no list of its pages.
     #[error("the run in {folder} was made by an older version, which wrote no pages.jsonl")]
     NoPageList {

@@ -24,7 +24,7 @@ pub(crate) use chunks::{Chunk, Chunks, Copied, LineChunks, Trouble, lines};
 pub(crate) use container::{Reach, Spools};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use format::{Format, NotOnePage, of_page};
-pub(crate) use inputs::{Inputs, Links, Lot, Planning, Source, lots, plan};
+pub(crate) use inputs::{Inputs, Links, Lot, Planning, Sketched, Source, lots, lots_of, plan};
 pub(crate) use opener::Opener;
 pub(crate) use packing::{
     Packing, WIDEST, Window, Windows, is_no_damage, open, sniff, unpack, window, write, write_member,
@@ -49,6 +49,9 @@ pub(crate) use warc::{Meaning, WarcChunks, WarcRecord, http_parts, is_warc, mean
 
 /// The name of pages in memory, as a source.
 pub(crate) const NAME_OF_ROWS: &str = "data";
+
+/// The name of pages in memory that are the base, as a source.
+pub(crate) const NAME_OF_BASE: &str = "base";
 
 /// Why a piece of input was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]

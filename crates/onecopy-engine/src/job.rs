@@ -16,6 +16,11 @@ use crate::ingest::Rows;
 pub struct Job {
     /// Files, folders and glob patterns; `-` is standard input.
     pub inputs: Vec<String>,
+    /// The base: files, folders and glob patterns whose pages are given. A page that is similar to one of them goes. They
+    /// are in no result, except as winners and in groups.
+    pub against: Vec<String>,
+    /// Pages of the base in memory, for a job with `rows`.
+    pub against_rows: Option<Arc<dyn Rows>>,
     /// Pages in memory, instead of inputs. Give such a job to [`dedup_rows`](crate::dedup_rows).
     pub rows: Option<Arc<dyn Rows>>,
     /// The output folder.
@@ -56,6 +61,8 @@ impl Job {
     pub fn new(inputs: impl IntoIterator<Item = impl Into<String>>, out: impl Into<PathBuf>) -> Job {
         Job {
             inputs: inputs.into_iter().map(Into::into).collect(),
+            against: Vec::new(),
+            against_rows: None,
             rows: None,
             out: out.into(),
             config: Config::default(),
@@ -197,6 +204,8 @@ pub enum KeptPages {
     Stream,
     /// Nowhere, and the lists are returned instead of written. See [`dedup_rows`](crate::dedup_rows).
     Returned,
+    /// Nowhere: nothing is decided, and the sketches of all pages are written. See [`sketch`](crate::sketch).
+    Sketches,
 }
 
 /// How to treat the records of removed pages in archives.

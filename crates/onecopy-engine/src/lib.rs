@@ -48,7 +48,7 @@ pub use compare::{
     Compared, Comparing, Comparison, Measure, MeasureKind, Passage, PassageKind, Stretch, Verdict, compare,
 };
 pub use compared_text::ComparedText;
-pub use dedup::{Outcome, dedup, dedup_into, dedup_rows};
+pub use dedup::{Outcome, dedup, dedup_into, dedup_rows, sketch};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use eval::{
@@ -74,7 +74,7 @@ pub use pagerank::{
 pub use progress::{Note, Progress, Silent, Stage};
 pub use report::{
     Archives, Counts, Expected, Kinds, Measured, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS,
-    Unreadable,
+    StageTime, Unreadable,
 };
 pub use service::{
     Accepted, Action, Answer, Change, ChangedPages, CheckReport, FeedCursor, FeedEntry, FeedPage, GroupLine,

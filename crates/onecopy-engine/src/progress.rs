@@ -1,7 +1,9 @@
 //! Lets a run report its progress and be stopped. The engine itself never uses a terminal.
 
+mod clock;
 mod leg;
 
+pub(crate) use clock::StageClock;
 pub(crate) use leg::Leg;
 
 /// The stages of a run, in order, followed by the extra stages of an evaluation and of a sync.

@@ -33,6 +33,9 @@ pub struct Report {
     pub seconds: f64,
     /// The CPU time of all threads, user and system.
     pub cpu_seconds: f64,
+    /// The time of each stage, in order.
+    #[serde(default)]
+    pub stages: Vec<StageTime>,
     /// The peak memory.
     pub peak_memory_bytes: u64,
     /// The number of threads.
@@ -43,6 +46,28 @@ pub struct Report {
     pub out_of_core: bool,
     /// The version of onecopy.
     pub version: String,
+}
+
+/// The time of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageTime {
+    /// The name of the stage; `start` comes before the first.
+    pub stage: String,
+    /// The elapsed time.
+    pub seconds: f64,
+    /// The CPU time of all threads, user and system.
+    pub cpu_seconds: f64,
+}
+
+impl StageTime {
+    /// About how long only one of so many threads worked, or none, if all of them work in the rest of the time.
+    pub fn alone_seconds(&self, threads: usize) -> f64 {
+        let threads = threads as f64;
+        if threads < 2.0 {
+            return self.seconds;
+        }
+        ((threads * self.seconds - self.cpu_seconds) / (threads - 1.0)).clamp(0.0, self.seconds)
+    }
 }
 
 /// An input that could not be read, wholly or from some point on.
@@ -213,6 +238,11 @@ pub struct Kinds {
 }
 
 impl Counts {
+    /// All records read.
+    pub(crate) fn read(&self) -> u64 {
+        self.kept + self.removed + self.rejected
+    }
+
     pub(crate) fn remove(&mut self, kind: Kind, similarity: f64) {
         self.removed += 1;
         match kind {
@@ -252,6 +282,11 @@ impl Begun {
     /// Seconds since the start.
     pub(crate) fn seconds(&self) -> f64 {
         self.at.elapsed().as_secs_f64()
+    }
+
+    /// Seconds and CPU seconds between two moments.
+    pub(crate) fn until(self, end: Begun) -> (f64, f64) {
+        (end.at.duration_since(self.at).as_secs_f64(), end.cpu_seconds - self.cpu_seconds)
     }
 
     /// Seconds and CPU seconds since the start, and the peak memory of the process.

@@ -35,6 +35,9 @@ pub(crate) struct Run {
     #[serde(default)]
     pub cdxj: bool,
     pub inputs: Inputs,
+    /// If the run only sketches its pages: how the sketches are stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketches: Option<SketchFormat>,
     /// The file with scores of pages, if one is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub popularity: Option<ScoreStamp>,
@@ -44,6 +47,24 @@ pub(crate) struct Run {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub results: BTreeMap<String, Extent>,
 }
+
+/// How sketches are stored: the version of the layout, and the byte order of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SketchFormat {
+    pub layout: u32,
+    pub byte_order: String,
+}
+
+impl SketchFormat {
+    /// The format of this program on this machine.
+    pub(crate) fn ours() -> SketchFormat {
+        let byte_order = if cfg!(target_endian = "little") { "little" } else { "big" };
+        SketchFormat { layout: LAYOUT, byte_order: byte_order.into() }
+    }
+}
+
+/// The version of the layout of segments. It changes with any byte of them; a test in `batch::read::segment` tells.
+const LAYOUT: u32 = 1;
 
 /// A file of scores, by what changes with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +96,17 @@ impl Run {
     /// The opener of the run's sources.
     pub(crate) fn opener(&self, reach: Reach, large: Arc<Gate>, needs: Needs, windows: Windows) -> Opener {
         let (fields, limits) = (self.fields.clone(), self.limits.clone());
-        Opener { reach, rows: None, fields, limits, needs, chunk_bytes: self.chunk_bytes, large, windows }
+        Opener {
+            reach,
+            rows: None,
+            base_rows: None,
+            fields,
+            limits,
+            needs,
+            chunk_bytes: self.chunk_bytes,
+            large,
+            windows,
+        }
     }
 
     /// The method of the run.

@@ -16,13 +16,19 @@ use crate::rows::ArrowRows;
 /// Report as JSON, then the lists of removed pages, groups, judged and rejected pages.
 type Found = (String, ArrowTable, ArrowTable, ArrowTable, ArrowTable);
 
-/// Deduplicates the rows of an Arrow stream. `options` are those of `onecopy dedup`, and `folder` is for what does not
+const REMOVED: &[&str] = &["page", "row", "winner", "winner_row", "similarity", "kind"];
+/// A winner may be in the base.
+const REMOVED_AGAINST: &[&str] =
+    &["page", "row", "winner", "winner_source", "winner_row", "similarity", "kind"];
+
+/// Deduplicates the rows of an Arrow stream, against those of `base` if it is given. `options` are those of `onecopy dedup`, and `folder` is for what does not
 /// fit into memory.
 #[pyfunction]
-#[pyo3(signature = (data, options, folder, listener=None))]
+#[pyo3(signature = (data, base, options, folder, listener=None))]
 pub fn dedup_rows(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
+    base: Option<&Bound<'_, PyAny>>,
     options: Vec<OsString>,
     folder: OsString,
     listener: Option<&Bound<'_, PyAny>>,
@@ -33,10 +39,15 @@ pub fn dedup_rows(
     }
     let mut job = job("data".into(), folder, options)?;
     job.rows = Some(rows);
+    if let Some(base) = base {
+        job.against_rows = Some(Arc::new(ArrowRows::new(Batches::of(base)?)));
+    }
+    let has_base = job.against_rows.is_some() || !job.against.is_empty();
+    let removed = if has_base { REMOVED_AGAINST } else { REMOVED };
     let (report, lists) = run(py, listener, |progress| onecopy_engine::dedup_rows(&job, progress))?;
     Ok((
         serde_json::to_string(&report).map_err(|error| refused(error.to_string()))?,
-        table(&lists.removed, &["page", "row", "winner", "winner_row", "similarity", "kind"])?,
+        table(&lists.removed, removed)?,
         table(&lists.groups, &["group", "page", "row", "status"])?,
         table(&lists.pages, &["row", "status", "language", "group"])?,
         table(&lists.rejected, &["page", "row", "reason"])?,

@@ -12,6 +12,7 @@ mod lists;
 mod pages;
 mod program;
 mod progress;
+mod refine;
 mod rows;
 mod stages;
 
@@ -23,7 +24,7 @@ mod _onecopy {
     #[pymodule_export]
     use super::cluster::{
         alike_sketches, appraise_pages, connect_nodes, count_sketches, follow_links, fresh_edges, key_edges,
-        key_parts, link_edges, make_plan, naming_fields, open_rarity, rarity_of, settle_pages,
+        key_parts, link_edges, make_plan, naming_fields, open_rarity, settle_pages,
     };
     #[pymodule_export]
     use super::collection::RawCollection;
@@ -37,6 +38,8 @@ mod _onecopy {
     use super::pages::{compare, extract};
     #[pymodule_export]
     use super::program::{methods, options, run};
+    #[pymodule_export]
+    use super::refine::refine;
     #[pymodule_export]
     use super::stages::{Rarity, keys, sketch, verdicts};
 

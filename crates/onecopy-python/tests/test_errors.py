@@ -53,6 +53,7 @@ def test_wrong_options():
     refuse("out is for paths", [PAGE], out="x")
     refuse("cdxj is for paths", [PAGE], cdxj=True)
     refuse("give out", "pages.jsonl")
+    refuse("no rows", [PAGE], against=[])
     with pytest.raises(TypeError):
         onecopy.dedup([PAGE], treshold=0.9)
 

@@ -12,8 +12,8 @@ import pytest
 import onecopy
 from onecopy import _onecopy
 
-# `json` prints the report, which Python returns.
-NOT_IN_PYTHON = {"json", "help"}
+# `json` and `timings` print the report, which Python returns.
+NOT_IN_PYTHON = {"json", "help", "timings"}
 
 
 def as_text(value):
@@ -31,6 +31,22 @@ def test_options_have_the_names_and_defaults_of_the_program():
         if values and name.replace("-", "_") not in ("winner", "lists"):
             assert default in values, name
         assert takes_value or default is None
+
+
+def test_refine_groups_as_the_program(tmp_path, pages):
+    hits = [{"id": page["id"], "text": page["text"] or "", "score": 1 / (1 + n)} for n, page in enumerate(pages)]
+    (tmp_path / "hits.json").write_text(json.dumps(hits))
+    call = [sys.executable, "-m", "onecopy", "refine", str(tmp_path / "hits.json"), "--json", "--drop", "--keep=9"]
+    program = json.loads(subprocess.run(call, capture_output=True, text=True, check=True).stdout)
+    with pytest.warns(UserWarning):
+        onecopy.refine(hits + hits[:1])
+    assert onecopy.refine(hits, drop=True, keep=9) == program["results"]
+    names = {name.replace("-", "_") for name, *_ in _onecopy.options("refine")} - NOT_IN_PYTHON - {"jsonl"}
+    parameters = inspect.signature(onecopy.refine).parameters
+    assert names == parameters.keys() - {"results"}
+    assert {name: default for name, default, *_ in _onecopy.options("refine")}["method"] == parameters["method"].default
+    with pytest.raises(onecopy.OnecopyError, match="result 1: its field text is a number"):
+        onecopy.refine([{"id": 1, "text": 2}])
 
 
 def test_every_method_runs():

@@ -21,6 +21,7 @@ mod rank;
 mod rate;
 mod refine;
 mod serve;
+mod sketch;
 mod status;
 mod sync;
 mod tag;
@@ -46,6 +47,7 @@ pub use proxy::ProxyArgs;
 pub use rank::RankArgs;
 pub use refine::RefineArgs;
 pub use serve::ServeArgs;
+pub use sketch::SketchArgs;
 pub use status::StatusArgs;
 pub use sync::SyncArgs;
 pub use tag::TagArgs;
@@ -63,6 +65,9 @@ pub enum Command {
     /// Remove exact and near-duplicate pages from files
     #[command(after_help = dedup::EXAMPLES)]
     Dedup(Box<DedupArgs>),
+    /// Read pages once, so that later runs of dedup can remove what repeats them
+    #[command(after_help = sketch::EXAMPLES)]
+    Sketch(Box<SketchArgs>),
     /// Explain why a page of a finished run stayed or went, or why two pages were or were not joined
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),

@@ -21,6 +21,7 @@ pub mod rank;
 pub mod refine;
 pub mod rules;
 pub mod serve;
+pub mod sketch;
 pub mod status;
 pub mod sync;
 pub mod tag;
@@ -125,6 +126,7 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::FileExists { .. }
             | Error::ScoreFormat { .. }
             | Error::NotLines { .. }
+            | Error::OtherSketches { .. }
             | Error::AmbiguousPage { .. }
             | Error::RunsDiffer
             | Error::CollectionInUse { .. }

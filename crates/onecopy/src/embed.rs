@@ -8,6 +8,7 @@ use clap::{ArgAction, CommandFactory, Parser};
 use onecopy_engine::Job;
 
 use crate::args::{Args, Command};
+use crate::commands::refine::refined;
 use crate::remedy::explained;
 
 /// An option of a command.
@@ -54,6 +55,18 @@ pub fn dedup_job(arguments: impl IntoIterator<Item = OsString>) -> Result<Job, S
     match Args::try_parse_from(all).map_err(|said| refusal(&said))?.command {
         Command::Dedup(args) => args.job().map_err(|error| explained(&error)),
         _ => Err("not a call of `onecopy dedup`".into()),
+    }
+}
+
+/// What `onecopy refine` prints about results, which are a JSON array or JSON Lines, or why it refuses them.
+pub fn refine(results: &str, arguments: impl IntoIterator<Item = OsString>) -> Result<String, String> {
+    let all = ["onecopy", "refine", "results"].map(OsString::from).into_iter().chain(arguments);
+    match Args::try_parse_from(all).map_err(|said| refusal(&said))?.command {
+        Command::Refine(args) => match refined(&args, results) {
+            Ok(answer) => Ok(answer.document(args.repeats())),
+            Err(error) => Err(explained(&error)),
+        },
+        _ => Err("not a call of `onecopy refine`".into()),
     }
 }
 

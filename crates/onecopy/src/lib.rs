@@ -42,6 +42,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match args.command {
         Command::Dedup(args) => commands::dedup::run(&args),
+        Command::Sketch(args) => commands::sketch::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Compare(args) => commands::compare::run(&args),

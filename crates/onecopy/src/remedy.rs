@@ -61,6 +61,7 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoPageList { .. } | Error::DamagedResult { .. } | Error::RunAnswers { .. } => {
             "run the same `onecopy dedup` with --overwrite again"
         }
+        Error::OtherSketches { .. } => "make them again by `onecopy sketch` with the choices of this run",
         Error::NoAddresses { .. } => "name the field that has them with --url-field of `onecopy dedup`",
         Error::NoListedPairs { .. } => "leave --listed-only out",
         Error::CollectionInUse { .. } => "ask its service over HTTP, or stop that first",

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use onecopy_engine::{
-    Archives, Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, Unreadable,
+    Archives, Kinds, ReasonCount, Recall, RejectionKind, Report, SIMILARITY_BINS, StageTime, Unreadable,
 };
 
 use crate::columns::shown;
@@ -100,6 +100,18 @@ fn reasons(counts: &[ReasonCount], text: &mut String) {
 }
 
 /// A number and its reason, such as `14 images`.
+/// How long each stage took, and about how long only one thread worked.
+pub fn timings(report: &Report) -> String {
+    let mut text =
+        format!("\n{:>10}  {:>9}  {:>9}  {:>15}\n", "stage", "seconds", "CPU s", "one thread only");
+    for time in &report.stages {
+        let alone = time.alone_seconds(report.threads);
+        let StageTime { stage, seconds, cpu_seconds } = time;
+        let _ = writeln!(text, "{stage:>10}  {seconds:>9.2}  {cpu_seconds:>9.2}  {alone:>15.2}");
+    }
+    text
+}
+
 fn counted(of: &ReasonCount) -> String {
     match of.reason.strip_prefix("files").map(|rest| format!("file{rest}")) {
         Some(one) if of.records == 1 => format!("1 {one}"),

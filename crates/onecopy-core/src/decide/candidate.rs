@@ -11,7 +11,7 @@ mod wide;
 use crate::simd::{Level, level};
 use crate::similarity::verify::overlap_within;
 
-pub use rarity::{Rarity, RarityError, count};
+pub use rarity::{Rarity, RarityError, count, count_common, is_sampled};
 
 /// Appends the keys of `sketch` to `out`, each with how many of the page's shingles come after it in the order. Keys
 /// that no other page holds are left out, because no page can share them.

@@ -29,6 +29,12 @@ pub fn best_first(
     order
 }
 
+/// Puts pages of the base before all others, and keeps the order otherwise.
+pub fn base_first(mut order: Vec<PageId>, is_base: impl Fn(PageId) -> bool) -> Vec<PageId> {
+    order.sort_by_key(|&page| !is_base(page));
+    order
+}
+
 /// The rank of each of `pages` pages in an order; `u32::MAX` for those that are not in it.
 pub fn ranks(order: &[PageId], pages: usize) -> Vec<u32> {
     let mut ranks = vec![u32::MAX; pages];

@@ -14,7 +14,7 @@ mod lists;
 use std::ops::Range;
 
 use crate::similarity::method::{Held, Method};
-use index::ListIndex;
+use index::{Candidates, ListIndex};
 pub use lists::MemoryLists;
 
 /// A content that holds a key, and the number beside its key: see [`Method::keys`].
@@ -31,6 +31,11 @@ pub trait Comparer: Sync {
 
     /// The number of words in each content's sketch.
     fn sizes(&self) -> &[u32];
+
+    /// Contents with a smaller number belong to the base: they stay, and are not compared with each other.
+    fn base(&self) -> u32 {
+        0
+    }
 
     /// The sketch of a content; `buffer` may hold it.
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64], Self::Error>;
@@ -94,7 +99,7 @@ pub trait Comparer: Sync {
 #[derive(Debug, Default)]
 pub struct Buffers {
     /// Contents to compare with.
-    candidates: Vec<u32>,
+    candidates: Candidates,
     first: Vec<u64>,
     second: Vec<u64>,
 }
@@ -226,12 +231,15 @@ impl<C: Comparer> BlockSettler<'_, C> {
         let mut buffers = Buffers::default();
         for batch in contents.chunks(BATCH) {
             let found = self.comparer.map(batch, |&content, buffers| {
+                if content < self.comparer.base() {
+                    return Ok(None);
+                }
                 self.index.kept_beside(content, 0, self.comparer, &mut buffers.candidates);
                 first_alike(self.comparer, content, buffers)
             })?;
             for (&content, mut winner) in batch.iter().zip(found) {
                 self.comparer.check()?;
-                if winner.is_none() {
+                if winner.is_none() && content >= self.comparer.base() {
                     self.index.kept_beside(content, batch[0], self.comparer, &mut buffers.candidates);
                     winner = first_alike(self.comparer, content, &mut buffers)?;
                 }
@@ -252,8 +260,8 @@ fn first_alike<C: Comparer>(
     content: u32,
     buffers: &mut Buffers,
 ) -> Result<Option<Winner>, C::Error> {
-    for i in 0..buffers.candidates.len() {
-        let candidate = buffers.candidates[i];
+    for i in 0..buffers.candidates.list.len() {
+        let candidate = buffers.candidates.list[i];
         if let Some(score) = comparer.compare(candidate, content, buffers)? {
             return Ok(Some(Winner { content: candidate, score }));
         }
@@ -280,7 +288,8 @@ fn sweep<C: Comparer, K: KeyLists<Error = C::Error>>(
                 continue;
             }
             let open = |content: u32| settled.winner[content as usize] > kept[0];
-            let near = list[behind..].iter().filter(|&&holder| open(holder[0]) && comparer.may(kept, holder));
+            let new = list[behind..].iter().filter(|holder| holder[0] >= comparer.base());
+            let near = new.filter(|&&holder| open(holder[0]) && comparer.may(kept, holder));
             pairs.extend(near.map(|holder| (holder[0], kept[0])));
             if pairs.len() >= PAIRS {
                 sweep_pairs(comparer, &mut pairs, settled)?;

@@ -95,6 +95,16 @@ proptest! {
         let records: Vec<Record> = pages.iter().map(|page| record(page, &config, &*method)).collect();
         prop_assert_eq!(dedup(&records, &config).unwrap(), reference::dedup(&records, &config));
     }
+
+    #[test]
+    fn fast_equals_obvious_against_a_base(pages in pages(), share in 0.0..1.0, config in configs()) {
+        let method = method(&config).unwrap();
+        let records: Vec<Record> = pages.iter().map(|page| record(page, &config, &*method)).collect();
+        let base = (share * records.len() as f64) as PageId;
+        let found = dedup_against(base, &records, &config).unwrap();
+        prop_assert_eq!(&found, &reference::dedup_against(base, &records, &config));
+        prop_assert!(found.of_page[..base as usize].iter().all(|decision| *decision == Decision::Kept));
+    }
 }
 
 #[test]

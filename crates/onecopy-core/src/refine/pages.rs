@@ -134,6 +134,7 @@ impl<'a> Sheets<'a> {
             best_page: self.best.clone(),
             sketches,
             sizes,
+            base: 0,
             method: self.method,
         }
     }

@@ -22,6 +22,7 @@ use crate::batch::settle::comparer::SketchComparer;
 use crate::batch::settle::components::{PASSES, Room, Section, Sections, divide};
 use crate::batch::settle::decisions::Decisions;
 use crate::batch::settle::gather::{Gathered, Gatherer};
+use crate::batch::sketches;
 use crate::batch::work::Work;
 use crate::error::{Error, Result};
 use crate::ingest::Format;
@@ -39,16 +40,22 @@ pub(crate) fn decide(
     progress: &dyn Progress,
     on_market: &mut OnMarket,
 ) -> Result<(Segments, Decisions)> {
-    let collector = Collector::open(work.folder(), work.budget.segments)?;
-    if work.continued {
-        let pages = collector.pages();
-        progress.note(&if pages > 0 { Note::Continued { pages } } else { Note::NothingSaved });
-    }
+    let mut collector = Collector::open(work.folder(), work.budget.segments)?;
+    note_continued(work, &collector, progress);
+    sketches::load(&work.run.inputs, &mut collector)?;
     let (segments, counters) = read::read(job, work, &*work.method, collector, progress)?;
     let deciding = Deciding { job, work, segments: &segments, progress };
     match deciding.decisions(counters, on_market) {
         Ok(decisions) => Ok((segments, decisions)),
         Err(error) => Err(segments.reopen().save_after(job, error, progress)),
+    }
+}
+
+/// Says what a run need not read again, if it continues an earlier one.
+pub(crate) fn note_continued(work: &Work, collector: &Collector, progress: &dyn Progress) {
+    if work.continued {
+        let pages = collector.pages();
+        progress.note(&if pages > 0 { Note::Continued { pages } } else { Note::NothingSaved });
     }
 }
 
@@ -65,11 +72,7 @@ impl Deciding<'_> {
     fn decisions(&self, counters: Counters, on_market: &mut OnMarket) -> Result<Decisions> {
         let &Deciding { job, work, segments, progress } = self;
         let budget = &work.budget;
-        let all_read = work.run.inputs.unread().next().is_none();
-        let nothing = segments.pages() == 0 && all_read && no_rejections(segments)?;
-        if nothing {
-            return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, segments) });
-        }
+        check_any(job, work, segments)?;
         budget.check_pages(segments.pages())?;
         check_markets(segments, &job.config.markets)?;
         let saved = work.folder().join("decisions");
@@ -80,11 +83,21 @@ impl Deciding<'_> {
         let links = links(segments, &ranks(&by_rules, segments.pages()))?;
         let (rarity, method) = (&counters.finish(), &*work.method);
         let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
-        let settling = Settling { job, work, budget, method, segments, rarity, links: &links };
+        let base = segments.pages_of_first(work.base_lots());
+        let settling = Settling { job, work, budget, method, segments, base, rarity, links: &links };
         let decisions = settling.markets(by_rules, progress, on_market)?;
         decisions.save(&saved)?;
         Ok(decisions)
     }
+}
+
+/// Fails if a job has neither a page nor a reason why.
+pub(crate) fn check_any(job: &Job, work: &Work, segments: &Segments) -> Result<()> {
+    let all_read = work.run.inputs.unread().next().is_none();
+    if segments.pages() == 0 && all_read && no_rejections(segments)? {
+        return Err(Error::Input { input: job.inputs.join(" "), reason: why_nothing(work, segments) });
+    }
+    Ok(())
 }
 
 /// Why there is no page to judge. An archive may have thousands of records and no page.
@@ -114,6 +127,8 @@ struct Settling<'a> {
     budget: Budget,
     method: &'a dyn Method,
     segments: &'a Segments,
+    /// How many pages are the base; they have the first numbers.
+    base: u32,
     rarity: &'a Rarity,
     links: &'a Links,
 }
@@ -127,7 +142,8 @@ impl Settling<'_> {
         on_market: &mut OnMarket,
     ) -> Result<Decisions> {
         let lesser = self.believed(&by_rules, progress)?;
-        let preferences = Preferences { segments: self.segments, links: self.links, lesser: &lesser };
+        let preferences =
+            Preferences { base: self.base, segments: self.segments, links: self.links, lesser: &lesser };
         let markets = &self.job.config.markets;
         for market in (1..markets.len()).rev() {
             let decisions = self.settle(preferences.order(&by_rules, Some(market))?, progress)?;
@@ -148,7 +164,8 @@ impl Settling<'_> {
         if claimed.is_empty() {
             return Ok(Vec::new());
         }
-        let preferences = Preferences { segments: self.segments, links: self.links, lesser: &[] };
+        let preferences =
+            Preferences { base: self.base, segments: self.segments, links: self.links, lesser: &[] };
         let contents = self.contents(preferences.order(by_rules, None)?, &Silent)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
@@ -183,7 +200,8 @@ impl Settling<'_> {
         progress: &'a dyn Progress,
     ) -> SketchComparer<'a> {
         let (segments, method, threads) = (self.segments, self.method, self.threads());
-        SketchComparer { segments, sketches: None, contents, outlines, method, threads, progress }
+        let base = contents.best_page.partition_point(|&page| page < self.base) as u32;
+        SketchComparer { segments, sketches: None, contents, base, outlines, method, threads, progress }
     }
 
     /// Memory for outlines, if the method has any.
@@ -224,7 +242,7 @@ impl Settling<'_> {
         drop(finding);
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
         let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), lists)?;
-        Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method))
+        Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method).against(self.base))
     }
 
     /// Settles contents that share a key of `lists`, and groups them.

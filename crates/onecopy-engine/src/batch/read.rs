@@ -269,7 +269,7 @@ impl<'a> SegmentReader<'a> {
         let mut segment = Segment { lot, chunk, ..Default::default() };
         self.sketches.reserve(part.bytes as usize / 3);
         let Shared { opener, names, .. } = self.shared;
-        let Some(rows) = &opener.rows else { return Ok(segment) };
+        let Some(rows) = opener.rows_of(&self.shared.sources[source as usize]) else { return Ok(segment) };
         let columns = RowColumns::choose(&**rows, &opener.fields)?;
         for row in part.range.clone() {
             let cells = RowCells::read(&**rows, &columns, row);

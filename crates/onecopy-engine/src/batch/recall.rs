@@ -47,7 +47,8 @@ pub(crate) fn note(recall: &Recall) -> Note {
     Note::Approximate { of: recall.of.clone(), share: chances.join(", ") }
 }
 
-/// Measures the recall on the pairs of `job.recall_pages` picked pages.
+/// Measures the recall on the pairs of `job.recall_pages` picked pages. `None` if it is not wanted, or if the pages of the
+/// base are there as sketches only.
 pub(crate) fn measure(
     job: &Job,
     work: &Work,
@@ -55,7 +56,8 @@ pub(crate) fn measure(
     decisions: &Decisions,
     progress: &dyn Progress,
 ) -> Result<Option<Measured>> {
-    let Some(truth) = work.method.stands_for().filter(|_| job.recall_pages > 0) else { return Ok(None) };
+    let is_wanted = job.recall_pages > 0 && work.run.inputs.sketched.is_empty();
+    let Some(truth) = work.method.stands_for().filter(|_| is_wanted) else { return Ok(None) };
     let folder = work.folder().join("recall");
     std::fs::create_dir_all(&folder).at("create", &folder)?;
     let collector = Collector::open(&folder, work.budget.segments / 2)?;

@@ -17,16 +17,18 @@ use std::path::{Path, PathBuf};
 use onecopy_core::{ANSWER_VERSION, Config, Method, method};
 
 use crate::batch::budget::Budget;
+use crate::batch::sketches;
 use crate::error::{At, Error, Result};
 use crate::ingest::{
-    Format, Inputs, Links, Lot, Opener, Planning, Reach, Spools, Stores, Window, check_fields, lots, plan,
+    Format, Inputs, Links, Lot, NAME_OF_BASE, NAME_OF_ROWS, Opener, Planning, Reach, Spools, Stores, Window,
+    check_fields, lots_of, plan,
 };
 use crate::io::spool;
 use crate::job::{Job, KeptPages, Outputs};
 use crate::parallel::Gate;
 use crate::progress::{Note, Progress};
 use crate::report::Report;
-use crate::run::{self, Run, ScoreStamp};
+use crate::run::{self, Run, ScoreStamp, SketchFormat};
 use finished::Finished;
 use folder::{Holds, WORKING};
 use names::Published;
@@ -62,6 +64,7 @@ pub(crate) enum Found {
 pub(crate) fn open(job: &Job, progress: &dyn Progress) -> Result<Found> {
     let (working, is_new) = (job.out.join(WORKING), !job.out.exists());
     overlap::check_paths(&job.inputs, &job.out)?;
+    overlap::check_paths(&job.against, &job.out)?;
     let holds = folder::look(&job.out, &names::wanted(job.outputs, &job.config))?;
     fs::create_dir_all(&working).at("create", &working)?;
     let lock = lock(&working, &job.out)?;
@@ -83,10 +86,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     let spools = Spools::new(working, job.limits.expansion, Window::of_half(job.memory_bytes));
     let reach = Reach { stores: Stores::new(job.environment.iter().cloned()), spools };
     let (stdin, links) = (stdin.as_deref(), Links::Follow);
-    let inputs = match &job.rows {
-        Some(rows) => Inputs::of_rows(&**rows, &job.fields)?,
-        None => plan(&job.inputs, &Planning { stdin, out, links, reach: &reach, progress })?,
-    };
+    let inputs = inputs(job, &Planning { stdin, out, links, reach: &reach, progress })?;
     if inputs.is_empty() {
         let (input, reason) = (job.inputs.join(" "), "there is nothing to read".into());
         return Err(Error::Input { input, reason });
@@ -98,7 +98,7 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     if let Some((input, reason)) = inputs.unreadable.first().filter(|_| job.strict) {
         return Err(Error::Unreadable { input: input.clone(), reason: reason.clone() });
     }
-    let (budget, windows) = Budget::of(job, &inputs.sources, &reach)?;
+    let (budget, windows) = Budget::of(job, inputs.unsketched(), &reach)?;
     let run = described(job, inputs, budget.chunk)?;
     let mut outputs = job.outputs;
     if holds == Holds::Results && !job.overwrite {
@@ -117,13 +117,13 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
         }
     }
     let mut opener = run.opener(reach, Gate::new(budget.large_pages), Needs::default(), windows);
-    opener.rows = job.rows.clone();
+    (opener.rows, opener.base_rows) = (job.rows.clone(), job.against_rows.clone());
     if job.rows.is_none() {
-        check_fields(&run.inputs.sources, &opener, job.threads, progress)?;
+        check_fields(run.inputs.unsketched(), &opener, job.threads, progress)?;
     }
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };
-    let lots = lots(&run.inputs.sources, run.chunk_bytes as u64);
+    let lots = lots_of(&run.inputs, run.chunk_bytes as u64);
     let method = run.method()?;
     (opener.needs, opener.chunk_bytes) = (Needs::of(&run.config, &*method), run.chunk_bytes);
     let (folder, out) = (working.to_owned(), out.clone());
@@ -131,9 +131,30 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     Ok(Found::Work(Box::new(work)))
 }
 
+/// Finds the sources of a job, those of its base first.
+fn inputs(job: &Job, planning: &Planning) -> Result<Inputs> {
+    let inputs = match &job.rows {
+        Some(rows) => Inputs::of_rows(NAME_OF_ROWS, &**rows, &job.fields)?,
+        None => plan(&job.inputs, planning)?,
+    };
+    let (sketched, others): (Vec<_>, Vec<_>) =
+        job.against.iter().cloned().partition(|path| sketches::is_sketches(Path::new(path)));
+    let base = match &job.against_rows {
+        Some(rows) => Inputs::of_rows(NAME_OF_BASE, &**rows, &job.fields)?,
+        None => plan(&others, planning)?,
+    };
+    if base.is_empty() && !others.is_empty() {
+        let (input, reason) = (others.join(" "), "there is nothing to read".into());
+        return Err(Error::Input { input, reason });
+    }
+    let base = sketches::before(&sketched, base, job)?;
+    Ok(if base.is_empty() { inputs } else { inputs.against(base) })
+}
+
 /// Refuses sources whose kept pages cannot be written to a stream of JSON Lines.
 fn check_streamed(job: &Job, inputs: &Inputs) -> Result<()> {
-    let mut others = inputs.sources.iter().filter(|source| !matches!(source.format, Format::Lines(_)));
+    let mut others =
+        inputs.sources[inputs.base..].iter().filter(|source| !matches!(source.format, Format::Lines(_)));
     match others.next() {
         Some(source) if job.outputs.kept == KeptPages::Stream => {
             Err(Error::NotLines { input: source.name.clone() })
@@ -155,6 +176,7 @@ fn described(job: &Job, inputs: Inputs, chunk_bytes: usize) -> Result<Run> {
         payloads: Some(job.payloads),
         cdxj: job.cdxj,
         inputs,
+        sketches: (job.outputs.kept == KeptPages::Sketches).then(SketchFormat::ours),
         popularity: job.popularity.as_deref().map(ScoreStamp::of).transpose()?,
         chunk_bytes,
         results: BTreeMap::new(),
@@ -198,6 +220,16 @@ fn delete(path: &Path) -> Result<()> {
 }
 
 impl Work {
+    /// How many lots are the base; they come first.
+    pub(crate) fn base_lots(&self) -> usize {
+        let base = self.run.inputs.base as u32;
+        let is_base = |lot: &Lot| match lot {
+            Lot::Stream(source) => *source < base,
+            Lot::Documents(sources) => sources.start < base,
+        };
+        self.lots.partition_point(is_base)
+    }
+
     /// The folder for all files that do not outlive the run.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder

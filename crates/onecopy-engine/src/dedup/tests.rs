@@ -1,6 +1,8 @@
 //! The equalities: fast = obvious, and the answer depends on neither order, threads, memory nor a restart.
 
+mod against;
 mod formats;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Again, Explanation, Fate, PageRef, fate, pair};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::listed::{GroupMember, ListedPage, each_removed, find, group, judged, rejection, unknown};
+use crate::listed::{GroupMember, ListedPage, each_removed, find, group, rejection, unknown};
 use crate::reread::{FinishedRun, reread};
 use crate::run::Run;
 
@@ -88,7 +88,11 @@ pub fn explain_page(out: &Path, wanted: &str, environment: &Environment) -> Resu
     let compared = match &found.fate {
         Fate::Removed { kind, .. } if kind == "redirect" => Ok(()),
         Fate::Removed { winner_place, .. } => {
-            let winner = judged(out, &[winner_place.as_str()])?.remove(0);
+            // A winner of the base is in no list but that of groups.
+            let winner = members.iter().find(|member| member.key.to_string() == *winner_place);
+            let winner = winner.ok_or_else(|| unknown(winner_place))?;
+            let winner =
+                ListedPage { name: winner.name.clone(), key: winner.key.clone(), group: listed.group };
             pair(&run, out, [&listed, &winner], environment).map(|it| found.comparison = Some(it))
         }
         _ => {

@@ -19,10 +19,9 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use self::clash::part_names;
-pub(crate) use self::lots::{Lot, lots};
+pub(crate) use self::lots::{Lot, lots, lots_of};
 use self::names::{NO_TEXT, passed_over};
 use self::walk::Walk;
-use super::NAME_OF_ROWS;
 use super::container::{Member, Reach};
 use super::format::{Asked, FileKind, Format};
 use super::packing::Packing;
@@ -84,17 +83,57 @@ pub(crate) struct Inputs {
     /// Files and folders that the system does not let us read: name and reason. Their pages are lost.
     #[serde(default)]
     pub unreadable: Vec<(String, String)>,
+    /// How many sources are the base; they come first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub base: usize,
+    /// Folders of sketches in place of the first sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sketched: Vec<Sketched>,
+}
+
+/// A folder of sketches, made of sources that need not be read again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sketched {
+    pub folder: PathBuf,
+    /// How many sources it was made of.
+    pub sources: usize,
+    /// The size of chunks when they were read.
+    pub chunk_bytes: usize,
+    /// Its size, and nanoseconds from 1970 to its last change.
+    pub bytes: u64,
+    pub modified_ns: u64,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Inputs {
     /// Pages in memory, as one source. Fails if their columns make no page.
-    pub(crate) fn of_rows(rows: &dyn Rows, fields: &Fields) -> Result<Inputs> {
+    pub(crate) fn of_rows(name: &str, rows: &dyn Rows, fields: &Fields) -> Result<Inputs> {
         let columns = RowColumns::choose(rows, fields)?;
         columns.check_ids(rows)?;
         let bytes = columns.bytes(rows);
-        let (path, name, format) = (NAME_OF_ROWS.into(), NAME_OF_ROWS.into(), Format::Rows);
+        let (path, name, format) = (name.into(), name.into(), Format::Rows);
         let source = Source { path, name, format, bytes, modified_ns: 0, version: None, member: None };
         Ok(Inputs { sources: vec![source], ..Inputs::default() })
+    }
+
+    /// These inputs, with others before them as the base. Names of the base begin with `base`.
+    pub(crate) fn against(self, mut base: Inputs) -> Inputs {
+        for source in base.sources.iter_mut().filter(|source| source.format != Format::Rows) {
+            source.name.insert_str(0, "base/");
+        }
+        base.base = base.sources.len();
+        base.sources.extend(self.sources);
+        base.refused.extend(self.refused);
+        base.unreadable.extend(self.unreadable);
+        base
+    }
+
+    /// The sources that must be read.
+    pub(crate) fn unsketched(&self) -> &[Source] {
+        &self.sources[self.sketched.iter().map(|folder| folder.sources).sum()..]
     }
 
     /// Whether nothing was found.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use onecopy_core::Needs;
 
+use super::NAME_OF_BASE;
 use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
 use super::container::Reach;
 use super::format::{Format, HEAD_BYTES};
@@ -28,6 +29,8 @@ pub(crate) struct Opener {
     pub limits: Limits,
     /// Pages in memory.
     pub rows: Option<Arc<dyn Rows>>,
+    /// Pages in memory that are the base.
+    pub base_rows: Option<Arc<dyn Rows>>,
     /// The parts of HTML to read.
     pub needs: Needs,
     /// The size at which chunks are cut.
@@ -67,7 +70,7 @@ impl Opener {
         let (chunk, page, large) = (self.chunk_bytes, self.limits.page_bytes, self.large.clone());
         Ok(match source.format {
             Format::Parquet => return self.parquet(source),
-            Format::Rows => return self.rows(),
+            Format::Rows => return self.rows(source),
             Format::Table(_) | Format::Array(_) => {
                 let (split, reader, taken) = self.split(source)?;
                 (Box::new(SplitChunks::new(reader, split, chunk, large)), taken)
@@ -109,9 +112,15 @@ impl Opener {
         Ok((split, Box::new(reader), taken))
     }
 
+    /// The pages in memory that are a source.
+    pub(crate) fn rows_of(&self, source: &Source) -> Option<&Arc<dyn Rows>> {
+        if source.name == NAME_OF_BASE { self.base_rows.as_ref() } else { self.rows.as_ref() }
+    }
+
     /// The rows in memory.
-    fn rows(&self) -> io::Result<OpenedChunks> {
-        let rows = self.rows.clone().ok_or_else(|| io::Error::other("pages in memory are gone"))?;
+    fn rows(&self, source: &Source) -> io::Result<OpenedChunks> {
+        let rows = self.rows_of(source).cloned();
+        let rows = rows.ok_or_else(|| io::Error::other("pages in memory are gone"))?;
         let columns = RowColumns::choose(&*rows, &self.fields).map_err(io::Error::other)?;
         let (chunk_bytes, large) = (self.chunk_bytes, self.large.clone());
         let taken = Arc::new(AtomicU64::new(0));

@@ -120,6 +120,12 @@ impl Spill {
         Ok(Spill { path: path.to_owned(), cached, direct: None }.past_cache(pace))
     }
 
+    /// Opens a file that is only read.
+    pub(crate) fn open_to_read(path: &Path, pace: Arc<Pace>) -> Result<Spill> {
+        let cached = File::open(path).at("read", path)?;
+        Ok(Spill { path: path.to_owned(), cached, direct: None }.past_cache(pace))
+    }
+
     fn past_cache(mut self, pace: Arc<Pace>) -> Spill {
         self.direct = direct(&self.path).map(|file| (file, pace));
         self

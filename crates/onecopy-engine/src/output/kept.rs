@@ -74,6 +74,7 @@ impl KeptWriter<'_> {
                     Ok(())
                 }
             },
+            Lot::Documents(numbers) if (numbers.start as usize) < self.work.run.inputs.base => Ok(()),
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
@@ -84,7 +85,7 @@ impl KeptWriter<'_> {
     pub(crate) fn stream(&self, out: &mut dyn Write) -> Result<()> {
         let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
         let ranges = self.segments.ranges(lots.len());
-        for (source, segments) in sources.iter().zip(ranges) {
+        for (source, segments) in sources.iter().zip(ranges).skip(self.work.run.inputs.base) {
             check_unchanged(source)?;
             let mut last = None;
             self.kept_lines(source, segments, |lines| {

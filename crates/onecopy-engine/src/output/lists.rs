@@ -61,6 +61,14 @@ impl Lists<'_> {
         Ok((counts, ListTables { removed, groups, pages, rejected }))
     }
 
+    /// Writes the list of rejected records into `folder`, and counts them.
+    pub(crate) fn write_rejected(&self, folder: &Path) -> Result<Counts> {
+        let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
+        let mut counts = Counts::default();
+        self.rejected(&names, folder, &mut counts)?;
+        Ok(counts)
+    }
+
     /// Writes the lists of a market into `folder`: its winners and its removed pages.
     pub(crate) fn write_market(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).at("create", folder)?;
@@ -89,9 +97,11 @@ impl Lists<'_> {
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             for (i, row) in segment.rows.iter().enumerate() {
-                let decision = self.decisions.of(first + i as PageId);
+                let page = first + i as PageId;
+                let decision = self.decisions.of(page);
                 let Decision::Removed { winner, similarity, kind } = decision else {
-                    counts.kept += u64::from(decision == Decision::Kept);
+                    let is_kept = decision == Decision::Kept && !self.decisions.is_base(page);
+                    counts.kept += u64::from(is_kept);
                     continue;
                 };
                 let winner = names.of(winner)?;
@@ -132,7 +142,7 @@ impl Lists<'_> {
             for (i, row) in segment.rows.iter().enumerate() {
                 let page = first + i as PageId;
                 let decision = self.decisions.of(page);
-                if decision == Decision::Rejected {
+                if decision == Decision::Rejected || self.decisions.is_base(page) {
                     continue;
                 }
                 let Named { name, place, .. } = names.named(number, row, segment.name(i));
@@ -180,6 +190,9 @@ impl Lists<'_> {
         }
         for number in 0..self.segments.len() {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+            if self.is_base(&segment) {
+                continue;
+            }
             // In input order, independent of where chunks were cut.
             let mut reasons: Vec<(u32, u32, Cow<str>, &Reason)> = segment
                 .rejected
@@ -200,6 +213,18 @@ impl Lists<'_> {
         }
         (counts.rejected, counts.reasons) = tally.finish();
         out.finish()
+    }
+
+    /// Whether a segment is of the base.
+    fn is_base(&self, segment: &Segment) -> bool {
+        let sources = segment.rows.iter().map(|row| row.source);
+        let mut sources = sources.chain(segment.rejected.iter().map(|rejection| rejection.source));
+        sources.next().is_some_and(|source| (source as usize) < self.inputs.base)
+    }
+
+    /// The word for the decision about a page.
+    fn status(&self, page: PageId) -> &'static str {
+        if self.decisions.is_base(page) { "base" } else { status(&self.decisions.of(page)) }
     }
 
     /// The pages of a segment that only refer to another page and lead nowhere, with the reason for each. If a page has

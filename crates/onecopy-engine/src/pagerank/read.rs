@@ -145,6 +145,7 @@ impl Reading<'_> {
         Opener {
             reach: self.reach(),
             rows: None,
+            base_rows: None,
             fields: Fields { links, ..self.job.fields.clone() },
             limits: self.job.limits.clone(),
             needs: Needs { whole: true, content: Content::All, ..Needs::default() },

@@ -57,8 +57,17 @@ impl Popularity {
         let names = FieldNames::new(&fields);
         let (large, windows) = (Gate::new(1), Windows::default());
         let (needs, chunk_bytes) = (Needs::default(), CHUNK_BYTES);
-        let mut opener =
-            Opener { reach, rows: None, fields: named, limits, needs, chunk_bytes, large, windows };
+        let mut opener = Opener {
+            reach,
+            rows: None,
+            base_rows: None,
+            fields: named,
+            limits,
+            needs,
+            chunk_bytes,
+            large,
+            windows,
+        };
         check_fields(&inputs.sources, &opener, 1, progress)?;
         opener.fields = fields;
         let mut scores = HashMap::new();

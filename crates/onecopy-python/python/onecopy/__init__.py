@@ -18,6 +18,7 @@ from ._columnar import Rarity, keys, sketch, verdicts
 from ._dedup import Deduplicated, dedup
 from ._onecopy import ANSWER_VERSION, OnecopyError, __version__, methods
 from ._pages import compare, extract
+from ._refine import refine
 
 __all__ = [
     "ANSWER_VERSION",
@@ -31,6 +32,7 @@ __all__ = [
     "extract",
     "keys",
     "methods",
+    "refine",
     "sketch",
     "verdicts",
 ]

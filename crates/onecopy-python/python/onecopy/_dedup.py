@@ -77,6 +77,7 @@ def dedup(
     data: Any,
     *,
     out: Optional[File] = None,
+    against: Any = (),
     lists_only: bool = False,
     lists: Several = (),
     method: str = "auto",
@@ -118,6 +119,9 @@ def dedup(
     `data` is a list of dictionaries, a table of pandas, polars, pyarrow or Hugging Face `datasets`, or paths of files.
     All options are those of `onecopy dedup --help`. Paths need `out`, a folder for the results.
 
+    Pages that repeat a page of `against`, the base, go too. The base is data or paths, and stays as it is. Rows of
+    `removed` then say in `winner_source` whether the winner is in the base.
+
     >>> import onecopy
     >>> pages = [{"id": "a", "text": "one two three four five six seven"}] * 1
     >>> onecopy.dedup(pages, quiet=True)
@@ -125,28 +129,41 @@ def dedup(
     """
     given = dict(locals())
     data, out, quiet = given.pop("data"), given.pop("out"), given.pop("quiet")
+    base = given.pop("against")
+    has_base = base is not None and not (isinstance(base, tuple) and not base)
     if is_paths(data):
-        return _of_files(data, out, quiet, given)
+        if has_base and not is_paths(base):
+            raise OnecopyError("paths need a base of paths: give against as paths, too")
+        return _of_files(data, out, quiet, given, _paths(base) if has_base else [])
     if out is not None:
         raise OnecopyError("out is for paths: data in memory gives its result back")
     for name in ABOUT_FILES:
         if given[name] != DEFAULTS[name]:
             raise OnecopyError(f"{name} is for paths: leave it out for data in memory")
-    return _of_rows(frame(data), quiet, given)
+    if has_base and not is_paths(base):
+        return _of_rows(frame(data), quiet, given, frame(base))
+    return _of_rows(frame(data), quiet, given, None, _paths(base) if has_base else [])
 
 
 DEFAULTS = {name: it.default for name, it in inspect.signature(dedup).parameters.items()}
 
 
-def _of_rows(data: Frame, quiet: bool, given: dict[str, Any]) -> Deduplicated:
+def _paths(data: Any) -> list[str]:
+    return [os.fspath(item) for item in ([data] if isinstance(data, (str, os.PathLike)) else data)]
+
+
+def _of_rows(
+    data: Frame, quiet: bool, given: dict[str, Any], base: Optional[Frame] = None, files: Sequence[str] = ()
+) -> Deduplicated:
     texts, others = _onecopy.field_names()
     texts = texts if given["text_field"] is None else [given["text_field"]]
     others = others + [value for name, value in given.items() if name.endswith("_field") and value is not None]
     told = listener(quiet)
     with tempfile.TemporaryDirectory(prefix="onecopy-") as folder:
-        options = arguments(given, DEFAULTS, folder)
+        options = arguments(given, DEFAULTS, folder) + [f"--against={file}" for file in files]
+        given_base = None if base is None else pages(base, texts, others)
         try:
-            found = _onecopy.dedup_rows(pages(data, texts, others), options, os.path.join(folder, "work"), told)
+            found = _onecopy.dedup_rows(pages(data, texts, others), given_base, options, os.path.join(folder, "work"), told)
         finally:
             if told is not None:
                 told.close()
@@ -163,15 +180,16 @@ def _of_rows(data: Frame, quiet: bool, given: dict[str, Any]) -> Deduplicated:
     return Deduplicated({"kept": lambda: data.take(rows), **made}, report)
 
 
-def _of_files(data: Any, out: Optional[File], quiet: bool, given: dict[str, Any]) -> Deduplicated:
+def _of_files(
+    data: Any, out: Optional[File], quiet: bool, given: dict[str, Any], base: Sequence[str]
+) -> Deduplicated:
     if out is None:
         raise OnecopyError("paths need a folder for the results: give out")
-    inputs = [data] if isinstance(data, (str, os.PathLike)) else list(data)
     told = listener(quiet)
     with tempfile.TemporaryDirectory(prefix="onecopy-") as folder:
-        options = arguments(given, DEFAULTS, folder)
+        options = arguments(given, DEFAULTS, folder) + [f"--against={file}" for file in base]
         try:
-            report = _onecopy.dedup_files([os.fspath(item) for item in inputs], options, os.fspath(out), told)
+            report = _onecopy.dedup_files(_paths(data), options, os.fspath(out), told)
         finally:
             if told is not None:
                 told.close()

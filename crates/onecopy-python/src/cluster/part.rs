@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use super::columns::{Table, binary, integers};
 use super::plan::Plan;
 use crate::arrow::ArrowTable;
-use crate::error::refused;
 use crate::stages::Rarity;
 
 /// The bits of a key that do not travel.
@@ -140,15 +139,6 @@ pub fn count_sketches(py: Python<'_>, rarity: &mut Rarity, data: &Bound<'_, PyAn
     let counts = &mut rarity.counts;
     py.detach(|| sketches.iter().for_each(|sketch| counts.count(sketch)));
     Ok(())
-}
-
-/// A table of rarity from its counters, a power of two of them.
-#[pyfunction]
-pub fn rarity_of(counters: Vec<u8>) -> PyResult<Rarity> {
-    if !counters.len().is_power_of_two() {
-        return Err(refused("counts were damaged on their way: run it again"));
-    }
-    Ok(Rarity { counts: Counts::new(counters) })
 }
 
 /// Counts that call nothing a page's own. Keys by them stay right when pages are added.

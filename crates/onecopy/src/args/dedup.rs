@@ -22,6 +22,8 @@ Examples:
   onecopy dedup crawl.warc.gz --out clean --popularity scores.jsonl
   onecopy dedup pages.csv.xz --out clean --text-field body --url-field link
   onecopy dedup train.parquet --out clean --text-field data.text
+  onecopy dedup 2024-06/ --out clean --against 2024-05/
+  onecopy dedup train.parquet --out clean --against test.jsonl --method containment
   zcat pages.jsonl.gz | onecopy dedup - --out clean --json
   zcat pages.jsonl.gz | onecopy dedup - --out - | zstd > kept.jsonl.zst
   onecopy dedup 'crawl/*.warc.gz' --out clean --lists-only --lists names,parquet
@@ -63,6 +65,10 @@ pub struct DedupArgs {
     /// list is kept
     #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
+    /// Also remove pages that repeat a page of this input, the base, or of a folder that `onecopy sketch` made. The base
+    /// stays as it is, and is in no result except as winners and in groups
+    #[arg(long, value_name = "BASE", num_args = 1)]
+    pub against: Vec<String>,
     /// Write the lists, but no kept pages
     #[arg(long)]
     pub lists_only: bool,
@@ -99,6 +105,9 @@ pub struct DedupArgs {
     /// Stop at the first input that cannot be read or breaks off, instead of going on without it
     #[arg(long)]
     pub strict: bool,
+    /// Print how long each stage took, too. report.json always says so
+    #[arg(long)]
+    pub timings: bool,
     /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
@@ -158,6 +167,7 @@ impl DedupArgs {
     pub fn job(&self) -> anyhow::Result<Job> {
         let mut job = Job::new(self.inputs.iter().cloned(), &self.out);
         job.config = self.choice.config(&self.text)?;
+        job.against = self.against.clone();
         job.fields = self.fields.fields();
         job.limits = self.limits.limits();
         job.removed_records = match self.removed_records {

@@ -31,6 +31,9 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
             print(&format!("{out} already has the results of this run; nothing was repeated.\n\n"))?;
         }
         print(&summary::of(report, Some(&job.out)))?;
+        if args.timings {
+            print(&summary::timings(report))?;
+        }
     }
     let list = job.out.join("rejected.jsonl");
     Ok(judged(
@@ -56,13 +59,16 @@ fn to_stdout(args: &DedupArgs, mut job: Job) -> Result<ExitCode> {
         eprintln!("{}", serde_json::to_string_pretty(report)?);
     } else if !args.quiet {
         eprint!("{}", summary::of(report, None));
+        if args.timings {
+            eprint!("{}", summary::timings(report));
+        }
     }
     Ok(judged(report, "the report", "give --out and a folder to see the reasons"))
 }
 
 /// The exit code of a finished run. It fails if an input could not be read, or no record could be judged. `place` has
 /// the report.
-fn judged(report: &Report, place: &str, remedy: &str) -> ExitCode {
+pub fn judged(report: &Report, place: &str, remedy: &str) -> ExitCode {
     let code = report_unreadable(&report.unreadable, place);
     if report.read != report.counts.rejected {
         return code;

@@ -13,18 +13,13 @@ use serde_json::value::RawValue;
 use crate::args::RefineArgs;
 use crate::commands::{WrongCall, at, print};
 use crate::paint::Paint;
-use crate::results::Results;
+use crate::results::{Answer, Results};
 
 pub fn run(args: &RefineArgs) -> Result<ExitCode> {
-    let options = args.options()?;
-    options.check().map_err(told)?;
+    args.options()?.check().map_err(told)?;
     let bytes = read(&args.results)?;
     let text = std::str::from_utf8(&bytes).with_context(|| format!("{}: invalid UTF-8", args.results))?;
-    let values = values(text).map_err(|error| anyhow!("{}: {error}", args.results))?;
-    let results = Results::read(&values, &args.fields());
-    let results = results.map_err(|error| anyhow!("{}: {error}", args.results))?;
-    let answer = results.refine(&options).map_err(told)?;
-    let repeats = args.repeats();
+    let (answer, repeats) = (refined(args, text)?, args.repeats());
     if args.json {
         print(&answer.document(repeats))?;
         return Ok(ExitCode::SUCCESS);
@@ -37,6 +32,15 @@ pub fn run(args: &RefineArgs) -> Result<ExitCode> {
         false => print(&answer.for_people(repeats, Paint::for_stdout()))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The results in `text`, refined.
+pub fn refined<'a>(args: &RefineArgs, text: &'a str) -> Result<Answer<'a>> {
+    let options = args.options()?;
+    let values = values(text).map_err(|error| anyhow!("{}: {error}", args.results))?;
+    let results = Results::read(&values, &args.fields());
+    let results = results.map_err(|error| anyhow!("{}: {error}", args.results))?;
+    results.refine(&options).map_err(told)
 }
 
 fn read(results: &str) -> Result<Vec<u8>> {

@@ -9,6 +9,7 @@ mod results; //   reading an output folder
 mod warc; //      archives made of records, packed in every way, and a strict reader of them
 
 // Tests.
+mod against; //   `dedup --against` and `sketch`: a base stays as it is, and what repeats it goes
 mod archives; //  WARC, WET and ARC: pages are found in any record, and kept archives are unchanged
 mod backup; //    snapshots of a collection, and collections restored from them
 mod choices; //   flags decide which page wins, which fields are read and which text is compared

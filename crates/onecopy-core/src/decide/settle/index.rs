@@ -4,9 +4,6 @@ use std::ops::Range;
 
 use super::{Comparer, Holder, KeyLists, Settled};
 
-/// How many of the last candidates are checked for a repetition.
-const FEW: usize = 8;
-
 /// The key lists of a block, and from each content back to its lists.
 pub(super) struct ListIndex {
     first: u32,
@@ -84,22 +81,27 @@ impl ListIndex {
 
     /// The contents from number `from` on that stay, share a key with `content`, and may be alike. They are best
     /// first and each once.
-    pub(super) fn kept_beside<C: Comparer>(&self, content: u32, from: u32, comparer: &C, out: &mut Vec<u32>) {
-        out.clear();
+    pub(super) fn kept_beside<C: Comparer>(
+        &self,
+        content: u32,
+        from: u32,
+        comparer: &C,
+        out: &mut Candidates,
+    ) {
+        out.begin(self.own.len());
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let start = self.starts[list as usize] as usize;
             let kept = &self.holders[start..start + self.kept[list as usize] as usize];
             let skipped = if from == 0 { 0 } else { kept.partition_point(|holder| holder[0] < from) };
             for &holder in &kept[skipped..] {
                 // Near-duplicates share many keys, so most holders were met a few lists before.
-                let met = out[out.len().saturating_sub(FEW)..].contains(&holder[0]);
-                if !met && comparer.may([content, rest], holder) {
-                    out.push(holder[0]);
+                let place = holder[0] - self.first;
+                if !out.has(place) && comparer.may([content, rest], holder) {
+                    out.add(place);
                 }
             }
         }
-        out.sort_unstable();
-        out.dedup();
+        out.finish(self.first);
     }
 
     /// Records that `content` stays. Contents must be settled in order.
@@ -108,6 +110,53 @@ impl ListIndex {
             let (start, kept) = (self.starts[list as usize], &mut self.kept[list as usize]);
             self.holders[(start + *kept) as usize] = [content, rest];
             *kept += 1;
+        }
+    }
+}
+
+/// Contents to compare with, each once.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    pub list: Vec<u32>,
+    /// One bit for each content of the block, which is set while candidates are collected.
+    met: Vec<u64>,
+}
+
+impl Candidates {
+    fn begin(&mut self, contents: usize) {
+        self.list.clear();
+        self.met.resize(contents.div_ceil(64), 0);
+    }
+
+    #[inline]
+    fn has(&self, place: u32) -> bool {
+        self.met[place as usize / 64] >> (place % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn add(&mut self, place: u32) {
+        self.met[place as usize / 64] |= 1 << (place % 64);
+        self.list.push(place);
+    }
+
+    /// Orders the candidates, and turns places in the block into contents.
+    fn finish(&mut self, first: u32) {
+        if self.list.len() > self.met.len() / 8 {
+            // Many are faster to read off than to sort.
+            self.list.clear();
+            for (at, word) in self.met.iter_mut().enumerate() {
+                let mut left = std::mem::take(word);
+                while left != 0 {
+                    self.list.push(first + 64 * at as u32 + left.trailing_zeros());
+                    left &= left - 1;
+                }
+            }
+            return;
+        }
+        self.list.sort_unstable();
+        for place in &mut self.list {
+            self.met[*place as usize / 64] = 0;
+            *place += first;
         }
     }
 }
@@ -149,16 +198,16 @@ mod tests {
         let config = crate::Config { method: "jaccard".into(), ..Default::default() };
         let sizes = Sizes(method(&config).unwrap());
         let mut index = ListIndex::new(&lists, 0..5, &settled).unwrap();
-        let mut found = Vec::new();
+        let mut found = Candidates::default();
         index.keep(0);
         index.keep(1);
         index.kept_beside(2, 0, &sizes, &mut found);
-        assert_eq!(found, [0, 1]);
+        assert_eq!(found.list, [0, 1]);
         index.kept_beside(2, 1, &sizes, &mut found);
-        assert_eq!(found, [1]);
+        assert_eq!(found.list, [1]);
         index.keep(3);
         index.kept_beside(4, 0, &sizes, &mut found);
-        assert_eq!(found, [3], "what 0 and 4 share comes too late to be enough");
+        assert_eq!(found.list, [3], "what 0 and 4 share comes too late to be enough");
         let later = ListIndex::new(&lists, 2..5, &settled).unwrap();
         assert_eq!(later.holders.iter().map(|holder| holder[0]).collect::<Vec<_>>(), [2, 3, 2, 3, 4]);
     }

@@ -1,6 +1,6 @@
 //! The order in which the pages of a run are compared, for each market.
 
-use onecopy_core::{Links, best_first};
+use onecopy_core::{Links, base_first, best_first};
 
 use crate::batch::read::segments::Segments;
 use crate::error::{Error, Result};
@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 pub(crate) struct Preferences<'a> {
     pub segments: &'a Segments,
     pub links: &'a Links,
+    /// How many pages are the base; they have the first numbers.
+    pub base: u32,
     /// Pages whose canonical link is believed, ascending.
     pub lesser: &'a [u32],
 }
@@ -34,7 +36,8 @@ impl Preferences<'_> {
     pub(crate) fn order(&self, by_rules: &[u32], market: Option<usize>) -> Result<Vec<u32>> {
         let favoured = self.favoured(market)?;
         let is_favoured = |page: u32| favoured.get(page as usize).copied().unwrap_or(true);
-        Ok(best_first(by_rules, &self.links.ends, self.lesser, is_favoured))
+        let order = best_first(by_rules, &self.links.ends, self.lesser, is_favoured);
+        Ok(base_first(order, |page| page < self.base))
     }
 
     /// For each page, whether it belongs to the market. Empty without a market.

@@ -2,16 +2,19 @@
 
 use std::sync::Mutex;
 
-use onecopy_core::{Rarity, count};
+use onecopy_core::{Rarity, count, count_common, is_sampled};
 
 use crate::batch::read::segment::{Row, Segment};
 
 /// The logarithm of the number of stripes.
 const STRIPE_BITS: u32 = 3;
 
+/// A part of the counters, and of those of the second table.
+type Stripe = (Vec<u8>, Vec<u16>);
+
 /// A table of counters that is being filled.
 pub(crate) struct Counters {
-    stripes: Vec<Mutex<Vec<u8>>>,
+    stripes: Vec<Mutex<Stripe>>,
     bits: u32,
     /// Counts one page in this many.
     share: u32,
@@ -20,34 +23,45 @@ pub(crate) struct Counters {
 impl Counters {
     /// Creates a table of `1 << bits` counters, which counts one page in `share`.
     pub(crate) fn new(bits: u32, share: u32) -> Counters {
-        let bits = bits.max(STRIPE_BITS);
+        // Each stripe has a counter of the second table, at least.
+        let bits = bits.max(2 * STRIPE_BITS);
         let stripe = 1 << (bits - STRIPE_BITS);
-        let stripes = (0..1 << STRIPE_BITS).map(|_| Mutex::new(vec![0; stripe])).collect();
+        let empty = || (vec![0; stripe], vec![0; Rarity::common_of(stripe)]);
+        let stripes = (0..1 << STRIPE_BITS).map(|_| Mutex::new(empty())).collect();
         Counters { stripes, bits, share: share.max(1) }
     }
 
     /// Counts the shingles of each sketch in a segment. `turn` is the first stripe, so that threads visit the stripes
     /// in sequence.
     pub(crate) fn add(&self, segment: &Segment, sketches: &[u64], turn: usize) {
-        let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(segment.rows.len());
+        let mut ranges: Vec<(usize, usize, bool)> = Vec::with_capacity(segment.rows.len());
         // Pages are selected by fingerprint, so that their order makes no difference.
         let counted = |row: &&Row| row.sketch_size > 0 && (row.fingerprint as u32).is_multiple_of(self.share);
         let own = segment.rows.iter().filter(counted);
-        ranges.extend(
-            own.map(|row| (row.sketch_start as usize, (row.sketch_start + row.sketch_size) as usize)),
-        );
+        ranges.extend(own.map(|row| {
+            let start = row.sketch_start as usize;
+            (
+                start,
+                start + row.sketch_size as usize,
+                is_sampled(u64::from(row.fingerprint as u32 / self.share)),
+            )
+        }));
         let stripes = self.stripes.len();
         for step in 0..stripes {
             let stripe = (turn + step) % stripes;
             let first = stripe << (self.bits - STRIPE_BITS);
             let low = (stripe as u64) << (64 - STRIPE_BITS);
             let high = low | (u64::MAX >> STRIPE_BITS);
-            let mut counters = self.stripes[stripe].lock().expect("no thread panics with this lock");
-            for &(start, end) in &ranges {
+            let mut stripe = self.stripes[stripe].lock().expect("no thread panics with this lock");
+            let (counters, common) = &mut *stripe;
+            for &(start, end, is_sampled) in &ranges {
                 let sketch = &sketches[start..end];
                 let from = seek(sketch, low);
                 let to = if high == u64::MAX { sketch.len() } else { seek(sketch, high + 1) };
-                count(&sketch[from..to], self.bits, first, &mut counters);
+                count(&sketch[from..to], self.bits, first, counters);
+                if is_sampled {
+                    count_common(&sketch[from..to], self.bits, first, common);
+                }
             }
         }
     }
@@ -58,12 +72,13 @@ impl Counters {
             .stripes
             .into_iter()
             .map(|stripe| stripe.into_inner().expect("no thread panics with this lock"));
-        let mut counters = stripes.collect::<Vec<_>>().concat();
+        let (counters, common): (Vec<_>, Vec<_>) = stripes.unzip();
+        let (mut counters, common) = (counters.concat(), common.concat());
         if self.share > 1 {
             // If only some pages are counted, no shingle is known to be unique.
             counters.iter_mut().for_each(|counter| *counter = (*counter).max(2));
         }
-        Rarity::new(counters)
+        Rarity::new(counters).with_common(common)
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Losses {
     of_source: HashMap<u32, Loss>,
     /// For the report, in the order of the input.
     pub unreadable: Vec<Unreadable>,
+    /// How many sources are the base; they come first.
+    base: usize,
 }
 
 /// How much of a source could be read.
@@ -30,7 +32,7 @@ enum Loss {
 impl Losses {
     /// Finds the losses in the segments of a run.
     pub(crate) fn find(inputs: &Inputs, lots: &[Lot], segments: &Segments) -> Result<Losses> {
-        let mut losses = Losses::default();
+        let mut losses = Losses { base: inputs.base, ..Losses::default() };
         for (name, reason) in &inputs.unreadable {
             losses.unreadable.push(Unreadable::of(name, reason));
         }
@@ -45,8 +47,11 @@ impl Losses {
         Ok(losses)
     }
 
-    /// The name in `kept/` of a source that is called `name`; `None` if it could not be read at all.
+    /// The name in `kept/` of a source that is called `name`; `None` if it is the base or could not be read at all.
     pub(crate) fn kept_name<'a>(&self, source: u32, name: &'a str) -> Option<Cow<'a, str>> {
+        if (source as usize) < self.base {
+            return None;
+        }
         match self.of_source.get(&source) {
             None => Some(name.into()),
             Some(Loss::Part) => Some(incomplete(name).into()),

@@ -346,6 +346,8 @@ mod tests {
         };
         let mut words = Vec::new();
         let layout = segment.encode(&[10, 20], |_| &mut words);
+        // If this hash changes, folders of sketches that others made cannot be read: raise `run::LAYOUT`, too.
+        assert_eq!(xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(&words)), 4_785_186_811_825_757_620);
         assert_eq!(words.len(), layout.words());
         assert_eq!(Layout::from_fields(layout.to_fields()), layout);
         let read = Segment::decode(&layout, &words[..layout.ranks_at()]);

@@ -113,6 +113,24 @@ impl Collector {
         self.ends.get(&lot).is_some_and(|&chunks| (0..chunks).all(|chunk| self.has(lot, chunk)))
     }
 
+    /// Copies the segments of a folder of sketches that are not here yet. Its lots and sources come after so many others.
+    pub(crate) fn take(&mut self, stored: &Segments, lots: u32, sources: u32) -> Result<()> {
+        self.ends.extend(stored.ends.iter().map(|(lot, chunks)| (lot + lots, *chunks)));
+        let mut buffer = Aligned::default();
+        for number in 0..stored.len() {
+            let (lot, chunk, _) = stored.place(number);
+            if self.has(lot + lots, chunk) {
+                continue;
+            }
+            let mut segment = stored.whole(number)?;
+            segment.lot += lots;
+            segment.rows.iter_mut().for_each(|row| row.source += sources);
+            segment.rejected.iter_mut().for_each(|rejection| rejection.source += sources);
+            self.add(segment, &mut stored.sketches(number, false, &mut buffer)?.to_vec())?;
+        }
+        Ok(())
+    }
+
     /// Writes the segments in memory to disk, so that a later run can continue from them. Gives up after a while.
     fn save(mut self) -> Result<()> {
         let begun = Instant::now();
@@ -245,6 +263,31 @@ impl std::ops::Deref for Loaded<'_> {
 }
 
 impl Segments {
+    /// The segments of a folder of sketches. They are checked as they are read.
+    pub(crate) fn stored(folder: &Path) -> Result<Segments> {
+        let (disk, found) = Disk::open(folder)?;
+        let ends = run::read(&folder.join(ENDS)).unwrap_or_default();
+        let segments = found.into_iter().map(Stored::Disk).collect();
+        let (known, folder) = (HashSet::new(), folder.to_owned());
+        let (memory, memory_limit, disk) = (0, 0, Some(disk));
+        Collector { segments, known, memory, memory_limit, disk, ends, folder }.finish()
+    }
+
+    /// A segment with its ranks, but without its sketches.
+    fn whole(&self, number: usize) -> Result<Segment> {
+        let mut segment = match self.load(number)? {
+            Loaded::Borrowed(segment) => return Ok(segment.clone()),
+            Loaded::Read(segment) => segment,
+        };
+        let (mut cursor, mut part) = (RankCursor::default(), vec![0; 1 << 16]);
+        loop {
+            match self.ranks(number, &mut cursor, &mut part)? {
+                0 => return Ok(segment),
+                n => segment.ranks.extend_from_slice(&part[..n]),
+            }
+        }
+    }
+
     /// Turns the segments back into a collector, to add more.
     pub(crate) fn reopen(self) -> Collector {
         Collector {
@@ -269,6 +312,12 @@ impl Segments {
     /// The first page of a segment.
     pub(crate) fn first_page(&self, segment: usize) -> u32 {
         self.firsts[segment]
+    }
+
+    /// How many pages the first lots have together.
+    pub(crate) fn pages_of_first(&self, lots: usize) -> u32 {
+        let first = (0..self.len()).find(|&segment| self.place(segment).0 as usize >= lots);
+        first.map_or(self.pages() as u32, |segment| self.first_page(segment))
     }
 
     /// Whether nothing was written to disk.

@@ -18,6 +18,8 @@ pub(crate) struct SketchComparer<'a> {
     pub segments: &'a Segments,
     pub sketches: Option<Gathering<'a>>,
     pub contents: &'a Contents,
+    /// How many contents are the base; they come first.
+    pub base: u32,
     pub outlines: &'a Outlines,
     pub method: &'a dyn Method,
     pub threads: usize,
@@ -33,6 +35,10 @@ impl Comparer for SketchComparer<'_> {
 
     fn sizes(&self) -> &[u32] {
         &self.contents.sizes
+    }
+
+    fn base(&self) -> u32 {
+        self.base
     }
 
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {

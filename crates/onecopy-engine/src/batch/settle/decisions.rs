@@ -13,7 +13,7 @@ use crate::error::{At, Result};
 use onecopy_core::settle::Settled;
 
 /// The fate of every page.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Decisions {
     of_page: Vec<u32>,
     best_page: Vec<u32>,
@@ -25,6 +25,8 @@ pub(crate) struct Decisions {
     group: Vec<u32>,
     /// Pages that stand for another, ascending: the page, its end, and the kind of end.
     ends: Vec<u32>,
+    /// One number: how many pages are the base. They have the first numbers, and all of them stay.
+    base: Vec<u32>,
 }
 
 /// A page of a group. Its order is that of `groups.jsonl`.
@@ -54,7 +56,18 @@ impl Decisions {
         let similarity = |content: usize| settled.similarity(content as u32, &sizes, method);
         let similarity = (0..best_page.len()).flat_map(|content| halves(similarity(content))).collect();
         let ends = ends.iter().flat_map(encode_end).collect();
-        Decisions { of_page, best_page, copies, winner: settled.winner, similarity, group, ends }
+        let (winner, base) = (settled.winner, vec![0]);
+        Decisions { of_page, best_page, copies, winner, similarity, group, ends, base }
+    }
+
+    /// These decisions, of which the first `base` pages are the base.
+    pub(crate) fn against(self, base: PageId) -> Decisions {
+        Decisions { base: vec![base], ..self }
+    }
+
+    /// Whether a page is of the base.
+    pub(crate) fn is_base(&self, page: PageId) -> bool {
+        self.base.first().is_some_and(|&base| page < base)
     }
 
     pub(crate) fn pages(&self) -> usize {
@@ -73,6 +86,9 @@ impl Decisions {
 
     /// The decision for a page.
     pub(crate) fn of(&self, page: PageId) -> Decision {
+        if self.is_base(page) {
+            return Decision::Kept;
+        }
         let content = self.of_page[page as usize] as usize;
         if content == NO_CONTENT as usize {
             return self.of_pointing(page);
@@ -136,9 +152,9 @@ impl Decisions {
         grouped
     }
 
-    fn columns(&self) -> [&Vec<u32>; 7] {
-        let Decisions { of_page, best_page, copies, winner, similarity, group, ends } = self;
-        [of_page, best_page, copies, winner, similarity, group, ends]
+    fn columns(&self) -> [&Vec<u32>; 8] {
+        let Decisions { of_page, best_page, copies, winner, similarity, group, ends, base } = self;
+        [of_page, best_page, copies, winner, similarity, group, ends, base]
     }
 
     /// Writes the decisions to a temporary file and renames it, so that the result is complete or absent.
@@ -175,6 +191,7 @@ impl Decisions {
                 similarity: column()?,
                 group: column()?,
                 ends: column()?,
+                base: column()?,
             })
         };
         Ok(columns())
@@ -228,6 +245,7 @@ mod tests {
             similarity: [1.0, 0.9, 1.0].into_iter().flat_map(halves).collect(),
             group: vec![0, 0, 2],
             ends: ends.iter().flat_map(encode_end).collect(),
+            base: vec![0],
         }
     }
 

@@ -8,12 +8,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::folder::{PUBLISHING, WORKING};
+use crate::batch::sketches::SKETCHES;
 use crate::error::Result;
 use crate::job::{KeptPages, Outputs};
 use crate::run::{self, Extent, is_results};
 
 /// All results, in the order in which they appear.
-pub(super) const RESULTS: [&str; 14] = [
+pub(super) const RESULTS: [&str; 15] = [
+    SKETCHES,
     "kept",
     "markets",
     "kept.txt",
@@ -35,7 +37,11 @@ pub(super) const DESCRIPTIONS: [&str; 2] = ["run.json", "report.json"];
 
 /// The results that a run with these outputs writes.
 pub(super) fn wanted(outputs: Outputs, config: &Config) -> Vec<&'static str> {
+    if outputs.kept == KeptPages::Sketches {
+        return vec![SKETCHES, "rejected.jsonl", "run.json", "report.json"];
+    }
     let is_wanted = |name: &&str| match *name {
+        SKETCHES => false,
         "kept" => outputs.kept == KeptPages::Folder,
         "markets" => !config.markets.is_empty(),
         name if name.ends_with(".txt") => outputs.names,

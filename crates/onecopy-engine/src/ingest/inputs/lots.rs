@@ -1,6 +1,6 @@
 //! Groups sources into units of work.
 
-use super::Source;
+use super::{Inputs, Source};
 
 /// A unit of work: one file of many pages, or several files of one page each.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,31 @@ pub(crate) fn lots(sources: &[Source], bytes: u64) -> Vec<Lot> {
         lots.push(Lot::Documents(start as u32..at as u32));
     }
     lots
+}
+
+/// Groups the sources of a run into lots. No lot has sources of the base and others. Lots of sketched sources are the
+/// same as when they were read.
+pub(crate) fn lots_of(inputs: &Inputs, bytes: u64) -> Vec<Lot> {
+    let sketched = inputs.sketched.iter().map(|folder| (folder.sources, folder.chunk_bytes as u64));
+    let rest = inputs.base - (inputs.sources.len() - inputs.unsketched().len());
+    let others = [(rest, bytes), (inputs.sources.len() - inputs.base, bytes)];
+    let (mut all, mut first) = (Vec::new(), 0);
+    for (count, bytes) in sketched.chain(others) {
+        let part = lots(&inputs.sources[first..first + count], bytes);
+        all.extend(part.into_iter().map(|lot| lot.after(first as u32)));
+        first += count;
+    }
+    all
+}
+
+impl Lot {
+    /// This lot, of sources that come after so many others.
+    fn after(self, sources: u32) -> Lot {
+        match self {
+            Lot::Stream(source) => Lot::Stream(source + sources),
+            Lot::Documents(range) => Lot::Documents(range.start + sources..range.end + sources),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,10 @@ impl Lists<'_> {
         let mut of_page = vec![0; self.segments.pages()];
         let mut out = List::create(folder, "groups", GROUPS, self.outputs)?;
         for group in self.decisions.grouped().chunk_by(|a, b| a.group == b.group) {
+            // The base alone is no result.
+            if group.iter().all(|member| self.decisions.is_base(member.page)) {
+                continue;
+            }
             counts.group(group.len() as u64);
             let pages = ordered(group, names)?;
             for &page in &pages {
@@ -49,12 +53,12 @@ impl Lists<'_> {
             text.push_str(&names.of(page)?.name);
             Ok(())
         };
-        let is_kept = |page: &PageId| self.decisions.of(*page) == Decision::Kept;
+        let is_kept = |page: &PageId| self.status(*page) == status(&Decision::Kept);
         array("kept", pages.iter().copied().filter(is_kept), out, name)?;
         array("members", pages.iter().copied(), out, name)?;
         array("places", pages.iter().copied(), out, |page, text| {
             let [source, line, record, row] = names.of(page)?.place.cells();
-            let status = Cell::Text(status(&self.decisions.of(page)));
+            let status = Cell::Text(self.status(page));
             object(PLACE.into_iter(), &[source, line, record, row, status], text);
             Ok(())
         })?;
@@ -64,7 +68,7 @@ impl Lists<'_> {
                 let Named { name, place, .. } = names.of(page)?;
                 let [source, line, record, row] = place.cells();
                 let (number, name) = (Cell::Number(number), Cell::Name(&name));
-                let status = Cell::Text(status(&self.decisions.of(page)));
+                let status = Cell::Text(self.status(page));
                 out.table_row(&[number, name, source, line, record, row, status])?;
             }
         }

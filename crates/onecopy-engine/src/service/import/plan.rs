@@ -47,6 +47,7 @@ impl ImportReading {
     pub(crate) fn opener(&self, reach: Reach, needs: Needs) -> Opener {
         Opener {
             rows: None,
+            base_rows: None,
             reach,
             fields: self.fields.clone(),
             limits: self.limits.clone(),

@@ -20,7 +20,7 @@ from onecopy.spark._dedup import NOT_HERE
 from onecopy.spark._versions import Store
 
 ENDINGS = {"jsonl": "json", "ndjson": "json", "tsv": "csv"}
-NOT_AN_OPTION = {"json", "help", "version"}
+NOT_AN_OPTION = {"json", "help", "version", "timings"}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any, NamedTuple
 
 from pyspark.sql import functions as F
@@ -34,9 +33,8 @@ def rarity(facts: Any, words: int) -> bytes:
     whole = facts.select("sketch").coalesce(facts.sparkSession.sparkContext.defaultParallelism)
     tables = whole.mapInArrow(_stages.count(bits), "slot int, counters binary")
     merged = tables.groupBy("slot").applyInArrow(_stages.merge(), "slot int, counters binary")
-    pieces = sorted((row["slot"], row["counters"]) for row in merged.collect())
-    counters = b"".join(zlib.decompress(bytes(piece)) for _, piece in pieces)
-    return _onecopy.rarity_of(counters or bytes(1 << LEAST_BITS)).to_bytes()
+    counts = _stages.merged(bytes(row["counters"]) for row in merged.collect())
+    return (counts or _onecopy.Rarity(LEAST_BITS)).to_bytes()
 
 
 def key_parts(facts: Any, plan: str, counts: bytes, words: int) -> Any:

@@ -21,7 +21,7 @@ from ._pages import Pages, check, pages, settings
 from ._store import stored
 
 # Options that have no meaning here: files, and the resources of one machine.
-NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_pages", "popularity")
+NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_pages", "popularity", "against")
 
 
 class Deduplicated:

@@ -5,12 +5,13 @@ The functions travel to the workers by value, so that even a worker with another
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator
+import zlib
+from typing import Any, Callable, Iterable, Iterator, Optional
 
 import onecopy
 
-# How many pieces a table of rarity is cut into, so that several tasks merge it.
-SLOTS = 16
+# How many tasks merge tables of rarity. The driver merges what is left.
+SLOTS = 8
 
 
 def checked(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,7 +51,7 @@ def appraise(plan: str, page: str) -> Callable[..., Any]:
 
 
 def count(bits: int) -> Callable[..., Any]:
-    """Counts how common the shingles of a partition are. The table is cut into slots and packed."""
+    """Counts how common the shingles of a partition are. The packed table goes to one of a few slots."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import zlib
@@ -59,49 +60,45 @@ def count(bits: int) -> Callable[..., Any]:
         import pyarrow
         from onecopy import _onecopy
         from onecopy.spark._stages import SLOTS
+        from pyspark import TaskContext
 
         rarity, counted = onecopy.Rarity(bits), False
         for batch in batches:
             _onecopy.count_sketches(rarity, pyarrow.Table.from_batches([batch]))
             counted = True
         if counted:
-            counters = rarity.to_bytes()[16:]
-            size = len(counters) // SLOTS
-            pieces = [zlib.compress(counters[at : at + size], 1) for at in range(0, len(counters), size)]
-            yield pyarrow.record_batch({"slot": pyarrow.array(range(SLOTS), pyarrow.int32()), "counters": pieces})
+            slot = pyarrow.array([TaskContext.get().partitionId() % SLOTS], pyarrow.int32())
+            yield pyarrow.record_batch({"slot": slot, "counters": [zlib.compress(rarity.to_bytes(), 1)]})
 
     return checked(run)
 
 
 def merge() -> Callable[..., Any]:
-    """Adds up the pieces of one slot."""
+    """Adds up the tables of one slot."""
 
     def run(table: Any) -> Any:
         import zlib
 
-        import onecopy
         import pyarrow
-        from onecopy.spark._stages import rarity_of
+        from onecopy.spark._stages import merged
 
-        total = None
-        for piece in table["counters"]:
-            counts = rarity_of(zlib.decompress(piece.as_py()))
-            if total is None:
-                total = counts
-            else:
-                total.merge(counts)
-        slot = table["slot"][:1].cast(pyarrow.int32())
-        packed = zlib.compress(total.to_bytes()[16:], 1)
-        return pyarrow.table({"slot": slot, "counters": pyarrow.array([packed], pyarrow.binary())})
+        total = merged(table["counters"].to_pylist())
+        packed = zlib.compress(total.to_bytes(), 1)
+        return pyarrow.table({"slot": table["slot"][:1], "counters": pyarrow.array([packed], pyarrow.binary())})
 
     return checked(run)
 
 
-def rarity_of(counters: bytes) -> onecopy.Rarity:
-    """A table of rarity from its counters."""
-    from onecopy import _onecopy
-
-    return _onecopy.rarity_of(counters)
+def merged(tables: Iterable[bytes]) -> Optional[onecopy.Rarity]:
+    """The sum of packed tables of rarity; nothing if there is none."""
+    total = None
+    for packed in tables:
+        counts = onecopy.Rarity.from_bytes(zlib.decompress(packed))
+        if total is None:
+            total = counts
+        else:
+            total.merge(counts)
+    return total
 
 
 def key_parts(plan: str, rarity: Any, parts: int) -> Callable[..., Any]:

@@ -104,6 +104,24 @@ impl Disk {
         Ok((disk, found))
     }
 
+    /// Opens the segments of a folder of sketches, to read them. Fails if a part of the log is missing or damaged.
+    pub(super) fn open(folder: &Path) -> Result<(Disk, Vec<OnDisk>)> {
+        let (path, log_path) = (folder.join("segments.bin"), folder.join("segments.log"));
+        let records = std::fs::read(&log_path).at("read", &log_path)?;
+        let found: Option<Vec<OnDisk>> = records.chunks(RECORD).map(read_record).collect();
+        let found = found.ok_or_else(damaged).at("read", &log_path)?;
+        // Whole blocks are read.
+        let end =
+            |segment: &OnDisk| u128::from(segment.at) + u128::from(Spill::bytes(segment.layout.words()));
+        let length = std::fs::metadata(&path).at("read", &path)?.len();
+        if found.iter().any(|segment| end(segment) > u128::from(length)) {
+            return Err(damaged()).at("read", &path);
+        }
+        let log = File::open(&log_path).at("read", &log_path)?;
+        let data = Spill::open_to_read(&path, Arc::default())?;
+        Ok((Disk { data, log, end: length, words: Aligned::default() }, found))
+    }
+
     /// The size of all segments in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.end
@@ -216,6 +234,9 @@ pub(crate) struct RankCursor {
 }
 
 fn read_record(record: &[u8]) -> Option<OnDisk> {
+    if record.len() != RECORD {
+        return None;
+    }
     let (body, own) = record.split_at(RECORD - 8);
     let number = |at: usize| u64::from_ne_bytes(body[at..at + 8].try_into().expect("eight bytes"));
     if xxh3_64(body).to_ne_bytes() != *own {
