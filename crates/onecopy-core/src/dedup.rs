@@ -41,17 +41,22 @@ pub fn dedup_against(base: PageId, pages: &[Record], config: &Config) -> Result<
     config.check()?;
     let method = method(config)?;
     let pages = Pages::appraise(pages, config, &*method);
-    let by_rules = pages.by_rules();
-    let links = pages.links(&ranks(&by_rules, pages.len()));
-    let lesser = pages.believed(&by_rules, &links, &*method);
-    let favoured = |page: PageId| pages.is_favoured(page, config);
-    let order = best_first(&by_rules, &links.ends, &lesser, favoured);
-    let mut contents = pages.contents(base_first(order, |page| page < base), &*method);
-    contents.base = contents.best_page.partition_point(|&page| page < base) as u32;
-    let (settled, groups) = contents.settle();
-    let mut decisions = pages.decide(base, &(contents, settled, groups), &links);
-    pages.tell_addresses(&mut decisions);
-    Ok(decisions)
+    let links = pages.links(&ranks(&pages.by_rules(), pages.len()));
+    Ok(pages.decided(base, &links, config, &*method))
+}
+
+/// Decides about pages that were appraised and sketched elsewhere, and whose links were followed there. It is for
+/// engines that share the work out. They give all pages that may be similar to one of these.
+pub fn decide_appraised(
+    appraised: Vec<Appraised>,
+    sketches: Vec<Vec<u64>>,
+    links: &Links,
+    config: &Config,
+) -> Result<Decisions, ConfigError> {
+    assert_eq!(appraised.len(), sketches.len(), "each page has a sketch");
+    config.check()?;
+    let method = method(config)?;
+    Ok(Pages { appraised, sketches }.decided(0, links, config, &*method))
 }
 
 /// All pages, appraised and sketched.
@@ -75,6 +80,20 @@ impl<'a> Pages<'a> {
 
     pub fn len(&self) -> usize {
         self.appraised.len()
+    }
+
+    /// Decides about all pages, of which the first `base` are given.
+    fn decided(&self, base: PageId, links: &Links, config: &Config, method: &dyn Method) -> Decisions {
+        let by_rules = self.by_rules();
+        let lesser = self.believed(&by_rules, links, method);
+        let favoured = |page: PageId| self.is_favoured(page, config);
+        let order = best_first(&by_rules, &links.ends, &lesser, favoured);
+        let mut contents = self.contents(base_first(order, |page| page < base), method);
+        contents.base = contents.best_page.partition_point(|&page| page < base) as u32;
+        let (settled, groups) = contents.settle();
+        let mut decisions = self.decide(base, &(contents, settled, groups), links);
+        self.tell_addresses(&mut decisions);
+        decisions
     }
 
     /// The pages that can be judged, in the order of the winner rules.

@@ -97,7 +97,7 @@ pub use decide::partition::{
 pub use decide::search::{Sets, candidates};
 pub use decide::winner::{Contender, in_market, rank};
 pub use decide::{graph, settle};
-pub use dedup::{Decisions, dedup, dedup_against};
+pub use dedup::{Decisions, decide_appraised, dedup, dedup_against};
 pub use hash::{Fingerprint, digest, fingerprint};
 pub use layout::{
     IndexFile, Layout, LayoutError, LayoutRules, LoadBound, Moment, Request, SPARE_FILES, Scheduler,

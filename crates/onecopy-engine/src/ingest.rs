@@ -32,10 +32,10 @@ pub(crate) use packing::{
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
-pub use record::usual_field_names;
 pub(crate) use record::{
     FieldNames, LinkedLine, as_json, document, read_document, read_line, read_linked, to_line,
 };
+pub use record::{usual_field_names, usual_naming_fields};
 pub(crate) use remote::{Bucket, Stores, is_remote};
 pub(crate) use rows::{ChunkRows, RowCells, RowColumns};
 pub use rows::{RowColumn, RowKind, RowValue, Rows};

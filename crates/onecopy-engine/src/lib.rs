@@ -9,6 +9,7 @@
 //! # Ok::<(), onecopy_engine::Error>(())
 //! ```
 
+mod appraise;
 mod backup;
 mod batch;
 mod census;
@@ -40,6 +41,7 @@ mod run;
 mod service;
 mod tag;
 
+pub use appraise::{RowFacts, appraise_rows};
 pub use backup::{BackedUp, BackupJob, Depot, RestoreJob, SnapshotLine, backup, list_backups, restore};
 #[doc(hidden)]
 pub use census::census_of;
@@ -60,7 +62,7 @@ pub use explain::{
 };
 #[doc(hidden)]
 pub use fuzzed::{array_lines, parquet_lines, reread_lines, table_lines};
-pub use ingest::{RowColumn, RowKind, RowValue, Rows, usual_field_names};
+pub use ingest::{RowColumn, RowKind, RowValue, Rows, usual_field_names, usual_naming_fields};
 pub use job::{
     DEFAULT_MEMORY_BYTES, Fields, Job, KeptPages, LEAST_MEMORY_BYTES, Limits, Outputs, Payloads,
     RECALL_PAGES, RemovedRecords, Setting,

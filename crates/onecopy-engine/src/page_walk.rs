@@ -10,16 +10,8 @@ use crate::progress::{Progress, Stage};
 use crate::report::Unreadable;
 use crate::service::{ImportPlan, ImportReading, ImportRejection, OnRejection, reach};
 
-/// A page with words: its record, its canonical text, and its place.
-pub(crate) struct WalkedPage<'a> {
-    pub record: &'a Record<'a>,
-    pub canonical: &'a Canonical,
-    pub source: &'a str,
-    pub line: Option<u64>,
-}
-
-/// What becomes of a page.
-pub(crate) type OnPage<'a> = dyn FnMut(&WalkedPage) -> Result<()> + 'a;
+/// Receives the canonical text of a page with words.
+pub(crate) type OnPage<'a> = dyn FnMut(&Canonical) + 'a;
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -162,7 +154,8 @@ impl Walk<'_, '_, '_> {
         record.text.canonicalise(&CanonicalRules::default(), &mut canonical);
         if canonical.token_count() > 0 {
             self.walked.pages += 1;
-            return (self.page)(&WalkedPage { record, canonical: &canonical, source, line });
+            (self.page)(&canonical);
+            return Ok(());
         }
         match record.points_elsewhere() {
             true => Ok(()),

@@ -49,7 +49,7 @@ pub fn sample_lengths(
     let mut lengths: Vec<PageLengths> = Vec::new();
     let mut seen = 0u64;
     let walked = walk_pages(plan, progress, rejected, &mut |page| {
-        let found = PageLengths::of(page.canonical, rules);
+        let found = PageLengths::of(page, rules);
         seen += 1;
         // Algorithm R (Vitter 1985).
         if lengths.len() < most {
@@ -57,7 +57,6 @@ pub fn sample_lengths(
         } else if let Some(kept) = lengths.get_mut(drawn(seen) as usize) {
             *kept = found;
         }
-        Ok(())
     })?;
     let (read, pages) = (walked.read, walked.pages);
     Ok(LengthSample { lengths, read, pages, rejected: walked.rejected, unreadable: walked.unreadable })
@@ -66,7 +65,7 @@ pub fn sample_lengths(
 /// A number below `limit` that depends on nothing else.
 fn drawn(limit: u64) -> u64 {
     let hash = onecopy_core::fingerprint(&limit.to_le_bytes()).0;
-    (u128::from(hash as u64) * u128::from(limit) >> 64) as u64
+    ((u128::from(hash as u64) * u128::from(limit)) >> 64) as u64
 }
 
 /// Which lengths of a page count.

@@ -3,6 +3,7 @@
 //! Columns come and go as Arrow streams, without a copy of the text. Python threads run while Rust works.
 
 mod arrow;
+mod cluster;
 mod collection;
 mod dedup;
 mod error;
@@ -20,6 +21,11 @@ mod stages;
 mod _onecopy {
     #[pymodule_export]
     use super::arrow::ArrowTable;
+    #[pymodule_export]
+    use super::cluster::{
+        alike_sketches, appraise_pages, connect_nodes, count_sketches, follow_links, fresh_edges, key_edges,
+        key_parts, link_edges, make_plan, naming_fields, open_rarity, settle_pages,
+    };
     #[pymodule_export]
     use super::collection::RawCollection;
     #[pymodule_export]

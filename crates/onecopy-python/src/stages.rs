@@ -135,7 +135,7 @@ fn lists(arrays: &[ArrayRef]) -> Result<OwnedColumn<u64>, String> {
 /// How common each shingle is, roughly. Counts of several machines can be merged.
 #[pyclass(module = "onecopy._onecopy")]
 pub struct Rarity {
-    counts: onecopy_core::Rarity,
+    pub counts: onecopy_core::Rarity,
 }
 
 #[pymethods]

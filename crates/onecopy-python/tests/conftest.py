@@ -51,3 +51,30 @@ def program(tmp_path):
         return {name: read(name) for name in ("removed", "groups", "rejected", "pages")}
 
     return run
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Spark cluster of two workers on this machine."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    import shutil
+
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    from spark_cluster import Cluster
+
+    with Cluster() as made:
+        yield made
+
+
+@pytest.fixture
+def spark(cluster):
+    """A session on the cluster."""
+    return cluster.spark()
+
+
+@pytest.fixture(autouse=True)
+def names_of_the_guide(request, doctest_namespace):
+    """The guide for Spark has a session, as the shell of Spark does."""
+    if request.node.name == "spark.md":
+        doctest_namespace["spark"] = request.getfixturevalue("spark")

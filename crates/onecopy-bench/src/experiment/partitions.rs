@@ -173,7 +173,7 @@ fn table(rows: &[Value], any: &[Value]) -> String {
                 let row = rows.iter().find(|row| {
                     row["bound"] == bound
                         && row["dimensions"] == dimensions
-                        && row["machines"].to_string() == machines
+                        && row["machines"].as_u64() == machines.parse().ok()
                 });
                 row.and_then(|row| row[field].as_f64()).unwrap_or(f64::NAN)
             };

@@ -66,6 +66,20 @@ pub struct PageEnd {
     pub revisit: bool,
 }
 
+impl PageEnd {
+    /// Why the page cannot be judged, if it leads to no page. `to` is the address that it names.
+    pub fn objection(&self, to: &str) -> Option<String> {
+        let does = if self.revisit { "says that it is a copy of" } else { "redirects to" };
+        let what = match self.end {
+            End::Page(_) => return None,
+            End::Missing => "which leads to no page of the input",
+            End::Loop => "which leads back to it",
+            End::TooLong => "which leads on for too many steps",
+        };
+        Some(format!("it {does} {to}, {what}"))
+    }
+}
+
 /// The target at the address that a page points to. A page with content comes before one that points on, and the exact
 /// address before its identity.
 pub fn target(claim: &Claim, at: &dyn Standing) -> Target {

@@ -16,8 +16,8 @@ use onecopy_core::{LinkKind, Needs, Record, Text, canonical_id, decode, parse_ti
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-pub use self::fields::usual_field_names;
 pub(crate) use self::fields::{FIELDS, Field, FieldNames};
+pub use self::fields::{usual_field_names, usual_naming_fields};
 pub(crate) use self::line::to_line;
 pub(crate) use self::linked::{LinkedLine, read_linked};
 use super::format::Format;

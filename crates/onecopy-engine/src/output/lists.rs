@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-use onecopy_core::{Content, Decision, End, Kind, Language, LinkKind, PageId, shown};
+use onecopy_core::{Content, Decision, Kind, Language, LinkKind, PageId, shown};
 
 use super::names::{Named, Names};
 use super::place::{Place, Position};
@@ -239,14 +239,7 @@ impl Lists<'_> {
     /// Why a page with this link could not be compared; `None` if it could.
     fn reason(&self, page: PageId, link: &Link) -> Option<Reason> {
         let end = self.decisions.end(page).filter(|_| link.kind != LinkKind::Canonical)?;
-        let does = if end.revisit { "says that it is a copy of" } else { "redirects to" };
-        let what = match end.end {
-            End::Page(_) => return None,
-            End::Missing => "which leads to no page of the input",
-            End::Loop => "which leads back to it",
-            End::TooLong => "which leads on for too many steps",
-        };
-        Some(Reason::new(Class::Nowhere, format!("it {does} {}, {what}", link.to)))
+        Some(Reason::new(Class::Nowhere, end.objection(&link.to)?))
     }
 }
 

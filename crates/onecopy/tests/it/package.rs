@@ -17,9 +17,14 @@ const PACKAGES: [&str; 6] = [
     "pyarrow==26.0.1",
     "datasets==5.2.0",
 ];
+/// pyspark brings Spark itself. Java must be there.
+const SPARK_PACKAGES: [&str; 5] =
+    ["maturin==1.16.0", "pytest==9.2.0", "pandas==3.1.1", "pyarrow==26.0.1", "pyspark==4.0.1"];
 /// The first build compiles all dependencies.
 const BUILDING: Duration = Duration::from_secs(1_200);
 const TESTING: Duration = Duration::from_secs(240);
+/// The time limit of the tests on a cluster. They start seven programs on the cores of this machine.
+const ON_SPARK: Duration = Duration::from_secs(1_200);
 
 fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../onecopy-python")
@@ -63,6 +68,8 @@ fn the_wheel_passes_its_tests() {
     tests.current_dir(aside.path()).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs"]);
     tests.args([
         "--doctest-modules",
+        // Some modules need pyspark, which is not here.
+        "--doctest-ignore-import-errors",
         "--doctest-glob=*.md",
         "onecopy",
         "tests",
@@ -71,6 +78,28 @@ fn the_wheel_passes_its_tests() {
         "main.md",
     ]);
     run(&mut tests, TESTING).expect("all tests pass");
+}
+
+#[test]
+fn the_wheel_gives_the_same_answer_on_a_spark_cluster() {
+    if run(Command::new("java").arg("-version"), TESTING).is_err() {
+        return println!("skipped: Spark needs Java, which is not installed");
+    }
+    let python = match Python::with(&SPARK_PACKAGES, "maturin, pytest, pandas, pyarrow, pyspark") {
+        Ok(python) => python,
+        Err(why) => return println!("skipped: pyspark or another package cannot be installed: {why}"),
+    };
+    let site = tempdir().expect("a folder");
+    install(&python, site.path()).expect("a wheel");
+    let aside = tempdir().expect("a folder");
+    let copied = Command::new("cp").arg("-r").arg(package().join("tests")).arg(aside.path()).status();
+    assert!(copied.is_ok_and(|status| status.success()), "cannot copy the tests");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/spark.md");
+    fs::copy(guide, aside.path().join("tests/spark.md")).expect("the guide");
+    let mut tests = python.beside(site.path());
+    tests.current_dir(aside.path()).args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    tests.args(["--doctest-glob=*.md", "tests/test_spark.py", "tests/test_spark_input.py"]);
+    run(tests.args(["tests/test_spark_update.py", "tests/spark.md"]), ON_SPARK).expect("all tests pass");
 }
 
 #[test]

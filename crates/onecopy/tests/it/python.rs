@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-const INSTALLING: Duration = Duration::from_secs(120);
+const INSTALLING: Duration = Duration::from_secs(300);
 /// The time limit of a test script.
 pub const RUNNING: Duration = Duration::from_secs(60);
 

@@ -286,7 +286,7 @@ mod tests {
     fn every_query_is_in_one_third_and_of_one_kind() {
         let counted = |matched: u64| Counted {
             matched,
-            is_title: matched % 2 == 0,
+            is_title: matched.is_multiple_of(2),
             transitive: [[0.25; 6]; 5],
             by_anchor: [[0.2; 6]; 5],
             usual: [0.1; 6],

@@ -105,6 +105,13 @@ impl Rarity {
         }
     }
 
+    /// A table in the same order that calls nothing the page's own. Keys by it stay right when pages are added that it
+    /// has not counted.
+    pub fn open(&self) -> Rarity {
+        let counters = self.counters.iter().map(|&count| count.max(2)).collect();
+        Rarity { common: self.common.clone(), ..Rarity::new(counters) }
+    }
+
     /// The table as bytes, the same on every machine.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.counters.len() + 2 * self.common.len());
@@ -184,6 +191,16 @@ mod tests {
         assert_eq!(merged, counted(&all));
         assert!(merged.of(u64::MAX) >= COMMON, "counters do not run over");
         assert_eq!(merged.merge(&Rarity::empty(5)), Err(RarityError::Sizes(64, 32)));
+    }
+
+    #[test]
+    fn an_open_table_has_keys_for_pages_to_come() {
+        let sketch: Vec<u64> = (0..10).map(|n| n << 58).collect();
+        let (rarity, mut keys) = (counted(&[&sketch]), Vec::new());
+        crate::keys(&sketch, 0.8, &rarity, &mut Vec::new(), &mut keys);
+        assert!(keys.is_empty(), "nobody shares them yet");
+        crate::keys(&sketch, 0.8, &rarity.open(), &mut Vec::new(), &mut keys);
+        assert_eq!(keys.len(), 3);
     }
 
     #[test]

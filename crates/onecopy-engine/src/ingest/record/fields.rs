@@ -63,6 +63,13 @@ pub fn usual_field_names() -> [Vec<&'static str>; 2] {
     })
 }
 
+/// The usual names of the fields that name a page, best first: those of ids, and those of addresses.
+pub fn usual_naming_fields() -> [&'static [&'static str]; 2] {
+    let names =
+        |wanted| USUAL.iter().find(|(field, _)| *field == wanted).map_or(&[][..], |(_, names)| *names);
+    [names(Field::Id), names(Field::Url)]
+}
+
 /// Names and their meanings. If a record uses several names for one meaning, the one listed first wins.
 pub(crate) struct FieldNames {
     names: Vec<(String, Field, u8)>,

@@ -1,0 +1,155 @@
+//! Which contents may be similar: contents that share a key are joined, on each machine and then over all.
+
+use std::collections::HashSet;
+
+use onecopy_core::{Groups, Held, Method};
+use pyo3::prelude::*;
+
+use super::columns::{Table, longs};
+use super::part::Part;
+use super::plan::Plan;
+use crate::arrow::ArrowTable;
+use crate::error::refused;
+
+/// In key lists up to this length all pairs are checked. All contents of a longer list are assumed alike.
+const LONG: usize = 1_000;
+
+/// The edges between nodes that share a key of this part, and the hashes of names that occur twice. An edge leads from a
+/// node to the representative of its set, and has the words of its sketch and the number of its pages, if known.
+#[pyfunction]
+pub fn key_edges(py: Python<'_>, data: &Bound<'_, PyAny>, plan: &str) -> PyResult<(ArrowTable, Vec<i64>)> {
+    let method = Plan::read(plan)?.method()?;
+    let table = Table::of(data)?;
+    let blobs = table.bytes("keys")?;
+    let found = py.detach(|| {
+        let mut part = Part::default();
+        blobs.into_iter().try_for_each(|mut blob| part.decode(&mut blob))?;
+        let repeated = repeated(&mut part.names).into_iter().map(|(name, _)| name as i64).collect();
+        Some((edges(part, &*method), repeated))
+    });
+    let (edges, repeated) = found.ok_or_else(|| refused("keys were damaged on their way: run it again"))?;
+    Ok((edges.table()?, repeated))
+}
+
+/// As [`key_edges`], for keys of which some are `fresh`. Only edges from fresh nodes count, and from nodes beside them.
+#[pyfunction]
+pub fn fresh_edges(py: Python<'_>, data: &Bound<'_, PyAny>, plan: &str) -> PyResult<ArrowTable> {
+    let method = Plan::read(plan)?.method()?;
+    let table = Table::of(data)?;
+    let (blobs, fresh) = (table.bytes("keys")?, table.numbers("fresh")?);
+    let found = py.detach(|| {
+        let of = |wanted: bool| blobs.iter().zip(&fresh).filter(move |(_, fresh)| (**fresh != 0) == wanted);
+        let mut part = Part::default();
+        of(true).try_for_each(|(blob, _)| part.decode(&mut &**blob))?;
+        let keys: HashSet<u64> = part.entries.iter().map(|(key, ..)| *key).collect();
+        let nodes: HashSet<u64> = part.nodes.iter().copied().collect();
+        for (blob, _) in of(false) {
+            let mut old = Part::default();
+            old.decode(&mut &**blob)?;
+            old.entries.retain(|(key, ..)| keys.contains(key));
+            old.nodes.retain(|node| nodes.contains(node));
+            part.append(old);
+        }
+        Some(edges(part, &*method))
+    });
+    found.ok_or_else(|| refused("the keys of the collection are damaged: begin a new collection"))?.table()
+}
+
+/// Edges in columns.
+#[derive(Default)]
+struct Edges {
+    node: Vec<i64>,
+    root: Vec<i64>,
+    words: Vec<i64>,
+    pages: Vec<i64>,
+}
+
+impl Edges {
+    fn table(self) -> PyResult<ArrowTable> {
+        ArrowTable::new(vec![
+            ("node", longs(self.node)),
+            ("root", longs(self.root)),
+            ("words", longs(self.words)),
+            ("pages", longs(self.pages)),
+        ])
+    }
+}
+
+/// The values that occur twice or more, and how often.
+fn repeated(values: &mut [u64]) -> Vec<(u64, usize)> {
+    values.sort_unstable();
+    let runs = values.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+    runs.map(|run| (run[0], run.len())).collect()
+}
+
+fn edges(mut part: Part, method: &dyn Method) -> Edges {
+    let mut out = Edges::default();
+    for (node, pages) in repeated(&mut part.nodes) {
+        out.node.push(node as i64);
+        out.root.push(node as i64);
+        out.words.push(0);
+        out.pages.push(pages as i64);
+    }
+    let mut nodes: Vec<u64> = part.holders.iter().map(|(node, _)| *node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let place = |node: u64| nodes.binary_search(&node).unwrap_or_default() as u32;
+    let holders: Vec<(u32, u32)> = part.holders.iter().map(|&(node, size)| (place(node), size)).collect();
+    part.entries.sort_unstable();
+    let (mut groups, mut joined) = (Groups::new(nodes.len()), vec![false; nodes.len()]);
+    for list in part.entries.chunk_by(|a, b| a.0 == b.0).filter(|list| list.len() > 1) {
+        join(list, &holders, method, &mut groups);
+    }
+    for node in 0..nodes.len() as u32 {
+        let root = groups.find(node);
+        joined[node as usize] |= root != node;
+        joined[root as usize] |= root != node;
+    }
+    let mut words = vec![0; nodes.len()];
+    holders.iter().for_each(|&(node, size)| words[node as usize] = size.max(words[node as usize]));
+    for node in (0..nodes.len()).filter(|&node| joined[node]) {
+        out.node.push(nodes[node] as i64);
+        out.root.push(nodes[groups.find(node as u32) as usize] as i64);
+        out.words.push(words[node].into());
+        out.pages.push(1);
+    }
+    out
+}
+
+/// Joins the holders of a key that may be alike.
+fn join(list: &[(u64, u32, u32)], holders: &[(u32, u32)], method: &dyn Method, groups: &mut Groups) {
+    let held = |&(_, holder, rest): &(u64, u32, u32)| Held { size: holders[holder as usize].1, rest };
+    let node = |entry: &(u64, u32, u32)| holders[entry.1 as usize].0;
+    let first = groups.find(node(&list[0]));
+    if list.iter().all(|entry| groups.find(node(entry)) == first) {
+        return;
+    }
+    if list.len() > LONG {
+        return list.iter().for_each(|entry| groups.join(first, node(entry)));
+    }
+    for (place, one) in list.iter().enumerate() {
+        for other in &list[..place] {
+            if groups.find(node(one)) != groups.find(node(other)) && method.may(held(one), held(other)) {
+                groups.join(node(one), node(other));
+            }
+        }
+    }
+}
+
+/// The set of each node of the edges `node`, `root`, named by its smallest node.
+#[pyfunction]
+pub fn connect_nodes(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
+    let table = Table::of(data)?;
+    let (from, to) = (table.numbers("node")?, table.numbers("root")?);
+    let (nodes, sets) = py.detach(|| {
+        let mut nodes: Vec<i64> = from.iter().chain(&to).copied().collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let place = |node: &i64| nodes.binary_search(node).unwrap_or_default() as u32;
+        let mut groups = Groups::new(nodes.len());
+        from.iter().zip(&to).for_each(|(a, b)| groups.join(place(a), place(b)));
+        let sets = (0..nodes.len() as u32).map(|node| nodes[groups.of(node) as usize]).collect();
+        (nodes.clone(), sets)
+    });
+    ArrowTable::new(vec![("node", longs(nodes)), ("component", longs(sets))])
+}

@@ -1,0 +1,85 @@
+"""Updates of a collection in Parquet files give the answer of a whole run over all pages."""
+
+import json
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+import onecopy
+import onecopy.spark
+from onecopy.spark import _collection
+from onecopy.spark._versions import Store
+from spark_pages import corpus, frame, one_machine
+
+
+def answer(pages):
+    """The pages of a version, in the form of `one_machine`."""
+    rows = [row.asDict() for row in pages.collect()]
+    groups = {}
+    for row in rows:
+        if row["group"] is not None:
+            groups.setdefault(row["group"], []).append((row["page"], row["status"]))
+    removed = [row for row in rows if row["status"] == "removed"]
+    return {
+        "removed": sorted((row["page"], row["winner"], row["similarity"], row["kind"]) for row in removed),
+        "groups": sorted((best, sorted(members)) for best, members in groups.items()),
+        "rejected": sorted((row["page"], row["reason"]) for row in rows if row["status"] == "rejected"),
+        "kept": sorted(row["page"] for row in rows if row["status"] == "kept"),
+    }
+
+
+def test_updates_give_the_answer_of_a_whole_run(spark, tmp_path, monkeypatch):
+    folder, pages = str(tmp_path / "collection"), corpus(6, 240)
+    current = {page["id"]: page for page in pages[:160]}
+    made = onecopy.spark.update(folder, frame(spark, pages[:160]))
+    assert made.version == 1 and made.feed.count() == made.pages.count() == 160
+    assert answer(made.pages) == one_machine(list(current.values()))
+    # New pages, new versions of old ones, redirects in both, and dead pages.
+    changed = [{**page, "text": pages[number + 40]["text"]} for number, page in enumerate(pages[:30])]
+    changed[3]["redirect"], changed[7]["canonical"] = pages[50]["url"], pages[47]["url"]
+    dead = [page["id"] for page in pages[100:110]]
+    before = {row["page"]: row.asDict() for row in made.pages.collect()}
+    monkeypatch.setattr(_collection, "SEGMENTS", 1)
+    made = onecopy.spark.update(folder, frame(spark, changed + pages[160:]), dead=dead)
+    current.update({page["id"]: page for page in changed + pages[160:]})
+    current = {name: page for name, page in current.items() if name not in dead}
+    assert answer(made.pages) == one_machine(list(current.values()))
+    # The feed leads from one version to the next.
+    for row in made.feed.collect():
+        line = row.asDict()
+        assert line.pop("before") == before.get(line["page"], {}).get("status")
+        before.pop(line["page"], None)
+        if line["status"] != "dead":
+            before[line["page"]] = line
+    assert before == {row["page"]: row.asDict() for row in made.pages.collect()}
+    assert {row["page"] for row in made.feed.where("status = 'dead'").collect()} == set(dead)
+    # The tables of both were merged, and the next update reads them.
+    made = onecopy.spark.update(folder, frame(spark, []), dead=["p2", "p170"])
+    current = {name: page for name, page in current.items() if name not in ("p2", "p170")}
+    assert made.version == 3 and answer(made.pages) == one_machine(list(current.values()))
+
+
+def test_the_second_of_two_updates_fails(spark, tmp_path, monkeypatch):
+    folder, pages = str(tmp_path / "collection"), corpus(7, 40)
+    publish, met = Store.publish, []
+
+    def late(self, state):
+        if not met:
+            met.append(True)
+            onecopy.spark.update(folder, frame(spark, pages[:20]))
+        publish(self, state)
+
+    monkeypatch.setattr(Store, "publish", late)
+    with pytest.raises(onecopy.OnecopyError, match="another update has made version 1 meanwhile.*run it again"):
+        onecopy.spark.update(folder, frame(spark, pages[20:]))
+    names = sorted(path.name for path in (tmp_path / "collection" / "versions").iterdir())
+    assert names == ["00000001.json"]
+    state = json.loads((tmp_path / "collection" / "versions" / "00000001.json").read_text())
+    assert [path.name for path in (tmp_path / "collection" / "tables").iterdir()] == [state["tables"].split("/")[1]]
+    with pytest.raises(onecopy.OnecopyError, match="begun with other options"):
+        onecopy.spark.update(folder, frame(spark, pages[20:]), threshold=0.5)
+    state["answer_version"] += 1
+    (tmp_path / "collection" / "versions" / "00000001.json").write_text(json.dumps(state))
+    with pytest.raises(onecopy.OnecopyError, match="begin a new collection"):
+        onecopy.spark.update(folder, frame(spark, pages[20:]))
