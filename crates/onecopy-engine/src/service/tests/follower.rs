@@ -20,7 +20,14 @@ impl Follower {
     /// Copies all changes that are settled.
     pub(super) fn follow(&mut self, service: &Service) {
         loop {
-            let found = service.changed_pages(self.cursor, 3).unwrap();
+            let found = match service.changed_pages(self.cursor, 3) {
+                // It was away for too long, and begins again.
+                Err(Refusal::Gone(_)) => {
+                    *self = Follower::default();
+                    continue;
+                }
+                found => found.unwrap(),
+            };
             self.known
                 .extend(found.pages.iter().map(|(_, status)| (status.page.get().to_owned(), copied(status))));
             self.cursor = found.next;

@@ -95,8 +95,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases() / 3))]
     #[test]
     fn the_service_says_what_a_batch_run_says_of_templates(
-        steps in prop::collection::vec(step_with_templates(), 40..160), config in configs()
+        steps in prop::collection::vec(step_with_templates(), 40..160), setup in setups()
     ) {
-        check(steps, &config);
+        check(steps, &setup);
     }
 }
