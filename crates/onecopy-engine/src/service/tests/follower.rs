@@ -37,7 +37,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that the copy has the status of every page. All pages that it has besides are dead.
+    /// Asserts that the copy has the status of every page. The others that it has are dead, or were never settled.
     pub(super) fn assert_knows(&self, service: &Service) {
         let mut all = BTreeMap::new();
         service
@@ -46,11 +46,14 @@ impl Follower {
                 Ok(())
             })
             .unwrap();
-        let alive =
-            |(name, status): &(&String, &Copied)| all.contains_key(*name) || status.0 != StatusKind::Dead;
-        let known: BTreeMap<String, Copied> =
-            self.known.iter().filter(alive).map(|(name, status)| (name.clone(), status.clone())).collect();
+        let (known, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.known.clone().into_iter().partition(|(name, _)| all.contains_key(name));
         assert_eq!(known, all);
+        for (name, known) in others.iter().filter(|(_, known)| known.0 != StatusKind::Dead) {
+            let now = service.status(&[PageName::Json(name)], false).unwrap().swap_remove(0);
+            assert_eq!(now.as_ref().map(copied), Some(known.clone()), "{name}");
+            assert_eq!(known.0, StatusKind::Rejected, "{name}");
+        }
     }
 }
 
