@@ -49,7 +49,7 @@ enum Outcome {
     Gone,
 }
 
-/// What the clients of a server did, and whether they should stop.
+/// The changes of all clients of a server so far, and whether they should stop.
 #[derive(Default)]
 pub struct Shift {
     pub acknowledged: AtomicU64,

@@ -6,7 +6,7 @@ const CHAINS: usize = 400;
 /// Pages of a chain. The outer two win over the inner two, which are alike.
 const LINKS: usize = 4;
 
-/// A page of a chain: thirty words, of which neighbours share all but three.
+/// A page of a chain: forty words, of which neighbours share all but three.
 fn link(page: usize) -> String {
     let (chain, link) = (page / LINKS, page % LINKS);
     let words = (3 * link..3 * link + 40).map(|word| format!("c{chain}w{word}"));

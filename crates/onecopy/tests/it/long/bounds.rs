@@ -13,7 +13,7 @@ use crate::results::files_below;
 
 /// How long the service may take to tidy up.
 const TIDYING: Duration = Duration::from_secs(60);
-/// What does not depend on the pages: the least that is worth tidying, and the steps in which files grow.
+/// The part that does not depend on the pages: the least that is worth tidying, and the steps in which files grow.
 const SLACK: u64 = 8 << 20;
 /// Under load, the log may have a segment that is not worth rewriting yet, and its copy.
 const LOAD_SLACK: u64 = 128 << 20;

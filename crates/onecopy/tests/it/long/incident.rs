@@ -1,4 +1,4 @@
-//! What may happen to a server under load. Each incident leaves a collection without a server.
+//! Incidents that happen to a server under load. Each leaves a collection without a server.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ pub enum Incident {
     Kill,
     /// The process is asked to stop.
     Stop,
-    /// The machine loses power, and with it a part of what was not synced.
+    /// The machine loses power, and with it a part of the writes that were not synced.
     PowerLoss,
     /// The disk is full for a while.
     FullDisk,

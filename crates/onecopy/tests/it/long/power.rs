@@ -1,4 +1,4 @@
-//! Power losses: a random part of what was not synced is taken back, as on the volatile disk of the store's tests.
+//! Power losses: a random part of the unsynced writes is taken back, as on the volatile disk of the store's tests.
 //!
 //! `power.c` records the writes of the program. Each sector of a file then has its state after any number of the writes
 //! since the last sync, and each change of a name is lost or not. Real disks behave better.

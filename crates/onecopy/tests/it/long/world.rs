@@ -185,7 +185,7 @@ pub fn assert_ended(finished: &Finished, signal: &str) {
     assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
 }
 
-/// Ends the shift even if an assertion fails, so that the clients do not go on for ever.
+/// Ends the shift even if an assertion fails, so that the clients stop, too.
 struct OverAtEnd<'a>(&'a Shift);
 
 impl Drop for OverAtEnd<'_> {
