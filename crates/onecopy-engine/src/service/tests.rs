@@ -2,7 +2,6 @@
 //! a batch run over the same pages.
 
 mod backups;
-mod chains;
 mod draft;
 mod durability;
 mod feed;

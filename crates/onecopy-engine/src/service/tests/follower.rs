@@ -51,7 +51,8 @@ impl Follower {
         assert_eq!(known, all);
         for (name, known) in others.iter().filter(|(_, known)| known.0 != StatusKind::Dead) {
             let now = service.status(&[PageName::Json(name)], false).unwrap().swap_remove(0);
-            assert_eq!(now.as_ref().map(copied), Some(known.clone()), "{name}");
+            // The feed does not tell the end of a page that was never settled.
+            assert!(now.as_ref().map(copied).is_none_or(|now| now == *known), "{name}");
             assert_eq!(known.0, StatusKind::Rejected, "{name}");
         }
     }

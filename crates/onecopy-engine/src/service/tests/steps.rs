@@ -127,10 +127,13 @@ impl Run<'_> {
             Step::Dead(page) => self.forget(page, Action::Dead(PageName::Json(&json_name(page)))),
             Step::Delete(page) => self.forget(page, Action::Delete(PageName::Json(&json_name(page)))),
             Step::Sweep(page, limit) => {
+                // A page that was never settled is listed only while it waits.
+                assert!(self.service().drain(WAIT), "{:?}", self.service().stats());
                 let prefix = name(page);
                 listing::sweep(self.service(), &prefix, limit);
-                self.lines.retain(|page, _| !name(*page).starts_with(&prefix));
-                self.quarantined.retain(|page| !name(*page).starts_with(&prefix));
+                let is_swept = |page: &usize| name(*page).starts_with(&prefix);
+                self.quarantined.retain(|page| !is_swept(page) || !self.lines.contains_key(page));
+                self.lines.retain(|page, _| !is_swept(page));
             }
             Step::Repair(nth) => self.repair(nth),
             Step::Drain => {
