@@ -281,6 +281,14 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
+    /// A place has no snapshot: it was never one for backups, or its path is wrong.
+    #[error("backup {place}: {}", if *.is_there { "it has no snapshot" } else { "there is no such folder" })]
+    NoSnapshot {
+        /// The place.
+        place: String,
+        /// Whether there is anything.
+        is_there: bool,
+    },
     /// A backup cannot be made or used.
     #[error("backup {place}: {reason}")]
     Backup {

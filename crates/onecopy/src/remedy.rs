@@ -71,6 +71,11 @@ fn of_error(error: &Error) -> Option<String> {
         Error::NoCollection { folder } => {
             return Some(format!("create one with `onecopy import --data {} INPUT`", folder.display()));
         }
+        Error::NoSnapshot { place, .. } => {
+            return Some(format!(
+                "check the path, or make one with `onecopy backup --data DIR --to {place}`"
+            ));
+        }
         Error::CollectionFormat { found, expected, .. }
         | Error::CollectionAnswers { found, expected, .. }
             if (1..*expected).contains(found) =>

@@ -23,10 +23,10 @@ pub struct Depot {
     pub environment: Environment,
 }
 
-/// The snapshots of a depot, oldest first. One that cannot be read says so.
+/// The snapshots of a depot, oldest first. One that cannot be read says so. [`Error::NoSnapshot`] if there is none.
 pub fn list_backups(depot: &Depot) -> Result<Vec<SnapshotLine>> {
     let open = OpenDepot::open(depot)?;
-    let names = open.snapshots()?;
+    let names = open.some_snapshots()?;
     names.into_iter().map(|name| open.line(name)).collect()
 }
 
@@ -72,6 +72,13 @@ impl OpenDepot {
         let mut names: Vec<String> = names.filter(|name| !name.contains('/')).collect();
         names.sort();
         Ok(names)
+    }
+
+    /// The names of all snapshots, of which there must be one.
+    pub(super) fn some_snapshots(&self) -> Result<Vec<String>> {
+        let names = self.snapshots()?;
+        let none = || Error::NoSnapshot { place: self.place.clone(), is_there: self.shelf.is_there() };
+        if names.is_empty() { Err(none()) } else { Ok(names) }
     }
 
     /// A snapshot's manifest, or what is wrong with it.

@@ -61,10 +61,8 @@ pub fn restore(job: &RestoreJob, progress: &dyn Progress) -> Result<SnapshotLine
 
 /// The snapshot to restore.
 fn chosen(depot: &OpenDepot, wanted: Option<&str>) -> Result<(String, Manifest)> {
-    let name = match wanted {
-        Some(name) => name.to_owned(),
-        None => depot.snapshots()?.pop().ok_or_else(|| depot.wrong("it has no snapshot"))?,
-    };
+    let newest = depot.some_snapshots()?.pop().expect("there is one");
+    let name = wanted.map_or(newest, str::to_owned);
     let manifest = depot.manifest(&name)?;
     let manifest = manifest.map_err(|reason| depot.wrong(format!("snapshot {name}: {reason}")))?;
     if wanted.is_none() {

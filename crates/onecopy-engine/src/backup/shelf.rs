@@ -59,6 +59,14 @@ impl Shelf {
         }
     }
 
+    /// Whether the place exists. A part of an object store needs no beginning.
+    pub(super) fn is_there(&self) -> bool {
+        match self {
+            Shelf::Bucket(_) => true,
+            Shelf::Folder(root) => root.is_dir(),
+        }
+    }
+
     /// Removes a file.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         match self {

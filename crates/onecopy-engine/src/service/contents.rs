@@ -148,6 +148,7 @@ impl ContentIndex {
             let slot = self.rekeyed;
             if slot as usize >= self.entries.len() {
                 self.oldest = newest;
+                self.generations.release_before(newest);
                 break;
             }
             let winner = self.graph.get(slot).map(|node| node.winner);

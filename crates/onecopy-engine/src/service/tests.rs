@@ -2,15 +2,18 @@
 //! a batch run over the same pages.
 
 mod backups;
+mod draft;
 mod durability;
 mod feed;
 mod follower;
+mod fragile;
 mod listing;
 mod names;
 mod opening;
 mod poison;
 mod rewriting;
 mod scrubbing;
+mod steps;
 mod tags;
 mod templates;
 mod upgrades;
@@ -29,133 +32,11 @@ use super::*;
 use crate::error::Error;
 use crate::job::Job;
 use crate::progress::Silent;
+use draft::{Draft, PAGES, PageLink, TEMPLATE, address, json_name, line, made, name};
 use follower::Follower;
+use steps::{Setup, Step, check, setups, step};
 
 const WAIT: Duration = Duration::from_secs(60);
-
-/// A version of a page.
-#[derive(Clone, Debug)]
-struct Draft {
-    page: usize,
-    base: usize,
-    drift: usize,
-    edits: Vec<usize>,
-    signal: usize,
-    link: PageLink,
-    shape: usize,
-}
-
-#[derive(Clone, Debug)]
-enum PageLink {
-    None,
-    Redirect(usize),
-    Canonical(usize),
-    Revisit(usize),
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    Put(Draft),
-    Dead(usize),
-    Delete(usize),
-    /// Deletes the pages whose names begin with that of a page, so many at once.
-    Sweep(usize, usize),
-    /// Waits until all accepted changes are settled.
-    Drain,
-    /// Closes the collection and opens it again.
-    Restart,
-    /// Loses power, with a seed that selects the lost writes.
-    PowerLoss(u64),
-}
-
-const PAGES: usize = 14;
-
-fn made() -> impl Strategy<Value = Draft> {
-    let link = prop_oneof![
-        6 => Just(PageLink::None),
-        2 => (0..PAGES).prop_map(PageLink::Redirect),
-        2 => (0..PAGES).prop_map(PageLink::Canonical),
-        1 => (0..PAGES).prop_map(PageLink::Revisit),
-    ];
-    let edits = prop::collection::vec(0usize..30, 0..3);
-    (0..PAGES, 0usize..3, 0usize..6, edits, 0usize..4, link, 0usize..6).prop_map(
-        |(page, base, drift, edits, signal, link, shape)| Draft {
-            page,
-            base,
-            drift,
-            edits,
-            signal,
-            link,
-            shape,
-        },
-    )
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        20 => made().prop_map(Step::Put),
-        2 => (0..PAGES).prop_map(Step::Dead),
-        2 => (0..PAGES).prop_map(Step::Delete),
-        1 => (0..PAGES, 1usize..4).prop_map(|(page, limit)| Step::Sweep(page, limit)),
-        4 => Just(Step::Drain),
-        1 => Just(Step::Restart),
-        1 => any::<u64>().prop_map(Step::PowerLoss),
-    ]
-}
-
-/// Addresses, some of which are one page by the rules.
-fn address(page: usize) -> String {
-    match page % 7 {
-        5 => format!("https://www.h{}.example/p", page / 7),
-        6 => format!("http://h{}.example/p/index.html?utm_source=x", page / 7),
-        other => format!("http://h{}.example/{other}", page / 7),
-    }
-}
-
-/// The shape of a page of a template: long, and with few words of its own.
-const TEMPLATE: usize = 6;
-
-fn template(made: &Draft) -> Vec<String> {
-    let mut words: Vec<String> = (0..80).map(|i| format!("t{}w{i}", made.base)).collect();
-    for (nth, &edit) in made.edits.iter().enumerate() {
-        words[edit + 18 * nth] = format!("edit{}of{nth}", made.page);
-    }
-    words
-}
-
-fn line(made: &Draft) -> String {
-    let mut words: Vec<String> = (0..30).map(|i| format!("a{}w{i}", made.base)).collect();
-    for step in 0..made.drift {
-        words[2 * step + 1] = format!("drift{step}");
-    }
-    for &edit in &made.edits {
-        words[edit] = format!("edit{}", made.page);
-    }
-    let mut record = json!({"id": format!("p{}", made.page), "url": address(made.page)});
-    let text = words.join(" ");
-    match made.shape {
-        0 => record["text"] = json!(""),
-        1 => record["text"] = json!(words[..9].join(" ")),
-        2 | 3 => {
-            let menu = format!("<ul><li><a href=/>home</a><li><a href=/n>news {}</a></ul>", made.page % 3);
-            record["html"] = json!(format!("<html><body>{menu}<p>{text}.</p><p>{text}</p></body></html>"));
-        }
-        TEMPLATE => record["text"] = json!(template(made).join(" ")),
-        _ => record["text"] = json!(text),
-    }
-    match made.link {
-        PageLink::None => {}
-        PageLink::Redirect(to) => record["redirect"] = json!(address(to)),
-        PageLink::Canonical(to) => record["canonical"] = json!(address(to)),
-        PageLink::Revisit(to) => record["revisit"] = json!(address(to)),
-    }
-    // Times vary in both directions. They are signals, and do not decide which version counts.
-    if made.signal > 0 {
-        record["popularity"] = json!(made.signal);
-        record["time"] = json!(1_000_000 * (7 - made.signal));
-    }
-    record.to_string()
-}
 
 /// The fate of a page: how it is removed, if at all, and the pages of its group, best first.
 type AnsweredPage = (Option<(String, String, String)>, Vec<String>);
@@ -167,7 +48,7 @@ fn text(value: &Value) -> String {
 
 /// The answers of a batch run.
 fn by_batch(lines: &BTreeMap<usize, String>, config: &Config) -> Answers {
-    let mut answer: Answers = lines.keys().map(|page| (format!("p{page}"), None)).collect();
+    let mut answer: Answers = lines.keys().map(|page| (name(*page), None)).collect();
     if lines.is_empty() {
         return answer;
     }
@@ -216,7 +97,7 @@ fn by_service(service: &Service, lines: &BTreeMap<usize, String>) -> Answers {
         groups.insert(line.group, members);
     }
     for page in lines.keys() {
-        let name = format!("p{page}");
+        let name = name(*page);
         let status = service.status(&[&*name], true).unwrap().swap_remove(0).expect("a page that was put");
         assert!(status.settled);
         let own = || vec![name.clone()];
@@ -271,89 +152,11 @@ fn open(disk: &Volatile, config: &Config) -> Service {
     Service::open_tuned(Arc::new(disk.clone()), options, Tuning::small()).unwrap()
 }
 
-fn check(steps: Vec<Step>, config: &Config) {
-    let mut disk = Volatile::new();
-    let mut service = open(&disk, config);
-    let mut lines: BTreeMap<usize, String> = BTreeMap::new();
-    let mut follower = Follower::default();
-    for step in steps {
-        match step {
-            Step::Put(made) => {
-                let line = line(&made);
-                service.accept(&[Action::Put(line.as_bytes())]).swap_remove(0).unwrap();
-                lines.insert(made.page, line);
-            }
-            Step::Dead(page) | Step::Delete(page) => {
-                let name = format!("p{page}");
-                let action = if matches!(step, Step::Dead(_)) {
-                    Action::Dead(PageName::Text(&name))
-                } else {
-                    Action::Delete(PageName::Text(&name))
-                };
-                let outcome = service.accept(&[action]).swap_remove(0);
-                assert!(outcome.is_ok() || !lines.contains_key(&page));
-                lines.remove(&page);
-            }
-            Step::Sweep(page, limit) => {
-                let prefix = format!("p{page}");
-                listing::sweep(&service, &prefix, limit);
-                lines.retain(|page, _| !format!("p{page}").starts_with(&prefix));
-            }
-            Step::Drain => {
-                assert!(service.drain(WAIT), "{:?}", service.stats());
-                follower.follow(&service);
-                follower.assert_knows(&service);
-            }
-            Step::Restart => {
-                follower.follow(&service);
-                service.close().unwrap();
-                service = open(&disk, config);
-            }
-            Step::PowerLoss(seed) => {
-                // The new disk does not see later writes of the old service.
-                let after = disk.power_loss(seed);
-                drop(service);
-                disk = after;
-                service = open(&disk, config);
-            }
-        }
-    }
-    assert_eq!(by_service(&service, &lines), by_batch(&lines, config));
-    follower.follow(&service);
-    follower.assert_knows(&service);
-    let (told, groups) = by_feed(&service);
-    for page in lines.keys() {
-        let name = format!("p{page}");
-        let status = service.status(&[&*name], false).unwrap().swap_remove(0).unwrap();
-        assert_told(&status, &told[&format!("\"{name}\"")], &groups);
-    }
-    listing::assert_all_listed(&service, &lines);
-    let stats = service.stats();
-    assert_eq!(stats.kept + stats.losers + stats.rejected, lines.len() as u64);
-    let report = service.check().unwrap();
-    assert_eq!(report.wrong, Vec::<String>::new());
-}
-
-/// Steps, and how pages are compared.
-fn configs() -> impl Strategy<Value = Config> {
-    let method =
-        prop_oneof![4 => Just("auto"), 1 => Just("jaccard"), 1 => Just("containment"), 1 => Just("simhash")];
-    (method, prop_oneof![3 => Just(None), 1 => Just(Some("h1.example"))], prop_oneof![Just(2usize), Just(5)])
-        .prop_map(|(method, market, length)| {
-            let mut config = Config { method: method.into(), ..Config::default() };
-            config.markets.extend(market.map(str::to_owned));
-            if method != "simhash" {
-                config.shingles.length = length;
-            }
-            config
-        })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
     #[test]
-    fn the_service_says_what_a_batch_run_says(steps in prop::collection::vec(step(), 1..60), config in configs()) {
-        check(steps, &config);
+    fn the_service_says_what_a_batch_run_says(steps in prop::collection::vec(step(), 1..60), setup in setups()) {
+        check(steps, &setup);
     }
 }
 
@@ -377,7 +180,7 @@ fn a_page_that_leads_through_others_to_a_circle_is_a_page_again() {
         // The page where both end leads back to them. It has words, and so does the revisit.
         plain(0, 2, PageLink::Redirect(1)),
     ];
-    check(steps, &Config::default());
+    check(steps, &Setup { config: Config::default(), feed_bytes: u64::MAX });
 }
 
 /// Enough pages that each batch is searched while the previous one is made durable.

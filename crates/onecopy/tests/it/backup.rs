@@ -11,7 +11,7 @@ use crate::client::{Server, folder_with_token, serve, serve_in};
 use crate::collection::{on, statuses};
 use crate::pages::{topic, window, write_corpus};
 use crate::program::{Call, Finished, onecopy};
-use crate::results::files_below;
+use crate::results::{entries, files_below};
 use crate::stores::s3_for_backups;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -63,6 +63,23 @@ fn a_collection_comes_back_from_a_folder() {
     assert_eq!(list().lines().count(), 2);
     backup(folder.path()).args("--keep 1 --quiet").succeed();
     assert_eq!(list().lines().count(), 1);
+}
+
+#[test]
+fn a_place_without_snapshots_is_an_error() {
+    let folder = tempdir().expect("a folder");
+    let (missing, other) = (folder.path().join("missing"), folder.path().join("other"));
+    fs::create_dir(&other).expect("a folder");
+    fs::write(other.join("letter.txt"), "mine").expect("a file");
+    for (place, words) in [(&missing, "there is no such folder"), (&other, "it has no snapshot")] {
+        let remedy = "check the path, or make one with `onecopy backup --data DIR --to";
+        onecopy(["backup", "--list", "--to"]).arg(place).fail(1).says(&[words, remedy]);
+        onecopy(["backup", "--list", "--json", "--to"]).arg(place).fail(1).says(&[words, remedy]);
+        on("restore", folder.path()).arg("--from").arg(place).fail(1).says(&[words, remedy]);
+        on("restore", folder.path()).args("--snapshot x --from").arg(place).fail(1).says(&[words, remedy]);
+    }
+    assert_eq!(entries(folder.path()), ["other"], "nothing is created");
+    assert_eq!(entries(&other), ["letter.txt"]);
 }
 
 #[test]
@@ -206,6 +223,8 @@ fn a_snapshot_that_fails_is_reported_and_the_place_is_the_operators() {
     assert!(line.contains("occupied"), "{line}");
     let metrics = server.ask("GET", "/metrics", &header, "").text();
     assert!(metrics.contains("onecopy_snapshots_failed_total 1"), "{metrics}");
+    let empty = serve("--snapshots later").get("/snapshots").with(200);
+    assert_eq!(empty["snapshots"], serde_json::json!([]), "{empty}");
     serve("").post("/snapshots", "").fails(404, "no place for snapshots");
     serve("").get("/snapshots").fails(404, "no place for snapshots");
 }

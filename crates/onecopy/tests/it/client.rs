@@ -29,21 +29,32 @@ pub fn serve(args: &str) -> Server {
 
 /// Starts a server with the collection of a stopped server.
 pub fn serve_in(folder: TempDir, args: &str) -> Server {
-    start(folder, args, |call| call)
+    serve_changed(folder, args, |call, _| call)
 }
 
 /// Starts a server whose files may have this many kilobytes.
 pub fn serve_with_file_limit(args: &str, kilobytes: u32) -> Server {
-    start(tempdir().expect("a folder"), args, |call| call.with_file_limit(kilobytes))
+    serve_changed(tempdir().expect("a folder"), args, |call, _| call.with_file_limit(kilobytes))
 }
 
-fn start(folder: TempDir, args: &str, change: impl Fn(Call) -> Call) -> Server {
+/// Starts a server with a changed call, which also gets the folder.
+pub fn serve_changed(folder: TempDir, args: &str, change: impl Fn(Call, &Path) -> Call) -> Server {
+    let started = try_serve(folder, args, change);
+    started.unwrap_or_else(|(finished, _)| panic!("ended without `listening`: {}", finished.stderr))
+}
+
+/// Starts a server. Fails with its output if it ends instead.
+pub fn try_serve(
+    folder: TempDir,
+    args: &str,
+    change: impl Fn(Call, &Path) -> Call,
+) -> Result<Server, (Finished, TempDir)> {
     let call = onecopy(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("pages"));
-    let mut running = change(call.within(folder.path()).args(args)).start();
-    let line = running.hear_of("listening");
+    let mut running = change(call.within(folder.path()).args(args), folder.path()).start();
+    let Some(line) = running.try_hear_of("listening") else { return Err((running.finish(), folder)) };
     let address = line.split("http://").nth(1).expect("an address");
     let address = address.trim_end_matches(['"', '}', ' ']).to_owned();
-    Server { running, address, folder }
+    Ok(Server { running, address, folder })
 }
 
 impl Server {
@@ -111,6 +122,15 @@ impl Server {
     /// Asks it to stop.
     pub fn signal(&self) {
         self.send_signal("TERM");
+    }
+
+    /// Waits until a path is answered with a code.
+    pub fn wait_for(&self, path: &str, code: u16) {
+        let begun = Instant::now();
+        while self.get(path).code != code {
+            assert!(begun.elapsed() < 3 * LIMIT, "{path} is {}", self.get(path).text());
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// The number of its process.

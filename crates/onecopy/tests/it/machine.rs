@@ -2,14 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use tempfile::tempdir;
 
 use crate::pages::{record, topic, write_corpus, write_file, write_records};
 use crate::program::{dedup, onecopy};
 use crate::results::{assert_memory_within, assert_same_answer, entries, kept_ids, rejected, report};
+use crate::small_disk::SmallDisk;
 
 const LIMIT: u64 = 128 << 20;
 
@@ -166,29 +166,6 @@ fn nobody_reading_the_output_is_no_reason_to_panic() {
     }
 }
 
-/// A small file system of its own, unmounted when dropped.
-struct SmallDisk {
-    at: PathBuf,
-    _folder: tempfile::TempDir,
-}
-
-impl SmallDisk {
-    /// `None` if mounting is not permitted.
-    fn new(megabytes: u64) -> Option<SmallDisk> {
-        let folder = tempdir().expect("a folder");
-        let at = folder.path().to_owned();
-        let size = format!("size={megabytes}m");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&at).output();
-        mounted.is_ok_and(|output| output.status.success()).then_some(SmallDisk { at, _folder: folder })
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.at).status();
-    }
-}
-
 /// Runs on a disk with `free` megabytes left, which fails. Then frees space and runs again, which succeeds.
 /// `then` is said when there is room again.
 fn on_a_full_disk(flags: &str, free: u64, then: &str) {
@@ -200,10 +177,10 @@ fn on_a_full_disk(flags: &str, free: u64, then: &str) {
     let input = write_corpus(folder.path(), 24_000);
     let expected = folder.path().join("expected");
     dedup(&input, &expected).args(flags).arg("--quiet").succeed();
-    let filler = disk.at.join("filler");
+    let filler = disk.path().join("filler");
     let mut zeros = std::io::repeat(0).take((240 - free) << 20);
     std::io::copy(&mut zeros, &mut File::create(&filler).expect("a file")).expect("the filler fits");
-    let out = disk.at.join("out");
+    let out = disk.path().join("out");
     for _ in 0..2 {
         let failed = dedup(&input, &out).args(flags).fail(1);
         failed.says(&["cannot write", &out.join(".onecopy").display().to_string(), "o space left"]);
@@ -234,12 +211,12 @@ fn a_disk_without_any_room_is_named() {
     };
     let folder = tempdir().expect("a folder");
     let input = write_records(folder.path(), "in.jsonl", &[("a", &topic("a"))]);
-    let mut filler = File::create(disk.at.join("filler")).expect("a file");
+    let mut filler = File::create(disk.path().join("filler")).expect("a file");
     while filler.write_all(&[1; 4_096]).is_ok() {}
     drop(filler);
-    let out = disk.at.join("out");
+    let out = disk.path().join("out");
     dedup(&input, &out).fail(1).says(&["cannot", ".onecopy", "free some space"]);
-    fs::remove_file(disk.at.join("filler")).expect("room can be made");
+    fs::remove_file(disk.path().join("filler")).expect("room can be made");
     dedup(&input, &out).succeed();
     assert_eq!(report(&out)["kept"], 1);
 }

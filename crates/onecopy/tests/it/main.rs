@@ -2,10 +2,12 @@
 
 // Helpers.
 mod client; //    the program as a server, and a small HTTP client
+mod clients; //   clients that change pages, and remember what was acknowledged
 mod pages; //     texts with known similarity, and corpora made from a seed
 mod program; //   starting the program, following its output, stopping it
 mod python; //    third-party packages to check with
 mod results; //   reading an output folder
+mod small_disk; // a file system that tests can fill
 mod warc; //      archives made of records, packed in every way, and a strict reader of them
 
 // Tests.
@@ -31,6 +33,7 @@ mod layout; //    `layout` places files of an index on servers, and simulates re
 mod limits; //    bad input and invalid parameters are reported, and cost nothing else
 mod links; //     redirects, canonical links, equivalent forms of an address, and markets
 mod listing; //   lists of pages, records, deleting many pages, and large groups in parts
+mod long; //      mixed load on an aged collection, with kills, power losses, full disks and damaged files
 mod losses; //    unreadable inputs, reasons for rejections, and options that match nothing
 mod machine; //   a full disk, folders that cannot be written, huge lines, decompression bombs
 mod memory; //    memory, threads and input order change no answer, and the memory limit holds

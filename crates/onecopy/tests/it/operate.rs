@@ -30,18 +30,11 @@ fn bulky(id: usize) -> String {
     json!({"id": format!("p{id}"), "redirect": "http://a.example/", "noise": noise}).to_string()
 }
 
-fn raise_file_limit(server: &Server) {
-    let process = server.process().to_string();
-    let raised = Command::new("prlimit").args(["--pid", &process, "--fsize=unlimited"]).status();
+/// Limits the size of files that a running server writes: a number of bytes, or `unlimited`.
+pub fn limit_files(server: &Server, bytes: &str) {
+    let (process, limit) = (server.process().to_string(), format!("--fsize={bytes}"));
+    let raised = Command::new("prlimit").args(["--pid", &process, &limit]).status();
     assert!(raised.is_ok_and(|status| status.success()), "prlimit comes with every Linux system");
-}
-
-fn waits_for(server: &Server, path: &str, code: u16) {
-    let begun = Instant::now();
-    while server.get(path).code != code {
-        assert!(begun.elapsed() < LIMIT, "{path} is {}", server.get(path).text());
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]
@@ -53,9 +46,9 @@ fn a_log_that_cannot_be_written_is_an_error_until_it_can() {
     server.get("/health").with(200);
     let line = server.hear_of("failing");
     assert!(line.contains("log-"), "{line}");
-    raise_file_limit(&server);
+    limit_files(&server, "unlimited");
     // Nobody puts a page, and the service still notices.
-    waits_for(&server, "/ready", 200);
+    server.wait_for("/ready", 200);
     server.hear_of("recovered");
     server.post("/pages", &bulky(1_000)).with(202);
     server.settle();
@@ -75,8 +68,8 @@ fn failures_of_tier_2_are_in_the_log() {
     let is_refused = (0..20_000).any(|id| put(id) == 503 || begun.elapsed() > LIMIT);
     assert!(is_refused && begun.elapsed() < LIMIT, "the limit is not reached");
     server.hear_of("failing");
-    raise_file_limit(&server);
-    waits_for(&server, "/ready", 200);
+    limit_files(&server, "unlimited");
+    server.wait_for("/ready", 200);
     server.hear_of("recovered");
 }
 
@@ -173,5 +166,5 @@ fn monitoring_has_its_own_address() {
     }
     ask("DELETE", "/pages?page=a").fails(404, "path");
     drop(held);
-    waits_for(&server, "/metrics", 401);
+    server.wait_for("/metrics", 401);
 }

@@ -190,20 +190,30 @@ impl Running {
         found.unwrap_or_else(|| panic!("no `{words}` in {:?}", self.heard)).clone()
     }
 
+    /// Waits for a line on standard error that contains these words; `None` if the program ends without one.
+    pub fn try_hear_of(&mut self, words: &str) -> Option<String> {
+        self.try_hear_line(words, |line| line.contains(words))
+    }
+
     fn hear_line(&mut self, wanted: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+        let line = self.try_hear_line(wanted, is_wanted);
+        line.unwrap_or_else(|| panic!("ended without `{wanted}`: {:?}", self.heard))
+    }
+
+    fn try_hear_line(&mut self, wanted: &str, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
             match self.stderr.recv_timeout(left) {
                 Ok(line) => {
                     self.heard.push(line.clone());
                     if is_wanted(&line) {
-                        return line;
+                        return Some(line);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     panic!("no `{wanted}` within {LIMIT:?}, only {:?}", self.heard)
                 }
-                Err(RecvTimeoutError::Disconnected) => panic!("ended without `{wanted}`: {:?}", self.heard),
+                Err(RecvTimeoutError::Disconnected) => return None,
             }
         }
     }

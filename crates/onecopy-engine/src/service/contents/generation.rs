@@ -83,8 +83,7 @@ impl Generations {
                 .filter(|live| live.len() == 1 << live_bits)
                 .unwrap_or_default(),
         };
-        let order = Rarity::new(vec![UNSEEN]);
-        let mut frozen = vec![Arc::new(Generation { order, partitions: Partitions::whole() })];
+        let mut frozen = vec![Arc::new(Generation::unordered())];
         let mut replaced = Vec::new();
         for number in 1..count {
             let generation = match read_generation(folder, number) {
@@ -115,6 +114,13 @@ impl Generations {
     /// The orders and partitions of all generations.
     pub(super) fn orders(&self) -> &Orders {
         &self.orders
+    }
+
+    /// Frees the orders of generations before this one. No content may have keys of them, so nobody searches in them.
+    pub(super) fn release_before(&mut self, generation: u32) {
+        for order in self.orders.0.iter_mut().take(generation as usize) {
+            *order = Arc::new(Generation::unordered());
+        }
     }
 
     /// Counts the shingles of a new content.
@@ -210,6 +216,11 @@ impl KeyOrder<'_> {
 }
 
 impl Generation {
+    /// An order in which all shingles are equally rare, and one partition.
+    fn unordered() -> Generation {
+        Generation { order: Rarity::new(vec![UNSEEN]), partitions: Partitions::whole() }
+    }
+
     /// The first eight bytes are unused: version 0.1 had a factor there.
     fn to_bytes(counters: &[u8], partitions: &Partitions) -> Vec<u8> {
         let numbers = partitions.to_numbers();

@@ -64,7 +64,7 @@ impl ContentIndex {
 
     fn of(
         restored: Restoration,
-        generations: Generations,
+        mut generations: Generations,
         postings: Postings,
         reader: LogReader,
         tuning: Tuning,
@@ -73,6 +73,7 @@ impl ContentIndex {
         let oldest = entries.iter().enumerate().filter(|(slot, _)| graph.get(*slot as Slot).is_some());
         let newest = generations.orders().newest();
         let oldest = oldest.map(|(_, entry)| entry.generation).min().unwrap_or(newest);
+        generations.release_before(oldest);
         for slot in graph.slots() {
             let (winner, generation) =
                 (graph.get(slot).map(|node| node.winner), entries[slot as usize].generation);

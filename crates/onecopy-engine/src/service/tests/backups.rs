@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use onecopy_store::Disk;
+use onecopy_store::{Disk, Folder, Open};
 use tempfile::{TempDir, tempdir};
 
 use super::opening::{put, seen};
@@ -47,6 +47,50 @@ impl Place {
         files.sort();
         files
     }
+}
+
+/// Snapshots of a disk in memory.
+pub(super) struct Shelter {
+    place: Place,
+    restored: usize,
+}
+
+impl Default for Shelter {
+    fn default() -> Shelter {
+        Shelter { place: Place::new(), restored: 0 }
+    }
+}
+
+impl Shelter {
+    /// Makes a snapshot of the collection on a disk, which nobody uses.
+    pub(super) fn save(&self, disk: &Volatile) {
+        fs::remove_dir_all(self.place.at("pages")).ok();
+        copy(disk, &Disk::create(self.place.at("pages")).unwrap());
+        backup(&self.place.job(None), &Silent).unwrap();
+    }
+
+    /// A disk with the collection of the last snapshot.
+    pub(super) fn restore(&mut self) -> Volatile {
+        self.restored += 1;
+        let name = format!("restored-{}", self.restored);
+        let newest = list_backups(&self.place.depot()).unwrap().pop().expect("a snapshot").snapshot;
+        restore(&self.place.restore_to(&name, Some(&newest)), &Silent).unwrap();
+        let disk = Volatile::new();
+        copy(&Disk::open(self.place.at(&name)).unwrap(), &disk);
+        disk
+    }
+}
+
+/// Copies all files.
+fn copy(from: &dyn Folder, to: &dyn Folder) {
+    for name in from.names().unwrap() {
+        let (file, copy) = (from.open(&name, Open::Read).unwrap(), to.open(&name, Open::Create).unwrap());
+        let mut bytes = vec![0; file.len().unwrap() as usize];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        copy.write_all_at(&bytes, 0).unwrap();
+        copy.sync().unwrap();
+    }
+    to.sync().unwrap();
 }
 
 /// All that a service says: pages, groups and the feed.

@@ -20,7 +20,14 @@ impl Follower {
     /// Copies all changes that are settled.
     pub(super) fn follow(&mut self, service: &Service) {
         loop {
-            let found = service.changed_pages(self.cursor, 3).unwrap();
+            let found = match service.changed_pages(self.cursor, 3) {
+                // It was away for too long, and begins again.
+                Err(Refusal::Gone(_)) => {
+                    *self = Follower::default();
+                    continue;
+                }
+                found => found.unwrap(),
+            };
             self.known
                 .extend(found.pages.iter().map(|(_, status)| (status.page.get().to_owned(), copied(status))));
             self.cursor = found.next;
@@ -30,7 +37,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that the copy has the status of every page. All pages that it has besides are dead.
+    /// Asserts that the copy has the status of every page. The others that it has are dead, or were never settled.
     pub(super) fn assert_knows(&self, service: &Service) {
         let mut all = BTreeMap::new();
         service
@@ -39,11 +46,15 @@ impl Follower {
                 Ok(())
             })
             .unwrap();
-        let alive =
-            |(name, status): &(&String, &Copied)| all.contains_key(*name) || status.0 != StatusKind::Dead;
-        let known: BTreeMap<String, Copied> =
-            self.known.iter().filter(alive).map(|(name, status)| (name.clone(), status.clone())).collect();
+        let (known, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.known.clone().into_iter().partition(|(name, _)| all.contains_key(name));
         assert_eq!(known, all);
+        for (name, known) in others.iter().filter(|(_, known)| known.0 != StatusKind::Dead) {
+            let now = service.status(&[PageName::Json(name)], false).unwrap().swap_remove(0);
+            // The feed does not tell the end of a page that was never settled.
+            assert!(now.as_ref().map(copied).is_none_or(|now| now == *known), "{name}");
+            assert_eq!(known.0, StatusKind::Rejected, "{name}");
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn sweep(service: &Service, prefix: &str, limit: usize) {
 pub(super) fn assert_all_listed(service: &Service, lines: &BTreeMap<usize, String>) {
     let (listed, _) = all(service, &PageFilter::default(), 3);
     let alive: Vec<_> = listed.iter().filter(|page| page.status.status != StatusKind::Dead).collect();
-    let mut expected: Vec<String> = lines.keys().map(|page| format!("\"p{page}\"")).collect();
+    let mut expected: Vec<String> = lines.keys().map(|page| json_name(*page)).collect();
     expected.sort();
     assert_eq!(alive.iter().map(|page| page.status.page.get()).collect::<Vec<_>>(), expected);
     for page in alive {

@@ -2,80 +2,11 @@
 
 use std::sync::mpsc;
 
-use onecopy_core::{Held, Method, Rarity, Scratch, Subject};
-
+use super::fragile::{POISON, open_fragile};
 use super::*;
-use crate::service::collection::Collection;
 
-/// Words that make a method panic when it is asked for the keys of a page with them.
-const POISON: &str = "poison poison poison poison poison poison";
-
-/// A method that panics on some pages.
-#[derive(Debug)]
-struct Fragile {
-    method: Box<dyn Method>,
-    poison: u64,
-}
-
-impl Fragile {
-    fn look(&self, sketch: &[u64]) {
-        assert!(!sketch.contains(&self.poison), "this page is poison");
-    }
-}
-
-impl Method for Fragile {
-    fn threshold(&self) -> f64 {
-        self.method.threshold()
-    }
-
-    fn measures(&self) -> String {
-        self.method.measures()
-    }
-
-    fn sketch(&self, page: &Subject, scratch: &mut Scratch, out: &mut Vec<u64>) {
-        self.method.sketch(page, scratch, out);
-    }
-
-    fn asks_rarity(&self) -> bool {
-        self.method.asks_rarity()
-    }
-
-    fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
-        self.look(sketch);
-        self.method.keys(sketch, rarity, scratch, out);
-    }
-
-    fn may(&self, a: Held, b: Held) -> bool {
-        self.method.may(a, b)
-    }
-
-    fn score(&self, a: &[u64], b: &[u64]) -> u32 {
-        self.method.score(a, b)
-    }
-
-    fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
-        self.method.similarity(score, sizes)
-    }
-}
-
-/// The shingle that only pages with `POISON` have.
-fn poison(method: &dyn Method) -> u64 {
-    let mut canonical = onecopy_core::Canonical::default();
-    onecopy_core::canonicalise(POISON, &Default::default(), &mut canonical);
-    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-    let page = Subject { canonical: &canonical, text: POISON, links: &[], parts: None };
-    method.sketch(&page, &mut scratch, &mut out);
-    out[0]
-}
-
-fn open_fragile(disk: &Volatile) -> Service {
-    let options = ServiceOptions::new("memory");
-    let mut collection =
-        Collection::open_in(Arc::new(disk.clone()), options, Tuning::small()).expect("a collection");
-    let method = onecopy_core::method(&Config::default()).unwrap();
-    let poison = poison(&*method);
-    collection.preparation.method = Box::new(Fragile { method, poison });
-    Service::start(collection).expect("the threads start")
+fn usual() -> Setup {
+    Setup { config: Config::default(), feed_bytes: u64::MAX }
 }
 
 fn put_text(service: &Service, page: usize, text: &str) {
@@ -90,7 +21,7 @@ fn put_text(service: &Service, page: usize, text: &str) {
 #[test]
 fn a_change_that_panics_is_rejected_and_the_others_are_settled() {
     let disk = Volatile::new();
-    let service = open_fragile(&disk);
+    let service = open_fragile(&disk, &usual());
     let text = |page: usize| format!("some words of a page of its own, number {page} and no other");
     (0..30).for_each(|page| {
         put_text(&service, page, &text(page));
@@ -117,7 +48,7 @@ fn a_change_that_panics_is_rejected_and_the_others_are_settled() {
     };
     check(&service);
     service.close().unwrap();
-    let service = open_fragile(&disk);
+    let service = open_fragile(&disk, &usual());
     check(&service);
     // The next change of such a page counts, and so does its end.
     put_text(&service, 11, &text(11));

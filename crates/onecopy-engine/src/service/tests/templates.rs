@@ -8,7 +8,7 @@ pub(super) fn page(number: usize, version: usize, words: usize) -> String {
     for (place, word) in [(0, "a"), (words / 3, "b"), (words * 2 / 3, "c")] {
         text[place + number % (words / 3)] = format!("{word}{number}v{version}");
     }
-    json!({"id": format!("p{number}"), "text": text.join(" ")}).to_string()
+    json!({"id": name(number), "text": text.join(" ")}).to_string()
 }
 
 /// Puts all pages, a hundred at once, and waits until they are settled.
@@ -95,8 +95,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases() / 3))]
     #[test]
     fn the_service_says_what_a_batch_run_says_of_templates(
-        steps in prop::collection::vec(step_with_templates(), 40..160), config in configs()
+        steps in prop::collection::vec(step_with_templates(), 40..160), setup in setups()
     ) {
-        check(steps, &config);
+        check(steps, &setup);
     }
 }

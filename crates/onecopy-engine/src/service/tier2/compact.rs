@@ -32,7 +32,12 @@ pub(super) fn compact(collection: &Collection) -> Result<bool> {
     let snapshot = collection.snapshot();
     let Some(worn) = worst(collection, &snapshot)? else { return Ok(false) };
     let segment = worn.segment;
-    let Some(live) = unless_damaged(live_versions(collection, &snapshot, &worn))? else {
+    let live = match unless_damaged(live_versions(collection, &snapshot, &worn))? {
+        Some(live) => Some(live),
+        // The damage may be in a version that was replaced.
+        None => unless_damaged(live_rows(collection, &snapshot, segment))?,
+    };
+    let Some(live) = live else {
         // The segment stays unchanged, so that its readable versions remain available.
         collection.spare(segment);
         return Ok(false);
@@ -78,6 +83,20 @@ fn live_versions(collection: &Collection, snapshot: &Snapshot, worn: &Worn) -> R
     };
     let from = Position { segment: worn.segment, offset: 0 };
     collection.reader.records(from, worn.bytes, &mut look)?;
+    Ok(found)
+}
+
+/// The same by the rows of all pages, which is slower and steps over damage between the versions.
+fn live_rows(collection: &Collection, snapshot: &Snapshot, segment: u32) -> Result<Vec<LiveVersion>> {
+    let mut found = Vec::new();
+    for row in snapshot.pages()? {
+        let (page, row) = row?;
+        if row.at.segment == segment {
+            let mut bytes = Vec::new();
+            collection.reader.read(row.at, &mut bytes)?;
+            found.push(LiveVersion { page, from: row.at, bytes });
+        }
+    }
     Ok(found)
 }
 

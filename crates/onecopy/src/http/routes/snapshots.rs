@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyper::{Request, StatusCode};
-use onecopy_engine::{SnapshotLine, list_backups};
+use onecopy_engine::{Error, SnapshotLine, list_backups};
 use serde::Serialize;
 
 use crate::http::failure::Failure;
@@ -35,6 +35,9 @@ pub async fn list<B>(server: &Arc<Server>, request: &Request<B>) -> Outcome {
     let depot = server.snapshots.job()?.to.clone();
     // First the numbers: a snapshot that is complete then is in the list.
     let numbers = server.snapshots.numbers();
-    let snapshots = server.call(move |_| list_backups(&depot)).await??;
+    let snapshots = match server.call(move |_| list_backups(&depot)).await? {
+        Err(Error::NoSnapshot { .. }) => Vec::new(),
+        snapshots => snapshots?,
+    };
     json(StatusCode::OK, &List { numbers, snapshots })
 }

@@ -1,0 +1,58 @@
+//! A small file system of its own, which tests fill.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::{TempDir, tempdir};
+
+/// A small file system, unmounted when dropped.
+pub struct SmallDisk {
+    at: PathBuf,
+    megabytes: u64,
+    _folder: TempDir,
+}
+
+impl SmallDisk {
+    /// `None` if mounting is not permitted.
+    pub fn new(megabytes: u64) -> Option<SmallDisk> {
+        let folder = tempdir().expect("a folder");
+        let at = folder.path().to_owned();
+        let size = format!("size={megabytes}m");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&at).output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(SmallDisk {
+            at,
+            megabytes,
+            _folder: folder,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.at
+    }
+
+    /// Leaves this much free.
+    pub fn shrink(&self, free_kilobytes: u64) {
+        let told = Command::new("df").args(["-k", "--output=used"]).arg(&self.at).output().expect("df");
+        let told = String::from_utf8(told.stdout).expect("text");
+        let used: u64 = told.lines().nth(1).and_then(|line| line.trim().parse().ok()).expect("a number");
+        self.resize(used + free_kilobytes);
+    }
+
+    /// Has its first size again.
+    pub fn grow(&self) {
+        self.resize(self.megabytes << 10);
+    }
+
+    fn resize(&self, kilobytes: u64) {
+        let size = format!("remount,size={kilobytes}k");
+        let done = Command::new("mount").args(["-o", &size]).arg(&self.at).status();
+        assert!(done.is_ok_and(|status| status.success()), "{size}");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.at).status();
+    }
+}
