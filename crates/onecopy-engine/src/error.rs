@@ -2,14 +2,16 @@
 //!
 //! A bad page is not an error: it goes to `rejected.jsonl`, and the run continues.
 
+mod at;
 mod words;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use onecopy_core::{ConfigError, LayoutError};
 
 use crate::job::Setting;
+pub(crate) use at::{At, MoreMemory};
 use words::{no_field, no_links, other_version, out_of_range};
 
 /// Why a run stopped.
@@ -475,30 +477,3 @@ pub enum Error {
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// The error of a reader that needs more than the memory limit.
-#[derive(Debug, thiserror::Error)]
-#[error("it needs {needed} bytes of memory, and the limit is {limit}")]
-pub(crate) struct MoreMemory {
-    /// A sufficient memory limit.
-    pub needed: u64,
-    /// The memory limit.
-    pub limit: u64,
-}
-
-/// Adds the file to a system error.
-pub(crate) trait At<T> {
-    /// Converts the error: `verb` failed on `path`.
-    fn at(self, verb: &'static str, path: &Path) -> Result<T>;
-}
-
-impl<T> At<T> for io::Result<T> {
-    fn at(self, verb: &'static str, path: &Path) -> Result<T> {
-        self.map_err(|source| match source.get_ref().and_then(|inner| inner.downcast_ref()) {
-            Some(&MoreMemory { needed, limit }) => {
-                Error::Memory { needed, limit, purpose: format!("to unpack {}", path.display()) }
-            }
-            None => Error::Io { verb, path: path.to_owned(), source },
-        })
-    }
-}

@@ -58,7 +58,7 @@ pub fn dedup_job(arguments: impl IntoIterator<Item = OsString>) -> Result<Job, S
     }
 }
 
-/// What `onecopy refine` prints about results, which are a JSON array or JSON Lines, or why it refuses them.
+/// The output of `onecopy refine` for results, which are a JSON array or JSON Lines, or why it refuses them.
 pub fn refine(results: &str, arguments: impl IntoIterator<Item = OsString>) -> Result<String, String> {
     let all = ["onecopy", "refine", "results"].map(OsString::from).into_iter().chain(arguments);
     match Args::try_parse_from(all).map_err(|said| refusal(&said))?.command {

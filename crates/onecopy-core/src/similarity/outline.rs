@@ -38,7 +38,7 @@ pub(crate) fn compared(a: &[u64], b: &[u64]) -> Option<(u64, u64, usize)> {
     tell.then(|| (about_a, about_b, simd::differing(level(), bits_a, bits_b)))
 }
 
-/// What the last words of two outlines say: the numbers of shingles, and the least resemblance of alike pages.
+/// The meaning of the last words of two outlines: the numbers of shingles, and the least resemblance of alike pages.
 pub(crate) struct Bound {
     pub sizes: [usize; 2],
     pub least: f64,

@@ -21,7 +21,7 @@ pub struct Rarity {
 const SHARED_BITS: u32 = 3;
 /// The second table counts one page in this many.
 const SAMPLED: u64 = 16;
-/// Shingles in this many pages and more are told apart by the second table.
+/// The second table distinguishes shingles in this many pages and more.
 const COMMON: u8 = 200;
 
 /// Why a table of rarity cannot be used.

@@ -197,7 +197,7 @@ impl Method for Auto {
 }
 
 impl Auto {
-    /// What the last words of two outlines say.
+    /// The meaning of the last words of two outlines.
     #[inline(always)]
     fn outline_bound(&self, a: u64, b: u64) -> Bound {
         let least = match (a | b) & OUTLINE_TOLD {
