@@ -57,6 +57,12 @@ pub trait Lookup {
     /// The score of two contents, if they are alike.
     fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>, Self::Error>;
 
+    /// Receives a content that is about to get its first loser. A search before the edit need not have named it: it may
+    /// be alike to none, and had no losers.
+    fn crowned(&mut self, _winner: Slot) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Receives the winner of a content, which is final in this edit. A content that stays is its own winner.
     fn settled(&mut self, slot: Slot, winner: Slot) -> Result<(), Self::Error>;
 }

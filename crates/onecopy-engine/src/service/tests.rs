@@ -2,6 +2,7 @@
 //! a batch run over the same pages.
 
 mod backups;
+mod chains;
 mod draft;
 mod durability;
 mod feed;

@@ -112,6 +112,7 @@ impl<L: Lookup> Settling<'_, L> {
             Some(found) => found,
             None => (slot, 0),
         };
+        self.crown(slot, winner)?;
         self.graph.set_winner(slot, winner, score);
         self.lookup.settled(slot, winner)?;
         if winner != slot {
@@ -236,9 +237,16 @@ impl<L: Lookup> Settling<'_, L> {
         } else {
             self.loosened.push((slot, before));
         }
+        self.crown(slot, winner)?;
         self.graph.set_winner(slot, winner, score);
         self.effect.changed.insert(slot);
         self.lookup.settled(slot, winner)
+    }
+
+    /// Tells of a winner that has no loser yet.
+    fn crown(&mut self, slot: Slot, winner: Slot) -> Result<(), L::Error> {
+        let is_first = winner != slot && self.graph.losers_of(winner).is_empty();
+        if is_first { self.lookup.crowned(winner) } else { Ok(()) }
     }
 
     pub(super) fn verify(&mut self, a: Slot, b: Slot) -> Result<Option<u32>, L::Error> {

@@ -69,6 +69,22 @@ impl Entering<'_> {
         self.renew(slot, winner)
     }
 
+    /// Posts the keys of a content again that gets its first loser. The loser relies on them, and others that this edit
+    /// inserts look only for postings of this edit: a search before it left out contents that cannot be alike and had no
+    /// losers.
+    pub(super) fn crown(&mut self, winner: Slot) -> Result<()> {
+        let newest = self.orders.newest();
+        // If it is of an earlier generation, `settle` posts it.
+        let is_posted = self.buffers.entered.contains(&winner);
+        if is_posted || self.entries[winner as usize].generation != newest {
+            return Ok(());
+        }
+        match self.sketch(winner)? {
+            Some(sketch) => self.post(winner, &sketch, newest, winner),
+            None => Ok(()),
+        }
+    }
+
     /// Posts a content with keys of the newest generation.
     fn renew(&mut self, slot: Slot, winner: Slot) -> Result<()> {
         let newest = self.orders.newest();

@@ -110,6 +110,10 @@ impl Lookup for GraphLookup<'_> {
         Ok(both.and_then(|(first, second)| self.method().verify(&first, &second)))
     }
 
+    fn crowned(&mut self, winner: Slot) -> Result<()> {
+        self.entering.crown(winner)
+    }
+
     fn settled(&mut self, slot: Slot, winner: Slot) -> Result<()> {
         self.entering.settle(slot, winner)
     }
