@@ -150,6 +150,7 @@ fn is_wrong_call(error: &Error) -> bool {
             | Error::CollectionConfigDamaged { .. }
             | Error::CollectionMethod { .. }
             | Error::CollectionMarkets { .. }
+            | Error::CollectionTags { .. }
     )
 }
 

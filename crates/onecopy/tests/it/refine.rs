@@ -173,7 +173,7 @@ fn bad_input_gets_a_clear_answer() {
     assert_eq!((found["groups"].as_u64(), found["notes"].as_array().map(Vec::len)), (Some(3), Some(2)));
     let notes = found["notes"].to_string();
     assert!(
-        notes.contains("occur more than once, such as 1") && notes.contains("nothing to compare"),
+        notes.contains("the id 1 occurs more than once") && notes.contains("nothing to compare"),
         "{notes}"
     );
     let broken = json!([{"html": format!("<p <<!-- {}", "<div>".repeat(5000))}, {"html": "<"}]).to_string();

@@ -195,7 +195,7 @@ fn a_disk_that_cannot_be_written_is_said_and_nothing_panics() {
 #[test]
 fn a_format_of_another_version_is_refused_with_the_remedy() {
     let (whole, _) = with_groups(PAGES);
-    for number in [0u32, 1, 2, 4] {
+    for number in [0u32, 1, 2, 5] {
         let disk = whole.power_loss(0);
         set_meta(&disk, "format", number);
         let error = try_open(&disk).unwrap_err().to_string();
