@@ -1,26 +1,25 @@
-//! Chains of pages, in which only neighbours are alike: a loser joins two groups.
+//! Pages of a topic, of which only some are alike: losers join groups, and move as pages are replaced.
 
 use super::*;
 
-const TOPICS: usize = 300;
-/// Pages of a topic. The first is the best, and comes before the others.
-const PAGES: usize = 5;
+const NAMES: usize = 1_800;
+const TOPICS: usize = 75;
+/// Changes are accepted in parts of this many.
+const PART: usize = 150;
 
-/// A page of a topic: forty words, of which a few are replaced. Some pages are HTML, and have the words twice.
+/// A page of a topic: forty words, of which a few are replaced. One in eight is HTML, and has the words twice.
 fn page(number: usize, random: &mut TestRandom) -> String {
-    let (topic, place) = (number / PAGES, number % PAGES);
+    let topic = random.below(TOPICS);
     let mut words: Vec<String> = (0..40).map(|word| format!("t{topic}w{word}")).collect();
     for _ in 0..random.below(4) {
         words[random.below(40)] = format!("other{}", random.below(9));
     }
     let text = words.join(" ");
-    let popularity = if place == 0 { 9 } else { random.below(4) };
-    let record = match place < 3 {
-        true => json!({"html": format!("<ul><li><a href=/>home</a></ul><p>{text}.</p><p>{text}</p>")}),
-        false => json!({"text": text}),
+    let mut record = match random.below(8) {
+        0 => json!({"html": format!("<ul><li><a href=/>home</a></ul><p>{text}.</p><p>{text}</p>")}),
+        _ => json!({"text": text}),
     };
-    let mut record = record;
-    (record["id"], record["popularity"]) = (json!(name(number)), json!(popularity));
+    (record["id"], record["popularity"]) = (json!(name(number)), json!(random.below(5)));
     record.to_string()
 }
 
@@ -35,20 +34,30 @@ impl TestRandom {
 }
 
 #[test]
-fn a_first_loser_joins_two_groups_though_it_came_with_the_other_page() {
-    let options = ServiceOptions::new("memory");
-    let tuning =
-        Tuning { batch_changes: 10_000, batch_bytes: 64 << 20, first_generation: 1 << 20, ..Tuning::small() };
-    let service = Service::open_tuned(Arc::new(Volatile::new()), options, tuning).unwrap();
-    let mut random = TestRandom(7);
-    let lines: BTreeMap<usize, String> =
-        (0..TOPICS * PAGES).map(|number| (number, page(number, &mut random))).collect();
-    for is_first in [true, false] {
-        let some = lines.iter().filter(|(number, _)| (*number % PAGES == 0) == is_first);
-        let actions: Vec<Action> = some.map(|(_, line)| Action::Put(line.as_bytes())).collect();
-        assert!(service.accept(&actions).iter().all(|outcome| outcome.is_ok()));
+fn a_winner_that_gets_its_first_loser_is_found_by_what_comes_with_it() {
+    for seed in 0..6 {
+        let mut random = TestRandom(seed);
+        let service = {
+            let disk = Arc::new(Volatile::new());
+            Service::open_tuned(disk, ServiceOptions::new("memory"), Tuning::default()).unwrap()
+        };
+        let mut lines = BTreeMap::new();
+        for _ in 0..60 {
+            let part: BTreeMap<usize, String> = (0..PART)
+                .map(|_| random.below(NAMES))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|number| (number, page(number, &mut random)))
+                .collect();
+            let actions: Vec<Action> = part.values().map(|line| Action::Put(line.as_bytes())).collect();
+            assert!(service.accept(&actions).iter().all(|outcome| outcome.is_ok()));
+            lines.extend(part);
+            if random.below(2) == 0 {
+                assert!(service.drain(WAIT), "{:?}", service.stats());
+            }
+        }
         assert!(service.drain(WAIT), "{:?}", service.stats());
+        assert_eq!(service.check().unwrap().wrong, Vec::<String>::new(), "seed {seed}");
+        assert_eq!(by_service(&service, &lines), by_batch(&lines, service.config()), "seed {seed}");
     }
-    assert_eq!(by_service(&service, &lines), by_batch(&lines, service.config()));
-    assert_eq!(service.check().unwrap().wrong, Vec::<String>::new());
 }
