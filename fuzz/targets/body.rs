@@ -109,8 +109,9 @@ fn check_names(body: &[u8]) {
     if let Ok(name) = &named {
         assert!(json["page"].is_number() || json["page"].is_string(), "{name:?}");
     }
-    let Ok(Names { pages, verify }) = several else { return };
-    assert_eq!(json["verify"].as_bool().unwrap_or(false), verify);
+    let Ok(Names { pages, verify, tags }) = several else { return };
+    let told = ["verify", "tags"].map(|name| json[name].as_bool().unwrap_or(false));
+    assert_eq!(told, [verify, tags]);
     let names: Vec<Name> = pages.0.iter().flat_map(|page| names::name(page)).collect();
     let asked: Vec<PageName> = names.iter().map(Name::get).collect();
     let found = SERVICE.status(&asked, verify).expect("a right collection");
