@@ -13,7 +13,7 @@ mod write;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use redb::{Database, TableDefinition};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 pub use copy::{EachRow, KeysAndValues, TableRow};
 pub use feed::{FeedLimits, FeedSubject};
@@ -113,13 +113,30 @@ impl Tables {
         Ok(Writing { transaction })
     }
 
-    /// Verifies the whole file.
+    /// Verifies the whole file. After a power loss redb may have to correct which pages are free, and then says that the
+    /// file was not clean. That is no damage; a step back to an earlier transaction is.
     fn check(&mut self) -> Result<()> {
-        let database = self.database.as_mut().ok_or_else(closed)?;
-        match database.check_integrity().map_err(broken)? {
+        let before = self.meta()?;
+        let is_clean = self.database.as_mut().ok_or_else(closed)?.check_integrity().map_err(broken)?;
+        match is_clean || self.meta()? == before {
             true => Ok(()),
             false => Err(damaged(FILE, 0, "a checksum does not match")),
         }
+    }
+
+    /// All facts about the collection, which tell its state; none in a new file.
+    fn meta(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let transaction = self.database()?.begin_read().map_err(broken)?;
+        let table = match transaction.open_table(META) {
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            table => table.map_err(broken)?,
+        };
+        let rows = table.iter().map_err(broken)?;
+        let row = |row: std::result::Result<
+            (redb::AccessGuard<'_, &str>, redb::AccessGuard<'_, &[u8]>),
+            _,
+        >| { row.map(|(name, bytes)| (name.value().to_owned(), bytes.value().to_owned())) };
+        rows.map(row).collect::<std::result::Result<_, redb::StorageError>>().map_err(broken)
     }
 
     fn database(&self) -> Result<&Database> {

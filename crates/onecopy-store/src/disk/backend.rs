@@ -25,8 +25,11 @@ impl redb::StorageBackend for Backend {
         self.0.read_exact_at(out, offset)
     }
 
+    /// A new length is durable at once: redb does not open a file that is shorter than its header says, and after a
+    /// power loss the header could be there and the length not.
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.0.set_len(len)?;
+        self.0.sync()
     }
 
     fn sync_data(&self) -> io::Result<()> {
