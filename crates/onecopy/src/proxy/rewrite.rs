@@ -2,16 +2,19 @@
 //!
 //! Everything but the list of hits stays as the engine wrote it, and so does every hit that stays.
 
+mod lists;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::Range;
 
 use onecopy_core::{Place, RefineOptions, refine};
-use serde_json::value::RawValue;
+
+use lists::{Element, lists};
 
 use super::fields::{Hit, HitFields};
-use super::path::{JsonPath, offset, values};
+use super::path::{JsonPath, offset};
 use crate::results::relation_word;
 
 /// What happens to repeats.
@@ -76,7 +79,8 @@ impl Rewritten {
 impl Rules {
     /// Rewrites an answer.
     pub fn rewrite(&self, answers: &Answers, treatment: Treatment) -> Result<Rewritten, Unchanged> {
-        let lists = answers.hits.lists(answers.first).map_err(unparsed)?;
+        let fields = self.fields.paths();
+        let lists = lists(answers.first, answers.hits, &fields).map_err(unparsed)?;
         if lists.is_empty() {
             return Err(Unchanged::NoHits);
         }
@@ -84,9 +88,9 @@ impl Rules {
         for list in lists {
             all.before += list.len();
             let (Some(first), Some(last)) = (list.first(), list.last()) else { continue };
-            let place = offset(answers.first, first.get())..end_of(answers.first, last);
+            let place = offset(answers.first, first.raw)..end_of(answers.first, last);
             let between = list.get(1).map_or(",", |second| {
-                &answers.first[end_of(answers.first, first)..offset(answers.first, second.get())]
+                &answers.first[end_of(answers.first, first)..offset(answers.first, second.raw)]
             });
             edits.push(Edit { place, between, hits: self.list(&list, answers, treatment, &mut all)? });
         }
@@ -98,16 +102,16 @@ impl Rules {
     /// The hits that stay in a list, as text.
     fn list<'a>(
         &self,
-        list: &[&'a RawValue],
+        list: &[Element<'a>],
         answers: &Answers<'a>,
         treatment: Treatment,
         all: &mut Rewritten,
     ) -> Result<Vec<Cow<'a, str>>, Unchanged> {
-        let mut hits = self.read(list)?;
+        let mut hits = self.read(list);
         all.last_page = hits.len();
         for page in answers.further {
-            let lists = answers.hits.lists(page).map_err(unparsed)?;
-            let more = self.read(lists.first().map_or(&[][..], Vec::as_slice))?;
+            let lists = lists(page, answers.hits, &self.fields.paths()).map_err(unparsed)?;
+            let more = self.read(lists.first().map_or(&[][..], Vec::as_slice));
             all.last_page = more.len();
             add_new(&mut hits, more);
         }
@@ -126,13 +130,8 @@ impl Rules {
         }
     }
 
-    fn read<'a>(&self, list: &[&'a RawValue]) -> Result<Vec<Hit<'a>>, Unchanged> {
-        let paths = self.fields.paths();
-        let hit = |raw: &&'a RawValue| {
-            let found = values(raw.get(), &paths).map_err(unparsed)?;
-            Ok(self.fields.hit(raw.get(), &found))
-        };
-        list.iter().map(hit).collect()
+    fn read<'a>(&self, list: &[Element<'a>]) -> Vec<Hit<'a>> {
+        list.iter().map(|element| self.fields.hit(element.raw, &element.found)).collect()
     }
 }
 
@@ -194,8 +193,8 @@ fn described(place: &Place, hit: &Hit) -> String {
     text
 }
 
-fn end_of(whole: &str, part: &RawValue) -> usize {
-    offset(whole, part.get()) + part.get().len()
+fn end_of(whole: &str, part: &Element) -> usize {
+    offset(whole, part.raw) + part.raw.len()
 }
 
 fn unparsed(error: impl std::fmt::Display) -> Unchanged {
