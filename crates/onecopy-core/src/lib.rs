@@ -91,8 +91,8 @@ pub use decide::connect::connect;
 pub use decide::group::{Groups, group};
 pub use decide::order::{base_first, best_first, ranks};
 pub use decide::partition::{
-    Cells, DIMENSIONS, LengthVector, Lengths, PageLengths, PartitionPlan, Partitions, PlanFigures, Reach,
-    SLICES_LIMIT, Variation, generated_lengths, imbalance, plan_figures, rho, variation,
+    Cells, DIMENSIONS, LengthVector, PageLengths, PartitionPlan, PlanFigures, Reach, Variation,
+    generated_lengths, imbalance, plan_figures, rho, variation,
 };
 pub use decide::search::{Sets, candidates};
 pub use decide::winner::{Contender, in_market, rank};

@@ -95,8 +95,6 @@ pub struct ContentRow {
     pub pages: u32,
     /// The generation of the key order by which its keys were chosen.
     pub generation: u32,
-    /// Its home partition.
-    pub partition: u16,
     /// The number of its language.
     pub language: u8,
     /// When its keys were added: a larger number is later.
@@ -162,6 +160,8 @@ impl PageRow {
     }
 }
 
+/// Stands where earlier versions had the partition of a content.
+const UNUSED: u16 = 0;
 /// Stands for a missing content.
 const NO_CONTENT: Slot = Slot::MAX;
 
@@ -176,7 +176,7 @@ impl ContentRow {
         out.word(self.size);
         out.word(self.pages);
         out.word(self.generation);
-        out.short(self.partition);
+        out.short(UNUSED);
         out.byte(self.language);
         out.long(self.born);
         out.bytes(&self.rank);
@@ -197,8 +197,7 @@ impl ContentRow {
             size: from.word()?,
             pages: from.word()?,
             generation: from.word()?,
-            partition: from.short()?,
-            language: from.byte()?,
+            language: from.short().and_then(|_| from.byte())?,
             born: from.long()?,
             rank: from.bytes()?.to_vec(),
             winner: from.word()?,

@@ -53,8 +53,6 @@ pub struct Errors {
     pub rep: f64,
     /// See [`Pairs::rer`].
     pub rer: f64,
-    /// The average number of partitions that a page visited.
-    pub visited: f64,
     /// Losers of the batch run that the service keeps.
     pub missed: u64,
 }
@@ -70,7 +68,6 @@ struct Batch {
 struct Served {
     groups: Groups,
     losers: HashSet<String>,
-    visited: f64,
 }
 
 /// Measures generated pages and, if available, real ones.
@@ -99,8 +96,8 @@ fn of_set(program: &Program, pages: &str, input: &Path) -> Result<Errors> {
     let served = serve(program, input)?;
     let pairs = pairs(&served.groups, &batch.groups);
     let missed = batch.losers.iter().filter(|page| !served.losers.contains(*page)).count() as u64;
-    let (rep, rer, visited) = (pairs.rep(), pairs.rer(), served.visited);
-    Ok(Errors { pages: pages.to_owned(), pairs, rep, rer, visited, missed })
+    let (rep, rer) = (pairs.rep(), pairs.rer());
+    Ok(Errors { pages: pages.to_owned(), pairs, rep, rer, missed })
 }
 
 /// The group of each grouped page.
@@ -141,14 +138,10 @@ fn serve(program: &Program, input: &Path) -> Result<Served> {
     let mut import = Command::new(&program.onecopy);
     import.arg("import").arg("--data").arg(&data).arg(input);
     program.run(import.args(["--no-keep-pages", "--quiet", "--json"]))?;
-    let told: Value =
-        serde_json::from_str(&fs::read_to_string(program.log())?).context("import told no JSON")?;
-    let visited =
-        told["stats"]["partitions_visited"].as_f64().context("import did not tell partitions_visited")?;
     let mut export = Command::new(&program.onecopy);
     export.arg("export").arg("--data").arg(&data).arg("--out").arg(&list);
     program.run(export.args(["--status", "all", "--statuses", "--quiet"]))?;
-    let mut served = Served { groups: Groups::new(), losers: HashSet::new(), visited };
+    let mut served = Served { groups: Groups::new(), losers: HashSet::new() };
     each_line(&list, |status: Status| {
         let page = status.page.to_string();
         if status.status == "loser" {
@@ -198,14 +191,12 @@ pub fn check(found: &[Errors]) -> Result<()> {
 
 /// The errors next to the published ones.
 pub fn table(found: &[Errors]) -> Table {
-    let mut table =
-        Table::new(&["pages", "partitions visited", "pairs", "of batch", "REP", "RER", "losers missed"]);
+    let mut table = Table::new(&["pages", "pairs", "of batch", "REP", "RER", "losers missed"]);
     for errors in found {
-        let Errors { pages, pairs, rep, rer, visited, missed } = errors;
+        let Errors { pages, pairs, rep, rer, missed } = errors;
         let share = |error: &f64| format!("{:.3} %", 100.0 * error);
         table.push(vec![
             pages.clone(),
-            format!("{visited:.1}"),
             count(pairs.service),
             count(pairs.batch),
             share(rep),
@@ -214,7 +205,7 @@ pub fn table(found: &[Errors]) -> Table {
         ]);
     }
     let [rep, rer] = PUBLISHED.map(|most| format!("at most {most}"));
-    let published = ["TIERS, 100 M pages, 12 to 36 machines", "-", "-", "-", &rep, &rer, "-"];
+    let published = ["TIERS, 100 M pages, 12 to 36 machines", "-", "-", &rep, &rer, "-"];
     table.push(published.map(str::to_owned).to_vec());
     table
 }
@@ -244,14 +235,7 @@ mod tests {
 
     #[test]
     fn errors_are_refused() {
-        let errors = |rep| Errors {
-            pages: "x".into(),
-            pairs: Pairs::default(),
-            rep,
-            rer: 0.0,
-            visited: 1.0,
-            missed: 0,
-        };
+        let errors = |rep| Errors { pages: "x".into(), pairs: Pairs::default(), rep, rer: 0.0, missed: 0 };
         assert!(check(&[errors(0.0)]).is_ok());
         assert!(check(&[errors(0.0), errors(0.001)]).is_err());
     }

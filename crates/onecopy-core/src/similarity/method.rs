@@ -32,7 +32,6 @@ use std::ops::Range;
 
 use crate::config::{Config, ConfigError, ShingleRules, Unit};
 use crate::decide::candidate::Rarity;
-use crate::decide::partition::Lengths;
 use crate::similarity::sketch::{Sketch, Split};
 use crate::text::canonical::Canonical;
 
@@ -79,12 +78,6 @@ pub trait Method: Debug + Send + Sync {
     /// number of each is below its own.
     fn least_rest(&self, _size: u32) -> u32 {
         0
-    }
-
-    /// How many words of each class a sketch has, and how much the words of an alike page resemble them at least.
-    /// This says where in [`Partitions`](crate::Partitions) alike pages can be. `None`: they can be anywhere.
-    fn lengths(&self, _sketch: &[u64]) -> Option<Lengths> {
-        None
     }
 
     /// Whether [`Method::outline`] writes anything.

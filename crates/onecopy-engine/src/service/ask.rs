@@ -147,8 +147,6 @@ pub(super) fn stats(collection: &Collection) -> Stats {
         updates_settled_by_tier1: numbers.updates_settled_by_tier1,
         compared_pages: numbers.compared_pages,
         compared_pairs: numbers.compared_pairs,
-        partitions: totals.partitions,
-        partitions_visited: totals.partitions_visited,
         checked: numbers.checked,
         failed: numbers.failed,
         repaired: numbers.repaired,

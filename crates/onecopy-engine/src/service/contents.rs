@@ -30,7 +30,6 @@ use generation::{Generations, may_be_of};
 use lookup::GraphLookup;
 use search::{KeySearch, LiveContents, SearchBuffers};
 use sketches::Sketches;
-use totals::Visits;
 
 pub(super) use search::{Findings, Query};
 pub(super) use sketches::{is_damage, read_sketch, read_version, unless_damaged};
@@ -49,7 +48,6 @@ pub(super) struct ContentEntry {
     born: u64,
     pages: u32,
     winner: Slot,
-    pub partition: u16,
 }
 
 impl ContentEntry {
@@ -62,7 +60,6 @@ impl ContentEntry {
             born: row.born,
             pages: row.pages,
             winner: row.winner,
-            partition: row.partition,
         }
     }
 }
@@ -89,7 +86,6 @@ pub(super) struct ContentIndex {
     pub compared: u64,
     /// Whether a batch changes them, or failed to.
     pub is_torn: bool,
-    visits: Arc<Visits>,
     tuning: Tuning,
 }
 
@@ -132,11 +128,6 @@ impl ContentIndex {
     /// The generation of new contents.
     pub(super) fn generation(&self) -> u32 {
         self.generations.orders().newest()
-    }
-
-    /// The home partition of a new content.
-    pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
-        self.generations.orders().home(sketch, method)
     }
 
     /// About this many contents of earlier generations, a winner before its losers. The caller must give all of them
@@ -193,17 +184,11 @@ impl ContentIndex {
     }
 
     /// Records the position of a content's sketch. `sketch` is given if it changed.
-    pub(super) fn place(
-        &mut self,
-        slot: Slot,
-        row: &ContentRow,
-        sketch: Option<Arc<[u64]>>,
-        method: &dyn Method,
-    ) {
+    pub(super) fn place(&mut self, slot: Slot, row: &ContentRow, sketch: Option<Arc<[u64]>>) {
         let since = self.entries[slot as usize].since.min(row.generation);
         self.entries[slot as usize] = ContentEntry { since, ..ContentEntry::of(row) };
         if let Some(sketch) = sketch {
-            self.generations.count(&sketch, method);
+            self.generations.count(&sketch);
             self.sketches.put(slot, sketch);
         }
     }
@@ -238,13 +223,11 @@ impl ContentIndex {
         known: HashMap<Slot, Vec<Hit>>,
         buffers: &'a mut EnteringBuffers,
     ) -> (&'a mut Graph, GraphLookup<'a>) {
-        let ContentIndex {
-            graph, entries, postings, generations, oldest, sketches, compared, visits, ..
-        } = self;
+        let ContentIndex { graph, entries, postings, generations, oldest, sketches, compared, .. } = self;
         let (view, orders) = (postings.view(), generations.orders());
         let entering = Entering { entries, postings, orders, sketches, method, buffers };
         let (oldest, buffers) = (*oldest, SearchBuffers::default());
-        (graph, GraphLookup { entering, view, oldest, visits, compared, known, buffers })
+        (graph, GraphLookup { entering, view, oldest, compared, known, buffers })
     }
 
     /// Searches for the contents of an edit before it is applied, as many at once as their sketches fit in memory.
@@ -301,9 +284,9 @@ impl ContentIndex {
     }
 
     fn key_search<'a>(&'a self, postings: &'a PostingsView, method: &'a dyn Method) -> KeySearch<'a> {
-        let ContentIndex { entries, generations, oldest, visits, .. } = self;
+        let ContentIndex { entries, generations, oldest, .. } = self;
         let (orders, oldest) = (generations.orders(), *oldest);
-        KeySearch { entries, postings, orders, oldest, method, visits }
+        KeySearch { entries, postings, orders, oldest, method }
     }
 
     /// A view for readers, who must not wait for Tier 2. It has all postings so far.
@@ -313,7 +296,6 @@ impl ContentIndex {
             postings: self.postings.view(),
             orders: self.generations.orders().clone(),
             oldest: self.oldest,
-            visits: self.visits.clone(),
         }
     }
 
@@ -339,7 +321,7 @@ impl ContentIndex {
 
     /// Spills postings if there are many, merges those on disk, and begins a generation if one is due. All contents
     /// must be committed; `born` is the number of the last one.
-    pub(super) fn tend(&mut self, folder: &dyn Folder, method: &dyn Method, born: u64) -> Result<()> {
+    pub(super) fn tend(&mut self, folder: &dyn Folder, born: u64) -> Result<()> {
         if self.postings.memory_postings() >= self.tuning.postings_in_memory {
             self.postings.seal(born)?;
             self.seals += 1;
@@ -348,7 +330,7 @@ impl ContentIndex {
             }
         }
         self.merge(USUAL_WASTE)?;
-        if self.generations.renew(folder, method, self.live())? {
+        if self.generations.renew(folder, self.live())? {
             self.rekeyed = 0;
         }
         Ok(())

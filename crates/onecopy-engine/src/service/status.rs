@@ -310,10 +310,6 @@ pub struct Stats {
     pub compared_pages: u64,
     /// Pairs compared since the start.
     pub compared_pairs: u64,
-    /// The number of partitions.
-    pub partitions: u64,
-    /// The average number of partitions per search.
-    pub partitions_visited: f64,
     /// Losers compared with their winner on request.
     pub checked: u64,
     /// How many of these comparisons failed.

@@ -35,7 +35,6 @@ fn content() -> ContentRow {
         size: 4,
         pages: 5,
         generation: 6,
-        partition: 7,
         language: 8,
         born: 9,
         rank: vec![10],

@@ -178,7 +178,6 @@ fn collection(stats: &Stats, text: &mut String) {
             "Bytes of changes of deleted pages and of groups in the feed.",
             stats.feed_expiring_bytes,
         ),
-        ("partitions", "Partitions.", stats.partitions),
         ("disk_bytes", "Bytes on disk.", stats.disk_bytes),
         (
             "replaced_orders",
@@ -198,8 +197,6 @@ fn collection(stats: &Stats, text: &mut String) {
     ] {
         gauge(text, name, help, value as f64);
     }
-    let visited = "Average number of partitions that a page visits.";
-    gauge(text, "partitions_visited", visited, stats.partitions_visited);
     for (name, help, value) in [
         ("updates_total", "Pages put again.", stats.updates),
         (

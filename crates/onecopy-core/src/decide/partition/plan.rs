@@ -38,7 +38,12 @@ pub enum Reach {
         /// The enlarging factor, ρ.
         rho: f64,
     },
-    /// The lengths allow so many shared shingles. Misses nothing, see [`Partitions::reached`](super::Partitions::reached).
+    /// The lengths allow so many shared shingles. It misses nothing.
+    ///
+    /// Suppose the page has n shingles. By class, another page lacks x of them and has y too many. They share at most
+    /// n − x, and their union is at least n + y. A resemblance of l therefore needs (n − x) / (n + y) ≥ l, which is
+    /// x + l·y ≤ (1 − l)·n. Each term of the sums depends on one dimension. A cell is therefore reached exactly if its
+    /// vector that is nearest in every dimension satisfies this.
     Lossless {
         /// The least similarity.
         threshold: f64,

@@ -10,7 +10,6 @@ use super::parameters::Parameters;
 use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
-use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::{
     EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
 };
@@ -118,11 +117,6 @@ impl Method for Auto {
     /// Only main content counts, which is all of a plain text. Two separated pages may be alike at a lower
     /// resemblance than a plain text and another page. The reach of a separated page is therefore wider than that of
     /// a plain text.
-    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
-        let main = sketch.iter().copied().filter(|word| word & REST == 0);
-        Some(Lengths { vector: LengthVector::of(main), least: self.least_main(is_told(sketch)) })
-    }
-
     fn has_outlines(&self) -> bool {
         true
     }

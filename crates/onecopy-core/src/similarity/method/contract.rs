@@ -4,7 +4,6 @@ use super::tests::sketch_of;
 use super::{Held, Method, Scratch, Search, method};
 use crate::config::Config;
 use crate::decide::candidate::Rarity;
-use crate::decide::partition::{LengthVector, Lengths, Partitions};
 use crate::similarity::measure::hamming;
 
 /// Why the method that `choice` names is refused.
@@ -40,27 +39,6 @@ pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
         assert_eq!(itself, 1.0, "{:?}", texts[i]);
     }
     alike
-}
-
-/// Checks that alike pages reach each other if their space is cut into this many slices per dimension. Returns how
-/// many pairs do: zero if the method cannot say where pages are.
-pub(super) fn check_reach(method: &dyn Method, sketches: &[Vec<u64>], slices: &[usize]) -> usize {
-    let lengths: Option<Vec<Lengths>> = sketches.iter().map(|sketch| method.lengths(sketch)).collect();
-    let Some(lengths) = lengths else { return 0 };
-    let sample: Vec<LengthVector> = lengths.iter().map(|lengths| lengths.vector).collect();
-    let partitions = Partitions::new(&sample, method.threshold(), slices);
-    let mut pairs = 0;
-    for (a, page) in sketches.iter().zip(&lengths) {
-        let mut reached = Vec::new();
-        partitions.reached(page, &mut reached);
-        assert!(reached.is_sorted_by(|x, y| x < y));
-        for (b, home) in sketches.iter().zip(sample.iter().map(|vector| partitions.home(vector))) {
-            let alike = std::ptr::eq(a, b) || method.verify(a, b).is_some();
-            assert!(!alike || reached.contains(&home), "{a:?} {b:?}");
-            pairs += usize::from(alike);
-        }
-    }
-    pairs
 }
 
 /// Whether two outlines differ in no more bits than those of alike pages may.

@@ -5,7 +5,6 @@ use super::selection;
 use super::{Held, Method, Scratch, Subject, shingles_called};
 use crate::config::{Config, ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, keys};
-use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::resemblance;
 use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
 use crate::similarity::sketch::append_sketch;
@@ -60,10 +59,6 @@ impl Method for Jaccard {
 
     fn least_rest(&self, size: u32) -> u32 {
         least_rest(size, self.threshold)
-    }
-
-    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
-        Some(Lengths { vector: LengthVector::of(sketch.iter().copied()), least: self.threshold })
     }
 
     fn has_outlines(&self) -> bool {

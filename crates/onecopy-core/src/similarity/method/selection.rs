@@ -8,7 +8,6 @@ use super::parameters::Parameters;
 use super::{Held, Method, Scratch, Subject, jaccard, shingles_called};
 use crate::config::{ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, keys};
-use crate::decide::partition::{LengthVector, Lengths};
 use crate::similarity::measure::{containment, resemblance};
 use crate::similarity::sketch::sketch;
 use crate::similarity::verify::{overlap, part_needed, rests_allow, sizes_allow, verify};
@@ -98,11 +97,6 @@ impl Method for Selected {
 
     /// Defined for [`Mod`] only: whole sketches of [`Min`] may resemble each other less than the smallest of their
     /// union do.
-    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
-        let vector = LengthVector::of(sketch.iter().copied());
-        matches!(self.selection, Mod(_)).then_some(Lengths { vector, least: self.threshold })
-    }
-
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
         match self.selection {
             Mod(_) => overlap(a, b) as u32,

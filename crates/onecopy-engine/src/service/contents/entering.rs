@@ -91,7 +91,6 @@ impl Entering<'_> {
         let Some(sketch) = self.sketch(slot)? else { return Ok(()) };
         let entry = &mut self.entries[slot as usize];
         (entry.generation, entry.since) = (newest, newest);
-        entry.partition = self.orders.home(&sketch, self.method);
         self.buffers.entered.insert(slot);
         self.post(slot, &sketch, newest, winner)
     }

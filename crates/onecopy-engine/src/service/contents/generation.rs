@@ -1,4 +1,4 @@
-//! Generations: the orders in which keys are chosen, and the partitions in which contents are searched.
+//! Generations: the orders in which keys are chosen.
 //!
 //! Two similar pages share a key only if one order of shingles chose the keys of both. A good order puts rare shingles
 //! first, but rarity is unknown before there are pages. So an order is frozen each time the collection has grown by
@@ -6,11 +6,10 @@
 //!
 //! A content keeps its order until Tier 2 gives it keys of the newest one, a few contents with every batch. A page is
 //! searched in every generation that has contents, with its keys in that generation. Usually that is one generation.
-//! Partitions are frozen with the order, for the same reason.
 
 use std::sync::Arc;
 
-use onecopy_core::{LengthVector, Lengths, Method, Partitions, Rarity, Scratch};
+use onecopy_core::{Method, Rarity, Scratch};
 use onecopy_store::{Error, Folder, Result, read_whole, write_whole};
 use std::io::ErrorKind;
 
@@ -23,28 +22,14 @@ const LEAST_BITS: u32 = 16;
 /// The file of the counters for the next order.
 const LIVE_FILE: &str = "counts";
 
-/// The number of vectors that define the partitions.
-const SAMPLE: usize = 4_096;
-/// The number of slices per dimension.
-const SLICES: [usize; 3] = [3; 3];
-
-/// A frozen order and its partitions.
-#[derive(Debug)]
-struct Generation {
-    order: Rarity,
-    partitions: Partitions,
-}
-
-/// The orders and partitions of all generations. A copy costs little.
+/// The orders of all generations. A copy costs little.
 #[derive(Clone, Debug)]
-pub(super) struct Orders(Vec<Arc<Generation>>);
+pub(super) struct Orders(Vec<Arc<Rarity>>);
 
 /// All generations, and the data for the next one.
 #[derive(Debug)]
 pub(super) struct Generations {
     orders: Orders,
-    /// A sample of the vectors of new contents.
-    sample: Vec<LengthVector>,
     /// The approximate number of contents that hold each shingle.
     live: Vec<u8>,
     /// The number of counted contents.
@@ -83,22 +68,22 @@ impl Generations {
                 .filter(|live| live.len() == 1 << live_bits)
                 .unwrap_or_default(),
         };
-        let mut frozen = vec![Arc::new(Generation::unordered())];
+        let mut frozen = vec![Arc::new(unordered())];
         let mut replaced = Vec::new();
         for number in 1..count {
-            let generation = match read_generation(folder, number) {
+            let order = match read_order(folder, number) {
                 Err(error) if is_lost(&error) => {
                     let bytes = substitute(&live, contents, tuning);
-                    let generation = Generation::from_bytes(&bytes).ok_or(error)?;
+                    let order = order_of(&bytes).ok_or(error)?;
                     replaced.push((number, bytes));
-                    generation
+                    order
                 }
                 read => read?,
             };
-            frozen.push(Arc::new(generation));
+            frozen.push(Arc::new(order));
         }
         let orders = Orders(frozen);
-        Ok(Generations { orders, sample: Vec::new(), live, counted: contents, due, replaced, tuning })
+        Ok(Generations { orders, live, counted: contents, due, replaced, tuning })
     }
 
     /// The generations whose order was damaged or missing. Any order serves, if all keys are chosen in it again.
@@ -111,7 +96,7 @@ impl Generations {
         self.replaced.iter().try_for_each(|(number, bytes)| write_whole(folder, &order_file(*number), bytes))
     }
 
-    /// The orders and partitions of all generations.
+    /// The orders of all generations.
     pub(super) fn orders(&self) -> &Orders {
         &self.orders
     }
@@ -119,18 +104,12 @@ impl Generations {
     /// Frees the orders of generations before this one. No content may have keys of them, so nobody searches in them.
     pub(super) fn release_before(&mut self, generation: u32) {
         for order in self.orders.0.iter_mut().take(generation as usize) {
-            *order = Arc::new(Generation::unordered());
+            *order = Arc::new(unordered());
         }
     }
 
     /// Counts the shingles of a new content.
-    pub(super) fn count(&mut self, sketch: &[u64], method: &dyn Method) {
-        if let Some(lengths) = method.lengths(sketch) {
-            match self.sample.len() {
-                SAMPLE => self.sample[self.counted as usize % SAMPLE] = lengths.vector,
-                _ => self.sample.push(lengths.vector),
-            }
-        }
+    pub(super) fn count(&mut self, sketch: &[u64]) {
         if self.due == u64::MAX {
             return;
         }
@@ -142,14 +121,13 @@ impl Generations {
     }
 
     /// Begins a generation if one is due. It is durable before it is used.
-    pub(super) fn renew(&mut self, folder: &dyn Folder, method: &dyn Method, contents: u64) -> Result<bool> {
+    pub(super) fn renew(&mut self, folder: &dyn Folder, contents: u64) -> Result<bool> {
         if contents < self.due || self.live.is_empty() {
             return Ok(false);
         }
-        let partitions = Partitions::new(&self.sample, method.threshold(), &SLICES);
-        let bytes = Generation::to_bytes(&frozen(&self.live, bits(contents, self.tuning)), &partitions);
+        let bytes = to_bytes(&frozen(&self.live, bits(contents, self.tuning)));
         write_whole(folder, &order_file(self.orders.len()), &bytes)?;
-        self.orders.0.extend(Generation::from_bytes(&bytes).map(Arc::new));
+        self.orders.0.extend(order_of(&bytes).map(Arc::new));
         self.due = self.due.saturating_mul(self.tuning.growth);
         self.save(folder)?;
         Ok(true)
@@ -174,28 +152,7 @@ impl Orders {
 
     /// The order in which a generation chooses keys.
     pub(super) fn order(&self, generation: u32) -> KeyOrder<'_> {
-        KeyOrder { generation, rarity: &self.0[generation as usize].order }
-    }
-
-    /// The home partition of a sketch in the newest generation.
-    pub(super) fn home(&self, sketch: &[u64], method: &dyn Method) -> u16 {
-        let partitions = self.0.last().map(|generation| &generation.partitions);
-        let lengths = method.lengths(sketch);
-        partitions.zip(lengths).map_or(0, |(partitions, lengths)| partitions.home(&lengths.vector))
-    }
-
-    /// The number of partitions of the newest generation.
-    pub(super) fn partitions(&self) -> u64 {
-        self.0.last().map_or(1, |generation| generation.partitions.count() as u64)
-    }
-
-    /// The partitions of a generation that may hold pages similar to `lengths`, ascending. `None` for all.
-    pub(super) fn reached(&self, generation: u32, lengths: Option<&Lengths>) -> Option<Vec<u16>> {
-        let partitions = &self.0[generation as usize].partitions;
-        let lengths = lengths.filter(|_| partitions.count() > 1)?;
-        let mut reached = Vec::new();
-        partitions.reached(lengths, &mut reached);
-        Some(reached)
+        KeyOrder { generation, rarity: &self.0[generation as usize] }
     }
 }
 
@@ -215,39 +172,29 @@ impl KeyOrder<'_> {
     }
 }
 
-impl Generation {
-    /// An order in which all shingles are equally rare, and one partition.
-    fn unordered() -> Generation {
-        Generation { order: Rarity::new(vec![UNSEEN]), partitions: Partitions::whole() }
-    }
-
-    /// The first eight bytes are unused: version 0.1 had a factor there.
-    fn to_bytes(counters: &[u8], partitions: &Partitions) -> Vec<u8> {
-        let numbers = partitions.to_numbers();
-        let mut bytes = vec![0; 8];
-        bytes.extend((numbers.len() as u32).to_le_bytes());
-        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        bytes.extend(counters);
-        bytes
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Generation> {
-        let (_, rest) = bytes.split_first_chunk::<8>()?;
-        let (count, rest) = rest.split_first_chunk::<4>()?;
-        let (numbers, counters) = rest.split_at_checked(u32::from_le_bytes(*count) as usize * 4)?;
-        let (numbers, _) = numbers.as_chunks::<4>();
-        let numbers: Vec<u32> = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
-        let partitions = Partitions::from_numbers(&numbers)?;
-        let order = counters.len().is_power_of_two().then(|| Rarity::new(counters.to_vec()))?;
-        Some(Generation { order, partitions })
-    }
+/// An order in which all shingles are equally rare.
+fn unordered() -> Rarity {
+    Rarity::new(vec![UNSEEN])
 }
 
-fn read_generation(folder: &dyn Folder, number: u32) -> Result<Generation> {
+/// Numbers of earlier versions that stand before the counters: a factor, and how many numbers of partitions follow.
+const BEFORE: usize = 8;
+
+fn to_bytes(counters: &[u8]) -> Vec<u8> {
+    [&[0; BEFORE + 4][..], counters].concat()
+}
+
+fn order_of(bytes: &[u8]) -> Option<Rarity> {
+    let (count, rest) = bytes.get(BEFORE..)?.split_first_chunk::<4>()?;
+    let counters = rest.get(u32::from_le_bytes(*count) as usize * 4..)?;
+    counters.len().is_power_of_two().then(|| Rarity::new(counters.to_vec()))
+}
+
+fn read_order(folder: &dyn Folder, number: u32) -> Result<Rarity> {
     let file = order_file(number);
     let bytes = read_whole(folder, &file)?;
     let what = "it is not an order of shingles".to_owned();
-    Generation::from_bytes(&bytes).ok_or(Error::Damaged { file, offset: 0, what })
+    order_of(&bytes).ok_or(Error::Damaged { file, offset: 0, what })
 }
 
 fn is_lost(error: &Error) -> bool {
@@ -257,10 +204,10 @@ fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// The order that would be frozen now, in one partition.
+/// The order that would be frozen now.
 fn substitute(live: &[u8], contents: u64, tuning: Tuning) -> Vec<u8> {
     let counters = if live.is_empty() { vec![UNSEEN] } else { frozen(live, bits(contents, tuning)) };
-    Generation::to_bytes(&counters, &Partitions::whole())
+    to_bytes(&counters)
 }
 
 /// How many counters a frozen order has: two to this power.

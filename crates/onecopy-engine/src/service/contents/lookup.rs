@@ -8,7 +8,6 @@ use onecopy_store::PostingsView;
 
 use super::entering::Entering;
 use super::search::{KeySearch, SearchBuffers, each_once};
-use super::totals::Visits;
 use crate::error::{Error, Result};
 
 /// More than the rounding errors of a few additions of numbers up to one.
@@ -21,7 +20,6 @@ pub(super) struct GraphLookup<'a> {
     pub view: PostingsView,
     /// The oldest generation that has contents.
     pub oldest: u32,
-    pub visits: &'a Visits,
     pub compared: &'a mut u64,
     /// The hits before the edit, of contents that were searched for already.
     pub known: HashMap<Slot, Vec<Hit>>,
@@ -39,8 +37,8 @@ impl GraphLookup<'_> {
             return Ok(known.clone());
         }
         let Entering { entries, orders, method, .. } = &self.entering;
-        let (postings, oldest, visits) = (&self.view, self.oldest, self.visits);
-        let search = KeySearch { entries: &**entries, postings, orders, oldest, method: *method, visits };
+        let (postings, oldest) = (&self.view, self.oldest);
+        let search = KeySearch { entries: &**entries, postings, orders, oldest, method: *method };
         // The graph is being changed, so no content is known to be alive.
         search.hits(sketch, None, &mut self.buffers)
     }
@@ -80,16 +78,7 @@ impl Lookup for GraphLookup<'_> {
             losers.clear();
             return Ok(());
         };
-        let Entering { orders, method, .. } = self.entering;
-        let lengths = method.lengths(&own);
-        let reached: Vec<Option<Vec<u16>>> =
-            (0..orders.len()).map(|generation| orders.reached(generation, lengths.as_ref())).collect();
-        let entries = &*self.entering.entries;
-        losers.retain(|(loser, _)| {
-            let entry = &entries[*loser as usize];
-            let reached = reached[entry.generation as usize].as_ref();
-            reached.is_none_or(|reached| reached.binary_search(&entry.partition).is_ok())
-        });
+        let method = self.entering.method;
         let Some(centre) = centre else { return Ok(()) };
         let Some(other) = self.entering.sketch(centre)? else { return Ok(()) };
         *self.compared += 1;

@@ -11,7 +11,6 @@ use onecopy_store::{Folder, LogReader, Look, Postings, Snapshot, Volatile};
 use super::entering::EnteringBuffers;
 use super::generation::Generations;
 use super::sketches::{Sketches, is_damage};
-use super::totals::Visits;
 use super::{ContentEntry, ContentIndex};
 use crate::error::{Error, Result};
 use crate::service::tuning::Tuning;
@@ -96,7 +95,6 @@ impl ContentIndex {
             seals: 0,
             compared: 0,
             is_torn: false,
-            visits: Arc::new(Visits::default()),
             tuning,
         }
     }

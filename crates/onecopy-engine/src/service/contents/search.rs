@@ -11,7 +11,6 @@ use onecopy_store::{PostingsView, Seeker};
 use super::ContentEntry;
 use super::generation::Orders;
 use super::sketches::Sketches;
-use super::totals::Visits;
 use crate::error::Result;
 use crate::lock::Lock;
 use crate::parallel::for_each;
@@ -35,7 +34,6 @@ pub(super) struct KeySearch<'a> {
     /// The oldest generation that has contents.
     pub oldest: u32,
     pub method: &'a dyn Method,
-    pub visits: &'a Visits,
 }
 
 /// The living contents.
@@ -110,21 +108,16 @@ impl KeySearch<'_> {
         living: Option<&LiveContents>,
         buffers: &mut SearchBuffers,
     ) -> Result<Vec<Hit>> {
-        let lengths = self.method.lengths(sketch);
         let mut hits = Vec::new();
         let (mut own, mut keys) = (std::mem::take(&mut buffers.own), std::mem::take(&mut buffers.keys));
         for generation in self.oldest..self.orders.len() {
-            let reached = self.orders.reached(generation, lengths.as_ref());
-            if generation == self.orders.newest() {
-                self.visits.count(reached.as_ref().map_or(1, Vec::len) as u64);
-            }
             own.clear();
             self.orders.order(generation).keys(sketch, self.method, &mut buffers.scratch, &mut own);
             keys.clear();
             keys.extend(own.iter().map(|(key, _)| *key));
             let size = sketch.len() as u32;
             let (key_search, own) = (self, &own[..]);
-            let mut sought = Sought { key_search, generation, reached, own, size, living, buffers, hits };
+            let mut sought = Sought { key_search, generation, own, size, living, buffers, hits };
             self.postings.find(&keys, &mut sought)?;
             hits = sought.hits;
         }
@@ -145,7 +138,6 @@ pub(super) fn each_once(hits: &mut Vec<Hit>) {
 struct Sought<'a> {
     key_search: &'a KeySearch<'a>,
     generation: u32,
-    reached: Option<Vec<u16>>,
     own: &'a [(u64, u32)],
     size: u32,
     living: Option<&'a LiveContents<'a>>,
@@ -167,8 +159,7 @@ impl Seeker for Sought<'_> {
         let own = Held { size: self.size, rest: self.own[at].1 };
         let other = Held { size: entry.size, rest };
         // A posting of an earlier generation may still stand for the losers of its content.
-        let is_there = entry.generation == self.generation
-            && self.reached.as_ref().is_none_or(|reached| reached.binary_search(&entry.partition).is_ok());
+        let is_there = entry.generation == self.generation;
         let hit = Hit { slot, may: is_there && self.key_search.method.may(own, other) };
         if self.hits.last() != Some(&hit) && self.is_wanted(hit) {
             self.hits.push(hit);

@@ -1,7 +1,6 @@
 //! Statistics over all contents.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 use onecopy_core::graph::Slot;
@@ -14,33 +13,10 @@ pub(in crate::service) struct Totals {
     /// Groups of at least two pages.
     pub groups: u64,
     pub largest_group: u64,
-    pub partitions: u64,
-    /// The average per search.
-    pub partitions_visited: f64,
     /// The size of all files of the collection.
     pub disk_bytes: u64,
     /// Orders of keys that were lost and replaced.
     pub replaced_orders: u64,
-}
-
-/// How many partitions of the last generation searches visited.
-#[derive(Debug, Default)]
-pub(super) struct Visits {
-    partitions: AtomicU64,
-    searches: AtomicU64,
-}
-
-impl Visits {
-    /// Counts a search that visited this many partitions.
-    pub(super) fn count(&self, partitions: u64) {
-        self.partitions.fetch_add(partitions, Ordering::Relaxed);
-        self.searches.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn mean(&self) -> f64 {
-        let searches = self.searches.load(Ordering::Relaxed).max(1);
-        self.partitions.load(Ordering::Relaxed) as f64 / searches as f64
-    }
 }
 
 impl ContentIndex {
@@ -91,8 +67,6 @@ impl ContentIndex {
         Totals {
             groups: groups + sizes.len() as u64,
             largest_group: sizes.into_values().fold(largest, u64::max),
-            partitions: self.generations.orders().partitions(),
-            partitions_visited: self.visits.mean(),
             disk_bytes: 0,
             replaced_orders: self.generations.replaced().len() as u64,
         }

@@ -1,7 +1,6 @@
 //! A search that never waits for Tier 2: over the postings and tables of the last batch.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use onecopy_core::Method;
 use onecopy_core::graph::{Hit, Slot};
@@ -10,7 +9,6 @@ use onecopy_store::{Look, PostingsView, Snapshot};
 use super::ContentEntry;
 use super::generation::Orders;
 use super::search::{Entries, KeySearch, SearchBuffers};
-use super::totals::Visits;
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 
@@ -21,7 +19,6 @@ pub(in crate::service) struct SearchView {
     pub(super) orders: Orders,
     /// The oldest generation that has contents.
     pub(super) oldest: u32,
-    pub(super) visits: Arc<Visits>,
 }
 
 impl SearchView {
@@ -33,8 +30,8 @@ impl SearchView {
         method: &dyn Method,
     ) -> Result<Vec<Hit>> {
         let entries = SnapshotEntries { snapshot, read: Lock::default(), failed: Lock::default() };
-        let SearchView { postings, orders, oldest, visits } = self;
-        let search = KeySearch { entries: &entries, postings, orders, oldest: *oldest, method, visits };
+        let SearchView { postings, orders, oldest } = self;
+        let search = KeySearch { entries: &entries, postings, orders, oldest: *oldest, method };
         let hits = search.hits(sketch, None, &mut SearchBuffers::default())?;
         entries.failed.into_inner().map_or(Ok(hits), Err)
     }

@@ -1,6 +1,6 @@
 //! A method that panics on some pages, as a defect would.
 
-use onecopy_core::{Held, Lengths, LooksAt, Method, Rarity, Scratch, Subject};
+use onecopy_core::{Held, LooksAt, Method, Rarity, Scratch, Subject};
 
 use super::*;
 use crate::service::collection::Collection;
@@ -53,10 +53,6 @@ impl Method for Fragile {
 
     fn least_rest(&self, size: u32) -> u32 {
         self.method.least_rest(size)
-    }
-
-    fn lengths(&self, sketch: &[u64]) -> Option<Lengths> {
-        self.method.lengths(sketch)
     }
 
     fn verify(&self, a: &[u64], b: &[u64]) -> Option<u32> {

@@ -85,7 +85,7 @@ impl Settler<'_> {
     fn place(&mut self, rows: &mut TouchedPages, sketched: Vec<Sketched>) -> Result<()> {
         for Sketched { slot, sketch } in sketched {
             if let Some(row) = rows.batch.content(slot)? {
-                self.contents.place(slot, &row, sketch, self.method);
+                self.contents.place(slot, &row, sketch);
             }
         }
         Ok(())
@@ -117,7 +117,6 @@ impl Settler<'_> {
             heads.born += 1;
             row.born = heads.born;
             row.generation = self.contents.generation();
-            row.partition = self.contents.home(&sketch, self.method);
             batch.set_content(slot, &row)?;
             self.contents.rekey(slot, &row, &sketch, (self.method, &mut buffers))?;
         }
@@ -157,7 +156,7 @@ impl Settler<'_> {
             (row.winner, row.score, row.group) = now;
             if entered.contains(&slot) {
                 heads.born += 1;
-                (row.born, row.generation, row.partition) = (heads.born, entry.generation, entry.partition);
+                (row.born, row.generation) = (heads.born, entry.generation);
                 self.contents.set_born(slot, heads.born);
             }
             if row != before {

@@ -54,7 +54,7 @@ pub(super) fn settle(collection: &Collection, work: &BatchWork) -> Result<Commit
     let ahead = commit(collection, writing, &contents)?;
     contents.take_ahead(ahead);
     let compared_pairs = contents.compared;
-    contents.tend(&*collection.folder, method, outcome.heads.born)?;
+    contents.tend(&*collection.folder, outcome.heads.born)?;
     contents.is_torn = false;
     collection.renew_snapshot(Some(search))?;
     drop(contents);

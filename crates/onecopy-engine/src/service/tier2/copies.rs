@@ -321,11 +321,9 @@ impl<'a> Copies<'a> {
             planned.edit.inserted.push((slot, row.rank.clone().into()));
         }
         let sketch = if is_same { None } else { self.sketch(row.at)? };
-        match &sketch {
-            Some(sketch) => row.partition = self.contents.home(sketch, self.method),
+        if sketch.is_none() && !is_same {
             // The cached sketch is outdated.
-            None if !is_same => self.contents.sketches().forget(slot),
-            None => {}
+            self.contents.sketches().forget(slot);
         }
         planned.sketched.push(Sketched { slot, sketch });
         if before.as_ref().is_some_and(|before| before.best != row.best) {
