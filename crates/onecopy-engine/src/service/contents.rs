@@ -6,6 +6,7 @@
 mod centre;
 mod entering;
 mod generation;
+mod hits;
 mod lookup;
 mod open;
 mod search;

@@ -60,7 +60,8 @@ pub(super) fn picture(title: &str, curves: &[Curve], published: (f64, f64)) -> S
     let _ = writeln!(
         body,
         "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\" fill=\"none\" stroke=\"#000\" stroke-width=\"2\"/>\n\
-         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">published: {}</text>",
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" stroke=\"#fff\" stroke-width=\"4\" \
+         paint-order=\"stroke\">published: {}</text>",
         x - 10.0,
         y + 4.0,
         published.1

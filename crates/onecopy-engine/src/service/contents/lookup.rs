@@ -7,7 +7,8 @@ use onecopy_core::{Held, Method};
 use onecopy_store::PostingsView;
 
 use super::entering::Entering;
-use super::search::{KeySearch, SearchBuffers, each_once};
+use super::hits::each_once;
+use super::search::{KeySearch, SearchBuffers};
 use crate::error::{Error, Result};
 
 /// More than the rounding errors of a few additions of numbers up to one.
@@ -48,13 +49,17 @@ impl GraphLookup<'_> {
         let newest = self.entering.orders.newest();
         let own = self.entering.keys(sketch, newest).to_vec();
         let keys: Vec<u64> = own.iter().map(|(key, _)| *key).collect();
-        let (entries, method) = (&*self.entering.entries, self.method());
+        let (entries, method) = (&*self.entering.entries, self.entering.method);
+        let latest = &mut self.buffers.hits;
         let mut found = |at: usize, slot: u32, rest: u32| {
             let size = sketch.len() as u32;
-            let other = Held { size: entries[slot as usize].size, rest };
-            hits.push(Hit { slot, may: method.may(Held { size, rest: own[at].1 }, other) });
+            if latest.is_open(slot) {
+                let other = Held { size: entries[slot as usize].size, rest };
+                latest.add(Hit { slot, may: method.may(Held { size, rest: own[at].1 }, other) });
+            }
         };
         self.entering.postings.find_latest(&keys, &mut found);
+        hits.append(&mut self.buffers.hits.take());
     }
 }
 

@@ -10,6 +10,7 @@ use onecopy_store::{PostingsView, Seeker};
 
 use super::ContentEntry;
 use super::generation::Orders;
+use super::hits::Hits;
 use super::sketches::Sketches;
 use crate::error::Result;
 use crate::lock::Lock;
@@ -52,6 +53,8 @@ pub(super) struct SearchBuffers {
     keys: Vec<u64>,
     theirs: Vec<(u64, u32)>,
     buffer: Vec<u8>,
+    /// What the search under way found.
+    pub hits: Hits,
     /// Sketches that were read.
     pub read: Vec<(Slot, Arc<[u64]>)>,
 }
@@ -108,7 +111,8 @@ impl KeySearch<'_> {
         living: Option<&LiveContents>,
         buffers: &mut SearchBuffers,
     ) -> Result<Vec<Hit>> {
-        let mut hits = Vec::new();
+        // A search that failed leaves something.
+        buffers.hits.take();
         let (mut own, mut keys) = (std::mem::take(&mut buffers.own), std::mem::take(&mut buffers.keys));
         for generation in self.oldest..self.orders.len() {
             own.clear();
@@ -117,21 +121,12 @@ impl KeySearch<'_> {
             keys.extend(own.iter().map(|(key, _)| *key));
             let size = sketch.len() as u32;
             let (key_search, own) = (self, &own[..]);
-            let mut sought = Sought { key_search, generation, own, size, living, buffers, hits };
+            let mut sought = Sought { key_search, generation, own, size, living, buffers };
             self.postings.find(&keys, &mut sought)?;
-            hits = sought.hits;
         }
         (buffers.own, buffers.keys) = (own, keys);
-        each_once(&mut hits);
-        hits.shrink_to_fit();
-        Ok(hits)
+        Ok(buffers.hits.take())
     }
-}
-
-/// Leaves each content once. It may be alike if one of its keys says so.
-pub(super) fn each_once(hits: &mut Vec<Hit>) {
-    hits.sort_unstable_by_key(|hit| (hit.slot, !hit.may));
-    hits.dedup_by_key(|hit| hit.slot);
 }
 
 /// A search in one generation.
@@ -142,7 +137,6 @@ struct Sought<'a> {
     size: u32,
     living: Option<&'a LiveContents<'a>>,
     buffers: &'a mut SearchBuffers,
-    hits: Vec<Hit>,
 }
 
 impl Sought<'_> {
@@ -155,14 +149,17 @@ impl Sought<'_> {
 
 impl Seeker for Sought<'_> {
     fn found(&mut self, at: usize, slot: u32, rest: u32) {
+        if !self.buffers.hits.is_open(slot) {
+            return;
+        }
         let Some(entry) = self.key_search.entries.entry(slot) else { return };
         let own = Held { size: self.size, rest: self.own[at].1 };
         let other = Held { size: entry.size, rest };
         // A posting of an earlier generation may still stand for the losers of its content.
         let is_there = entry.generation == self.generation;
         let hit = Hit { slot, may: is_there && self.key_search.method.may(own, other) };
-        if self.hits.last() != Some(&hit) && self.is_wanted(hit) {
-            self.hits.push(hit);
+        if self.is_wanted(hit) {
+            self.buffers.hits.add(hit);
         }
     }
 

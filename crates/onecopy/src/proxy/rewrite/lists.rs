@@ -1,4 +1,4 @@
-//! The lists of hits in an answer, and the fields of each hit, in one pass over the text.
+//! The lists of hits in an answer, and the fields of each hit, read in one pass.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
