@@ -76,6 +76,24 @@ impl Method for Fragile {
     }
 }
 
+/// Accepts a change. While Tier 2 looks for the page that makes it fail, changes are refused.
+pub(super) fn accept(service: &Service, action: Action) -> std::result::Result<Accepted, Refusal> {
+    retried(|| service.accept(&[action]).swap_remove(0))
+}
+
+/// Does something again until Tier 2 does not fail.
+pub(super) fn retried<T>(
+    change: impl Fn() -> std::result::Result<T, Refusal>,
+) -> std::result::Result<T, Refusal> {
+    let begun = std::time::Instant::now();
+    loop {
+        match change() {
+            Err(Refusal::Broken(_)) if begun.elapsed() < WAIT => std::thread::sleep(Duration::from_millis(1)),
+            outcome => return outcome,
+        }
+    }
+}
+
 /// The shingle that only pages with `POISON` have.
 fn poison(method: &dyn Method) -> u64 {
     let mut canonical = onecopy_core::Canonical::default();
