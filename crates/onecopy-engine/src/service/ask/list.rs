@@ -37,7 +37,7 @@ pub struct PageFilter {
     pub changed_since: Option<u64>,
 }
 
-/// What is known of pages, by name.
+/// Facts about pages, by name.
 type Named<'a, T> = Peekable<Box<dyn Iterator<Item = Result<(String, T)>> + 'a>>;
 
 /// The pages of the tables, the quarantined ones, and those of the queue, by name.
@@ -151,7 +151,7 @@ fn next_name<'n, T>(pages: &'n mut Named<T>) -> Option<&'n str> {
     pages.peek().map(|found| found.as_ref().map_or("", |(name, _)| name))
 }
 
-/// What is known of a page, if it is the next one.
+/// The fact about a page, if it is the next one.
 fn take<T>(pages: &mut Named<T>, page: &str) -> Result<Option<T>> {
     let found = pages.next_if(|found| found.as_ref().map_or(true, |(name, _)| name == page));
     Ok(found.transpose()?.map(|(_, known)| known))

@@ -1,4 +1,4 @@
-//! What is stored of a page whose last change was rejected.
+//! The stored form of a page whose last change was rejected.
 
 use onecopy_store::Look;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub(in crate::service) struct Quarantined {
     pub traits: RejectedTraits,
 }
 
-/// What else is known of the rejected change. Collections of earlier programs lack it.
+/// Traits of the rejected change. Collections of earlier programs lack it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::service) struct RejectedTraits {

@@ -56,6 +56,24 @@ fn a_change_that_panics_is_rejected_and_the_others_are_settled() {
     assert!(status[1].is_none());
 }
 
+#[test]
+fn a_collection_is_closed_while_a_batch_fails() {
+    let disk = Volatile::new();
+    // Tier 2 waits after its first failure, until the collection is closed.
+    let tuning = Tuning { retry_pause: WAIT, ..Tuning::small() };
+    let service = fragile::open_tuned(&disk, &usual(), tuning);
+    put_text(&service, 0, POISON);
+    let begun = std::time::Instant::now();
+    while service.ready().is_ok() {
+        assert!(begun.elapsed() < WAIT, "{:?}", service.stats());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    service.close().unwrap();
+    let service = open_fragile(&disk, &usual());
+    assert!(service.drain(WAIT));
+    assert_eq!(service.stats().quarantined, 1);
+}
+
 /// The page of a list with this name.
 fn listed(service: &Service, filter: PageFilter, page: &str) -> Option<ListedPage> {
     let pages = listing::all(service, &filter, 2).0;

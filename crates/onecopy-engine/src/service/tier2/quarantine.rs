@@ -3,8 +3,8 @@
 //! It may be that the page causes a panic, or that a row which it needs is damaged. One such change must not stop all
 //! others: it is rejected with the reason, durably. The page stays as it was before. Its next change is tried again.
 //!
-//! A page whose first change was rejected has no row. What is stored of the rejection stands in for it: pages are listed,
-//! found and deleted by it, and its entry in the feed stays as long as it does.
+//! A page whose first change was rejected has no row. The stored rejection stands in for it: pages are listed, found and
+//! deleted by it, and its entry in the feed stays as long as it does.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::service::status::{Quarantined, RejectedTraits, Status, StatusKind, na
 pub(super) struct Released {
     /// Those that were settled before. The feed has to say again what they are.
     pub pages: BTreeSet<PageNumber>,
-    /// What is known of those that never were.
+    /// Those that never were, each as a version without words.
     pub unsettled: Vec<Logged>,
 }
 
@@ -35,14 +35,10 @@ pub(super) fn reject(collection: &Collection, logged: &Logged, why: &str) -> Res
     let mut batch = writing.batch()?;
     let mut heads = batch.heads()?;
     let Version { name, url, language, .. } = &logged.version;
-    forget(&mut batch, name)?;
     let reason = format!("its last change could not be settled: {why}");
     let status = Status { reason: Some(reason), ..Status::bare(name_of(name), StatusKind::Rejected) };
-    heads.feed += 1;
-    let bytes = serde_json::to_vec(&status).expect("a status is JSON");
-    batch.add_change(heads.feed, FeedSubject::Rejected, &bytes)?;
-    let traits = RejectedTraits { url: url.clone(), language: *language, changed: Some(heads.feed) };
-    batch.set_quarantined(name, Some(&Quarantined { status, traits }.to_bytes()))?;
+    let traits = RejectedTraits { url: url.clone(), language: *language, changed: None };
+    note(&mut batch, Quarantined { status, traits }, &mut heads)?;
     let end = logged.place.end();
     (heads.settled, heads.settled_to) = (logged.version.accepted, (end.segment, end.offset));
     batch.set_heads(&heads)?;
@@ -50,6 +46,29 @@ pub(super) fn reject(collection: &Collection, logged: &Logged, why: &str) -> Res
     writing.commit()?;
     collection.renew_snapshot(None)?;
     Ok(heads)
+}
+
+/// Rejects what was rejected in the collection from which this one was made.
+pub(in crate::service) fn reject_again(collection: &Collection, rejected: Vec<Quarantined>) -> Result<()> {
+    let writing = collection.begin()?;
+    let mut batch = writing.batch()?;
+    let mut heads = batch.heads()?;
+    rejected.into_iter().try_for_each(|page| note(&mut batch, page, &mut heads))?;
+    batch.set_heads(&heads)?;
+    drop(batch);
+    writing.commit()?;
+    collection.renew_snapshot(None)
+}
+
+/// Stores that the last change of a page was rejected, and adds it to the feed.
+fn note(batch: &mut Batch, mut page: Quarantined, heads: &mut Heads) -> Result<()> {
+    let name = page.status.page.get().to_owned();
+    forget(batch, &name)?;
+    heads.feed += 1;
+    let bytes = serde_json::to_vec(&page.status).expect("a status is JSON");
+    batch.add_change(heads.feed, FeedSubject::Rejected, &bytes)?;
+    page.traits.changed = Some(heads.feed);
+    Ok(batch.set_quarantined(&name, Some(&page.to_bytes()))?)
 }
 
 /// Forgets that earlier changes of these pages were rejected.
@@ -75,7 +94,7 @@ pub(super) fn release(batch: &mut Batch, versions: &[Logged]) -> Result<Released
 /// Forgets that the last change of a page was rejected, in the feed, too. Returns what is known of that change.
 fn forget(batch: &mut Batch, name: &str) -> Result<Option<RejectedTraits>> {
     let Some(bytes) = batch.quarantined_status(name)? else { return Ok(None) };
-    // Who cannot be read must not be rejected for ever.
+    // A rejection that cannot be read must not block the page.
     let traits = Quarantined::from_bytes(name, &bytes).map(|page| page.traits).unwrap_or_default();
     traits.changed.map_or(Ok(()), |number| batch.remove_rejected(number))?;
     batch.set_quarantined(name, None)?;
