@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Far longer than any run of a test, even on a busy machine.
+/// Far longer than the program takes to end or to say something, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(150);
 
 /// A call of the program that has not started.
