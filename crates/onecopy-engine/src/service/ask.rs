@@ -14,7 +14,7 @@ use onecopy_store::{Deed, Look, PageRow, Snapshot};
 use super::collection::Collection;
 use super::contents::{read_sketch, unless_damaged};
 use super::queue::WaitingChange;
-use super::status::{Answer, Refusal, Stats, Status, StatusKind, View, name_of};
+use super::status::{Answer, Quarantined, Refusal, Stats, Status, StatusKind, View, name_of};
 use super::{Action, PageName};
 use crate::error::{Error, Result};
 use alike::Alike;
@@ -48,8 +48,8 @@ fn status_of(
             Some(pending) => return Ok(Some(pending.status)),
             None => {}
         }
-        if let Some(status) = quarantined(snapshot, &name)? {
-            return Ok(Some(status));
+        if let Some(rejected) = Quarantined::of(snapshot, &name)? {
+            return Ok(Some(rejected.status));
         }
         let Some(number) = snapshot.page_number(&name)? else { continue };
         let Some(row) = Look::page(snapshot, number)? else { continue };
@@ -63,13 +63,6 @@ fn status_of(
         return Ok(Some(status));
     }
     Ok(None)
-}
-
-/// The status of a page whose last change was rejected.
-fn quarantined(snapshot: &Snapshot, name: &str) -> Result<Option<Status>> {
-    let Some(bytes) = snapshot.quarantined_status(name)? else { return Ok(None) };
-    let broken = |error| Error::Broken { reason: format!("the status of {name} cannot be read: {error}") };
-    serde_json::from_slice(&bytes).map(Some).map_err(broken)
 }
 
 /// Compares a loser with its winner again. Returns whether they are alike.

@@ -302,7 +302,12 @@ impl Collection {
             return Ok(());
         }
         let born = self.snapshot().heads()?.born;
-        let mut contents = self.write_contents()?;
+        let mut contents = self.contents.write();
+        if contents.is_torn {
+            // A batch failed. The next start reads everything again, from the tables and the log.
+            contents.halt();
+            return Ok(());
+        }
         contents.close(&*self.folder, born)
     }
 }

@@ -65,6 +65,23 @@ impl ContentEntry {
     }
 }
 
+/// Which postings of a content are of use. A merge has a copy for each content, so it is small.
+#[derive(Clone, Copy)]
+struct Entered {
+    born: u64,
+    since: u32,
+    generation: u32,
+}
+
+impl Entered {
+    /// That of a content that is gone.
+    const NEVER: Entered = Entered { born: u64::MAX, since: 0, generation: 0 };
+
+    fn of(entry: &ContentEntry) -> Entered {
+        Entered { born: entry.born, since: entry.since, generation: entry.generation }
+    }
+}
+
 /// All contents of a collection.
 #[derive(Debug)]
 pub(super) struct ContentIndex {
@@ -367,13 +384,15 @@ impl ContentIndex {
     /// number is born later, and entered in a later part. A winner may have postings of earlier generations, on which
     /// losers rely.
     fn is_alive(&self) -> impl Fn(Posting, u64) -> bool + Send + 'static {
-        let live = |(slot, entry): (usize, &ContentEntry)| self.graph.get(slot as Slot).map(|_| *entry);
-        let live: Vec<Option<ContentEntry>> = self.entries.iter().enumerate().map(live).collect();
+        let entered = |(slot, entry): (usize, &ContentEntry)| {
+            self.graph.get(slot as Slot).map_or(Entered::NEVER, |_| Entered::of(entry))
+        };
+        let entered: Vec<Entered> = self.entries.iter().enumerate().map(entered).collect();
         move |posting, covered| {
-            let Some(Some(entry)) = live.get(posting.content as usize) else { return false };
-            let is_earlier =
-                || (entry.since..entry.generation).any(|earlier| may_be_of(posting.key, earlier));
-            entry.born <= covered && may_be_of(posting.key, entry.generation) || is_earlier()
+            let Entered { born, since, generation } =
+                entered.get(posting.content as usize).copied().unwrap_or(Entered::NEVER);
+            let is_earlier = || (since..generation).any(|earlier| may_be_of(posting.key, earlier));
+            born <= covered && may_be_of(posting.key, generation) || is_earlier()
         }
     }
 

@@ -1,11 +1,13 @@
 //! The answers of the service about pages, groups and itself. HTTP and the command line show the same JSON.
 
+mod quarantined;
 mod view;
 
 use onecopy_core::Kind;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+pub(super) use quarantined::{Quarantined, RejectedTraits};
 pub(super) use view::{StatusFacts, View, name_of};
 
 use super::cursor::PageCursor;

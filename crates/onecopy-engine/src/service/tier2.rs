@@ -39,6 +39,7 @@ use commit::Committed;
 
 pub(super) use batch::Logged;
 pub(super) use links::{ENDS_AT_A_PAGE, objection};
+pub(super) use quarantine::reject_again;
 pub(super) use rows::class;
 
 /// The longest time that Tier 2 waits for more changes.

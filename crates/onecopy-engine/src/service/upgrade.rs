@@ -17,6 +17,7 @@ use super::accept::accept_versions;
 use super::collection::facts::{FORMAT, Facts, RESTORING, TABLES, TAGGED_FORMAT};
 use super::import::wait_for_room;
 use super::prepare::Preparation;
+use super::tier2::reject_again;
 use super::{Opening, Service, ServiceOptions, settle};
 use crate::error::{Error, Result};
 use crate::progress::{Note, Progress, Stage};
@@ -119,6 +120,7 @@ impl Building<'_> {
         progress.advance(bytes);
         hand_over(&service, group, progress)?;
         settle(&service, progress)?;
+        reject_again(&service.collection, self.earlier.rejected()?)?;
         let pages = service.stats().pages;
         service.close()?;
         Ok(pages)

@@ -1,6 +1,6 @@
 //! Collections of every released format are upgraded, and then say what a new collection of the same pages says.
 //!
-//! `tests/formats/` has a collection of each, made by the released program from `actions.jsonl`.
+//! `tests/formats/` has a collection of each, made by the program of that time from `actions.jsonl`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use onecopy_core::FilterRules;
 use onecopy_engine::{
     Action, Error, FeedCursor, Opening, PageName, PageView, Progress, Service, ServiceOptions, Silent,
     upgrade,
@@ -39,8 +40,14 @@ fn options(folder: &Path) -> ServiceOptions {
 
 /// A new collection of the same changes, by this version.
 fn fresh() -> (TempDir, Service) {
+    fresh_with(None)
+}
+
+fn fresh_with(tags: Option<FilterRules>) -> (TempDir, Service) {
     let folder = tempdir().unwrap();
-    let service = Service::open(ServiceOptions::new(folder.path().join("pages"))).unwrap();
+    let mut options = ServiceOptions::new(folder.path().join("pages"));
+    options.tags = tags;
+    let service = Service::open(options).unwrap();
     for line in fs::read_to_string(fixtures().join("actions.jsonl")).unwrap().lines() {
         let action: BTreeMap<&str, &RawValue> = serde_json::from_str(line).unwrap();
         let (kind, what) = action.into_iter().next().unwrap();
@@ -73,12 +80,15 @@ fn told(service: &Service) -> BTreeMap<String, (Value, String)> {
     pages
 }
 
+/// A collection of format 4: with tags.
+const TAGGED: &str = "format-4-0.5.tar.zst";
+
 fn names() -> Vec<String> {
     let entries = fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = entries.filter_map(|name| name.into_string().ok()).collect();
     names.retain(|name| name.ends_with(".tar.zst"));
     names.sort();
-    assert!(names.len() >= 3, "{names:?}");
+    assert!(names.len() >= 4, "{names:?}");
     names
 }
 
@@ -88,14 +98,15 @@ fn collections_of_every_release_open_and_are_as_new_ones() {
     let expected = told(&service);
     for name in names() {
         let folder = unpacked(&name);
-        let upgraded = upgrade(&options(folder.path()), &Silent).unwrap();
         // Those before 0.4 have other answers.
-        let upgraded = upgraded.unwrap();
-        assert!(
-            upgraded.before.join("tables.redb").exists() && upgraded.before.ends_with(&name[..8]),
-            "{name}"
-        );
-        assert_eq!(upgraded.pages, expected.len() as u64);
+        let is_of_today = name == TAGGED;
+        let upgraded = upgrade(&options(folder.path()), &Silent).unwrap();
+        assert_eq!(upgraded.is_none(), is_of_today, "{name}");
+        if let Some(upgraded) = upgraded {
+            let before = upgraded.before;
+            assert!(before.join("tables.redb").exists() && before.ends_with(&name[..8]), "{name}");
+            assert_eq!(upgraded.pages, expected.len() as u64);
+        }
         let service = Service::open(options(folder.path())).unwrap();
         assert!(service.drain(WAIT));
         assert_eq!(told(&service), expected, "{name}");
@@ -104,6 +115,35 @@ fn collections_of_every_release_open_and_are_as_new_ones() {
         assert!(fed >= expected.len() - 1, "{name}: {fed}");
         assert_eq!(upgrade(&options(folder.path()), &Silent).unwrap(), None, "once is enough");
     }
+}
+
+/// The tag of every page.
+fn tags(service: &Service) -> BTreeMap<String, Option<String>> {
+    let mut tags = BTreeMap::new();
+    let each = &mut |view: PageView| {
+        tags.insert(view.status.page.get().to_owned(), view.tag);
+        Ok(())
+    };
+    service.pages(each).unwrap();
+    tags
+}
+
+#[test]
+fn a_collection_with_tags_has_those_of_a_new_one_and_takes_changes() {
+    let (_fresh, expected) = fresh_with(Some(FilterRules::default()));
+    let folder = unpacked(TAGGED);
+    let service = Service::open(options(folder.path())).unwrap();
+    assert_eq!(service.tags(), expected.tags());
+    assert_eq!(tags(&service), tags(&expected));
+    assert!(tags(&service).values().flatten().count() > 9);
+    let line = br#"{"id": "late", "text": "a page that comes after the upgrade to this program"}"#;
+    for service in [&service, &expected] {
+        service.accept(&[Action::Put(line)]).swap_remove(0).unwrap();
+        assert!(service.drain(WAIT));
+    }
+    assert!(tags(&service)["\"late\""].is_some());
+    assert_eq!((tags(&service), told(&service)), (tags(&expected), told(&expected)));
+    assert_eq!(service.check().unwrap().wrong, Vec::<String>::new());
 }
 
 /// Stops after some steps.

@@ -16,7 +16,10 @@ pub enum FeedSubject {
     Page(PageNumber),
     /// A page that is deleted.
     Deleted(PageNumber),
-    /// A page whose last change was rejected. The change before it stays in the feed, because it holds again later.
+    /// A page that is deleted, and was never settled.
+    Unsettled,
+    /// A page whose last change was rejected. The change before it stays in the feed, because it holds again later. Who
+    /// adds it has to remember its number, and to remove it once it does not hold any more.
     Rejected,
     /// A group whose pages have other winners.
     Group(u64),
@@ -42,8 +45,8 @@ impl Batch<'_> {
     /// Appends to the feed, and removes the earlier change of the subject.
     pub fn add_change(&mut self, number: u64, subject: FeedSubject, change: &[u8]) -> Result<()> {
         let group = match subject {
-            FeedSubject::Page(_) => None,
-            FeedSubject::Deleted(_) | FeedSubject::Rejected => Some(0),
+            FeedSubject::Page(_) | FeedSubject::Rejected => None,
+            FeedSubject::Deleted(_) | FeedSubject::Unsettled => Some(0),
             FeedSubject::Group(group) => Some(group),
         };
         // Only a group has an earlier change that expires.
@@ -51,7 +54,7 @@ impl Batch<'_> {
         let earlier = match subject {
             FeedSubject::Page(page) => self.fed_pages.insert(page, number),
             FeedSubject::Deleted(page) => self.fed_pages.remove(page),
-            FeedSubject::Rejected => Ok(None),
+            FeedSubject::Unsettled | FeedSubject::Rejected => Ok(None),
             FeedSubject::Group(group) => self.fed_groups.insert(group, number),
         };
         let earlier = earlier.map_err(broken)?.map(|earlier| earlier.value());
@@ -65,6 +68,12 @@ impl Batch<'_> {
             self.set_meta(EXPIRING_BYTES, &bytes.to_le_bytes())?;
         }
         self.feed.insert(number, change).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Removes the change of a page that was rejected.
+    pub fn remove_rejected(&mut self, number: u64) -> Result<()> {
+        self.feed.remove(number).map_err(broken)?;
         Ok(())
     }
 

@@ -119,6 +119,24 @@ impl Snapshot {
         }))
     }
 
+    /// The pages from a name on whose last change was rejected, sorted by name, and their statuses.
+    pub fn quarantined_from(
+        &self,
+        from: Bound<&str>,
+    ) -> Result<impl Iterator<Item = Result<(String, Vec<u8>)>> + '_> {
+        let from = match from {
+            Bound::Unbounded => Bound::Included(keys::QUARANTINE.to_owned()),
+            named => named.map(keys::quarantined),
+        };
+        let range = (from.as_ref().map(|key| &**key), Bound::Excluded(keys::QUARANTINE_END));
+        let range = self.meta.range::<&str>(range).map_err(broken)?;
+        Ok(range.map(|entry| {
+            let (key, status) = entry.map_err(broken)?;
+            let name = key.value().strip_prefix(keys::QUARANTINE).unwrap_or_default();
+            Ok((name.to_owned(), status.value().to_vec()))
+        }))
+    }
+
     /// All witnesses.
     pub fn witnesses(&self) -> Result<impl Iterator<Item = Result<(Slot, Slot)>> + '_> {
         let range = self.witnesses.iter().map_err(broken)?;

@@ -39,7 +39,8 @@ fn run(plan: &Plan) {
             if begun.elapsed() > plan.length && rounds >= Incident::ALL.len() {
                 break;
             }
-            println!("{:>5} s: {incident:?}", begun.elapsed().as_secs());
+            let (seconds, acknowledged) = (begun.elapsed().as_secs(), world.tally.acknowledged);
+            println!("{seconds:>5} s: {incident:?}, {acknowledged} changes acknowledged before");
             folder = incident.happen(&mut world, folder);
             folder = world.verify(folder);
             rounds += 1;

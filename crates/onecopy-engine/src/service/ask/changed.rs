@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use onecopy_store::{Look, Snapshot};
 
-use super::{feed, groups, quarantined};
+use super::{feed, groups};
 use crate::error::{Error, Result};
 use crate::service::PageName;
 use crate::service::collection::Collection;
-use crate::service::status::{FeedEntry, Refusal, Status, StatusKind, View, name_of};
+use crate::service::status::{FeedEntry, Quarantined, Refusal, Status, StatusKind, View, name_of};
 use feed::FeedCursor;
 
 /// Pages that changed, and where the next ones are.
@@ -78,6 +78,6 @@ fn present(collection: &Collection, snapshot: &Snapshot, name: &str) -> Result<S
     {
         return View { facts: snapshot, method: collection.method() }.status(number, &row);
     }
-    let rejected = quarantined(snapshot, name)?;
+    let rejected = Quarantined::of(snapshot, name)?.map(|rejected| rejected.status);
     Ok(rejected.unwrap_or_else(|| Status::bare(name_of(name), StatusKind::Dead)))
 }

@@ -1,22 +1,21 @@
 //! Lists pages by name, some at a time.
 //!
-//! A page has one name as long as it exists, and is in the tables or in the queue. So a reader that continues after the
-//! last name gets each page once, whatever changes meanwhile.
+//! A page has one name as long as it exists, and is in the tables, in the queue or quarantined. So a reader that continues
+//! after the last name gets each page once, whatever changes meanwhile.
 
 use std::iter::Peekable;
 use std::ops::Bound;
-use std::vec::IntoIter;
 
 use onecopy_core::{Language, host};
 use onecopy_store::{Deed, Look, PageNumber, PageRow, Snapshot};
 
-use super::{groups, quarantined};
+use super::groups;
 use crate::error::Result;
 use crate::service::collection::Collection;
 use crate::service::contents::{read_version, unless_damaged};
 use crate::service::cursor::PageCursor;
 use crate::service::queue::WaitingChange;
-use crate::service::status::{ListedPage, PageList, Status, StatusKind, View};
+use crate::service::status::{ListedPage, PageList, Quarantined, Status, StatusKind, View};
 
 /// The least waiting changes that one list takes from the queue.
 const WAITING: usize = 1_000;
@@ -30,7 +29,7 @@ pub struct PageFilter {
     pub host: Option<String>,
     /// The page has this status.
     pub status: Option<StatusKind>,
-    /// The page is in this group. Changes that wait are not considered then.
+    /// The page is in this group. Changes that wait or were rejected are not considered then.
     pub group: Option<u64>,
     /// The compared text has this language.
     pub language: Option<Language>,
@@ -38,18 +37,21 @@ pub struct PageFilter {
     pub changed_since: Option<u64>,
 }
 
-type Names<'a> = Box<dyn Iterator<Item = Result<(String, PageNumber)>> + 'a>;
+/// Facts about pages, by name.
+type Named<'a, T> = Peekable<Box<dyn Iterator<Item = Result<(String, T)>> + 'a>>;
 
-/// The pages of the tables and of the queue, by name.
+/// The pages of the tables, the quarantined ones, and those of the queue, by name.
 struct Merged<'a> {
-    names: Peekable<Names<'a>>,
-    waiting: Peekable<IntoIter<(String, WaitingChange)>>,
+    numbers: Named<'a, PageNumber>,
+    quarantined: Named<'a, Quarantined>,
+    waiting: Named<'a, WaitingChange>,
 }
 
-/// A page in the tables, in the queue, or in both.
+/// A page in at least one of them.
 struct Found {
     name: String,
     page: Option<PageNumber>,
+    quarantined: Option<Quarantined>,
     change: Option<WaitingChange>,
 }
 
@@ -58,7 +60,6 @@ struct Lister<'a> {
     collection: &'a Collection,
     snapshot: &'a Snapshot,
     filter: &'a PageFilter,
-    has_quarantined: bool,
     buffer: Vec<u8>,
 }
 
@@ -78,13 +79,18 @@ pub(in crate::service) fn list(
     let known_to = waiting.last().filter(|_| waiting.len() == most).map(|(name, _)| name.clone());
     // The snapshot comes last, so that it includes changes that were settled in between.
     let snapshot = collection.snapshot();
-    let names: Names = match filter.group {
-        Some(group) => Box::new(groups::names(&snapshot, group, from, pages_to_look_at)?.into_iter().map(Ok)),
-        None => Box::new(snapshot.names_from(from)?.map(|found| Ok(found?))),
+    let mut merged = match filter.group {
+        Some(group) => {
+            let members = groups::names(&snapshot, group, from, pages_to_look_at)?;
+            Merged { numbers: named(members.into_iter().map(Ok)), quarantined: none(), waiting: none() }
+        }
+        None => Merged {
+            numbers: named(snapshot.names_from(from)?.map(|found| Ok(found?))),
+            quarantined: named(snapshot.quarantined_from(from)?.map(rejected)),
+            waiting: named(waiting.into_iter().map(Ok)),
+        },
     };
-    let mut merged = Merged { names: names.peekable(), waiting: waiting.into_iter().peekable() };
-    let has_quarantined = snapshot.quarantined()? > 0;
-    let mut lister = Lister { collection, snapshot: &snapshot, filter, has_quarantined, buffer: Vec::new() };
+    let mut lister = Lister { collection, snapshot: &snapshot, filter, buffer: Vec::new() };
     let (mut pages, mut looked_at) = (Vec::new(), 0);
     while let Some(found) = merged.next()?.filter(|found| found.name.starts_with(&first)) {
         pages.extend(lister.page(&found)?);
@@ -125,22 +131,40 @@ fn is_same_host(a: &str, b: &str) -> bool {
     bare(a) == bare(b)
 }
 
+fn named<'a, T>(pages: impl Iterator<Item = Result<(String, T)>> + 'a) -> Named<'a, T> {
+    let pages: Box<dyn Iterator<Item = _> + 'a> = Box::new(pages);
+    pages.peekable()
+}
+
+fn none<'a, T: 'a>() -> Named<'a, T> {
+    named(std::iter::empty())
+}
+
+fn rejected(found: onecopy_store::Result<(String, Vec<u8>)>) -> Result<(String, Quarantined)> {
+    let (name, bytes) = found?;
+    let page = Quarantined::from_bytes(&name, &bytes)?;
+    Ok((name, page))
+}
+
+/// The next name. An error comes before all names.
+fn next_name<'n, T>(pages: &'n mut Named<T>) -> Option<&'n str> {
+    pages.peek().map(|found| found.as_ref().map_or("", |(name, _)| name))
+}
+
+/// The fact about a page, if it is the next one.
+fn take<T>(pages: &mut Named<T>, page: &str) -> Result<Option<T>> {
+    let found = pages.next_if(|found| found.as_ref().map_or(true, |(name, _)| name == page));
+    Ok(found.transpose()?.map(|(_, known)| known))
+}
+
 impl Merged<'_> {
     fn next(&mut self) -> Result<Option<Found>> {
-        let waiting = self.waiting.peek().map(|(name, _)| &**name);
-        let order = match (self.names.peek(), waiting) {
-            (Some(Ok((name, _))), Some(waiting)) => (**name).cmp(waiting),
-            (Some(_), _) => std::cmp::Ordering::Less,
-            (None, _) => std::cmp::Ordering::Greater,
-        };
-        let named = if order.is_le() { self.names.next().transpose()? } else { None };
-        let change = if order.is_ge() { self.waiting.next() } else { None };
-        let page = named.as_ref().map(|(_, page)| *page);
-        let (name, change) = match change {
-            Some((name, change)) => (Some(name), Some(change)),
-            None => (named.map(|(name, _)| name), None),
-        };
-        Ok(name.map(|name| Found { name, page, change }))
+        let Merged { numbers, quarantined, waiting } = self;
+        let names = [next_name(numbers), next_name(quarantined), next_name(waiting)];
+        let Some(name) = names.into_iter().flatten().min().map(str::to_owned) else { return Ok(None) };
+        let (page, quarantined) = (take(numbers, &name)?, take(quarantined, &name)?);
+        let change = take(waiting, &name)?;
+        Ok(Some(Found { name, page, quarantined, change }))
     }
 }
 
@@ -148,12 +172,14 @@ impl Lister<'_> {
     /// A page as it is listed; `None` if it is not.
     fn page(&mut self, found: &Found) -> Result<Option<ListedPage>> {
         let row = found.page.map(|page| Look::page(self.snapshot, page)).transpose()?.flatten();
-        let is_there = found.change.as_ref().map_or(row.is_some(), |change| change.deed != Deed::Delete);
+        let is_known = row.is_some() || found.quarantined.is_some();
+        let is_there = found.change.as_ref().map_or(is_known, |change| change.deed != Deed::Delete);
         if !is_there {
             return Ok(None);
         }
         let (url, language) = self.address(found, row.as_ref())?;
-        let changed = found.page.map(|page| self.snapshot.fed_page(page)).transpose()?.flatten();
+        let fed = found.page.map(|page| self.snapshot.fed_page(page)).transpose()?.flatten();
+        let changed = fed.max(found.quarantined.as_ref().and_then(|page| page.traits.changed));
         if !self.filter.allows(&url, language, changed) {
             return Ok(None);
         }
@@ -163,23 +189,21 @@ impl Lister<'_> {
         Ok(status.map(|status| ListedPage { status, url, language, changed }))
     }
 
-    /// The address and the number of the language of the last version.
+    /// The address and the number of the language of the last version, and of a rejected one if there is no other.
     fn address(&mut self, found: &Found, row: Option<&PageRow>) -> Result<(String, u8)> {
         let put = found.change.as_ref().filter(|change| change.deed == Deed::Put);
         let version = put.map(|put| read_version(&self.collection.reader, put.at, &mut self.buffer));
-        let version = version.map(unless_damaged).transpose()?.flatten();
-        let of_row = || row.map(|row| (row.url.clone(), row.language)).unwrap_or_default();
-        Ok(version.map_or_else(of_row, |version| (version.url, version.language)))
+        let version = version.map(unless_damaged).transpose()?.flatten().map(|put| (put.url, put.language));
+        let of_row = || row.map(|row| (row.url.clone(), row.language));
+        let of_rejected =
+            || found.quarantined.as_ref().map(|page| (page.traits.url.clone(), page.traits.language));
+        Ok(version.or_else(of_row).or_else(of_rejected).unwrap_or_default())
     }
 
     fn status(&self, found: &Found, row: Option<PageRow>) -> Result<Option<Status>> {
-        if let Some(change) = &found.change {
-            return Ok(Some(change.status.clone()));
-        }
-        if self.has_quarantined
-            && let Some(status) = quarantined(self.snapshot, &found.name)?
-        {
-            return Ok(Some(status));
+        let told = found.change.as_ref().map(|change| &change.status);
+        if let Some(status) = told.or(found.quarantined.as_ref().map(|page| &page.status)) {
+            return Ok(Some(status.clone()));
         }
         let view = View { facts: self.snapshot, method: self.collection.method() };
         found.page.zip(row).map(|(page, row)| view.status(page, &row)).transpose()

@@ -1,6 +1,6 @@
 //! Lists of pages: each page once whatever changes meanwhile, filters, records, and deleting what a filter selects.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use onecopy_core::Language;
@@ -8,7 +8,7 @@ use onecopy_core::Language;
 use super::*;
 
 /// All pages that a filter selects, `limit` at a time. Also the number of lists.
-fn all(service: &Service, filter: &PageFilter, limit: usize) -> (Vec<ListedPage>, usize) {
+pub(super) fn all(service: &Service, filter: &PageFilter, limit: usize) -> (Vec<ListedPage>, usize) {
     let (mut pages, mut after) = (Vec::new(), None);
     for lists in 1..10_000 {
         let list = service.list(filter, after.as_ref(), limit).unwrap();
@@ -31,7 +31,7 @@ pub(super) fn sweep(service: &Service, prefix: &str, limit: usize) {
     let filter = PageFilter { prefix: prefix.into(), ..PageFilter::default() };
     let mut after = None;
     for _ in 0..1_000 {
-        let swept = service.sweep(&filter, after.as_ref(), limit).unwrap();
+        let swept = fragile::retried(|| service.sweep(&filter, after.as_ref(), limit)).unwrap();
         assert!(swept.deleted <= limit as u64);
         let Some(next) = swept.next else { return };
         after = Some(next);
@@ -40,12 +40,11 @@ pub(super) fn sweep(service: &Service, prefix: &str, limit: usize) {
 }
 
 /// Asserts that the list has these pages, each once, with the status that a question about it has.
-pub(super) fn assert_all_listed(service: &Service, lines: &BTreeMap<usize, String>) {
+pub(super) fn assert_all_listed(service: &Service, pages: impl Iterator<Item = usize>) {
     let (listed, _) = all(service, &PageFilter::default(), 3);
-    let alive: Vec<_> = listed.iter().filter(|page| page.status.status != StatusKind::Dead).collect();
-    let mut expected: Vec<String> = lines.keys().map(|page| json_name(*page)).collect();
-    expected.sort();
-    assert_eq!(alive.iter().map(|page| page.status.page.get()).collect::<Vec<_>>(), expected);
+    let alive: Vec<_> = listed.into_iter().filter(|page| page.status.status != StatusKind::Dead).collect();
+    let expected: BTreeSet<String> = pages.map(json_name).collect();
+    assert_eq!(names(&alive), expected.into_iter().collect::<Vec<_>>());
     for page in alive {
         let asked = service.status(&[PageName::Json(page.status.page.get())], false).unwrap().swap_remove(0);
         assert_eq!(json!(page.status), json!(asked));

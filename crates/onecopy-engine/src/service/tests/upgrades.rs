@@ -1,7 +1,7 @@
 //! Upgrades of collections that were compared by an earlier version: unsettled changes, sketches that are made again.
 
 use onecopy_core::ANSWER_VERSION;
-use onecopy_store::Disk;
+use onecopy_store::{Backend, Disk, Folder, Open, Tables};
 use tempfile::tempdir;
 
 use super::opening::{put, seen};
@@ -63,6 +63,40 @@ fn earlier_answers_are_upgraded_and_waiting_changes_are_kept() {
         assert_eq!(without_groups(seen(&service)), expected);
         assert_eq!(service.check().unwrap().wrong, Vec::<String>::new());
     }
+}
+
+#[test]
+fn rejected_pages_are_still_known_after_an_upgrade() {
+    let folder = tempdir().unwrap();
+    let data = folder.path().join("pages");
+    earlier(&data, true);
+    let options = ServiceOptions { opening: Opening::Existing, ..ServiceOptions::new(&data) };
+    // A page that was never settled, one that was, and one with another change that waits.
+    let rejected = |page: &str| {
+        let line = json!({"page": page, "status": "rejected", "reason": "why", "settled": true}).to_string();
+        status::Quarantined::from_bytes(page, line.as_bytes()).unwrap()
+    };
+    let tables = Tables::open(
+        Backend::new(Disk::open(&data).unwrap().open("tables.redb", Open::Create).unwrap()),
+        1 << 20,
+        false,
+    )
+    .unwrap();
+    let writing = tables.begin().unwrap();
+    for page in ["never", "p2", "p0"] {
+        let bytes = rejected(page).to_bytes();
+        writing.batch().unwrap().set_quarantined(&json!(page).to_string(), Some(&bytes)).unwrap();
+    }
+    writing.commit().unwrap();
+    drop(tables);
+    upgrade(&options, &Silent).unwrap().unwrap();
+    let service = Service::open(options).unwrap();
+    let status = service.status(&["never", "p2", "p0"], false).unwrap();
+    let reasons: Vec<_> = status.into_iter().map(|status| status.unwrap().reason).collect();
+    assert_eq!(reasons, [Some("why".into()), Some("why".into()), None]);
+    let told = by_feed(&service).0;
+    assert_eq!(told["\"never\""].1.status, StatusKind::Rejected);
+    assert_eq!(service.stats().quarantined, 2);
 }
 
 #[test]

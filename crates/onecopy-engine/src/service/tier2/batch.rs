@@ -52,8 +52,8 @@ impl Settler<'_> {
         mut heads: Heads,
     ) -> Result<BatchOutcome> {
         let mut rows = TouchedPages::new(batch);
-        quarantine::release(rows.batch, versions)?;
-        let changed = pages::change(&mut rows, versions, &mut heads)?;
+        let released = quarantine::release(rows.batch, versions)?;
+        let changed = pages::change(&mut rows, versions, &released.unsettled, &mut heads)?;
         let moved = links::follow(&mut rows, &changed)?;
         let sketches: HashMap<Place, Arc<[u64]>> =
             versions.iter().map(|logged| (logged.place, logged.version.sketch[..].into())).collect();
@@ -73,7 +73,9 @@ impl Settler<'_> {
         let losers = renamed.iter().flat_map(|&slot| self.contents.graph.losers_of(slot).iter().copied());
         retold.rewon.extend(losers.chain(renamed.iter().copied()));
         retold.contents.extend(touched.into_iter().chain(retold.rewon.iter().copied()));
+        retold.pages = released.pages;
         feed::tell(&mut rows, self, &retold, &mut heads)?;
+        quarantine::tell_gone(rows.batch, &released.unsettled, &mut heads)?;
         rows.write()?;
         heads.last_group = self.contents.graph.last_group();
         heads.generations = self.contents.generations();

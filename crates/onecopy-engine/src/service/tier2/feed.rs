@@ -10,9 +10,11 @@ use super::rows::TouchedPages;
 use crate::error::Result;
 use crate::service::status::{Regrouped, Status, StatusFacts, StatusKind, View, name_of};
 
-/// The contents whose pages may have another status.
+/// The pages to look at, and the contents whose pages may have another status.
 #[derive(Default)]
 pub(super) struct Retold {
+    /// Those that are told even if they are as before.
+    pub pages: BTreeSet<PageNumber>,
     pub contents: BTreeSet<Slot>,
     /// Those whose pages have another winner, another similarity to it, or another group.
     pub rewon: BTreeSet<Slot>,
@@ -27,7 +29,7 @@ pub(super) fn tell(
     heads: &mut Heads,
 ) -> Result<()> {
     let (mut regrouped, changed) = (BTreeSet::new(), rows.changed());
-    for page in concerned(rows, &retold.contents)? {
+    for page in concerned(rows, retold)? {
         let Some(row) = rows.peek(page)? else {
             if let Some(before) = rows.get(page)?.before.clone() {
                 gone(rows, page, &before, heads)?;
@@ -42,7 +44,7 @@ pub(super) fn tell(
         let is_other = status.status == StatusKind::Loser && (changed.contains(&page) || leads_to_other);
         // Who copies tags has to know of every new text.
         let is_retagged = settler.has_tags && changed.contains(&page);
-        if now != told || is_other || is_retagged {
+        if now != told || is_other || is_retagged || retold.pages.contains(&page) {
             count(heads, told, -1);
             count(heads, now, 1);
             heads.feed += 1;
@@ -74,7 +76,7 @@ fn seal(status: &Status) -> u64 {
 }
 
 /// The pages whose status may have changed.
-fn concerned(rows: &mut TouchedPages, contents: &BTreeSet<Slot>) -> Result<BTreeSet<PageNumber>> {
+fn concerned(rows: &mut TouchedPages, retold: &Retold) -> Result<BTreeSet<PageNumber>> {
     let mut pages: BTreeSet<PageNumber> = rows.changed();
     let ends: Vec<PageNumber> = {
         let mut ends = Vec::new();
@@ -86,7 +88,8 @@ fn concerned(rows: &mut TouchedPages, contents: &BTreeSet<Slot>) -> Result<BTree
         ends
     };
     pages.extend(ends);
-    for &slot in contents {
+    pages.extend(&retold.pages);
+    for &slot in &retold.contents {
         pages.extend(rows.batch.copies(slot)?);
     }
     let standing: Vec<PageNumber> = pages.iter().copied().collect();

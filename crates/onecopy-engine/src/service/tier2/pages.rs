@@ -20,10 +20,16 @@ pub(super) struct Changed {
     pub addresses: BTreeSet<u64>,
 }
 
-/// Writes versions into rows. The last version of each page counts.
-pub(super) fn change(rows: &mut TouchedPages, versions: &[Logged], heads: &mut Heads) -> Result<Changed> {
+/// Writes versions into rows. The last version of each page counts. `earlier` has what is known of pages that have no row
+/// yet, and have a version.
+pub(super) fn change(
+    rows: &mut TouchedPages,
+    versions: &[Logged],
+    earlier: &[Logged],
+    heads: &mut Heads,
+) -> Result<Changed> {
     let (mut last, mut put): (HashMap<&str, &Logged>, HashMap<&str, &Logged>) = Default::default();
-    for logged in versions {
+    for logged in earlier.iter().chain(versions) {
         let name = &*logged.version.name;
         last.insert(name, logged);
         match logged.version.deed {

@@ -1,5 +1,7 @@
 //! Reads a collection of any earlier format: the last version of each page, and the changes that are not settled.
 
+use std::collections::HashSet;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use onecopy_store::{
 
 use crate::error::{Error, Result};
 use crate::service::collection::facts::{Facts, TABLES, stored_tags};
+use crate::service::status::Quarantined;
 
 /// Memory for reading tables.
 const CACHE_BYTES: usize = 64 << 20;
@@ -87,11 +90,24 @@ impl Earlier {
                 }
             }
         }
-        self.unsettled(each)
+        self.waiting()?.into_iter().try_for_each(|(version, length)| each(version, length))
     }
 
-    /// Passes on the changes that wait.
-    fn unsettled(&self, each: &mut EachVersion) -> Result<()> {
+    /// The pages whose last change was rejected. A change that waits comes later, and is tried.
+    pub(super) fn rejected(&self) -> Result<Vec<Quarantined>> {
+        let waiting: HashSet<String> = self.waiting()?.into_iter().map(|(version, _)| version.name).collect();
+        let mut rejected = Vec::new();
+        for found in self.tables.quarantined_from(Bound::Unbounded)? {
+            let (name, bytes) = found?;
+            if !waiting.contains(&name) {
+                rejected.push(Quarantined::from_bytes(&name, &bytes)?);
+            }
+        }
+        Ok(rejected)
+    }
+
+    /// The changes that wait, with their lengths.
+    fn waiting(&self) -> Result<Vec<(Version, u64)>> {
         let (from, settled) = (settled_to(&self.tables)?, self.tables.heads()?.settled);
         let mut waiting = Vec::new();
         self.log.replay(from, &mut |_, bytes| {
@@ -99,7 +115,7 @@ impl Earlier {
             waiting.extend(version.map(|version| (version, bytes.len() as u64)));
             Ok(())
         })?;
-        waiting.into_iter().try_for_each(|(version, length)| each(version, length))
+        Ok(waiting)
     }
 }
 
