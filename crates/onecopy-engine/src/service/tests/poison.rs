@@ -76,8 +76,8 @@ fn a_collection_is_closed_while_a_batch_fails() {
 
 /// The page of a list with this name.
 fn listed(service: &Service, filter: PageFilter, page: &str) -> Option<ListedPage> {
-    let pages = listing::all(service, &filter, 2).0;
-    pages.into_iter().find(|listed| listed.status.page.get() == json!(page).to_string())
+    let (pages, name) = (listing::all(service, &filter, 2).0, json!(page).to_string());
+    pages.into_iter().find(|listed| listed.status.page.get() == name)
 }
 
 #[test]
