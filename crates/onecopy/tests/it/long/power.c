@@ -186,8 +186,12 @@ static void sync_names(void) {
     REAL(unlink)(path);
 }
 
+/* How long a sync takes, as on a slow disk. Without it, a power loss would hardly ever come before the end of one. */
+#define SYNC_MICROSECONDS 15000
+
 static int sync_file(int file) {
     char path[4096];
+    usleep(SYNC_MICROSECONDS);
     pthread_mutex_lock(&lock);
     if (kind_of[file] == FOLDER) {
         sync_names();
