@@ -49,7 +49,7 @@ pub(crate) struct Source {
     pub version: Option<String>,
     /// Where it is in its container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub member: Option<Member>,
+    pub member: Option<Box<Member>>,
 }
 
 impl Source {
@@ -68,11 +68,22 @@ impl Source {
         Ok(facts.len() == self.file_bytes() && modified_ns(&facts) == self.modified_ns)
     }
 
+    /// The memory that it takes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let texts =
+            self.path.capacity() + self.name.capacity() + self.version.as_ref().map_or(0, String::len);
+        let member = self.member.as_ref().map_or(0, |member| size_of::<Member>() + member.name.len());
+        (size_of::<Source>() + texts + member + ALLOCATED) as u64
+    }
+
     /// The size of its file, or of the file of its container.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.member.as_ref().map_or(self.bytes, |member| member.file_bytes)
     }
 }
+
+/// Bytes that an allocator adds to the texts of a source.
+const ALLOCATED: usize = 32;
 
 /// The sources of a job, and the files that are not read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
