@@ -6,7 +6,7 @@
 mod unpacking;
 
 use crate::batch::candidates::contents::BYTES_A_PAGE;
-use crate::batch::read::BYTES_A_BYTE;
+use crate::batch::read::{BYTES_A_BYTE, Segments};
 use crate::error::{Error, Result};
 use crate::ingest::{Reach, Source, Windows};
 use crate::job::Job;
@@ -101,9 +101,11 @@ impl Budget {
         Ok(())
     }
 
-    /// Refuses a run whose pages have more links than fit, given the bytes for these.
-    pub(crate) fn check_links(&self, bytes: u64) -> Result<()> {
-        if bytes <= self.limit / 4 {
+    /// Refuses a run whose pages have more links than fit, given the bytes for these. They may take over the memory of
+    /// segments that are on disk.
+    pub(crate) fn check_links(&self, bytes: u64, segments: &Segments) -> Result<()> {
+        let share = if segments.on_disk() { self.limit / 2 } else { self.limit / 4 };
+        if bytes <= share {
             return Ok(());
         }
         let purpose = "for the links between pages".to_owned();

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use self::clash::part_names;
 pub(crate) use self::lots::{Lot, lots, lots_of};
 use self::names::{NO_TEXT, passed_over};
-use self::walk::Walk;
+use self::walk::{Walk, mark};
 use super::container::{Member, Reach};
 use super::format::{Asked, FileKind, Format};
 use super::packing::Packing;
@@ -225,7 +225,8 @@ struct Finder<'a> {
     planning: &'a Planning<'a>,
     found: Inputs,
     walk: Walk,
-    seen: HashSet<PathBuf>,
+    /// Files that were found, by the [`mark`] of their paths.
+    seen: HashSet<u128>,
     /// Files that accompany pages, such as images.
     no_pages: u64,
 }
@@ -304,10 +305,17 @@ impl Finder<'_> {
         self.walk.folder(folder, "")?;
         self.found.refused.append(&mut self.walk.refused);
         self.found.unreadable.append(&mut self.walk.unreadable);
-        for file in self.walk.take() {
+        let mut files = self.walk.take();
+        self.found.sources.reserve(files.len());
+        files.reverse();
+        // Files may be many, so the list of what was found goes while that of the sources grows.
+        while let Some(file) = files.pop() {
             if self.seen.insert(file.real) {
                 let candidate = candidate(file.path, file.name, Asked::ByFolder)?;
                 self.add(candidate)?;
+            }
+            if files.len() < files.capacity() / 2 {
+                files.shrink_to_fit();
             }
         }
         Ok(())
@@ -328,7 +336,7 @@ impl Finder<'_> {
             let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
             return Err(refused(&path.display().to_string(), reason));
         }
-        if !self.seen.insert(real.clone()) {
+        if !self.seen.insert(mark(&real)) {
             return Ok(());
         }
         // A link into the output folder must be seen to lead there.
@@ -346,7 +354,7 @@ impl Finder<'_> {
         for RemoteFile { address, bytes, version } in files {
             let name = remote_name(input, &address);
             let (path, version) = (PathBuf::from(address), Some(version));
-            if self.seen.insert(path.clone()) {
+            if self.seen.insert(mark(&path)) {
                 self.add(Candidate { path, name, bytes, modified_ns: 0, version, asked })?;
             }
         }

@@ -53,7 +53,7 @@ fn group_memory<R: ChunkReader>(
     let (held, packed) =
         read.fold((0, 0), |(held, packed), one| (held + one.held(), one.page.packed.max(packed)));
     // Statistics of a copied column refer to its least and its largest value, and so to their pages.
-    let copied = largest.iter().map(|one| 2 * one.held() + one.page.packed).max().unwrap_or(0);
+    let copied = largest.iter().map(|one| one.copied() + one.page.packed).max().unwrap_or(0);
     Ok(copied.max(held + packed))
 }
 
@@ -85,6 +85,11 @@ impl Largest {
         self.page.unpacked = self.page.unpacked.max(page.unpacked);
         self.page.packed = self.page.packed.max(page.packed);
         self.pages += 1;
+    }
+
+    /// What a copy holds: two pages as a reader, and two for the statistics.
+    fn copied(&self) -> u64 {
+        if self.pages > 1 { 4 * self.page.unpacked } else { self.page.unpacked }
     }
 
     /// What a reader holds: the next page comes before the last one goes.

@@ -75,7 +75,8 @@ pub(super) fn claims(segments: &Segments, budget: &Budget) -> Result<Option<Clai
     if pointing + hints == 0 {
         return Ok(None);
     }
-    budget.check_links(pointing as u64 * Claims::BYTES_A_REDIRECT + hints as u64 * Claims::BYTES_A_HINT)?;
+    let bytes = pointing as u64 * Claims::BYTES_A_REDIRECT + hints as u64 * Claims::BYTES_A_HINT;
+    budget.check_links(bytes, segments)?;
     let mut claims = Claims::default();
     claims.reserve(pointing, hints);
     for number in 0..segments.len() {
