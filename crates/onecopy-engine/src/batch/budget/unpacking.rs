@@ -4,7 +4,7 @@ use crate::error::{At, Error, Result};
 use crate::ingest::{Format, Reach, Source, WIDEST, Window, Windows, parquet_memory, window};
 use crate::job::Job;
 
-/// What the files of a job take to unpack.
+/// The memory for unpacking the files of a job.
 pub(super) struct Unpacking {
     /// The most files that are open at once, if memory allows it.
     most: usize,
@@ -14,7 +14,7 @@ pub(super) struct Unpacking {
     files: Vec<Need>,
 }
 
-/// What a file takes.
+/// The need of a file.
 struct Need {
     /// Bytes. For a compressed file, the window of its first frame, rounded up to a power of two.
     bytes: u64,
@@ -85,7 +85,7 @@ impl Unpacking {
 }
 
 impl Need {
-    /// What a source takes; nothing if that is not worth mentioning.
+    /// The need of a source, if it has one.
     fn of(job: &Job, source: &Source, reach: &Reach) -> Result<Option<Need>> {
         let has_frames = source.format != Format::Parquet;
         let bytes = match source.format {

@@ -87,12 +87,12 @@ impl Largest {
         self.pages += 1;
     }
 
-    /// What a copy holds: two pages as a reader, and two for the statistics.
+    /// A copy holds two pages as a reader, and two for the statistics.
     fn copied(&self) -> u64 {
         if self.pages > 1 { 4 * self.page.unpacked } else { self.page.unpacked }
     }
 
-    /// What a reader holds: the next page comes before the last one goes.
+    /// A reader holds two pages: the next one comes before the last one goes.
     fn held(&self) -> u64 {
         if self.pages > 1 { 2 * self.page.unpacked } else { self.page.unpacked }
     }
