@@ -12,8 +12,10 @@ mod generate;
 mod hamming;
 mod hostile;
 mod jsonl;
+mod limit;
 mod measure;
 mod mirrors;
+mod parallel;
 mod peers;
 mod proxy;
 mod scale;
@@ -42,6 +44,8 @@ enum Command {
     Extract(extract::Args),
     Hamming(hamming::Args),
     Hostile(hostile::Args),
+    Limit(limit::Args),
+    Parallel(parallel::Args),
     Peers(peers::Args),
     Proxy(proxy::Args),
     Scale(scale::Args),
@@ -62,6 +66,8 @@ fn main() -> Result<()> {
         Command::Extract(args) => extract::run(&args),
         Command::Hamming(args) => hamming::run(&args),
         Command::Hostile(args) => hostile::run(&args),
+        Command::Limit(args) => limit::run(&args),
+        Command::Parallel(args) => parallel::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Proxy(args) => proxy::run(&args),
         Command::Scale(args) => scale::run(&args),

@@ -15,7 +15,7 @@ use crate::decide::order::{base_first, best_first, ranks};
 use crate::decide::search::candidates;
 use crate::decide::settle::{Buffers, Comparer, Holder, MemoryLists, Settled, settle};
 use crate::page::appraise::{Appraised, Appraiser};
-use crate::page::link::{AddressBook, Claim, Links};
+use crate::page::link::{AddressBook, Claims, Links};
 use crate::page::record::Record;
 use crate::page::redirect::End;
 use crate::page::{Decision, Kind, PageId};
@@ -107,7 +107,7 @@ impl<'a> Pages<'a> {
     /// Where the pages' links lead.
     pub fn links(&self, ranks: &[u32]) -> Links {
         let judged = || (0..).zip(&self.appraised).filter(|(_, page)| page.objection().is_none());
-        let claims: Vec<Claim> = judged().flat_map(|(number, page)| page.claims(number)).collect();
+        let claims: Claims = judged().flat_map(|(number, page)| page.claims(number)).collect();
         let mut book = AddressBook::new(claims, ranks);
         for (number, page) in judged().filter(|(_, page)| !page.silent) {
             book.enter(number, page.address.identity);

@@ -113,7 +113,8 @@ pub use page::html::{MainContent, OutLink, each_link, html_to_parts, html_to_tex
 pub use page::id::canonical_id;
 pub use page::language::{Language, language};
 pub use page::link::{
-    AddressBook, Claim, LinkKind, Links, PageEnd, Standing, canonical_targets, ends, reachable, target,
+    AddressBook, CanonicalHint, Claim, Claims, LinkKind, Links, PageEnd, Standing, canonical_targets, ends,
+    reachable, target,
 };
 pub use page::record::{Archived, Needs, Record, Text, TextParts, Whole};
 pub use page::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};

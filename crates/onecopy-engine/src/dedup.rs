@@ -57,9 +57,9 @@ pub fn sketch(job: &Job, progress: &dyn Progress) -> Result<Outcome> {
 /// or empty. It holds what does not fit into the memory limit, and is left empty.
 pub fn dedup_rows(job: &Job, progress: &dyn Progress) -> Result<(Report, ListTables)> {
     let begun = Begun::now();
-    let mut job = job.clone();
-    job.outputs.kept = KeptPages::Returned;
     job.check()?;
+    let mut job = job.fitting();
+    job.outputs.kept = KeptPages::Returned;
     match work::open(&job, progress)? {
         work::Found::Work(work) => {
             let found = make(&work, Attempt { job: &job, begun, progress, kept: &mut io::sink() });
@@ -73,6 +73,7 @@ pub fn dedup_rows(job: &Job, progress: &dyn Progress) -> Result<(Report, ListTab
 fn start(job: &Job, progress: &dyn Progress, kept: &mut dyn Write) -> Result<Outcome> {
     let begun = Begun::now();
     job.check()?;
+    let job = &job.fitting();
     let outcome = match work::open(job, progress) {
         Ok(work::Found::Work(work)) => {
             run(*work, Attempt { job, begun, progress, kept }).map(Outcome::Finished)

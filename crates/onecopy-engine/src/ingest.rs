@@ -29,7 +29,7 @@ pub(crate) use opener::Opener;
 pub(crate) use packing::{
     Packing, WIDEST, Window, Windows, is_no_damage, open, sniff, unpack, window, write, write_member,
 };
-pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet};
+pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet, parquet_memory};
 pub(crate) use probe::{check_fields, nearest};
 pub(crate) use reason::{Class, DAMAGED, Reason};
 pub(crate) use record::{

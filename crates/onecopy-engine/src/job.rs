@@ -89,6 +89,12 @@ impl Job {
         keeps_results && self.inputs.iter().all(|input| input != "-")
     }
 
+    /// This job, with no more threads than its memory limit has chunks for. Further threads would only wait.
+    pub(crate) fn fitting(&self) -> Job {
+        let most = (self.memory_bytes / BYTES_A_THREAD).max(1) as usize;
+        Job { threads: self.threads.min(most), ..self.clone() }
+    }
+
     /// Checks the job before anything is read.
     pub(crate) fn check(&self) -> Result<()> {
         self.config.check()?;
@@ -137,6 +143,8 @@ pub const RECALL_PAGES: usize = 200;
 pub const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
 /// The smallest accepted memory limit.
 pub const LEAST_MEMORY_BYTES: u64 = 64 << 20;
+/// Bytes of memory per thread: the smallest chunk, in buffers of forty times its size.
+const BYTES_A_THREAD: u64 = 40 * (64 << 10);
 /// The largest accepted page limit: offsets within a chunk have 32 bits.
 const PAGE_BYTES_LIMIT: usize = 1 << 30;
 

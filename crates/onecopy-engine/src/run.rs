@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use onecopy_core::{ANSWER_VERSION, Config, Method, method};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::error::{At, Error, Result};
 use crate::ingest::{Inputs, Opener, Reach, Windows};
@@ -116,8 +116,12 @@ impl Run {
 
     /// Whether both runs give the same results. The program version and the chunk size do not matter.
     pub(crate) fn equals(&self, other: &Run) -> bool {
-        let Run { version, chunk_bytes, results, .. } = self.clone();
-        *self == Run { version, chunk_bytes, results, ..other.clone() }
+        // Inputs may be many, and are not copied.
+        let answers = |run: &Run| (run.answer_version, run.removed_records, run.payloads, run.cdxj);
+        answers(self) == answers(other)
+            && (&self.config, &self.fields, &self.limits) == (&other.config, &other.fields, &other.limits)
+            && (&self.sketches, &self.popularity) == (&other.sketches, &other.popularity)
+            && self.inputs == other.inputs
     }
 
     /// The configuration of the finished run in `out`.
@@ -140,8 +144,8 @@ impl Run {
 #[allow(dead_code, reason = "only their presence counts")]
 struct RunMark {
     version: String,
-    config: Map<String, Value>,
-    inputs: Map<String, Value>,
+    config: BTreeMap<String, IgnoredAny>,
+    inputs: BTreeMap<String, IgnoredAny>,
 }
 
 /// Fields that every `report.json` has.
@@ -166,7 +170,7 @@ pub(crate) fn is_results(folder: &Path) -> bool {
 
 /// Reads a JSON file; `None` if it does not exist or has other content.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_reader(BufReader::with_capacity(1 << 16, File::open(path).ok()?)).ok()
 }
 
 /// Writes a value as JSON to a temporary file, then renames it.
@@ -184,8 +188,10 @@ pub(crate) fn write_durably(path: &Path, value: &impl Serialize) -> Result<()> {
 
 fn write_aside(path: &Path, value: &impl Serialize) -> Result<(PathBuf, File)> {
     let aside = path.with_extension("part");
-    let text = serde_json::to_string_pretty(value).expect("our own types are JSON");
-    let mut file = File::create(&aside).at("create", &aside)?;
-    file.write_all((text + "\n").as_bytes()).at("write", &aside)?;
+    let mut out = BufWriter::with_capacity(1 << 16, File::create(&aside).at("create", &aside)?);
+    // The list of inputs may be long, so it is never a text in memory.
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from).at("write", &aside)?;
+    out.write_all(b"\n").at("write", &aside)?;
+    let file = out.into_inner().map_err(|error| error.into_error()).at("write", &aside)?;
     Ok((aside, file))
 }

@@ -5,15 +5,17 @@
 //! alike. The caller knows which page is at an address ([`Standing`]).
 
 mod book;
+mod claims;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::page::PageId;
 use crate::page::redirect::{End, HOPS_LIMIT, Redirect, Target, follow};
 
 pub use book::{AddressBook, Links};
+pub use claims::{CanonicalHint, Claims};
 
 /// How a page says that it is elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,38 +103,34 @@ pub fn target(claim: &Claim, at: &dyn Standing) -> Target {
 ///
 /// Only the claims that [`reachable`] finds from a page decide where it ends.
 pub fn ends(claims: &[Claim], at: &dyn Standing) -> Vec<PageEnd> {
-    let pointing: Vec<&Claim> = claims.iter().filter(|claim| claim.kind != LinkKind::Canonical).collect();
-    let silent: HashMap<PageId, bool> = pointing.iter().map(|claim| (claim.page, claim.silent)).collect();
-    let redirects = chosen(&pointing, at);
-    let stays: HashSet<PageId> = (redirects.iter().zip(follow(&redirects)))
-        .filter(|(redirect, end)| !silent[&redirect.page] && !matches!(end, End::Page(_)))
-        .map(|(redirect, _)| redirect.page)
+    let mut pointing: Vec<&Claim> = claims.iter().filter(|claim| claim.kind != LinkKind::Canonical).collect();
+    pointing.sort_unstable_by_key(|claim| claim.page);
+    let pages = || pointing.chunk_by(|a, b| a.page == b.page);
+    let redirects: Vec<Redirect> = pages().filter_map(|claims| chosen(claims, at)).collect();
+    let stays: HashSet<PageId> = (pages().zip(follow(&redirects)))
+        .filter(|(claims, end)| !claims[0].silent && !matches!(end, End::Page(_)))
+        .map(|(claims, _)| claims[0].page)
         .collect();
-    let mut kinds: HashMap<PageId, LinkKind> = HashMap::new();
-    for claim in pointing {
-        kinds.entry(claim.page).and_modify(|kind| *kind = claim.kind.min(*kind)).or_insert(claim.kind);
-    }
     let redirects = without(redirects, &stays);
-    let revisit = |page| kinds.get(&page) == Some(&LinkKind::Revisit);
-    (redirects.iter().zip(follow(&redirects)))
-        .map(|(&Redirect { page, .. }, end)| PageEnd { page, end, revisit: revisit(page) })
+    let left = pages().filter(|claims| !stays.contains(&claims[0].page));
+    let revisits = left.map(|claims| claims.iter().all(|claim| claim.kind == LinkKind::Revisit));
+    (redirects.iter().zip(follow(&redirects)).zip(revisits))
+        .map(|((&Redirect { page, .. }, end), revisit)| PageEnd { page, end, revisit })
         .collect()
 }
 
-/// The one redirect of each page that counts, ascending by page. A page with content comes before one that points
-/// on. Between two of a kind the addresses decide, because the numbers of pages depend on the order of the input.
-fn chosen(pointing: &[&Claim], at: &dyn Standing) -> Vec<Redirect> {
-    let mut found: Vec<(&Claim, Target)> = pointing.iter().map(|claim| (*claim, target(claim, at))).collect();
+/// The one redirect of a page that counts, given all of them. A page with content comes before one that points on.
+/// Between two of a kind the addresses decide, because the numbers of pages depend on the order of the input.
+fn chosen(claims: &[&Claim], at: &dyn Standing) -> Option<Redirect> {
     let class = |target: &Target| match target {
         Target::Content(_) => 0,
         Target::Redirect(_) => 1,
         Target::Nothing => 2,
     };
-    found.sort_unstable_by_key(|(claim, target)| {
-        (claim.page, class(target), claim.kind, claim.identity, claim.address)
-    });
-    found.dedup_by_key(|(claim, _)| claim.page);
-    found.into_iter().map(|(claim, target)| Redirect { page: claim.page, target }).collect()
+    let found = claims.iter().map(|claim| (claim, target(claim, at)));
+    let first =
+        found.min_by_key(|(claim, target)| (class(target), claim.kind, claim.identity, claim.address));
+    first.map(|(claim, target)| Redirect { page: claim.page, target })
 }
 
 /// The redirects of pages that do not stay. A redirect to a page that stays now ends there.
@@ -148,13 +146,16 @@ fn without(redirects: Vec<Redirect>, stays: &HashSet<PageId>) -> Vec<Redirect> {
 }
 
 /// Pages and the page that each names as its own, to be compared before the link counts. The claiming pages stand
-/// for themselves by `ends`, and are in the order of `claims`.
-pub fn canonical_targets(claims: &[Claim], ends: &[PageEnd], at: &dyn Standing) -> Vec<(PageId, PageId)> {
-    let canonical = claims.iter().filter(|claim| claim.kind == LinkKind::Canonical);
-    let named = canonical.filter_map(|claim| {
-        let stands_for_another = ends.binary_search_by_key(&claim.page, |end| end.page).is_ok();
-        let target = at.content(claim.identity)?;
-        (!stands_for_another && target != claim.page).then_some((claim.page, target))
+/// for themselves by `ends`, and are in the order of `hints`.
+pub fn canonical_targets(
+    hints: &[CanonicalHint],
+    ends: &[PageEnd],
+    at: &dyn Standing,
+) -> Vec<(PageId, PageId)> {
+    let named = hints.iter().filter_map(|&CanonicalHint { page, identity }| {
+        let stands_for_another = ends.binary_search_by_key(&page, |end| end.page).is_ok();
+        let target = at.content(identity)?;
+        (!stands_for_another && target != page).then_some((page, target))
     });
     named.collect()
 }

@@ -9,7 +9,7 @@ pub(crate) mod wide;
 use crate::config::{Replicas, ShingleRules};
 use crate::hash;
 use crate::text::canonical::Canonical;
-use crate::text::shingle::shingle;
+use crate::text::shingle::shingle_in_pieces;
 use sort::{SortTable, sort_unique};
 
 pub(crate) use split::{Split, SplitRules, split};
@@ -46,7 +46,7 @@ pub(crate) fn append_sketch(
     out: &mut Vec<u64>,
 ) {
     let start = out.len();
-    shingle(canonical, rules, &mut scratch.tokens, out);
+    shingle_in_pieces(canonical, rules, &mut scratch.tokens, out);
     if rules.replicas == Replicas::Count {
         out[start..].sort_unstable();
         number_replicas(&mut out[start..]);

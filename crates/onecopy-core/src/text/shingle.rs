@@ -15,6 +15,38 @@ pub fn shingle(canonical: &Canonical, rules: &ShingleRules, tokens: &mut Vec<u64
     windows(tokens, rules.length, out);
 }
 
+/// Like [`shingle`], but `tokens` holds only a piece of a large page: its tokens would take as much memory as its
+/// shingles.
+pub(crate) fn shingle_in_pieces(
+    canonical: &Canonical,
+    rules: &ShingleRules,
+    tokens: &mut Vec<u64>,
+    out: &mut Vec<u64>,
+) {
+    if canonical.text().len() < LARGE_BYTES || rules.unit != Unit::Words || rules.length >= PIECE {
+        return shingle(canonical, rules, tokens, out);
+    }
+    let (padded, mut spans) = (canonical.padded(), canonical.spans());
+    tokens.clear();
+    loop {
+        let held = tokens.len();
+        tokens.extend(spans.by_ref().take(PIECE).map(|(start, end)| hash::token(padded, start, end)));
+        // The tokens of the piece before have no window of their own.
+        if held == 0 || tokens.len() > held {
+            windows(tokens, rules.length, out);
+        }
+        if tokens.len() < held + PIECE {
+            return;
+        }
+        tokens.drain(..tokens.len() - (rules.length - 1));
+    }
+}
+
+/// Pages of fewer bytes are small.
+const LARGE_BYTES: usize = 1 << 19;
+/// The tokens of a piece of a large page.
+const PIECE: usize = 1 << 16;
+
 /// Writes the hashes of the tokens of `canonical` into `out` in text order, replacing its contents.
 pub fn token_hashes(canonical: &Canonical, unit: Unit, out: &mut Vec<u64>) {
     out.clear();
@@ -115,6 +147,26 @@ mod tests {
         crate::sketch(&b, &rules, &mut other);
         assert_eq!(unshared(&a, &rules, other.shingles()), ["three"]);
         assert_eq!(unshared(&a, &rules, &[]), ["one two three four five"]);
+    }
+
+    #[test]
+    fn a_large_page_in_pieces_has_the_same_shingles() {
+        for words in [PIECE, PIECE + 1, PIECE + 3, PIECE + 4, PIECE + 5, 2 * PIECE, 2 * PIECE + 7] {
+            let text: String = (0..words).map(|word| format!("{word:07} ")).collect();
+            let mut page = Canonical::default();
+            crate::canonicalise(&text, &Default::default(), &mut page);
+            assert!(page.text().len() >= LARGE_BYTES);
+            for length in [1, 2, 5] {
+                let rules = ShingleRules { length, ..Default::default() };
+                let (mut tokens, mut whole, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+                shingle(&page, &rules, &mut tokens, &mut whole);
+                shingle_in_pieces(&page, &rules, &mut tokens, &mut pieces);
+                assert!(
+                    tokens.len() <= PIECE + length && pieces == whole,
+                    "{words} words, {length} in a shingle"
+                );
+            }
+        }
     }
 
     #[test]

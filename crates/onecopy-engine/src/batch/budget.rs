@@ -3,21 +3,26 @@
 //! Each part keeps to its share. The shares of parts that live at the same time add up to less than the limit, because
 //! allocators and stacks need some memory too.
 
+mod unpacking;
+
 use crate::batch::candidates::contents::BYTES_A_PAGE;
-use crate::batch::read::BYTES_A_BYTE;
-use crate::error::{At, Error, Result};
-use crate::ingest::{Reach, Source, WIDEST, Window, Windows, window};
+use crate::batch::read::{BYTES_A_BYTE, Segments};
+use crate::error::{Error, Result};
+use crate::ingest::{Reach, Source, Windows};
 use crate::job::Job;
+use unpacking::{UNPACKING_SHARE, Unpacking};
 
 /// The share of each part, in bytes unless stated otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// The memory limit minus the share of unpacking.
+    /// The memory limit minus the shares of unpacking and of the list of files.
     pub limit: u64,
     /// The memory limit.
     pub memory: u64,
     /// The least memory that unpacking takes, if it takes any.
     pub unpacking: Option<u64>,
+    /// The list of files.
+    pub listed: u64,
     /// A chunk of input. A thread works on one chunk at a time, in buffers of several times its size.
     pub chunk: usize,
     /// Segments in memory.
@@ -45,11 +50,12 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// The shares of a job, after the share of unpacking is set aside.
+    /// The shares of a job, after those of unpacking and of the list of files are set aside.
     pub(crate) fn of(job: &Job, sources: &[Source], reach: &Reach) -> Result<(Budget, Windows)> {
-        let unpacking = Unpacking::of(job, sources, reach)?;
+        let listed = listed_bytes(job, sources)?;
+        let unpacking = Unpacking::of(job, listed, sources, reach)?;
         let input: u64 = sources.iter().map(|source| source.bytes).sum();
-        let limit = job.memory_bytes - unpacking.takes(job.memory_bytes);
+        let limit = job.memory_bytes - listed - unpacking.takes(job.memory_bytes);
         let chunk = (limit / (job.threads as u64 * 40)).clamp(64 << 10, 1 << 20);
         // One shingle per word, about six bytes per word and ten shingles per counter: common shingles still stand out,
         // and the table fits in the processor's cache. A large input counts a smaller share of its pages, and the table
@@ -60,7 +66,8 @@ impl Budget {
         let budget = Budget {
             limit,
             memory: job.memory_bytes,
-            unpacking: (unpacking.at_once > 0).then(|| unpacking.takes(0)),
+            unpacking: unpacking.least(),
+            listed,
             chunk: chunk as usize,
             segments: (limit / 2).saturating_sub(OVERHEAD + job.threads as u64 * OVERHEAD_A_THREAD),
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
@@ -94,6 +101,17 @@ impl Budget {
         Ok(())
     }
 
+    /// Refuses a run whose pages have more links than fit, given the bytes for these. They may take over the memory of
+    /// segments that are on disk.
+    pub(crate) fn check_links(&self, bytes: u64, segments: &Segments) -> Result<()> {
+        let share = if segments.on_disk() { self.limit / 2 } else { self.limit / 4 };
+        if bytes <= share {
+            return Ok(());
+        }
+        let purpose = "for the links between pages".to_owned();
+        Err(Error::Memory { needed: self.memory_for(4 * bytes), limit: self.memory, purpose })
+    }
+
     /// Refuses archives whose records refer to each other more often than `names` can hold.
     pub(crate) fn check_references(&self, bytes: u64) -> Result<()> {
         if bytes <= self.names {
@@ -103,71 +121,14 @@ impl Budget {
         Err(Error::Memory { needed: self.memory_for(4 * bytes), limit: self.memory, purpose })
     }
 
-    /// The memory limit that leaves `needed` bytes after unpacking took its share.
+    /// The memory limit that leaves `needed` bytes after unpacking and the list of files took their shares.
     fn memory_for(&self, needed: u64) -> u64 {
+        let needed = needed + self.listed;
         let grown = |least: u64| (needed + least).div_ceil(UNPACKING_SHARE - 1) * UNPACKING_SHARE;
         self.unpacking.map_or(needed, grown)
     }
 }
 
-/// The memory that unpacking takes.
-struct Unpacking {
-    /// The most files that are open at once.
-    at_once: u64,
-    /// The window of the first frame of each source, rounded up to a power of two, and its name; widest first.
-    first: Vec<(u64, String)>,
-}
-
-impl Unpacking {
-    /// Reads the first frame header of all sources. Fails if their windows need more than half of the limit.
-    fn of(job: &Job, sources: &[Source], reach: &Reach) -> Result<Unpacking> {
-        let mut first = Vec::new();
-        for source in sources {
-            let window = window(source.format.packing(), || reach.bytes(source)).at("read", &source.path)?;
-            if window > 0 {
-                first.push((window.next_power_of_two(), source.name.clone()));
-            }
-        }
-        first.sort_by_key(|(window, _)| std::cmp::Reverse(*window));
-        let unpacking = Unpacking { at_once: job.threads.min(first.len()) as u64, first };
-        let mut needed = job.memory_bytes;
-        while 2 * unpacking.takes(needed) > needed {
-            needed = 2 * unpacking.takes(needed);
-        }
-        if needed == job.memory_bytes {
-            return Ok(unpacking);
-        }
-        let widest = unpacking.first.first().map(|(_, name)| name.clone()).unwrap_or_default();
-        let purpose = format!("to unpack {widest} and files like it");
-        Err(Error::Memory { needed, limit: job.memory_bytes, purpose })
-    }
-
-    /// The window limit for later frames.
-    fn any(&self, memory: u64) -> u64 {
-        let share = memory / UNPACKING_SHARE / self.at_once.max(1);
-        // Rounded down to a power of two.
-        (1 << share.max(1).ilog2()).clamp(SMALL_WINDOW, WIDEST)
-    }
-
-    /// The memory that the open files take under a given memory limit.
-    fn takes(&self, memory: u64) -> u64 {
-        let any = self.any(memory);
-        let windows = self.first.iter().take(self.at_once as usize).map(|(window, _)| (*window).max(any));
-        windows.filter(|window| *window > SMALL_WINDOW).sum()
-    }
-
-    fn windows(self, memory: u64) -> Windows {
-        let share = UNPACKING_SHARE * self.at_once.max(1);
-        let any = Window { bytes: self.any(memory), share, limit: memory };
-        let wide = self.first.into_iter().filter(|(window, _)| *window > any.bytes);
-        Windows { any, wide: wide.map(|(window, name)| (name, window)).collect() }
-    }
-}
-
-/// Later frames may take this fraction of the memory limit: one over the number.
-const UNPACKING_SHARE: u64 = 8;
-/// Smaller windows are not counted, because the other shares have room for them.
-const SMALL_WINDOW: u64 = 1 << 20;
 /// At least one page in this many is counted: shingles that are common in a quarter of the pages are common in all.
 const COUNTED: u32 = 4;
 /// The logarithm of the number of counters that mostly fit in a cache.
@@ -181,13 +142,29 @@ const BYTES_A_FINGERPRINT: u64 = 40;
 /// A holder in a key list, its entry in the index, and the reference back from its content.
 const BYTES_AN_ENTRY: u64 = 32;
 
+/// The memory for the list of files. Fails if it is more than half of the limit.
+fn listed_bytes(job: &Job, sources: &[Source]) -> Result<u64> {
+    let bytes: u64 = sources.iter().map(Source::held_bytes).sum();
+    if bytes <= SMALL_LIST {
+        return Ok(0);
+    }
+    if 2 * bytes <= job.memory_bytes {
+        return Ok(bytes);
+    }
+    let (needed, purpose) = (2 * bytes, format!("to list {} files", sources.len()));
+    Err(Error::Memory { needed, limit: job.memory_bytes, purpose })
+}
+
+/// A smaller list of files is not counted, because the other shares have room for it.
+const SMALL_LIST: u64 = 2 << 20;
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
 
     use super::*;
     use crate::Silent;
-    use crate::ingest::{Inputs, Links, Planning, Spools, Stores, plan};
+    use crate::ingest::{Inputs, Links, Planning, Spools, Stores, WIDEST, Window, plan};
 
     /// A job over zstd files whose first frames have windows of these bits.
     fn job(folder: &std::path::Path, logs: &[u32]) -> Job {

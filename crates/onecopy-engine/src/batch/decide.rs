@@ -80,7 +80,7 @@ impl Deciding<'_> {
             return Ok(decisions);
         }
         let by_rules = rank::rank(segments, budget.sort, progress)?;
-        let links = links(segments, &ranks(&by_rules, segments.pages()))?;
+        let links = links(segments, &ranks(&by_rules, segments.pages()), budget)?;
         let (rarity, method) = (&counters.finish(), &*work.method);
         let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
         let base = segments.pages_of_first(work.base_lots());

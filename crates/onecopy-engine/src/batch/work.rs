@@ -119,7 +119,8 @@ fn find(job: &Job, working: &Path, holds: Holds, lock: File, progress: &dyn Prog
     let mut opener = run.opener(reach, Gate::new(budget.large_pages), Needs::default(), windows);
     (opener.rows, opener.base_rows) = (job.rows.clone(), job.against_rows.clone());
     if job.rows.is_none() {
-        check_fields(run.inputs.unsketched(), &opener, job.threads, progress)?;
+        let threads = job.threads.min(opener.windows.at_once);
+        check_fields(run.inputs.unsketched(), &opener, threads, progress)?;
     }
     let (run, continued) = continue_or_begin(run, working, progress)?;
     let budget = Budget { chunk: run.chunk_bytes, ..budget };

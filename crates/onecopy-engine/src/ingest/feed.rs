@@ -97,12 +97,13 @@ impl<'a> Feed<'a> {
         self.sources[sources.start as usize..sources.end as usize].iter().map(|source| source.bytes).sum()
     }
 
-    /// The next piece and the input bytes it took, or `None` when nothing is left. `threads` limits how many sources
-    /// are open. `spare` is a buffer to reuse.
+    /// The next piece and the input bytes it took, or `None` when nothing is left. `threads` and memory limit how many
+    /// sources are open. `spare` is a buffer to reuse.
     pub(crate) fn next(&self, threads: usize, spare: &mut Vec<u8>) -> Result<Option<(Piece, u64)>> {
+        let most = threads.min(self.opener.windows.at_once);
         loop {
             let Some(first) = self.unended().next() else { return Ok(None) };
-            let free = self.unended().take(threads).find_map(|lot| match self.readers[lot].try_lock() {
+            let free = self.unended().take(most).find_map(|lot| match self.readers[lot].try_lock() {
                 Ok(reader) => Some((lot, reader)),
                 Err(TryLockError::WouldBlock) => None,
                 Err(TryLockError::Poisoned(_)) => panic!("a thread panicked while reading"),

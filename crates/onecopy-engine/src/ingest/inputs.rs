@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use self::clash::part_names;
 pub(crate) use self::lots::{Lot, lots, lots_of};
 use self::names::{NO_TEXT, passed_over};
-use self::walk::Walk;
+use self::walk::{Walk, mark};
 use super::container::{Member, Reach};
 use super::format::{Asked, FileKind, Format};
 use super::packing::Packing;
@@ -49,7 +49,7 @@ pub(crate) struct Source {
     pub version: Option<String>,
     /// Where it is in its container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub member: Option<Member>,
+    pub member: Option<Box<Member>>,
 }
 
 impl Source {
@@ -68,11 +68,22 @@ impl Source {
         Ok(facts.len() == self.file_bytes() && modified_ns(&facts) == self.modified_ns)
     }
 
+    /// The memory that it takes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let texts =
+            self.path.capacity() + self.name.capacity() + self.version.as_ref().map_or(0, String::len);
+        let member = self.member.as_ref().map_or(0, |member| size_of::<Member>() + member.name.len());
+        (size_of::<Source>() + texts + member + ALLOCATED) as u64
+    }
+
     /// The size of its file, or of the file of its container.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.member.as_ref().map_or(self.bytes, |member| member.file_bytes)
     }
 }
+
+/// Bytes that an allocator adds to the texts of a source.
+const ALLOCATED: usize = 32;
 
 /// The sources of a job, and the files that are not read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -214,7 +225,8 @@ struct Finder<'a> {
     planning: &'a Planning<'a>,
     found: Inputs,
     walk: Walk,
-    seen: HashSet<PathBuf>,
+    /// Files that were found, by the [`mark`] of their paths.
+    seen: HashSet<u128>,
     /// Files that accompany pages, such as images.
     no_pages: u64,
 }
@@ -293,10 +305,17 @@ impl Finder<'_> {
         self.walk.folder(folder, "")?;
         self.found.refused.append(&mut self.walk.refused);
         self.found.unreadable.append(&mut self.walk.unreadable);
-        for file in self.walk.take() {
+        let mut files = self.walk.take();
+        self.found.sources.reserve(files.len());
+        files.reverse();
+        // Files may be many, so the list of what was found goes while that of the sources grows.
+        while let Some(file) = files.pop() {
             if self.seen.insert(file.real) {
                 let candidate = candidate(file.path, file.name, Asked::ByFolder)?;
                 self.add(candidate)?;
+            }
+            if files.len() < files.capacity() / 2 {
+                files.shrink_to_fit();
             }
         }
         Ok(())
@@ -317,7 +336,7 @@ impl Finder<'_> {
             let reason = "not a regular file; to read a stream, pipe it in and give - as the input";
             return Err(refused(&path.display().to_string(), reason));
         }
-        if !self.seen.insert(real.clone()) {
+        if !self.seen.insert(mark(&real)) {
             return Ok(());
         }
         // A link into the output folder must be seen to lead there.
@@ -335,7 +354,7 @@ impl Finder<'_> {
         for RemoteFile { address, bytes, version } in files {
             let name = remote_name(input, &address);
             let (path, version) = (PathBuf::from(address), Some(version));
-            if self.seen.insert(path.clone()) {
+            if self.seen.insert(mark(&path)) {
                 self.add(Candidate { path, name, bytes, modified_ns: 0, version, asked })?;
             }
         }

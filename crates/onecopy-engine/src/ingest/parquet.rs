@@ -8,6 +8,7 @@ mod columns;
 mod counts;
 mod guard;
 mod pages;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod thrift;
@@ -23,6 +24,7 @@ pub(super) use self::cells::write_string;
 use self::columns::{Column, choose};
 pub(crate) use self::counts::column_reader;
 pub(crate) use self::guard::{ParquetFile, guarded, open_parquet};
+pub(crate) use self::sizes::parquet_memory;
 use super::chunks::{Chunk, Chunks, Trouble};
 use super::packing::is_no_damage;
 use crate::job::{Fields, Limits};

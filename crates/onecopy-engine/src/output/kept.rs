@@ -46,7 +46,7 @@ struct Stream<'a> {
 impl KeptWriter<'_> {
     /// Writes all files. Returns how archives hold removed pages, if there are archives.
     pub(crate) fn write(&self, threads: usize) -> Result<Option<Archives>> {
-        let kept = self.kept();
+        let (kept, threads) = (self.kept(), threads.min(self.work.opener.windows.at_once));
         fs::create_dir_all(&kept).at("create", &kept)?;
         let ranges = self.segments.ranges(self.work.lots.len());
         let bytes: u64 = self.work.run.inputs.sources.iter().map(|source| source.bytes).sum();

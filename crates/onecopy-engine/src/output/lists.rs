@@ -4,6 +4,7 @@ mod cell;
 mod columns;
 mod forms;
 mod groups;
+mod order;
 mod returned;
 mod table;
 

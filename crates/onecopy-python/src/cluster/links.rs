@@ -102,7 +102,7 @@ fn followed(table: &Table, stated: &[Vec<StatedLink>]) -> PyResult<Links> {
             silent: silent(page),
         }));
     }
-    let mut book = AddressBook::new(claims, &places);
+    let mut book = AddressBook::new(claims.into_iter().collect(), &places);
     for page in (0..ranks.len() as u32).filter(|&page| !silent(page)) {
         book.enter(page, identity[page as usize] as u64);
     }

@@ -45,6 +45,7 @@ mod oracle; //    on real pages, the answer equals that of comparing all pairs
 mod outputs; //   lists only, kept pages to standard output, names as text, lists as Parquet
 mod package; //   the Python package: its wheel, its tests, and that its dependencies are those of the program
 mod partitions; // `partitions` divides pages among machines, and applies plans to other pages
+mod peaks; //     inputs of unusual shape keep the memory limit, or are refused with a number that works
 mod places; //    places identify pages whose names repeat, in the lists, in `explain` and in `compare`
 mod printing; //  a result that standard output does not take is an error
 mod proxies; //   nginx and haproxy in front of the service pass all lines on

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Claim, LinkKind, PageEnd, Standing, canonical_targets, ends};
+use super::{Claims, PageEnd, Standing, canonical_targets, ends};
 use crate::page::PageId;
 
 /// Where all links of a run lead.
@@ -16,53 +16,47 @@ pub struct Links {
 
 /// The pages at the addresses that claims name: the best if there are several at one address.
 pub struct AddressBook<'a> {
-    claims: Vec<Claim>,
+    claims: Claims,
     /// The rank of each page by the winner rules.
     ranks: &'a [u32],
     /// The address identities that claims name.
     named: HashSet<u64>,
-    /// Pages that redirect or are revisits.
-    elsewhere: HashSet<PageId>,
     content: HashMap<u64, PageId>,
+    /// Redirects and revisits at addresses that others name.
     pointing: HashMap<u64, PageId>,
     pointing_alike: HashMap<u64, PageId>,
 }
 
 impl<'a> AddressBook<'a> {
     /// A book for these claims. The caller must then enter all pages with an address.
-    pub fn new(mut claims: Vec<Claim>, ranks: &'a [u32]) -> AddressBook<'a> {
-        // The order of the input must not decide the order of canonical links.
-        claims.sort_by_key(|claim| (claim.page, claim.kind, claim.identity, claim.address));
-        let named = claims.iter().map(|claim| claim.identity).collect();
-        let mut book = AddressBook {
-            claims: Vec::new(),
-            ranks,
-            named,
-            elsewhere: HashSet::new(),
-            content: HashMap::new(),
-            pointing: HashMap::new(),
-            pointing_alike: HashMap::new(),
-        };
-        for claim in claims.iter().filter(|claim| claim.kind != LinkKind::Canonical) {
-            book.elsewhere.insert(claim.page);
-            best(&mut book.pointing, ranks, claim.from, claim.page);
-            best(&mut book.pointing_alike, ranks, claim.own_identity, claim.page);
+    pub fn new(mut claims: Claims, ranks: &'a [u32]) -> AddressBook<'a> {
+        claims.sort();
+        let pointed = claims.pointing.iter().map(|claim| claim.identity);
+        let named: HashSet<u64> = pointed.chain(claims.hints.iter().map(|hint| hint.identity)).collect();
+        let exact: HashSet<u64> = claims.pointing.iter().map(|claim| claim.address).collect();
+        let (content, mut pointing, mut pointing_alike) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for claim in &claims.pointing {
+            if exact.contains(&claim.from) {
+                best(&mut pointing, ranks, claim.from, claim.page);
+            }
+            if named.contains(&claim.own_identity) {
+                best(&mut pointing_alike, ranks, claim.own_identity, claim.page);
+            }
         }
-        book.claims = claims;
-        book
+        AddressBook { claims, ranks, named, content, pointing, pointing_alike }
     }
 
     /// Enters a page with words, by the identity of its address; zero if it has none.
     pub fn enter(&mut self, page: PageId, identity: u64) {
-        if identity != 0 && self.named.contains(&identity) && !self.elsewhere.contains(&page) {
+        if identity != 0 && self.named.contains(&identity) && !self.claims.points(page) {
             best(&mut self.content, self.ranks, identity, page);
         }
     }
 
     /// Where the links lead, once all pages are entered.
     pub fn links(&self) -> Links {
-        let ends = ends(&self.claims, self);
-        let canonical = canonical_targets(&self.claims, &ends, self);
+        let ends = ends(&self.claims.pointing, self);
+        let canonical = canonical_targets(&self.claims.hints, &ends, self);
         Links { ends, canonical }
     }
 }

@@ -82,6 +82,9 @@ impl Split {
         let all_is_main = self.marked.iter().map(Range::len).sum::<usize>() == self.tokens.len();
         windows(&self.tokens, rules.length, &mut self.rest);
         let length = rules.length.min(self.tokens.len());
+        if self.tokens.len() > LARGE_TOKENS {
+            self.tokens = Vec::new();
+        }
         for marked in self.marked.iter().filter(|_| !all_is_main) {
             let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
             // A part at the end with fewer tokens than a window begins after the last window.
@@ -102,6 +105,9 @@ impl Split {
         remove_sorted(&mut self.rest, &self.main);
     }
 }
+
+/// The tokens of a larger page are freed before its shingles are divided: both take the same memory.
+const LARGE_TOKENS: usize = 1 << 17;
 
 /// The length in bytes of the first lines of a text. A line is cut only if it is very long, and then between words.
 fn some_lines(text: &str) -> usize {

@@ -51,7 +51,7 @@ impl Finder<'_> {
         // The sizes in a container need not be true, and they are added up.
         let size = unpacked_bytes.min(bytes.saturating_mul(1_032)).min(1 << 48);
         let name = format!("{}/{}", file.name, member.name);
-        let mut source = Source { name, bytes: size, member: Some(member), ..file.source() };
+        let mut source = Source { name, bytes: size, member: Some(Box::new(member)), ..file.source() };
         let found = match kind_of(&source, Asked::ByFolder, self.planning.reach) {
             Err(error) if is_no_damage(&error) => return Err(error).at("read", &file.path),
             Err(error) => {

@@ -8,6 +8,8 @@ use std::fmt::Display;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::classify::name_tells;
 use super::names::NO_TEXT;
 use super::{LINK, Links, NOWHERE, SPECIAL, full, is_denied};
@@ -17,10 +19,15 @@ use crate::run::is_results;
 /// A file that was found in a folder.
 pub(super) struct Walked {
     pub path: PathBuf,
-    /// Where the file itself is, if `path` is a link.
-    pub real: PathBuf,
+    /// Where the file itself is, if `path` is a link: the [`mark`] of that path.
+    pub real: u128,
     /// Its path below the given folder.
     pub name: String,
+}
+
+/// Stands for a path in a set of many: 128 bits instead of a text.
+pub(super) fn mark(path: &Path) -> u128 {
+    xxh3_128(path.as_os_str().as_encoded_bytes())
 }
 
 /// Walks folders.
@@ -102,7 +109,11 @@ impl Walk {
                 if self.is_out(&real) {
                     return Ok(());
                 }
-                self.files.push(Walked { path: full(&path)?, real, name });
+                let (mut path, real, mut name) = (full(&path)?, mark(&real), name);
+                // Files may be many, and a path that was joined has room for more.
+                path.shrink_to_fit();
+                name.shrink_to_fit();
+                self.files.push(Walked { path, real, name });
             }
             Ok(_) => self.refuse(name, SPECIAL),
             Err(error) if is_denied(&error) => self.lose(name, error),
@@ -127,15 +138,18 @@ impl Walk {
     /// The files that were found, each once.
     pub(super) fn take(&mut self) -> Vec<Walked> {
         let files = std::mem::take(&mut self.files);
-        let mut best: HashMap<PathBuf, (bool, usize)> = HashMap::new();
+        let mut best: HashMap<u128, (bool, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
             let tells = name_tells(&file.name);
-            let known = best.entry(file.real.clone()).or_insert((tells, number));
+            let known = best.entry(file.real).or_insert((tells, number));
             if tells && !known.0 {
                 *known = (tells, number);
             }
         }
-        let is_best = |(number, file): &(usize, Walked)| best[&file.real].1 == *number;
-        files.into_iter().enumerate().filter(is_best).map(|(_, file)| file).collect()
+        let mut numbers: Vec<usize> = best.into_values().map(|(_, number)| number).collect();
+        numbers.sort_unstable();
+        let (mut numbers, mut number) = (numbers.into_iter().peekable(), 0..);
+        let is_best = |_: &Walked| number.next().is_some_and(|at| numbers.next_if_eq(&at).is_some());
+        files.into_iter().filter(is_best).collect()
     }
 }

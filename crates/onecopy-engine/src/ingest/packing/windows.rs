@@ -41,12 +41,20 @@ impl Window {
 }
 
 /// How wide the windows of sources may be.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Windows {
+    /// How many sources may be open at once.
+    pub at_once: usize,
     /// The limit of any frame.
     pub any: Window,
     /// The windows of sources, by name, whose first frame needs more.
     pub wide: HashMap<String, u64>,
+}
+
+impl Default for Windows {
+    fn default() -> Windows {
+        Windows { at_once: usize::MAX, any: Window::default(), wide: HashMap::new() }
+    }
 }
 
 impl Windows {

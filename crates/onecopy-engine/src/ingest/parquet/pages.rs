@@ -12,7 +12,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::thrift::check_page;
 
 /// Writers make pages of a megabyte, some of a hundred.
-const PAGE_BYTES: u64 = 512 << 20;
+pub(super) const PAGE_BYTES: u64 = 512 << 20;
 /// A head may hold the least and the largest value of its page.
 const HEAD_BYTES: u64 = 64 << 20;
 /// At the end of a file is no page.

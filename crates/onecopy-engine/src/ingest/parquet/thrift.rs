@@ -17,18 +17,28 @@ const NUMBER_BYTES: u32 = 10;
 
 /// Checks the metadata at the end of a file.
 pub(super) fn check_file(from: impl Read) -> io::Result<()> {
-    Walk { from, page_bytes: 0 }.structure(FILE, DEPTH)
+    Walk { from, page_bytes: 0, sizes: PageSizes::default() }.structure(FILE, DEPTH)
 }
 
 /// Checks the head of a page, and reads to its end. The page may unpack to `page_bytes`.
-pub(super) fn check_page(from: impl Read, page_bytes: u64) -> io::Result<()> {
-    Walk { from, page_bytes }.structure(PAGE, DEPTH)
+pub(super) fn check_page(from: impl Read, page_bytes: u64) -> io::Result<PageSizes> {
+    let mut walk = Walk { from, page_bytes, sizes: PageSizes::default() };
+    walk.structure(PAGE, DEPTH).map(|()| walk.sizes)
+}
+
+/// The sizes that the head of a page states, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PageSizes {
+    pub unpacked: u64,
+    /// Its size in the file, behind its head.
+    pub packed: u64,
 }
 
 /// A walk through a structure in Thrift's compact protocol. Kinds of values have the numbers that it gives them.
 struct Walk<R> {
     from: R,
     page_bytes: u64,
+    sizes: PageSizes,
 }
 
 impl<R: Read> Walk<R> {
@@ -60,6 +70,10 @@ impl<R: Read> Walk<R> {
         let inner = depth.checked_sub(1).ok_or_else(damaged)?;
         match (kind, known) {
             (5, Some(Kind::PageBytes)) => self.unpacked(),
+            (5, Some(Kind::PackedBytes)) => {
+                self.sizes.packed = u64::try_from(self.signed()?).map_err(|_| damaged())?;
+                Ok(())
+            }
             (3, _) => self.byte().map(drop),
             (4..=6, _) => self.number().map(drop),
             (7, _) => self.skip(8),
@@ -98,6 +112,7 @@ impl<R: Read> Walk<R> {
     fn unpacked(&mut self) -> io::Result<()> {
         let bytes = u64::try_from(self.signed()?).map_err(|_| damaged())?;
         if bytes <= self.page_bytes {
+            self.sizes.unpacked = bytes;
             return Ok(());
         }
         Err(invalid(format!("a page of {bytes} bytes: {} is the limit", self.page_bytes)))
@@ -152,13 +167,14 @@ mod tests {
     const HEAD: &[u8] =
         &[0x15, 0, 0x15, 0xd0, 0x8c, 1, 0x15, 2, 0x15, 1, 0x1c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c];
 
-    fn check(behind: &[u8]) -> io::Result<()> {
+    fn check(behind: &[u8]) -> io::Result<PageSizes> {
         check_page(&[HEAD, behind].concat()[..], 9_000)
     }
 
     #[test]
     fn what_is_right_passes_with_all_that_follows() {
-        check(&[0x58, 1, b'a', 0x18, 0, 0x11, 0, 0, 0]).unwrap();
+        let sizes = check(&[0x58, 1, b'a', 0x18, 0, 0x11, 0, 0, 0]).unwrap();
+        assert_eq!(sizes, PageSizes { unpacked: 9_000, packed: 1 });
         // Fields that nobody knows: a list, a list of lists, a map, a byte, a double, a set, an identifier, a long number.
         let unknown: [&[u8]; 8] = [
             &[0x09, 0x30, 0x25, 1, 2],

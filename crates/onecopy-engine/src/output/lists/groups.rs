@@ -7,6 +7,7 @@ use onecopy_core::{Decision, PageId};
 use super::cell::{Cell, object};
 use super::columns::{GROUP, GROUPS, PLACE};
 use super::forms::List;
+use super::order::by_name;
 use super::{ListTable, Lists, status};
 use crate::batch::Member;
 use crate::error::Result;
@@ -29,7 +30,7 @@ impl Lists<'_> {
                 continue;
             }
             counts.group(group.len() as u64);
-            let pages = ordered(group, names)?;
+            let pages = ordered(group, names, self.memory)?;
             for &page in &pages {
                 of_page[page as usize] = counts.groups as u32;
             }
@@ -77,18 +78,16 @@ impl Lists<'_> {
 }
 
 /// The pages of a group, best first. Redirects to one content have the same rank: their order is by name and place,
-/// because it must not depend on the input order.
-fn ordered(group: &[Member], names: &Names) -> Result<Vec<PageId>> {
-    let mut pages = Vec::with_capacity(group.len());
+/// because it must not depend on the input order. Names in memory take up to `memory` bytes.
+fn ordered(group: &[Member], names: &Names, memory: u64) -> Result<Vec<PageId>> {
+    let mut pages: Vec<PageId> = group.iter().map(|member| member.page).collect();
+    let mut start = 0;
     for same in group.chunk_by(|a, b| (a.content, a.place) == (b.content, b.place)) {
-        let start = pages.len();
-        pages.extend(same.iter().map(|member| member.page));
+        let end = start + same.len();
         if same.len() > 1 {
-            let named = same.iter().map(|member| Ok((names.of(member.page)?, member.page)));
-            let mut named = named.collect::<Result<Vec<_>>>()?;
-            named.sort_by(|(a, _), (b, _)| (&a.name, a.place).cmp(&(&b.name, b.place)));
-            pages.splice(start.., named.into_iter().map(|(_, page)| page));
+            by_name(&mut pages[start..end], names, memory)?;
         }
+        start = end;
     }
     Ok(pages)
 }

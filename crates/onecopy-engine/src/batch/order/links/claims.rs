@@ -1,7 +1,8 @@
 //! Encodes the links in a segment, and collects those of all segments.
 
-use onecopy_core::{Claim, LinkKind};
+use onecopy_core::{Claim, Claims, LinkKind};
 
+use crate::batch::budget::Budget;
 use crate::batch::read::segments::Segments;
 use crate::error::Result;
 
@@ -63,9 +64,21 @@ impl Link {
     }
 }
 
-/// The links of all segments.
-pub(super) fn claims(segments: &Segments) -> Result<Vec<Claim>> {
-    let mut claims = Vec::new();
+/// The links of all segments; `None` if there are none. Fails if they do not fit into memory.
+pub(super) fn claims(segments: &Segments, budget: &Budget) -> Result<Option<Claims>> {
+    let (mut pointing, mut hints) = (0, 0);
+    for number in 0..segments.len() {
+        let segment = segments.load(number)?;
+        let canonical = segment.links.iter().filter(|link| link.kind == LinkKind::Canonical).count();
+        (pointing, hints) = (pointing + segment.links.len() - canonical, hints + canonical);
+    }
+    if pointing + hints == 0 {
+        return Ok(None);
+    }
+    let bytes = pointing as u64 * Claims::BYTES_A_REDIRECT + hints as u64 * Claims::BYTES_A_HINT;
+    budget.check_links(bytes, segments)?;
+    let mut claims = Claims::default();
+    claims.reserve(pointing, hints);
     for number in 0..segments.len() {
         let (segment, first) = (segments.load(number)?, segments.first_page(number));
         for link in &segment.links {
@@ -81,5 +94,5 @@ pub(super) fn claims(segments: &Segments) -> Result<Vec<Claim>> {
             });
         }
     }
-    Ok(claims)
+    Ok(Some(claims))
 }

@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Structure(Shape),
     /// A number of bytes that a page unpacks to.
     PageBytes,
+    /// A number of bytes that a page takes in the file.
+    PackedBytes,
 }
 
 impl Kind {
@@ -27,7 +29,7 @@ impl Kind {
             Kind::Bool => matches!(number, 1 | 2),
             Kind::Byte => number == 3,
             Kind::Short => number == 4,
-            Kind::Int | Kind::PageBytes => number == 5,
+            Kind::Int | Kind::PageBytes | Kind::PackedBytes => number == 5,
             Kind::Long => number == 6,
             Kind::Double => number == 7,
             Kind::Bytes => number == 8,
@@ -37,7 +39,7 @@ impl Kind {
     }
 }
 
-use Kind::{Bool, Byte, Bytes, Double, Int, List, Long, PageBytes, Short, Structure};
+use Kind::{Bool, Byte, Bytes, Double, Int, List, Long, PackedBytes, PageBytes, Short, Structure};
 
 /// The metadata at the end of a file.
 pub(super) const FILE: Shape = &[
@@ -54,7 +56,7 @@ pub(super) const FILE: Shape = &[
 pub(super) const PAGE: Shape = &[
     (1, Int),
     (2, PageBytes),
-    (3, Int),
+    (3, PackedBytes),
     (4, Int),
     (5, Structure(DATA_PAGE)),
     (6, Structure(&[])),
