@@ -19,10 +19,13 @@ from ._feed import changes, statuses
 from ._links import followed
 from ._pages import Pages, check, measure, pages, settings
 from ._store import stored
+from ._tally import Tally
 from ._versions import Store
 
 # The facts of pages in so many tables are merged into one.
 SEGMENTS = 8
+# The bits of keys that a collection keeps, enough for some billion pages.
+KEY_BITS = 48
 
 
 class Updated(NamedTuple):
@@ -68,11 +71,12 @@ def update(
         if state is not None and plan != state["plan"]:
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
-        found = named(pages(new_pages, plan, fields), state, collection)
+        bits = tuning.rarity_bits if state is None else 0
+        found = named(pages(new_pages, plan, fields, bits), state, collection)
         try:
             return Update(store, state, found, plan, tuning).run(dead, fields)
         finally:
-            found.facts.unpersist()
+            found.stored.unpersist()
 
 
 def named(found: Pages, state: Optional[dict[str, Any]], collection: str) -> Pages:
@@ -97,9 +101,9 @@ class Update:
     def run(self, dead: Any, fields: dict[str, Any]) -> Updated:
         """Runs all steps. Nothing is visible to others before the last."""
         try:
-            words = self._check()
+            tally = self._check()
             fresh = Fresh(self.found.facts, self._names(dead), self.found.kind)
-            rarity, parts = self._rarity(words)
+            rarity, parts = self._rarity(tally)
             fresh = fresh._replace(facts=self._write("facts", fresh.facts))
             keys = self._write("keys", self._keys(fresh.facts, rarity, parts))
             old = self._old_facts(fresh)
@@ -115,14 +119,14 @@ class Update:
             raise
         return Updated(self.version, self._table("pages"), self._table("feed"))
 
-    def _check(self) -> int:
-        words = check(self.found) if self.state["tables"] is None else measure(self.found)["words"]
+    def _check(self) -> Optional[Tally]:
+        tally = check(self.found) if self.state["tables"] is None else measure(self.found)
         named = self.found.facts.groupBy("page").count().where("count > 1").orderBy("page").first()
         if named is not None:
             raise OnecopyError(
                 f"{named['count']} rows have the same `{self.found.page}`: {named['page']!r}. Give each page its own"
             )
-        return words
+        return tally
 
     def _names(self, dead: Any) -> Any:
         """The names of dead pages as a frame."""
@@ -133,22 +137,18 @@ class Update:
             return stored(dead.select(F.col(dead.columns[0]).cast(self.found.kind).alias("page")))
         return self.store.spark.createDataFrame([(name,) for name in dead], kind)
 
-    def _rarity(self, words: int) -> tuple[str, int]:
+    def _rarity(self, tally: Optional[Tally]) -> tuple[str, int]:
         """The table of rarity and the number of parts, which stay as they were when the collection began."""
-        if "rarity" in self.state:
+        if tally is None or "rarity" in self.state:
             return self.state["rarity"], self.state["parts"]
-        counts = _onecopy.Rarity.from_bytes(_candidates.rarity(self.found.facts.where("reason is null"), words))
-        counters = bytearray(_onecopy.open_rarity(counts).to_bytes())
+        counters = bytearray(_onecopy.open_rarity(_candidates.rarity(tally)).to_bytes())
         table = self.store.spark.createDataFrame([(counters,)], "counts binary")
         self._write("rarity", table)
-        parts = max(self.store.spark.sparkContext.defaultParallelism, 4, words // (_candidates.PAGES_IN_A_PART * 600))
-        return f"{self.tables}/rarity", parts
+        return f"{self.tables}/rarity", max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
     def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
         counts = bytes(self.store.spark.read.parquet(self.store.path(rarity)).first()["counts"])
-        run = _stages.key_parts(self.plan, self.store.spark.sparkContext.broadcast(counts), parts)
-        judged = facts.where("reason is null").select("node", "name", "sketch")
-        return judged.mapInArrow(run, "part int, keys binary")
+        return _candidates.key_parts(facts.where("reason is null"), self.plan, counts, (parts, KEY_BITS))
 
     def _old_facts(self, fresh: Fresh) -> Optional[Any]:
         """The facts of pages that the update does not touch."""
@@ -169,11 +169,13 @@ class Update:
         leads = followed(judged, fresh.kind, self.tuning.edges_in_a_task)
         touched = self._touched(fresh, leads)
         sets, changed = self._sets(keys, touched)
-        bins = _candidates.bins(changed.withColumn("pages", F.lit(1)), changed.select("node", "component"), self.tuning)
+        edges = changed.select("node", F.col("component").alias("root"), "words", F.lit(1).cast("long").alias("pages"))
+        bins, placed = _candidates.bins(edges, changed.count(), self.tuning)
         near = _decide.compared(judged, leads)
-        of_bins = _decide.settled(near, bins, self.plan, fresh.kind)
-        if not bins.where("bin is null").isEmpty():
-            of_bins = of_bins.unionByName(_large.settled(near, bins, self.plan, fresh.kind, self.tuning))
+        context = _decide.Deciding(self.plan, fresh.kind, self.tuning)
+        of_bins = _decide.settled(near, bins, placed["nodes"], context)
+        if placed["large"]:
+            of_bins = of_bins.unionByName(_large.settled(near, bins, context))
         of_bins = stored(of_bins)
         self._write("sets", sets)
         settled = self._write("settled", self._kept_decisions(of_bins, fresh, leads))
