@@ -75,7 +75,7 @@ def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int) -> Pages:
 
 def tasks_for(df: Any) -> int:
     """How many tasks appraise a frame: each has a tally, and all cores have work. Many if its size is not known."""
-    size = int(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes().toString())
+    size = int(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
     return max(df.sparkSession.sparkContext.defaultParallelism, size // BYTES_IN_A_TASK)
 
 
