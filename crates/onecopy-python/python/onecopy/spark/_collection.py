@@ -26,6 +26,10 @@ from ._versions import Store
 SEGMENTS = 8
 # The bits of keys that a collection keeps, enough for some billion pages.
 KEY_BITS = 48
+# Fresh keys of so many bytes are sent to all executors. Those of more pages meet the others in a shuffle.
+KEYS_TO_SEND = 64 << 20
+# So many names of changed pages are sent to all executors.
+NAMES_TO_SEND = 1_000_000
 
 
 class Updated(NamedTuple):
@@ -87,6 +91,11 @@ def named(found: Pages, state: Optional[dict[str, Any]], collection: str) -> Pag
             f"and the new ones by `{found.page}` ({found.kind}): give the same column"
         )
     return found
+
+
+def sent_if_few(names: Any) -> Any:
+    """The names, sent to all executors if they are few, so that the facts of pages need not move."""
+    return F.broadcast(names) if names.count() <= NAMES_TO_SEND else names
 
 
 class Update:
@@ -156,7 +165,7 @@ class Update:
         found = None
         for segment in reversed(self.state["segments"]):
             facts = self.store.spark.read.parquet(self.store.path(segment, "facts"))
-            left = facts.join(gone, "page", "left_anti")
+            left = facts.join(sent_if_few(gone), "page", "left_anti")
             found = left if found is None else found.unionByName(left)
             gone = gone.union(facts.select("page"))
             gone = gone.union(self.store.spark.read.parquet(self.store.path(segment, "dead")))
@@ -210,13 +219,7 @@ class Update:
 
     def _sets(self, keys: Any, touched: Any) -> tuple[Any, Any]:
         """All sets of contents that may be similar, and those of them that the update changes."""
-        spark = self.store.spark
-        fresh = keys.withColumn("fresh", F.lit(1))
-        for segment in self.state["segments"]:
-            path = self.store.path(segment, "keys")
-            fresh = fresh.unionByName(spark.read.parquet(path).withColumn("fresh", F.lit(0)))
-        kind = "node long, root long, words long, pages long"
-        edges = stored(fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind))
+        edges = stored(self._edges(keys))
         own = touched.select("node", F.col("node").alias("root"))
         pairs = edges.select("node", "root").union(own)
         sizes = edges.groupBy("node").agg((F.max("words") * F.max("pages")).alias("words"))
@@ -238,6 +241,22 @@ class Update:
         changed = stored(known.unionByName(added.withColumn("words", F.coalesce("words", F.lit(1)))))
         left = before.join(merged, before["component"] == merged["was"], "left_anti")
         return left.unionByName(changed), changed
+
+    def _edges(self, keys: Any) -> Any:
+        """Edges from fresh contents, and from those beside them. A few fresh keys are sent to all others."""
+        kind, spark = "node long, root long, words long, pages long", self.store.spark
+        fresh = keys.withColumn("fresh", F.lit(1))
+        paths = [self.store.path(segment, "keys") for segment in self.state["segments"]]
+        old = spark.read.parquet(*paths) if paths else None
+        if old is not None and (keys.agg(F.sum(F.length("keys"))).first()[0] or 0) <= KEYS_TO_SEND:
+            rows = keys.collect()
+            sent = {"part": [row["part"] for row in rows], "keys": [bytes(row["keys"]) for row in rows]}
+            run = _stages.edges_to(self.plan, spark.sparkContext.broadcast(sent))
+            met = old.mapInArrow(run, kind)
+            return met.unionByName(fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind))
+        if old is not None:
+            fresh = fresh.unionByName(old.withColumn("fresh", F.lit(0)))
+        return fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind)
 
     def _weighed(self, sets: Any, sizes: Any) -> tuple[Any, Any]:
         found = stored(sets.join(sizes, "node", "left").withColumn("words", F.coalesce("words", F.lit(1))))

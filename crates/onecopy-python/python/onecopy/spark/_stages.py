@@ -274,3 +274,23 @@ def fresh_edges(plan: str) -> Callable[..., Any]:
         return pyarrow.table(_onecopy.fresh_edges(table, plan))
 
     return checked(run)
+
+
+def edges_to(plan: str, fresh: Any) -> Callable[..., Any]:
+    """As `fresh_edges`, for keys of the collection that stay where they are: the `fresh` keys come to them."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        import pyarrow.compute
+        from onecopy import _onecopy
+
+        new = pyarrow.table(fresh.value, pyarrow.schema([("part", pyarrow.int32()), ("keys", pyarrow.binary())]))
+        new = new.append_column("fresh", pyarrow.array([1] * len(new), pyarrow.int32()))
+        for batch in batches:
+            old = pyarrow.Table.from_batches([batch])
+            old = old.append_column("fresh", pyarrow.array([0] * len(old), pyarrow.int32()))
+            for part in pyarrow.compute.unique(old["part"]):
+                both = [keys.filter(pyarrow.compute.equal(keys["part"], part)) for keys in (new, old)]
+                yield from pyarrow.table(_onecopy.fresh_edges(pyarrow.concat_tables(both), plan)).to_batches()
+
+    return checked(run)
