@@ -30,7 +30,7 @@ pub use roster::{Kind, Peer};
 #[command(after_help = "Examples:
   onecopy-bench peers --input pages.jsonl --pairs oracle.csv
   onecopy-bench peers --input pages.jsonl --only onecopy,gaoya-rust --runs 5 --markdown
-Tools: onecopy, gaoya-rust, gaoya-default, gaoya-python, rensa, daft, datasketch, text-dedup, datatrove")]
+Tools: onecopy, onecopy-python, gaoya-rust, gaoya-default, gaoya-python, rensa, daft, datasketch, text-dedup, datatrove")]
 pub struct Args {
     /// The pages, as plain JSON Lines; repeat for several files
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]

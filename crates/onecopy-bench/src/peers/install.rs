@@ -51,6 +51,12 @@ impl Workshop {
                 let program = self.python(packages, peer.key)?;
                 Ok(Ready { program, script: Some(peers_folder().join(script)) })
             }
+            Kind::Package { script } => {
+                let package = workspace_root().join("crates/onecopy-python");
+                let package = package.to_string_lossy();
+                let program = self.python(&["orjson", &package], peer.key)?;
+                Ok(Ready { program, script: Some(peers_folder().join(script)) })
+            }
         }
     }
 

@@ -10,7 +10,7 @@ pub struct Peer {
     pub kind: Kind,
 }
 
-/// The three ways to run a tool.
+/// The ways to run a tool.
 pub enum Kind {
     /// The program that all others are compared with.
     Onecopy,
@@ -18,11 +18,18 @@ pub enum Kind {
     Cargo { folder: &'static str, program: &'static str },
     /// A script in the folder `peers/`, and its packages.
     Python { script: &'static str, packages: &'static [&'static str] },
+    /// A script with this workspace's Python package, which pip builds.
+    Package { script: &'static str },
 }
 
 /// All tools, the fast ones first.
-pub const ROSTER: [Peer; 9] = [
+pub const ROSTER: [Peer; 10] = [
     Peer { key: "onecopy", name: "onecopy", kind: Kind::Onecopy },
+    Peer {
+        key: "onecopy-python",
+        name: "onecopy (Python)",
+        kind: Kind::Package { script: "onecopy_python.py" },
+    },
     Peer {
         key: "gaoya-rust",
         name: "gaoya (Rust), other hash",
@@ -93,7 +100,7 @@ mod tests {
         };
         assert_eq!(keys(&["rensa", "onecopy"]), Ok(vec!["onecopy", "rensa"]));
         assert_eq!(keys(&[]).unwrap().len(), ROSTER.len());
-        assert!(keys(&["nobody"]).unwrap_err().contains("onecopy, gaoya-rust"));
+        assert!(keys(&["nobody"]).unwrap_err().contains("onecopy, onecopy-python, gaoya-rust"));
     }
 
     #[test]
@@ -103,6 +110,7 @@ mod tests {
         for peer in &ROSTER {
             match peer.kind {
                 Kind::Onecopy => {}
+                Kind::Package { script } => assert!(folder.join(script).exists(), "{script}"),
                 Kind::Cargo { folder: project, .. } => {
                     assert!(folder.join(project).join("Cargo.toml").exists())
                 }

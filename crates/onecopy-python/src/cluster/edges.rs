@@ -90,15 +90,16 @@ fn edges(mut part: Part, method: &dyn Method) -> Edges {
         out.words.push(0);
         out.pages.push(pages as i64);
     }
+    part.entries.sort_unstable();
     let mut nodes: Vec<u64> = part.holders.iter().map(|(node, _)| *node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let place = |node: u64| nodes.binary_search(&node).unwrap_or_default() as u32;
     let holders: Vec<(u32, u32)> = part.holders.iter().map(|&(node, size)| (place(node), size)).collect();
-    part.entries.sort_unstable();
     let (mut groups, mut joined) = (Groups::new(nodes.len()), vec![false; nodes.len()]);
+    let may_join = Joining { part: &part, holders: &holders, method };
     for list in part.entries.chunk_by(|a, b| a.0 == b.0).filter(|list| list.len() > 1) {
-        join(list, &holders, method, &mut groups);
+        may_join.join(list, &mut groups);
     }
     for node in 0..nodes.len() as u32 {
         let root = groups.find(node);
@@ -116,40 +117,39 @@ fn edges(mut part: Part, method: &dyn Method) -> Edges {
     out
 }
 
-/// Joins the holders of a key that may be alike.
-fn join(list: &[(u64, u32, u32)], holders: &[(u32, u32)], method: &dyn Method, groups: &mut Groups) {
-    let held = |&(_, holder, rest): &(u64, u32, u32)| Held { size: holders[holder as usize].1, rest };
-    let node = |entry: &(u64, u32, u32)| holders[entry.1 as usize].0;
-    let first = groups.find(node(&list[0]));
-    if list.iter().all(|entry| groups.find(node(entry)) == first) {
-        return;
-    }
-    if list.len() > LONG {
-        return list.iter().for_each(|entry| groups.join(first, node(entry)));
-    }
-    for (place, one) in list.iter().enumerate() {
-        for other in &list[..place] {
-            if groups.find(node(one)) != groups.find(node(other)) && method.may(held(one), held(other)) {
-                groups.join(node(one), node(other));
+/// Joins the holders of keys.
+struct Joining<'a> {
+    part: &'a Part,
+    /// The place of each holder's node, and the words of its sketch.
+    holders: &'a [(u32, u32)],
+    method: &'a dyn Method,
+}
+
+impl Joining<'_> {
+    /// Joins the holders of a key that may be alike.
+    fn join(&self, list: &[(u64, u32, u32)], groups: &mut Groups) {
+        let node = |entry: &(u64, u32, u32)| self.holders[entry.1 as usize].0;
+        let first = groups.find(node(&list[0]));
+        if list.iter().all(|entry| groups.find(node(entry)) == first) {
+            return;
+        }
+        if list.len() > LONG {
+            return list.iter().for_each(|entry| groups.join(first, node(entry)));
+        }
+        for (place, one) in list.iter().enumerate() {
+            for other in &list[..place] {
+                if groups.find(node(one)) != groups.find(node(other)) && self.may(one, other) {
+                    groups.join(node(one), node(other));
+                }
             }
         }
     }
-}
 
-/// The set of each node of the edges `node`, `root`, named by its smallest node.
-#[pyfunction]
-pub fn connect_nodes(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
-    let table = Table::of(data)?;
-    let (from, to) = (table.numbers("node")?, table.numbers("root")?);
-    let (nodes, sets) = py.detach(|| {
-        let mut nodes: Vec<i64> = from.iter().chain(&to).copied().collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let place = |node: &i64| nodes.binary_search(node).unwrap_or_default() as u32;
-        let mut groups = Groups::new(nodes.len());
-        from.iter().zip(&to).for_each(|(a, b)| groups.join(place(a), place(b)));
-        let sets = (0..nodes.len() as u32).map(|node| nodes[groups.of(node) as usize]).collect();
-        (nodes.clone(), sets)
-    });
-    ArrowTable::new(vec![("node", longs(nodes)), ("component", longs(sets))])
+    fn may(&self, one: &(u64, u32, u32), other: &(u64, u32, u32)) -> bool {
+        let held =
+            |&(_, holder, rest): &(u64, u32, u32)| Held { size: self.holders[holder as usize].1, rest };
+        let has_outlines = self.part.width > 0;
+        self.method.may(held(one), held(other))
+            && !(has_outlines && self.method.deny(self.part.outline(one.1), self.part.outline(other.1)))
+    }
 }

@@ -1,6 +1,8 @@
 //! Keys on their way: the keys of many pages that fall into one part of all keys, packed into bytes.
 //!
-//! Only 48 bits of a key travel. Two keys that agree in them cost a look at two pages, and change no answer.
+//! Only the leading bits of a key travel. Two keys that agree in them cost a look at two pages, and change no answer.
+//! Beside each page is the outline of its sketch, if parts are few. It denies most pairs that are not alike, and a page
+//! that it denies all candidates need not send its sketch anywhere.
 
 use arrow_array::ArrayRef;
 use onecopy_core::{Method, Rarity as Counts, Scratch};
@@ -11,14 +13,40 @@ use super::plan::Plan;
 use crate::arrow::ArrowTable;
 use crate::stages::Rarity;
 
-/// The bits of a key that do not travel.
-const DROPPED: u32 = 16;
+/// The words of outlines that a page sends to all parts together.
+const OUTLINE_WORDS: usize = 32;
+/// More words hardly deny more pairs.
+const WIDEST: usize = 16;
+
+/// How keys are packed. All keys that meet must be packed in one way.
+#[derive(Clone, Copy)]
+pub struct Packing {
+    /// Into how many parts.
+    pub parts: usize,
+    /// The leading bits of a key that travel.
+    pub bits: u32,
+    /// The words of an outline; none if there are many parts.
+    pub width: usize,
+}
+
+impl Packing {
+    fn new((parts, bits): (usize, u32), method: &dyn Method) -> Packing {
+        let width = (OUTLINE_WORDS / parts.max(1)).min(WIDEST);
+        // One word says nothing but the size.
+        let width = if method.has_outlines() && width > 1 { width } else { 0 };
+        Packing { parts: parts.max(1), bits: bits.clamp(1, 64), width }
+    }
+}
 
 /// The keys of pages that fall into one part, and the names and texts whose hashes do.
 #[derive(Default)]
 pub struct Part {
-    /// The node of each holder, and the words of its sketch.
+    /// The node of each holder, and the words of its sketch. A page is one holder.
     pub holders: Vec<(u64, u32)>,
+    /// The outlines of all holders in sequence, each of `width` words.
+    pub outlines: Vec<u64>,
+    /// The words of an outline.
+    pub width: usize,
     /// A key, the place of its holder, and the number beside the key.
     pub entries: Vec<(u64, u32, u32)>,
     /// The nodes of pages: a node that occurs twice has copies.
@@ -28,22 +56,16 @@ pub struct Part {
 }
 
 impl Part {
-    /// Adds a key of the page that was added last, or of a new page.
-    fn add(&mut self, (node, size): (u64, u32), key: u64, rest: u32) {
-        if self.holders.last() != Some(&(node, size)) {
-            self.holders.push((node, size));
-        }
-        self.entries.push((key >> DROPPED, self.holders.len() as u32 - 1, rest));
-    }
-
     fn encode(mut self) -> Vec<u8> {
         let mut out = Vec::new();
         self.entries.sort_unstable();
+        number(self.width as u64, &mut out);
         number(self.holders.len() as u64, &mut out);
         for (node, size) in self.holders {
             out.extend(node.to_le_bytes());
             number(size.into(), &mut out);
         }
+        out.extend(self.outlines.iter().flat_map(|word| word.to_le_bytes()));
         number(self.entries.len() as u64, &mut out);
         let mut before = 0;
         for (key, holder, rest) in self.entries {
@@ -59,11 +81,18 @@ impl Part {
 
     /// Adds what [`Part::encode`] wrote; `None` if it is damaged.
     pub fn decode(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        let first = self.holders.len() as u32;
-        for _ in 0..read(bytes)? {
-            let (node, rest) = bytes.split_first_chunk::<8>()?;
-            *bytes = rest;
-            self.holders.push((u64::from_le_bytes(*node), read(bytes)? as u32));
+        let (first, width) = (self.holders.len() as u32, read(bytes)? as usize);
+        if first > 0 && width != self.width {
+            return None;
+        }
+        self.width = width;
+        let count = read(bytes)?;
+        for _ in 0..count {
+            let node = word(bytes)?;
+            self.holders.push((node, read(bytes)? as u32));
+        }
+        for _ in 0..count.checked_mul(width as u64)? {
+            self.outlines.push(word(bytes)?);
         }
         let mut key = 0;
         for _ in 0..read(bytes)? {
@@ -73,21 +102,33 @@ impl Part {
         unrising(bytes, &mut self.nodes)?;
         unrising(bytes, &mut self.names)
     }
-}
 
-impl Part {
-    /// Adds the keys of other pages.
+    /// Adds the keys of other pages, packed in the same way.
     pub fn append(&mut self, other: Part) {
         let first = self.holders.len() as u32;
+        self.width = other.width;
         self.holders.extend(other.holders);
+        self.outlines.extend(other.outlines);
         self.entries.extend(other.entries.iter().map(|&(key, holder, rest)| (key, first + holder, rest)));
         self.nodes.extend(other.nodes);
         self.names.extend(other.names);
     }
+
+    /// The outline of a holder.
+    pub fn outline(&self, holder: u32) -> &[u64] {
+        &self.outlines[holder as usize * self.width..][..self.width]
+    }
+}
+
+/// Takes a word of eight bytes.
+pub fn word(bytes: &mut &[u8]) -> Option<u64> {
+    let (word, rest) = bytes.split_first_chunk::<8>()?;
+    *bytes = rest;
+    Some(u64::from_le_bytes(*word))
 }
 
 /// Appends a number, seven bits per byte.
-fn number(mut value: u64, out: &mut Vec<u8>) {
+pub fn number(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -95,7 +136,8 @@ fn number(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-fn read(bytes: &mut &[u8]) -> Option<u64> {
+/// Takes a number that [`number`] appended.
+pub fn read(bytes: &mut &[u8]) -> Option<u64> {
     let (mut value, mut shift) = (0, 0);
     loop {
         let (&byte, rest) = bytes.split_first()?;
@@ -147,24 +189,29 @@ pub fn open_rarity(rarity: &Rarity) -> Rarity {
     Rarity { counts: rarity.counts.open() }
 }
 
-/// The keys of the pages of `data`, packed: a row for each of `parts` parts that has any.
+/// Counts of half as many counters, and so on, down to `1 << bits`.
+#[pyfunction]
+pub fn fold_rarity(rarity: &Rarity, bits: u32) -> Rarity {
+    Rarity { counts: rarity.counts.folded(bits) }
+}
+
+/// The keys of the pages of `data`, packed: a row for each part that has any. `packing` has
+/// how many parts there are, and how many bits of a key travel.
 #[pyfunction]
 pub fn key_parts(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     plan: &str,
     rarity: &Rarity,
-    parts: usize,
+    packing: (usize, u32),
 ) -> PyResult<ArrowTable> {
     let method = Plan::read(plan)?.method()?;
     let table = Table::of(data)?;
     let (sketches, nodes, names) = (table.bytes("sketch")?, table.numbers("node")?, table.numbers("name")?);
     let packed = py.detach(|| {
-        let mut finder = KeyFinder { method: &*method, rarity: &rarity.counts, parts: Vec::new() };
-        finder.parts.resize_with(parts, Part::default);
-        let mut scratch = Scratch::default();
+        let mut finder = KeyFinder::new(&*method, &rarity.counts, Packing::new(packing, &*method));
         for (row, sketch) in sketches.iter().enumerate() {
-            finder.page(&super::columns::words(sketch), nodes[row] as u64, names[row] as u64, &mut scratch);
+            finder.page(&super::columns::words(sketch), nodes[row] as u64, names[row] as u64);
         }
         finder.packed()
     });
@@ -175,21 +222,44 @@ pub fn key_parts(
 struct KeyFinder<'a> {
     method: &'a dyn Method,
     rarity: &'a Counts,
+    packing: Packing,
     parts: Vec<Part>,
+    scratch: Scratch,
+    keys: Vec<(u64, u32)>,
+    outline: Vec<u64>,
 }
 
-impl KeyFinder<'_> {
-    fn page(&mut self, sketch: &[u64], node: u64, name: u64, scratch: &mut Scratch) {
-        let count = self.parts.len();
+impl<'a> KeyFinder<'a> {
+    fn new(method: &'a dyn Method, rarity: &'a Counts, packing: Packing) -> KeyFinder<'a> {
+        let part = || Part { width: packing.width, ..Part::default() };
+        let parts = std::iter::repeat_with(part).take(packing.parts).collect();
+        let (scratch, keys, outline) = (Scratch::default(), Vec::new(), vec![0; packing.width]);
+        KeyFinder { method, rarity, packing, parts, scratch, keys, outline }
+    }
+
+    fn page(&mut self, sketch: &[u64], node: u64, name: u64) {
+        let Packing { parts: count, bits, width } = self.packing;
         self.parts[part_of(name, count)].names.push(name);
         if sketch.is_empty() {
             return;
         }
         self.parts[part_of(node, count)].nodes.push(node);
-        let mut keys = Vec::new();
-        self.method.keys(sketch, self.rarity, scratch, &mut keys);
-        for (key, rest) in keys {
-            self.parts[part_of(key, count)].add((node, sketch.len() as u32), key, rest);
+        self.keys.clear();
+        self.method.keys(sketch, self.rarity, &mut self.scratch, &mut self.keys);
+        if width > 0 && !self.keys.is_empty() {
+            self.method.outline(sketch, &mut self.scratch, &mut self.outline);
+        }
+        // Keys of one part are in sequence then.
+        self.keys.sort_unstable();
+        let mut last = None;
+        for &(key, rest) in &self.keys {
+            let number = part_of(key, count);
+            let part = &mut self.parts[number];
+            if last.replace(number) != Some(number) {
+                part.holders.push((node, sketch.len() as u32));
+                part.outlines.extend_from_slice(&self.outline);
+            }
+            part.entries.push((key >> (64 - bits), part.holders.len() as u32 - 1, rest));
         }
     }
 

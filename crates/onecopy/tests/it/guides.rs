@@ -134,6 +134,11 @@ fn the_search_operators_commands_work() {
 }
 
 #[test]
+fn the_commands_for_those_who_switch_work() {
+    check("switching.md");
+}
+
+#[test]
 fn every_guide_is_checked() {
     let here = include_str!("guides.rs");
     for entry in fs::read_dir(guides()).expect("guides") {

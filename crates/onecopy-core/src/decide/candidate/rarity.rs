@@ -112,6 +112,14 @@ impl Rarity {
         Rarity { common: self.common.clone(), ..Rarity::new(counters) }
     }
 
+    /// The table as one of `1 << bits` counters would have counted, if this one has more.
+    pub fn folded(&self, bits: u32) -> Rarity {
+        let goal = 1 << bits.min(64 - self.shift);
+        let folded = Rarity::new(sums(&self.counters, goal, u8::saturating_add));
+        let common = if self.common.is_empty() { 0 } else { Rarity::common_of(goal) };
+        Rarity { common: sums(&self.common, common, u16::saturating_add), ..folded }
+    }
+
     /// The table as bytes, the same on every machine.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.counters.len() + 2 * self.common.len());
@@ -138,6 +146,12 @@ impl Rarity {
         let common = common.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
         Ok(Rarity { common, ..Rarity::new(counters.to_vec()) })
     }
+}
+
+/// So many sums of neighbours.
+fn sums<T: Copy>(counters: &[T], goal: usize, add: impl Fn(T, T) -> T) -> Vec<T> {
+    let together = counters.len() / goal.max(1);
+    counters.chunks(together.max(1)).filter_map(|near| near.iter().copied().reduce(&add)).collect()
 }
 
 /// The place of a count on a scale with four steps for each doubling, up to 55.
@@ -191,6 +205,18 @@ mod tests {
         assert_eq!(merged, counted(&all));
         assert!(merged.of(u64::MAX) >= COMMON, "counters do not run over");
         assert_eq!(merged.merge(&Rarity::empty(5)), Err(RarityError::Sizes(64, 32)));
+    }
+
+    #[test]
+    fn a_folded_table_counts_as_a_small_one() {
+        let mut tables = [12, 6, 2].map(Rarity::empty);
+        for page in 0..3_000u64 {
+            let sketch = [page.wrapping_mul(0x9e37_79b9_7f4a_7c15), u64::MAX - (page % 7)];
+            tables.iter_mut().for_each(|table| table.count(&sketch));
+        }
+        for (bits, small) in [(6, &tables[1]), (2, &tables[2]), (20, &tables[0])] {
+            assert_eq!(&tables[0].folded(bits), small);
+        }
     }
 
     #[test]

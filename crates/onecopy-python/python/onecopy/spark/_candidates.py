@@ -9,12 +9,15 @@ from pyspark.sql import functions as F
 from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _stages
-from ._store import stored
+from ._store import measured, stored
+from ._tally import Tally
 
-# Counters of rarity, as a power of two. More of them make fewer keys, and each task sends a table of them.
-LEAST_BITS, MOST_BITS = 12, 25
+# The fewest counters of rarity, as a power of two.
+LEAST_BITS = 12
 # Keys of about this many pages fit into a task.
 PAGES_IN_A_PART = 50_000
+# So many more bits of a key travel than keys need to be told apart: few pages meet by chance.
+SPARE_BITS = 13
 
 
 class Tuning(NamedTuple):
@@ -24,40 +27,41 @@ class Tuning(NamedTuple):
     task_words: int = 8_000_000
     # Edges that one task connects. More are connected in rounds.
     edges_in_a_task: int = 20_000_000
+    # Contents in sets that are sent to all executors together, with their bins. More are sent in rounds.
+    bins_at_once: int = 20_000_000
+    # Counters of rarity, as a power of two. More make fewer keys, and each task needs 1.25 bytes for each.
+    rarity_bits: int = 25
 
 
-def rarity(facts: Any, words: int) -> bytes:
+def rarity(tally: Tally) -> Any:
     """How common shingles are, in a table that is sent to all executors."""
-    bits = min(max(LEAST_BITS, (words // 2).bit_length()), MOST_BITS)
-    # Every task sends a table, so there are only as many tasks as cores.
-    whole = facts.select("sketch").coalesce(facts.sparkSession.sparkContext.defaultParallelism)
-    tables = whole.mapInArrow(_stages.count(bits), "slot int, counters binary")
-    merged = tables.groupBy("slot").applyInArrow(_stages.merge(), "slot int, counters binary")
-    counts = _stages.merged(bytes(row["counters"]) for row in merged.collect())
-    return (counts or _onecopy.Rarity(LEAST_BITS)).to_bytes()
+    return _onecopy.fold_rarity(tally.rarity, max(LEAST_BITS, (tally.words // 2).bit_length()))
 
 
-def key_parts(facts: Any, plan: str, counts: bytes, words: int) -> Any:
+def key_parts(facts: Any, plan: str, counts: bytes, packing: tuple[int, int]) -> Any:
     """The keys of pages, packed by part."""
-    context = facts.sparkSession.sparkContext
-    parts = max(context.defaultParallelism, words // (PAGES_IN_A_PART * 600), 1)
-    run = _stages.key_parts(plan, context.broadcast(counts), parts)
+    run = _stages.key_parts(plan, facts.sparkSession.sparkContext.broadcast(counts), packing)
     return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
 
 
-def edges(parts: Any, plan: str) -> Any:
-    """Edges between contents that may be similar, stored by the executors."""
+def packing(spark: Any, words: int) -> tuple[int, int]:
+    """Into how many parts keys are packed, and how many bits of them travel."""
+    parts = max(spark.sparkContext.defaultParallelism, words // (PAGES_IN_A_PART * 600), 1)
+    # About one word in eight is a key that two pages have.
+    return parts, (words // 8).bit_length() + SPARE_BITS
+
+
+def edges(parts: Any, plan: str) -> tuple[Any, Any]:
+    """Edges between contents that may be similar, stored by the executors; how many, and how many repeated names."""
     found = parts.groupBy("part").applyInArrow(
         _stages.key_edges(plan), "node long, root long, words long, pages long, repeated long"
     )
-    return stored(found)
+    return measured(found, F.count("node").alias("edges"), F.count("repeated").alias("repeated"))
 
 
 def check_names(facts: Any, found: Any, page: str) -> None:
     """Refuses two pages with one name."""
     repeated = [row["repeated"] for row in found.where("repeated is not null").select("repeated").head(100)]
-    if not repeated:
-        return
     named = facts.where(F.col("name").isin(repeated)).groupBy("page").count().where("count > 1")
     first = named.orderBy("page").first()
     if first is not None:
@@ -108,15 +112,28 @@ def small_star(pairs: Any) -> Any:
     return sides.union(least.select("node", F.col("least").alias("root"))).where("node <> root").distinct()
 
 
-def bins(found: Any, sets: Any, tuning: Tuning) -> Any:
-    """The set of each node, and the bin that it is settled in: `node`, `component`, `bin`. Large sets have none."""
-    weights = found.where("node is not null").groupBy("node").agg(
-        (F.greatest(F.max("words"), F.lit(1)) * F.max("pages")).alias("words")
-    )
-    weighed = sets.join(weights, "node")
-    whole = stored(weighed.groupBy("component").agg(F.sum("words").alias("total")))
+def bins(found: Any, edges: int, tuning: Tuning) -> tuple[Any, Any]:
+    """The set of each node, and the bin that it is settled in: `node`, `component`, `bin`. Large sets have none.
+
+    Also how many `nodes` there are, and how many have no bin (`large`).
+    """
+    least = found.sparkSession.sparkContext.defaultParallelism
+    if edges <= tuning.edges_in_a_task:
+        run = _stages.set_bins(tuning.task_words, least)
+        placed = found.groupBy().applyInArrow(run, "node long, component long, bin int")
+    else:
+        placed = weighed(found, components(found, tuning.edges_in_a_task), tuning)
+    large = F.count_if(F.col("bin").isNull()).alias("large")
+    return measured(placed, F.count("node").alias("nodes"), large)
+
+
+def weighed(found: Any, sets: Any, tuning: Tuning) -> Any:
+    """The bins of sets that are known, for edges with the `words` and `pages` of each node."""
+    weights = found.groupBy("node").agg((F.greatest(F.max("words"), F.lit(1)) * F.max("pages")).alias("words"))
+    heavy = sets.join(weights, "node")
+    whole = stored(heavy.groupBy("component").agg(F.sum("words").alias("total")))
     total = whole.agg(F.sum("total")).first()[0] or 0
     least = found.sparkSession.sparkContext.defaultParallelism
     count = max(least, 1 + 2 * total // tuning.task_words)
     bin_of = F.when(F.col("total") <= tuning.task_words, F.pmod(F.xxhash64("component"), F.lit(count)).cast("int"))
-    return stored(weighed.join(whole.withColumn("bin", bin_of), "component").select("node", "component", "bin"))
+    return heavy.join(whole.withColumn("bin", bin_of), "component").select("node", "component", "bin")

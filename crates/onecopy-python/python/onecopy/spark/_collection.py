@@ -19,10 +19,17 @@ from ._feed import changes, statuses
 from ._links import followed
 from ._pages import Pages, check, measure, pages, settings
 from ._store import stored
+from ._tally import Tally
 from ._versions import Store
 
 # The facts of pages in so many tables are merged into one.
 SEGMENTS = 8
+# The bits of keys that a collection keeps, enough for some billion pages.
+KEY_BITS = 48
+# Fresh keys of so many bytes are sent to all executors. Those of more pages meet the others in a shuffle.
+KEYS_TO_SEND = 64 << 20
+# So many names of changed pages are sent to all executors.
+NAMES_TO_SEND = 1_000_000
 
 
 class Updated(NamedTuple):
@@ -68,11 +75,12 @@ def update(
         if state is not None and plan != state["plan"]:
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
-        found = named(pages(new_pages, plan, fields), state, collection)
+        bits = tuning.rarity_bits if state is None else 0
+        found = named(pages(new_pages, plan, fields, bits), state, collection)
         try:
             return Update(store, state, found, plan, tuning).run(dead, fields)
         finally:
-            found.facts.unpersist()
+            found.stored.unpersist()
 
 
 def named(found: Pages, state: Optional[dict[str, Any]], collection: str) -> Pages:
@@ -83,6 +91,11 @@ def named(found: Pages, state: Optional[dict[str, Any]], collection: str) -> Pag
             f"and the new ones by `{found.page}` ({found.kind}): give the same column"
         )
     return found
+
+
+def sent_if_few(names: Any) -> Any:
+    """The names, sent to all executors if they are few, so that the facts of pages need not move."""
+    return F.broadcast(names) if names.count() <= NAMES_TO_SEND else names
 
 
 class Update:
@@ -97,9 +110,9 @@ class Update:
     def run(self, dead: Any, fields: dict[str, Any]) -> Updated:
         """Runs all steps. Nothing is visible to others before the last."""
         try:
-            words = self._check()
+            tally = self._check()
             fresh = Fresh(self.found.facts, self._names(dead), self.found.kind)
-            rarity, parts = self._rarity(words)
+            rarity, parts = self._rarity(tally)
             fresh = fresh._replace(facts=self._write("facts", fresh.facts))
             keys = self._write("keys", self._keys(fresh.facts, rarity, parts))
             old = self._old_facts(fresh)
@@ -115,14 +128,14 @@ class Update:
             raise
         return Updated(self.version, self._table("pages"), self._table("feed"))
 
-    def _check(self) -> int:
-        words = check(self.found) if self.state["tables"] is None else measure(self.found)["words"]
+    def _check(self) -> Optional[Tally]:
+        tally = check(self.found) if self.state["tables"] is None else measure(self.found)
         named = self.found.facts.groupBy("page").count().where("count > 1").orderBy("page").first()
         if named is not None:
             raise OnecopyError(
                 f"{named['count']} rows have the same `{self.found.page}`: {named['page']!r}. Give each page its own"
             )
-        return words
+        return tally
 
     def _names(self, dead: Any) -> Any:
         """The names of dead pages as a frame."""
@@ -133,22 +146,18 @@ class Update:
             return stored(dead.select(F.col(dead.columns[0]).cast(self.found.kind).alias("page")))
         return self.store.spark.createDataFrame([(name,) for name in dead], kind)
 
-    def _rarity(self, words: int) -> tuple[str, int]:
+    def _rarity(self, tally: Optional[Tally]) -> tuple[str, int]:
         """The table of rarity and the number of parts, which stay as they were when the collection began."""
-        if "rarity" in self.state:
+        if tally is None or "rarity" in self.state:
             return self.state["rarity"], self.state["parts"]
-        counts = _onecopy.Rarity.from_bytes(_candidates.rarity(self.found.facts.where("reason is null"), words))
-        counters = bytearray(_onecopy.open_rarity(counts).to_bytes())
+        counters = bytearray(_onecopy.open_rarity(_candidates.rarity(tally)).to_bytes())
         table = self.store.spark.createDataFrame([(counters,)], "counts binary")
         self._write("rarity", table)
-        parts = max(self.store.spark.sparkContext.defaultParallelism, 4, words // (_candidates.PAGES_IN_A_PART * 600))
-        return f"{self.tables}/rarity", parts
+        return f"{self.tables}/rarity", max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
     def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
         counts = bytes(self.store.spark.read.parquet(self.store.path(rarity)).first()["counts"])
-        run = _stages.key_parts(self.plan, self.store.spark.sparkContext.broadcast(counts), parts)
-        judged = facts.where("reason is null").select("node", "name", "sketch")
-        return judged.mapInArrow(run, "part int, keys binary")
+        return _candidates.key_parts(facts.where("reason is null"), self.plan, counts, (parts, KEY_BITS))
 
     def _old_facts(self, fresh: Fresh) -> Optional[Any]:
         """The facts of pages that the update does not touch."""
@@ -156,7 +165,7 @@ class Update:
         found = None
         for segment in reversed(self.state["segments"]):
             facts = self.store.spark.read.parquet(self.store.path(segment, "facts"))
-            left = facts.join(gone, "page", "left_anti")
+            left = facts.join(sent_if_few(gone), "page", "left_anti")
             found = left if found is None else found.unionByName(left)
             gone = gone.union(facts.select("page"))
             gone = gone.union(self.store.spark.read.parquet(self.store.path(segment, "dead")))
@@ -169,11 +178,13 @@ class Update:
         leads = followed(judged, fresh.kind, self.tuning.edges_in_a_task)
         touched = self._touched(fresh, leads)
         sets, changed = self._sets(keys, touched)
-        bins = _candidates.bins(changed.withColumn("pages", F.lit(1)), changed.select("node", "component"), self.tuning)
+        edges = changed.select("node", F.col("component").alias("root"), "words", F.lit(1).cast("long").alias("pages"))
+        bins, placed = _candidates.bins(edges, changed.count(), self.tuning)
         near = _decide.compared(judged, leads)
-        of_bins = _decide.settled(near, bins, self.plan, fresh.kind)
-        if not bins.where("bin is null").isEmpty():
-            of_bins = of_bins.unionByName(_large.settled(near, bins, self.plan, fresh.kind, self.tuning))
+        context = _decide.Deciding(self.plan, fresh.kind, self.tuning)
+        of_bins = _decide.settled(near, bins, placed["nodes"], context)
+        if placed["large"]:
+            of_bins = of_bins.unionByName(_large.settled(near, bins, context))
         of_bins = stored(of_bins)
         self._write("sets", sets)
         settled = self._write("settled", self._kept_decisions(of_bins, fresh, leads))
@@ -208,13 +219,7 @@ class Update:
 
     def _sets(self, keys: Any, touched: Any) -> tuple[Any, Any]:
         """All sets of contents that may be similar, and those of them that the update changes."""
-        spark = self.store.spark
-        fresh = keys.withColumn("fresh", F.lit(1))
-        for segment in self.state["segments"]:
-            path = self.store.path(segment, "keys")
-            fresh = fresh.unionByName(spark.read.parquet(path).withColumn("fresh", F.lit(0)))
-        kind = "node long, root long, words long, pages long"
-        edges = stored(fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind))
+        edges = stored(self._edges(keys))
         own = touched.select("node", F.col("node").alias("root"))
         pairs = edges.select("node", "root").union(own)
         sizes = edges.groupBy("node").agg((F.max("words") * F.max("pages")).alias("words"))
@@ -236,6 +241,22 @@ class Update:
         changed = stored(known.unionByName(added.withColumn("words", F.coalesce("words", F.lit(1)))))
         left = before.join(merged, before["component"] == merged["was"], "left_anti")
         return left.unionByName(changed), changed
+
+    def _edges(self, keys: Any) -> Any:
+        """Edges from fresh contents, and from those beside them. A few fresh keys are sent to all others."""
+        kind, spark = "node long, root long, words long, pages long", self.store.spark
+        fresh = keys.withColumn("fresh", F.lit(1))
+        paths = [self.store.path(segment, "keys") for segment in self.state["segments"]]
+        old = spark.read.parquet(*paths) if paths else None
+        if old is not None and (keys.agg(F.sum(F.length("keys"))).first()[0] or 0) <= KEYS_TO_SEND:
+            rows = keys.collect()
+            sent = {"part": [row["part"] for row in rows], "keys": [bytes(row["keys"]) for row in rows]}
+            run = _stages.edges_to(self.plan, spark.sparkContext.broadcast(sent))
+            met = old.mapInArrow(run, kind)
+            return met.unionByName(fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind))
+        if old is not None:
+            fresh = fresh.unionByName(old.withColumn("fresh", F.lit(0)))
+        return fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind)
 
     def _weighed(self, sets: Any, sizes: Any) -> tuple[Any, Any]:
         found = stored(sets.join(sizes, "node", "left").withColumn("words", F.coalesce("words", F.lit(1))))

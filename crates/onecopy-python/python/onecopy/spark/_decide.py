@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
 
 from . import _stages
+from ._candidates import Tuning
 from ._store import stored
 
 PARTS = ["page", "fingerprint", "rank", "sketch", "identity", "flags"]
+
+
+class Deciding(NamedTuple):
+    """What all steps of a decision need: the plan, the type of names, and the tuning."""
+
+    plan: str
+    kind: str
+    tuning: Tuning
 
 
 def decisions_kind(kind: str) -> str:
@@ -20,16 +29,25 @@ def decisions_kind(kind: str) -> str:
 def compared(facts: Any, followed: Optional[Any]) -> Any:
     """The pages that are compared, each with the pages that it names as its own in `named`."""
     if followed is None:
-        return facts.withColumn("named", F.array().cast("array<string>"))
+        return facts
     stands = followed.where("not tested").select("page")
     tested = followed.where("tested").groupBy("page").agg(F.collect_set("target").alias("named"))
     return facts.join(stands, "page", "left_anti").join(tested, "page", "left")
 
 
-def settled(pages: Any, bins: Any, plan: str, kind: str) -> Any:
+def settled(pages: Any, bins: Any, nodes: int, context: Deciding) -> Any:
     """Decides about the pages of all bins. Pages in none are kept, and in no group."""
-    near = pages.join(bins.where("bin is not null"), "node").select(*PARTS, "named", "bin")
-    return near.groupBy("bin").applyInArrow(_stages.settle(plan), decisions_kind(kind))
+    columns = [*PARTS, *(["named"] if "named" in pages.columns else [])]
+    rounds = 1 + nodes // context.tuning.bins_at_once
+    placed, near = bins.where("bin is not null"), None
+    for number in range(rounds):
+        # Sent to all executors, so that sketches move only to their bins.
+        own = placed.where(F.pmod(F.xxhash64("node"), F.lit(rounds)) == number) if rounds > 1 else placed
+        met = pages.join(F.broadcast(own), "node").select(*columns, "component", "bin")
+        near = met if near is None else near.unionByName(met)
+    packed = near.mapInArrow(_stages.pack(), "bin int, pages binary, sketches binary")
+    kind = decisions_kind(context.kind)
+    return packed.groupBy("bin").applyInArrow(_stages.settle_packed(context.plan), kind)
 
 
 def shared(decisions: Any, followed: Optional[Any]) -> Any:

@@ -14,11 +14,12 @@ from .._onecopy import OnecopyError
 from .._options import arguments
 from . import _candidates, _large
 from ._candidates import Tuning
-from ._decide import compared, settled, shared
+from ._decide import Deciding, compared, settled, shared
 from ._errors import told_plainly
 from ._links import followed
 from ._pages import Pages, check, pages, settings
 from ._store import stored
+from ._tally import Tally
 
 # Options that have no meaning here: files, and the resources of one machine.
 NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_pages", "popularity", "against")
@@ -95,11 +96,11 @@ def dedup(df: Any, *, tuning: Tuning = Tuning(), **options: Any) -> Deduplicated
     given = complete(options)
     plan = plan_of(given)
     with told_plainly(), settings(df.sparkSession):
-        found = pages(df, plan, given)
+        found = pages(df, plan, given, tuning.rarity_bits)
         try:
             decided, rejected = decide(found, plan, tuning)
         finally:
-            found.facts.unpersist()
+            found.stored.unpersist()
     return Deduplicated(df, found.page, decided, rejected)
 
 
@@ -121,21 +122,29 @@ def plan_of(given: dict[str, Any]) -> str:
 
 def decide(found: Pages, plan: str, tuning: Tuning) -> tuple[Any, Any]:
     """Decisions and rejected pages, stored by the executors."""
-    words = check(found)
+    tally = check(found)
     facts = found.facts.where("reason is null")
-    counts = _candidates.rarity(facts, words)
-    edges = _candidates.edges(_candidates.key_parts(found.facts, plan, counts, words), plan)
-    _candidates.check_names(found.facts, edges, found.page)
-    edges_only = edges.where("node is not null")
-    sets = _candidates.components(edges_only, tuning.edges_in_a_task)
-    bins = _candidates.bins(edges, sets, tuning)
-    leads = followed(facts, found.kind, tuning.edges_in_a_task)
+    packing = _candidates.packing(facts.sparkSession, tally.words)
+    keys = _candidates.key_parts(found.facts, plan, _candidates.rarity(tally).to_bytes(), packing)
+    edges, met = _candidates.edges(keys, plan)
+    if met["repeated"]:
+        _candidates.check_names(found.facts, edges, found.page)
+    bins, placed = _candidates.bins(edges.where("node is not null"), met["edges"], tuning)
+    leads = followed(facts, found.kind, tuning.edges_in_a_task) if tally.linked else None
     near = compared(facts, leads)
-    of_bins = settled(near, bins, plan, found.kind)
-    if not bins.where("bin is null").isEmpty():
-        of_bins = of_bins.unionByName(_large.settled(near, bins, plan, found.kind, tuning))
+    context = Deciding(plan, found.kind, tuning)
+    of_bins = settled(near, bins, placed["nodes"], context)
+    if placed["large"]:
+        of_bins = of_bins.unionByName(_large.settled(near, bins, context))
     decided = stored(shared(of_bins, leads))
-    rejected = found.facts.where("reason is not null").select("page", "reason")
+    return decided, rejected(found, tally, leads)
+
+
+def rejected(found: Pages, tally: Tally, leads: Optional[Any]) -> Any:
+    """The pages that could not be judged, stored by the executors."""
+    pages = found.facts.where("reason is not null").select("page", "reason")
+    if tally.judged == tally.rows:
+        pages = found.facts.sparkSession.createDataFrame([], pages.schema)
     if leads is not None:
-        rejected = rejected.union(leads.where("reason is not null").select("page", "reason"))
-    return decided, stored(rejected)
+        pages = pages.union(leads.where("reason is not null").select("page", "reason"))
+    return stored(pages)

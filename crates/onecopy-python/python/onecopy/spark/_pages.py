@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Iterator, NamedTuple, Optional
 
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _stages
+from ._tally import Tally, merged
 
 # The facts of a page. `node` is the first half of the fingerprint: pages with one text have one node.
 FACTS = (
@@ -23,15 +24,26 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
 }
+# A task appraises at least so many bytes of the files.
+BYTES_IN_A_TASK = 128 << 20
+# The driver adds up this many tallies alone.
+TALLIES = 16
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 
 
 class Pages(NamedTuple):
-    """The pages of a frame, and the column that names them."""
+    """The pages of a frame, and the column that names them. `stored` has the facts and the tallies of partitions."""
 
-    facts: Any
+    stored: Any
     page: str
     kind: str
+    # How many tallies there are at most.
+    tasks: int
+
+    @property
+    def facts(self) -> Any:
+        """The facts of each page."""
+        return self.stored.where("tally is null").drop("tally")
 
 
 @contextmanager
@@ -49,15 +61,22 @@ def settings(spark: Any) -> Iterator[None]:
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
-def pages(df: Any, plan: str, given: dict[str, Any]) -> Pages:
+def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int) -> Pages:
     """The pages of a frame, computed once and stored by the executors."""
     page, kind = naming_column(df, given)
     wanted = used_columns(df, given)
     # An error about columns comes before any work, in the words of the program.
     _onecopy.appraise_pages(_empty(wanted), plan)
-    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page)
-    facts = wanted.mapInArrow(run, f"page {kind}, {FACTS}")
-    return Pages(facts.persist(StorageLevel.DISK_ONLY), page, kind)
+    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, rarity_bits)
+    tasks = tasks_for(wanted)
+    facts = wanted.coalesce(min(tasks, 1 << 30)).mapInArrow(run, f"page {kind}, {FACTS}, tally binary")
+    return Pages(facts.persist(StorageLevel.DISK_ONLY), page, kind, tasks)
+
+
+def tasks_for(df: Any) -> int:
+    """How many tasks appraise a frame: each has a tally, and all cores have work. Many if its size is not known."""
+    size = int(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    return max(df.sparkSession.sparkContext.defaultParallelism, size // BYTES_IN_A_TASK)
 
 
 def naming_column(df: Any, given: dict[str, Any]) -> tuple[str, str]:
@@ -110,28 +129,27 @@ def _empty(df: Any) -> Any:
     return pyarrow.Table.from_batches([], to_arrow_schema(df.schema))
 
 
-def measure(found: Pages) -> Any:
-    """The number of rows, of those that can be judged, and of the words of all sketches. Refuses rows without names."""
-    row = found.facts.agg(
-        F.count(F.lit(1)).alias("rows"),
-        F.count_if(F.col("page").isNull()).alias("nameless"),
-        F.count_if(F.col("reason").isNull()).alias("judged"),
-        F.first("reason", ignorenulls=True).alias("reason"),
-        F.expr("coalesce(sum(length(sketch)), 0) div 8").alias("words"),
-    ).first()
-    if row["nameless"]:
+def measure(found: Pages) -> Optional[Tally]:
+    """The tally of all pages; nothing if there are none. Refuses rows without names."""
+    tallies = found.stored.where("tally is not null").select("tally")
+    if found.tasks > TALLIES:
+        parts = tallies.withColumn("part", F.pmod(F.spark_partition_id(), F.lit(TALLIES)))
+        tallies = parts.groupBy("part").applyInArrow(_stages.merge_tallies(), "tally binary")
+    packed = [row["tally"] for row in tallies.collect()]
+    tally = merged(packed) if packed else None
+    if tally is not None and tally.nameless:
         raise OnecopyError(
-            f"{row['nameless']} of {row['rows']} rows have no `{found.page}`: "
+            f"{tally.nameless} of {tally.rows} rows have no `{found.page}`: "
             "give every page a name of its own, or choose another column with id_field"
         )
-    return row
+    return tally
 
 
-def check(found: Pages) -> int:
-    """The number of words of all sketches. Refuses frames without pages."""
-    row = measure(found)
-    if row["rows"] == 0:
+def check(found: Pages) -> Tally:
+    """The tally of all pages. Refuses frames without pages."""
+    tally = measure(found)
+    if tally is None:
         raise OnecopyError("the data has no rows: give at least one page")
-    if not row["judged"]:
-        raise OnecopyError(f"none of the {row['rows']} rows could be judged: {row['reason']}")
-    return row["words"]
+    if not tally.judged:
+        raise OnecopyError(f"none of the {tally.rows} rows could be judged: {tally.reason}")
+    return tally

@@ -5,13 +5,12 @@ The functions travel to the workers by value, so that even a worker with another
 
 from __future__ import annotations
 
-import zlib
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import Any, Callable, Iterator
 
 import onecopy
 
-# How many tasks merge tables of rarity. The driver merges what is left.
-SLOTS = 8
+# So many bytes of sketches are packed together.
+PACKED_BYTES = 128 << 20
 
 
 def checked(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,78 +30,54 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def appraise(plan: str, page: str) -> Callable[..., Any]:
-    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`."""
+def appraise(plan: str, page: str, bits: int) -> Callable[..., Any]:
+    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`.
+
+    The last row of a partition has only its `tally`: the numbers of its pages, and how common their shingles are.
+    """
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import onecopy
         import pyarrow
         import pyarrow.compute
         from onecopy import _onecopy
+        from onecopy.spark._tally import Tally
 
+        tally, empty = Tally(onecopy.Rarity(bits)), None
         for batch in batches:
             rows = pyarrow.Table.from_batches([batch])
             table = pyarrow.table(_onecopy.appraise_pages(rows, plan))
             name = rows
             for part in page.split("\0"):
                 name = name[part] if name is rows else pyarrow.compute.struct_field(name, part)
-            yield from table.add_column(0, "page", name).to_batches()
+            table = table.add_column(0, "page", name)
+            tally.add(table)
+            table = table.append_column("tally", pyarrow.nulls(len(table), pyarrow.binary()))
+            empty = table.schema.empty_table()
+            yield from table.to_batches()
+        if empty is not None:
+            columns = {field.name: pyarrow.nulls(1, field.type) for field in empty.schema}
+            columns["tally"] = pyarrow.array([tally.to_bytes()], pyarrow.binary())
+            yield from pyarrow.table(columns, schema=empty.schema).to_batches()
 
     return checked(run)
 
 
-def count(bits: int) -> Callable[..., Any]:
-    """Counts how common the shingles of a partition are. The packed table goes to one of a few slots."""
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import zlib
-
-        import onecopy
-        import pyarrow
-        from onecopy import _onecopy
-        from onecopy.spark._stages import SLOTS
-        from pyspark import TaskContext
-
-        rarity, counted = onecopy.Rarity(bits), False
-        for batch in batches:
-            _onecopy.count_sketches(rarity, pyarrow.Table.from_batches([batch]))
-            counted = True
-        if counted:
-            slot = pyarrow.array([TaskContext.get().partitionId() % SLOTS], pyarrow.int32())
-            yield pyarrow.record_batch({"slot": slot, "counters": [zlib.compress(rarity.to_bytes(), 1)]})
-
-    return checked(run)
-
-
-def merge() -> Callable[..., Any]:
-    """Adds up the tables of one slot."""
+def merge_tallies() -> Callable[..., Any]:
+    """Adds up the tallies of a group."""
 
     def run(table: Any) -> Any:
-        import zlib
-
         import pyarrow
-        from onecopy.spark._stages import merged
+        from onecopy.spark._tally import merged
 
-        total = merged(table["counters"].to_pylist())
-        packed = zlib.compress(total.to_bytes(), 1)
-        return pyarrow.table({"slot": table["slot"][:1], "counters": pyarrow.array([packed], pyarrow.binary())})
+        packed = merged(table["tally"].to_pylist()).to_bytes()
+        return pyarrow.table({"tally": pyarrow.array([packed], pyarrow.binary())})
 
     return checked(run)
 
 
-def merged(tables: Iterable[bytes]) -> Optional[onecopy.Rarity]:
-    """The sum of packed tables of rarity; nothing if there is none."""
-    total = None
-    for packed in tables:
-        counts = onecopy.Rarity.from_bytes(zlib.decompress(packed))
-        if total is None:
-            total = counts
-        else:
-            total.merge(counts)
-    return total
-
-
-def key_parts(plan: str, rarity: Any, parts: int) -> Callable[..., Any]:
-    """Pages to keys, packed by the part of all keys that they fall into."""
+def key_parts(plan: str, rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
+    """Pages to keys, packed by the part of all keys that they fall into. `packing` has how many parts, and bits of keys."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -111,7 +86,7 @@ def key_parts(plan: str, rarity: Any, parts: int) -> Callable[..., Any]:
         counts = _onecopy.Rarity.from_bytes(rarity.value)
         for batch in batches:
             pages = pyarrow.Table.from_batches([batch])
-            yield from pyarrow.table(_onecopy.key_parts(pages, plan, counts, parts)).to_batches()
+            yield from pyarrow.table(_onecopy.key_parts(pages, plan, counts, packing)).to_batches()
 
     return checked(run)
 
@@ -141,6 +116,18 @@ def connect_nodes() -> Callable[..., Any]:
         from onecopy import _onecopy
 
         return pyarrow.table(_onecopy.connect_nodes(table))
+
+    return checked(run)
+
+
+def set_bins(task_words: int, least: int) -> Callable[..., Any]:
+    """Edges to sets and their bins, in one task."""
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy import _onecopy
+
+        return pyarrow.table(_onecopy.set_bins(table, task_words, least))
 
     return checked(run)
 
@@ -186,6 +173,54 @@ def follow_links() -> Callable[..., Any]:
     return checked(run)
 
 
+def pack() -> Callable[..., Any]:
+    """Pages to rows of many pages, by bin. Sketches of similar pages are packed as their differences."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy import _onecopy
+        from onecopy.spark._stages import PACKED_BYTES
+
+        def packed(tables: list[Any]) -> Iterator[Any]:
+            table = pyarrow.concat_tables(tables)
+            narrow = table.drop_columns(["bin", "component", "sketch"]).combine_chunks()
+            for number, rows, sketches in _onecopy.pack_sketches(table.select(["bin", "component", "sketch"])):
+                pages, sink = narrow.take(pyarrow.array(rows, pyarrow.uint32())), pyarrow.BufferOutputStream()
+                with pyarrow.ipc.new_stream(sink, pages.schema) as stream:
+                    stream.write_table(pages)
+                row = {"bin": [number], "pages": [sink.getvalue().to_pybytes()], "sketches": [sketches]}
+                kinds = [("bin", pyarrow.int32()), ("pages", pyarrow.binary()), ("sketches", pyarrow.binary())]
+                yield pyarrow.RecordBatch.from_pydict(row, pyarrow.schema(kinds))
+
+        held, size = [], 0
+        for batch in batches:
+            held.append(pyarrow.Table.from_batches([batch]))
+            size += batch.nbytes
+            if size >= PACKED_BYTES:
+                yield from packed(held)
+                held, size = [], 0
+        if held:
+            yield from packed(held)
+
+    return checked(run)
+
+
+def settle_packed(plan: str) -> Callable[..., Any]:
+    """As `settle`, for pages that `pack` packed."""
+    whole = settle(plan)
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy import _onecopy
+
+        streams = [pyarrow.ipc.open_stream(pages.as_buffer()) for pages in table["pages"]]
+        pages = pyarrow.concat_tables(stream.read_all() for stream in streams)
+        sketches = pyarrow.table(_onecopy.unpack_sketches(table.select(["sketches"])))
+        return whole(pages.append_column("sketch", sketches["sketch"]))
+
+    return checked(run)
+
+
 def settle(plan: str) -> Callable[..., Any]:
     """The pages of a bin to decisions. `named` has the pages that a page names as its own, if any."""
 
@@ -194,10 +229,11 @@ def settle(plan: str) -> Callable[..., Any]:
         from onecopy import _onecopy
 
         page, pairs = table["page"].combine_chunks(), []
-        named = table["named"].to_pylist()
-        if any(named):
+        named = table["named"] if "named" in table.column_names else pyarrow.chunked_array([], pyarrow.null())
+        if named.null_count < len(named):
             row_of = {name: row for row, name in enumerate(page.to_pylist())}
-            pairs = [(row, row_of[to]) for row, some in enumerate(named) for to in some or () if to in row_of]
+            lists = enumerate(named.to_pylist())
+            pairs = [(row, row_of[to]) for row, some in lists for to in some or () if to in row_of]
         found = pyarrow.table(_onecopy.settle_pages(table, pairs, plan))
         return pyarrow.table(
             {
@@ -236,5 +272,25 @@ def fresh_edges(plan: str) -> Callable[..., Any]:
         from onecopy import _onecopy
 
         return pyarrow.table(_onecopy.fresh_edges(table, plan))
+
+    return checked(run)
+
+
+def edges_to(plan: str, fresh: Any) -> Callable[..., Any]:
+    """As `fresh_edges`, for keys of the collection that stay where they are: the `fresh` keys come to them."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        import pyarrow.compute
+        from onecopy import _onecopy
+
+        new = pyarrow.table(fresh.value, pyarrow.schema([("part", pyarrow.int32()), ("keys", pyarrow.binary())]))
+        new = new.append_column("fresh", pyarrow.array([1] * len(new), pyarrow.int32()))
+        for batch in batches:
+            old = pyarrow.Table.from_batches([batch])
+            old = old.append_column("fresh", pyarrow.array([0] * len(old), pyarrow.int32()))
+            for part in pyarrow.compute.unique(old["part"]):
+                both = [keys.filter(pyarrow.compute.equal(keys["part"], part)) for keys in (new, old)]
+                yield from pyarrow.table(_onecopy.fresh_edges(pyarrow.concat_tables(both), plan)).to_batches()
 
     return checked(run)

@@ -1,0 +1,123 @@
+"""Measures `onecopy.spark` on a cluster of two executors with one core and 1 GB each, on this machine.
+
+    python measure.py pages.parquet                 a whole run, and writing the rows that stay
+    python measure.py pages.parquet --update 0.01   a collection of all pages but 1 %, then an update with these
+    python measure.py pages.parquet --stages        also each stage of Spark
+
+The pages need columns `id` and `text`. Prints JSON: CPU seconds of the executors (Java with garbage collection and
+compilation, and Python), those to start them, and the bytes that were shuffled. It needs pyspark 4, Java and onecopy.
+"""
+
+import argparse
+import glob
+import json
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../onecopy-python/tests"))
+import spark_cluster
+
+TICKS = os.sysconf("SC_CLK_TCK")
+# The tests switch off what only long runs need.
+FOR_TESTS = ("spark.sql.codegen", "Java", "spark.sql.shuffle.partitions", "spark.default.parallelism")
+
+
+def settings(log):
+    kept = {name: value for name, value in spark_cluster.SETTINGS.items() if not any(part in name for part in FOR_TESTS)}
+    return {
+        **kept,
+        "spark.executor.memory": "1g",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": f"file://{log}",
+    }
+
+
+def cpu(cluster):
+    """CPU seconds of the executors, and of the Python processes that they started."""
+    used, sessions = {"java": 0.0, "python": 0.0}, {worker.pid for worker in cluster.workers}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/stat") as stat, open(f"/proc/{process}/cmdline") as line:
+                fields, call = stat.read().rpartition(")")[2].split(), line.read()
+        except OSError:
+            continue
+        kind = "java" if "CoarseGrained" in call else "python" if "python" in call.split("\0")[0] else None
+        if kind and (int(fields[3]) in sessions or int(fields[2]) in sessions):
+            used[kind] += sum(map(int, fields[11:15])) / TICKS
+    return used
+
+
+def grown(cluster, before):
+    """The CPU seconds since then."""
+    return {kind: round(seconds - before[kind], 2) for kind, seconds in cpu(cluster).items()}
+
+
+def tasks(log):
+    """The bytes that were shuffled, and the tasks and CPU seconds of each stage, from the log of events."""
+    stages = {}
+    for path in glob.glob(f"{log}/**/*", recursive=True):
+        for line in open(path, errors="ignore") if os.path.isfile(path) and "status" not in path else ():
+            event = json.loads(line) if line.startswith('{"Event":"SparkListenerTaskEnd"') else {}
+            if numbers := event.get("Task Metrics"):
+                stage = stages.setdefault(event["Stage ID"], {"tasks": 0, "cpu": 0.0, "shuffled": 0})
+                stage["tasks"] += 1
+                stage["cpu"] += numbers["Executor CPU Time"] / 1e9
+                stage["shuffled"] += numbers["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+    return stages
+
+
+def read(spark, path):
+    frame = spark.read
+    return frame.schema("id string, url string, text string").json(path) if "json" in path else frame.parquet(path)
+
+
+def whole(cluster, df, folder):
+    import onecopy.spark
+
+    before = cpu(cluster)
+    found = onecopy.spark.dedup(df)
+    decided = grown(cluster, before)
+    found.kept.write.parquet(f"{folder}/kept")
+    return {"decide": decided, "with kept rows written": grown(cluster, before), "report": found.report}
+
+
+def updated(cluster, df, folder, share):
+    import onecopy.spark
+    from pyspark.sql import functions as F
+
+    mark = F.pmod(F.xxhash64("id"), F.lit(1_000_000)) < int(share * 1_000_000)
+    result, before = {}, cpu(cluster)
+    for name, pages in (("begin", df.where(~mark)), ("update", df.where(mark))):
+        made = onecopy.spark.update(f"{folder}/collection", pages)
+        result[name], before = {**grown(cluster, before), "changed": made.feed.count()}, cpu(cluster)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages")
+    parser.add_argument("--update", type=float, metavar="SHARE")
+    parser.add_argument("--stages", action="store_true")
+    call = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="onecopy-measure-") as folder:
+        log = os.path.join(folder, "log")
+        os.mkdir(log)
+        spark_cluster.SETTINGS = settings(log)
+        with spark_cluster.Cluster() as cluster:
+            spark = cluster.spark()
+            df = read(spark, os.path.abspath(call.pages))
+            result = {"pages": df.count(), "start": cpu(cluster)}
+            result |= updated(cluster, df, folder, call.update) if call.update else whole(cluster, df, folder)
+        stages = tasks(log)
+        result["shuffled"] = sum(stage["shuffled"] for stage in stages.values())
+        result["shuffled per page"] = round(result["shuffled"] / result["pages"])
+        if call.stages:
+            result["stages"] = {number: stage for number, stage in sorted(stages.items()) if stage["cpu"] > 0.1}
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
