@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_large_page_in_pieces_has_the_same_shingles() {
         for words in [PIECE, PIECE + 1, PIECE + 3, PIECE + 4, PIECE + 5, 2 * PIECE, 2 * PIECE + 7] {
-            let text: String = (0..words).map(|word| format!("{word:07} ")).collect();
+            let text: String = (0..words).map(|word| format!("{word:08} ")).collect();
             let mut page = Canonical::default();
             crate::canonicalise(&text, &Default::default(), &mut page);
             assert!(page.text().len() >= LARGE_BYTES);
