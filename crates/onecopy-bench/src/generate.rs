@@ -69,6 +69,16 @@ pub fn write_file(corpus: Corpus, path: &Path) -> Result<()> {
     write(corpus, file).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// The file that was given, or so many generated pages in a file `name` of the folder `work`.
+pub fn given_or_generated(given: Option<&Path>, pages: u64, work: &Path, name: &str) -> Result<PathBuf> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let path = work.join(name);
+    write_file(Corpus { pages, giant: 0, seed: 1 }, &path)?;
+    Ok(path)
+}
+
 /// Writes the pages of `corpus` as JSON Lines.
 fn write(corpus: Corpus, out: impl Write) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, out);

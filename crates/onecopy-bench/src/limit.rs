@@ -12,7 +12,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::generate::{Corpus, parse_count, write_file};
+use crate::generate::{given_or_generated, parse_count};
 use crate::measure;
 use crate::peers;
 use crate::table::{Table, megabytes};
@@ -49,14 +49,7 @@ const PIECE: usize = 1 << 20;
 pub fn run(args: &Args) -> Result<()> {
     fs::create_dir_all(&args.work).with_context(|| format!("cannot create {}", args.work.display()))?;
     let program = peers::onecopy(args.onecopy.as_deref())?;
-    let input = match &args.input {
-        Some(input) => input.clone(),
-        None => {
-            let path = args.work.join("limit.jsonl");
-            write_file(Corpus { pages: args.pages, giant: 0, seed: 1 }, &path)?;
-            path
-        }
-    };
+    let input = given_or_generated(args.input.as_deref(), args.pages, &args.work, "limit.jsonl")?;
     let bytes = fs::read(&input).with_context(|| format!("cannot read {}", input.display()))?;
     let copy = args.work.join("limit-copy");
     let loops: [(&str, &dyn Fn() -> Result<u64>); 5] = [

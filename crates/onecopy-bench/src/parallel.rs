@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::generate::{Corpus, parse_count, write_file};
+use crate::generate::{given_or_generated, parse_count};
 use crate::measure;
 use crate::peers;
 use crate::table::Table;
@@ -91,14 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
     ensure!(cores > 1, "this machine has one core, so no run can show what a second would do");
     fs::create_dir_all(&args.work).with_context(|| format!("cannot create {}", args.work.display()))?;
     let program = peers::onecopy(args.onecopy.as_deref())?;
-    let input = match &args.input {
-        Some(input) => input.clone(),
-        None => {
-            let path = args.work.join("parallel.jsonl");
-            write_file(Corpus { pages: args.pages, giant: 0, seed: 1 }, &path)?;
-            path
-        }
-    };
+    let input = given_or_generated(args.input.as_deref(), args.pages, &args.work, "parallel.jsonl")?;
     let report = |threads: usize| cheapest(args, &program, &input, threads);
     let (one, all, many) = (report(1)?, report(cores)?, report(args.threads)?);
     print!("{}", table(&parts(&one, &all, cores)).aligned());

@@ -6,9 +6,11 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::fs::{self, DirEntry};
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::classify::name_tells;
 use super::names::NO_TEXT;
@@ -25,9 +27,11 @@ pub(super) struct Walked {
     pub name: String,
 }
 
-/// Stands for a path in a set of many: 128 bits instead of a text.
+/// Stands for a path in a set of many: 128 bits instead of a text. They are other bits in each run, so that nobody can
+/// choose two names with the same mark, and hide a file.
 pub(super) fn mark(path: &Path) -> u128 {
-    xxh3_128(path.as_os_str().as_encoded_bytes())
+    static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(()));
+    xxh3_128_with_seed(path.as_os_str().as_encoded_bytes(), *SEED)
 }
 
 /// Walks folders.
