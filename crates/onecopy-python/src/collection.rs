@@ -112,7 +112,7 @@ impl RawCollection {
 }
 
 impl RawCollection {
-    /// Python may catch a panic and go on, so the lock survives one. The service does, too.
+    /// Python may catch a panic and continue, so the lock survives one. The service does, too.
     fn service(&self) -> MutexGuard<'_, Option<Service>> {
         self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }

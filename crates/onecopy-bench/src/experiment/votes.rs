@@ -61,9 +61,9 @@ pub fn run(args: &Args) -> Result<()> {
     let program = Program { path: peers::onecopy(args.onecopy.as_deref())?, work: args.work.clone() };
     let mut table = Table::new(&[
         "set",
-        "links",
+        "links lead",
         "pages",
-        "number",
+        "links",
         "Spearman, all copies",
         "merged",
         "of the best 20: all copies",

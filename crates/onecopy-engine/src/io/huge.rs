@@ -12,7 +12,7 @@ pub(crate) fn zeros(count: usize) -> Vec<f64> {
     table
 }
 
-/// Only advice: it changes neither the values nor which addresses are valid, and systems without it go on as before.
+/// Only advice: it changes neither the values nor which addresses are valid, and systems without it continue as before.
 #[cfg(target_os = "linux")]
 fn advise(table: &mut [f64]) {
     use std::ffi::c_void;

@@ -115,7 +115,7 @@ impl Sorted {
         Ok(sorted.next(path)?.then_some(sorted))
     }
 
-    /// Goes on to the next page. Returns whether there is one.
+    /// Continues with the next page. Returns whether there is one.
     fn next(&mut self, path: &Path) -> Result<bool> {
         let mut head = [0; 21];
         if self.rest.read(&mut head[..1]).at("read", path)? == 0 {
