@@ -5,6 +5,7 @@ mod methods;
 mod partitions;
 mod rank;
 mod results;
+mod votes;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -23,6 +24,7 @@ enum Experiment {
     Partitions(partitions::Args),
     Rank(rank::Args),
     Results(results::Args),
+    Votes(votes::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -32,5 +34,6 @@ pub fn run(args: &Args) -> Result<()> {
         Experiment::Partitions(args) => partitions::run(args),
         Experiment::Rank(args) => rank::run(args),
         Experiment::Results(args) => results::run(args),
+        Experiment::Votes(args) => votes::run(args),
     }
 }

@@ -1,7 +1,7 @@
 //! The embedded collection: pages that change, and their groups. Python sees JSON and wraps it.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use onecopy::embed::dedup_job;
@@ -103,7 +103,7 @@ impl RawCollection {
 
     /// Closes the collection. Later calls fail, except this one.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let service = py.detach(|| self.service.lock().expect("no thread panics with this lock").take());
+        let service = py.detach(|| self.service().take());
         match service {
             Some(service) => py.detach(|| service.close()).map_err(failed),
             None => Ok(()),
@@ -112,9 +112,14 @@ impl RawCollection {
 }
 
 impl RawCollection {
+    /// Python may catch a panic and continue, so the lock survives one. The service does, too.
+    fn service(&self) -> MutexGuard<'_, Option<Service>> {
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks the open collection, while Python continues.
     fn with<T: Send>(&self, py: Python<'_>, ask: impl FnOnce(&Service) -> PyResult<T> + Send) -> PyResult<T> {
-        py.detach(|| match &*self.service.lock().expect("no thread panics with this lock") {
+        py.detach(|| match &*self.service() {
             Some(service) => ask(service),
             None => Err(refused("the collection is closed: open it again")),
         })

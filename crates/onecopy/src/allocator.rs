@@ -25,15 +25,19 @@ pub fn share_heaps() {
     unsafe { libc::mallopt(libc::M_ARENA_MAX, HEAPS) };
 }
 
-/// Keeps freed memory for the next request, up to some 64 MiB for each heap. By default glibc returns it to the system
-/// after each answer of a few hundred kilobytes, and the next one waits while the system clears it page by page. Call it
-/// before any thread starts.
+/// Keeps freed memory for the next request, up to some 64 MiB for each heap, and blocks of up to 32 MiB in it. By default
+/// glibc returns it to the system after each answer of a few hundred kilobytes, and the next one waits while the system
+/// clears it page by page. Call it before any thread starts.
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "the allocator has no other door")]
 pub fn keep_freed_memory() {
     const KEPT: i32 = 64 << 20;
+    const LARGEST_BLOCK: i32 = 32 << 20;
     // SAFETY: `mallopt` takes two numbers and changes no memory that is in use; no other thread runs yet.
-    unsafe { libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT) };
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGEST_BLOCK);
+    }
 }
 
 /// Other allocators are not changed.

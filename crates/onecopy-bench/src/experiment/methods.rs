@@ -125,7 +125,8 @@ fn prepare(args: &Args) -> Result<Bench> {
     Ok(Bench { program, data, corpus, out: args.out.clone(), limit, runs: args.runs })
 }
 
-fn shared_data() -> PathBuf {
+/// The folder of real data.
+pub(super) fn shared_data() -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     std::env::var_os("ONECOPY_DATA").map_or_else(beside, PathBuf::from)
 }

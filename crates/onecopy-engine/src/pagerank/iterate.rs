@@ -5,6 +5,7 @@ use onecopy_core::{Convergence, Counted, Election, Resets, cast_votes, count_vot
 use super::PageRankJob;
 use super::graph::Graph;
 use crate::error::{Error, Result};
+use crate::io::zeros;
 use crate::lock::Lock;
 use crate::parallel::on_each;
 use crate::progress::{Progress, Stage};
@@ -20,8 +21,9 @@ pub(super) fn iterate(
     progress: &dyn Progress,
 ) -> Result<(Vec<f64>, Convergence)> {
     let resets = resets.map_or(Resets::Uniform { pages: graph.pages() }, Resets::Own);
-    let mut scores: Vec<f64> = (0..graph.pages()).map(|page| resets.of(page)).collect();
-    let (mut votes, mut convergence) = (vec![0.0; graph.voters.len()], Convergence::new(&job.rules));
+    let (mut scores, mut votes) = (zeros(graph.pages()), zeros(graph.voters.len()));
+    scores.iter_mut().enumerate().for_each(|(page, score)| *score = resets.of(page));
+    let mut convergence = Convergence::new(&job.rules);
     // Each iteration removes at least this part of the error, which the tolerance bounds.
     let most = (job.rules.tolerance.ln() / (1.0 - job.rules.reset).ln()).ceil();
     progress.begin(Stage::Vote, (most as u64).clamp(1, u64::from(job.rules.iterations)));

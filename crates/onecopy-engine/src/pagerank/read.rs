@@ -31,8 +31,10 @@ use crate::report::Unreadable;
 
 /// The size of a chunk of input.
 const CHUNK_BYTES: usize = 2 << 20;
-/// Names and links of a batch, in bytes.
-const BATCH_BYTES: usize = 16 << 20;
+/// The least and the most bytes of names and links in a batch.
+const BATCH_BYTES: [u64; 2] = [2 << 20, 16 << 20];
+/// All batches together take about this part of the memory.
+const BATCHES_PART: u64 = 32;
 /// Pages larger than a chunk that are worked on at once.
 const LARGE_PAGES: usize = 2;
 /// The usual name of the field with links.
@@ -77,6 +79,7 @@ impl Reading<'_> {
                 sources,
                 pages,
                 batch: Batch::default(),
+                batch_bytes: self.batch_bytes(),
                 done: 0.0,
                 counts: LinkCounts::default(),
                 name: String::new(),
@@ -95,9 +98,16 @@ impl Reading<'_> {
                 }
                 progress.advance(bytes);
             }
+            reader.flush()?;
+            all.lock().push(((u32::MAX, u32::MAX), reader.counts));
             Ok(())
         })?;
         Ok(added(all.into_inner(), &inputs))
+    }
+
+    fn batch_bytes(&self) -> usize {
+        let part = self.job.memory_bytes / BATCHES_PART / self.job.threads.max(1) as u64;
+        part.clamp(BATCH_BYTES[0], BATCH_BYTES[1]) as usize
     }
 
     fn plan(&self, stdin: Option<&Path>, progress: &dyn Progress) -> Result<Inputs> {
@@ -173,6 +183,8 @@ struct LinkReader<'a> {
     sources: &'a [Source],
     pages: &'a Pages,
     batch: Batch,
+    /// A larger batch is handed over.
+    batch_bytes: usize,
     /// The part of the input that was read.
     done: f64,
     counts: LinkCounts,
@@ -195,7 +207,7 @@ impl LinkReader<'_> {
             }
             Piece::Documents { sources, .. } => self.documents(sources.clone())?,
         }
-        self.flush()?;
+        self.flush_if_full()?;
         Ok(std::mem::take(&mut self.counts))
     }
 
@@ -258,7 +270,12 @@ impl LinkReader<'_> {
             let to = self.batch.mention(merged.winner(&self.name));
             self.batch.add_link(from, to);
         });
-        if self.batch.bytes() > BATCH_BYTES { self.flush() } else { Ok(()) }
+        self.flush_if_full()
+    }
+
+    /// A large batch looks up many pages of a stripe while its table is in the cache.
+    fn flush_if_full(&mut self) -> Result<()> {
+        if self.batch.bytes() > self.batch_bytes { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {

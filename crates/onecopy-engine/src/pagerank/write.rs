@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -110,14 +111,15 @@ impl Sorted {
         let rest = BufReader::with_capacity(1 << 16, File::open(path).at("read", path)?);
         let first =
             RankedPage { page: String::new(), pagerank: 0.0, links_in: 0, links_out: 0, unknown: false };
-        Sorted { first, rest }.next(path)
+        let mut sorted = Sorted { first, rest };
+        Ok(sorted.next(path)?.then_some(sorted))
     }
 
-    /// With its next page. `None` if there is none.
-    fn next(mut self, path: &Path) -> Result<Option<Sorted>> {
+    /// Continues with the next page. Returns whether there is one.
+    fn next(&mut self, path: &Path) -> Result<bool> {
         let mut head = [0; 21];
         if self.rest.read(&mut head[..1]).at("read", path)? == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         self.rest.read_exact(&mut head[1..]).at("read", path)?;
         let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -129,7 +131,7 @@ impl Sorted {
         name.resize(number(17) as usize, 0);
         self.rest.read_exact(&mut name).at("read", path)?;
         self.first.page = String::from_utf8(name).unwrap_or_default();
-        Ok(Some(self))
+        Ok(true)
     }
 }
 
@@ -161,12 +163,15 @@ fn merge(paths: &[PathBuf], mut out: ScoreFile, progress: &dyn Progress) -> Resu
         heap.extend(Sorted::open(path)?);
     }
     let mut written = 0u64;
-    while let Some(sorted) = heap.pop() {
+    // The next page of a file mostly stays near the top, so it replaces the last one there.
+    while let Some(mut sorted) = heap.peek_mut() {
         out.row(&sorted.first)?;
         if best.len() < BEST {
             best.push(sorted.first.clone());
         }
-        heap.extend(sorted.next(&paths[0])?);
+        if !sorted.next(&paths[0])? {
+            PeekMut::pop(sorted);
+        }
         written += 1;
         if written.is_multiple_of(1 << 16) {
             progress.advance(1 << 16);

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use onecopy_core::Method;
-use onecopy_store::{Look, Snapshot};
+use onecopy_store::{LogReader, Look, Snapshot};
 
 use super::collection::Collection;
-use super::contents::ContentIndex;
+use super::contents::{ContentIndex, is_damage};
 use super::status::CheckReport;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use onecopy_core::graph::{Fault, Slot};
 
 /// The most problems that are shown.
@@ -27,11 +27,13 @@ pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     let mut report = CheckReport::default();
     let log = collection.log.lock();
     log.check(&mut |error| report.wrong(error.to_string()))?;
+    // Pages are read one by one only to name those that are damaged.
+    let damaged_log = (report.wrong_count > 0).then(|| log.reader());
     drop(log);
     // Tier 2 commits under this lock, so memory and tables show the same moment.
     let mut contents = collection.write_contents()?;
     let snapshot = collection.latest()?;
-    pages(&snapshot, &mut report)?;
+    let named = pages(&snapshot, damaged_log.as_ref(), &mut report)?;
     if collection.is_read_only() {
         return Ok(report);
     }
@@ -43,15 +45,36 @@ pub(super) fn check(collection: &Collection) -> Result<CheckReport> {
     // The check of decisions needs all postings.
     if report.wrong_count == before {
         decisions(&mut contents, collection.method(), &snapshot, &mut report)?;
+        for (slot, how) in contents.sketches().damaged() {
+            let page = name(&snapshot, *slot);
+            if !named.contains(&page) {
+                report.wrong(damaged(&page, how));
+            }
+        }
     }
     Ok(report)
 }
 
-/// Checks that each page is found by its name, and its content by its text and position.
-fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
+/// Checks that each page is found by its name, and its content by its text and position. Names pages whose version is
+/// damaged, also those that are exact copies of another: nobody else reads these.
+fn pages(
+    snapshot: &Snapshot,
+    damaged_log: Option<&LogReader>,
+    report: &mut CheckReport,
+) -> Result<HashSet<String>> {
+    let (mut named, mut bytes) = (HashSet::new(), Vec::new());
     for found in snapshot.pages()? {
         let (page, row) = found?;
         report.pages += 1;
+        if let Some(log) = damaged_log.filter(|_| !row.dead) {
+            match log.read(row.at, &mut bytes).map_err(Error::from) {
+                Err(error) if is_damage(&error) => {
+                    report.wrong(damaged(&row.name, &error.to_string()));
+                    named.insert(row.name.clone());
+                }
+                read => read?,
+            }
+        }
         if snapshot.page_number(&row.name)? != Some(page) {
             report.wrong(format!("page {}: its name leads to another page", row.name));
         }
@@ -68,7 +91,7 @@ fn pages(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(named)
 }
 
 /// Compares all contents again, and the stored decisions with those in memory.
@@ -96,11 +119,13 @@ fn decisions(
         };
         report.wrong(format!("page {}: compared again, {how}", name(snapshot, slot)));
     })?;
-    for (slot, how) in contents.sketches().damaged() {
-        let page = name(snapshot, *slot);
-        report.wrong(format!("page {page}: {how}; it matches no page until it is deleted and put again"));
-    }
     Ok(())
+}
+
+fn damaged(page: &str, how: &str) -> String {
+    format!(
+        "page {page}: {how}; it is not exported, and may match no page, until it is deleted and put again"
+    )
 }
 
 /// The name of a content's best page.

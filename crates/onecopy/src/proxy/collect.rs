@@ -6,6 +6,9 @@ use hyper::body::{Body, Incoming};
 
 use crate::http::memory::{BodyMemory, Held};
 
+/// So much of a declared length is believed. The system has no memory in use for bytes that do not come.
+const BELIEVED_BYTES: usize = 1 << 20;
+
 /// A body, or as much of it as was read.
 pub enum Collected {
     /// All of it, and its memory.
@@ -15,32 +18,24 @@ pub enum Collected {
 }
 
 /// Reads a body of at most `limit` bytes. A body that finds no memory counts as too large: it must not wait for others.
+///
+/// Each piece is copied and dropped at once, so that hyper reads the next one into the same memory.
 pub async fn collect(mut body: Incoming, limit: usize, memory: &BodyMemory) -> hyper::Result<Collected> {
-    let (mut pieces, mut bytes, mut held) = (Vec::new(), 0, Held::default());
-    if body.size_hint().lower() > limit as u64 {
-        return Ok(Collected::Longer(pieces, body));
+    let hint = body.size_hint();
+    if hint.lower() > limit as u64 {
+        return Ok(Collected::Longer(Vec::new(), body));
     }
+    let declared = (hint.lower() as usize).min(BELIEVED_BYTES);
+    let (mut all, mut held) = (BytesMut::with_capacity(declared), Held::default());
     while let Some(frame) = body.frame().await {
         // Trailers are not passed on.
         let Ok(piece) = frame?.into_data() else { continue };
-        bytes += piece.len();
-        pieces.push(piece);
-        if bytes > limit || !memory.try_grow(&mut held, bytes) {
-            return Ok(Collected::Longer(pieces, body));
+        all.extend_from_slice(&piece);
+        if all.len() > limit || !memory.try_grow(&mut held, all.len()) {
+            return Ok(Collected::Longer(vec![all.freeze()], body));
         }
     }
-    Ok(Collected::Whole(joined(pieces, bytes), held))
-}
-
-fn joined(mut pieces: Vec<Bytes>, bytes: usize) -> Bytes {
-    match pieces.len() {
-        0 | 1 => pieces.pop().unwrap_or_default(),
-        _ => {
-            let mut all = BytesMut::with_capacity(bytes);
-            pieces.iter().for_each(|piece| all.extend_from_slice(piece));
-            all.freeze()
-        }
-    }
+    Ok(Collected::Whole(all.freeze(), held))
 }
 
 /// Bytes that hold their memory until they are sent.

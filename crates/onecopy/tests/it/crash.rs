@@ -106,8 +106,16 @@ fn one_process_has_a_collection_at_a_time() {
 
 #[test]
 fn a_damaged_page_is_named_and_the_others_are_exported() {
+    let [a, b, c] = [("a", "one"), ("b", "one"), ("c", "other")];
+    // The last one is damaged. `b` is an exact copy of `a`, so nobody compares its own version.
+    for pages in [[a, b, c], [a, c, b]] {
+        check_without_the_last(pages);
+    }
+}
+
+fn check_without_the_last(pages: [(&str, &str); 3]) {
     let server = serve("");
-    for (id, name) in [("a", "one"), ("b", "one"), ("c", "other")] {
+    for (id, name) in pages {
         server.post("/pages", &json!({"id": id, "text": topic(name)}).to_string()).with(202);
     }
     server.settle();
@@ -119,11 +127,13 @@ fn a_damaged_page_is_named_and_the_others_are_exported() {
     fs::write(&log, bytes).expect("the log can be written");
     let told = on("check", folder.path()).fail(1).stdout;
     assert!(told.contains("log-00000001 is damaged at byte"), "{told}");
-    assert!(told.contains("page \"c\"") && told.contains("deleted and put again"), "{told}");
+    let damaged = pages[2].0;
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains("deleted and put again")).collect();
+    assert!(lines.len() == 1 && lines[0].contains(&format!("page \"{damaged}\"")), "{told}");
     let export = folder.path().join("all.jsonl");
     let told = on("export", folder.path()).args("--status all --out").arg(&export).fail(1);
-    told.says(&["page c is left out: ", "log-00000001 is damaged", "2 pages written"]);
+    told.says(&[&format!("page {damaged} is left out: "), "log-00000001 is damaged", "2 pages written"]);
     let ids: Vec<Value> = json_lines(&export).into_iter().map(|record| record["id"].clone()).collect();
-    assert_eq!(ids, ["a", "b"]);
+    assert_eq!(ids, [pages[0].0, pages[1].0]);
     assert_eq!(statuses(folder.path()).len(), 3);
 }

@@ -23,6 +23,8 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/similarity/outline/simd.rs",
     "crates/onecopy-core/src/similarity/sketch/wide.rs",
     "crates/onecopy-engine/src/ingest/record/scan/wide.rs",
+    // Advice to the system about memory.
+    "crates/onecopy-engine/src/io/huge.rs",
     // Streams of other libraries, by the Arrow interface of C.
     "crates/onecopy-python/src/arrow.rs",
     "crates/onecopy/src/allocator.rs",
