@@ -172,6 +172,8 @@ pub struct Parts<'a> {
     pub text: &'a str,
     /// Which ranges of the text are main content, in order.
     pub main: &'a [Range<usize>],
+    /// The title in the head of the page; may be empty.
+    pub title: &'a str,
 }
 
 /// The inputs of a method besides the canonical text.
