@@ -13,14 +13,14 @@ use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
 use crate::similarity::measure::{
-    EVIDENCE, SharedShingles, containment, least_main, page_similarity, resemblance,
+    EVIDENCE, SharedShingles, Subjects, containment, least_main, page_similarity, resemblance,
 };
 use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
 use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
-use common::{common, covered, size};
+use common::{Common, Titles, common, covered, told};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -151,13 +151,16 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return overlap(a, b) as u32;
         }
-        let (common, sizes) = (common(a, b), [a, b].map(size));
-        let shared = common.shingles;
+        let Common { shared, sizes, titles } = common(a, b);
         if !is_told(a) || !is_told(b) {
             return MIXED | billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both);
         }
-        let words = if common.same_subject { covered(a, b, self.shingles.length) } else { None };
-        MIXED | billionths::of(page_similarity(shared, sizes, words, self.evidence))
+        let subjects = match titles {
+            Titles::SameSubject => Subjects::Same(covered(a, b, self.shingles.length)),
+            Titles::OtherSubject => Subjects::Other,
+            Titles::Unclear => Subjects::Unclear,
+        };
+        MIXED | billionths::of(page_similarity(shared, sizes, subjects, self.evidence))
     }
 
     /// The main content of each page is searched for in all of the other.
@@ -165,8 +168,12 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return Some(shares(a, b));
         }
-        let SharedShingles { both, first, second, .. } = common(a, b).shingles;
-        Some((containment(both + first, size(a).main), containment(both + second, size(b).main)))
+        let Common { shared: SharedShingles { both, first, second, .. }, sizes, .. } = common(a, b);
+        Some((containment(both + first, sizes[0].main), containment(both + second, sizes[1].main)))
+    }
+
+    fn evidence(&self, a: &[u64], b: &[u64]) -> Option<String> {
+        (is_told(a) && is_told(b)).then(|| told(a, b, self.shingles.length, self.evidence))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {

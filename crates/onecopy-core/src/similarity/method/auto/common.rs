@@ -3,14 +3,24 @@
 use crate::similarity::measure::{CoveredWords, PageSize, SharedShingles};
 use crate::similarity::sketch::tag::{PLACES, SUBJECT, TAG, identity, is_elsewhere, is_main, place};
 
-/// The numbers of shingles of a page.
-pub(super) fn size(sketch: &[u64]) -> PageSize {
-    let (mut main, mut rest) = (0, 0);
+/// The words of a page, by kind.
+#[derive(Clone, Copy, Default)]
+struct Census {
+    main: usize,
+    rest: usize,
+    subject: usize,
+}
+
+fn census(sketch: &[u64]) -> Census {
+    let mut census = Census::default();
     for &word in sketch {
-        main += usize::from(is_main(word));
-        rest += usize::from(is_elsewhere(word));
+        census.main += usize::from(is_main(word));
+        census.rest += usize::from(is_elsewhere(word));
+        census.subject += usize::from(word & TAG == SUBJECT);
     }
-    PageSize { main, all: main + rest - usize::from(super::is_told(sketch)) }
+    // The last word of a separated page is no shingle.
+    census.rest -= usize::from(super::is_told(sketch));
+    census
 }
 
 /// Calls `visit` for each two words that are the same.
@@ -26,15 +36,27 @@ fn each_shared(a: &[u64], b: &[u64], mut visit: impl FnMut(u64, u64)) {
     }
 }
 
-/// The shared words of two pages.
+/// The words of two pages, and those that they share.
 pub(super) struct Common {
-    /// The shingles, by the page on which they are main content.
-    pub shingles: SharedShingles,
-    /// Whether the titles name the same subject.
-    pub same_subject: bool,
+    /// The shared shingles, by the page on which they are main content.
+    pub shared: SharedShingles,
+    /// The numbers of shingles of both.
+    pub sizes: [PageSize; 2],
+    pub titles: Titles,
 }
 
-/// Counts the shared words of two pages.
+/// What two titles say. The subject of a page are the words of its title that its main content has too, so most names
+/// of sites do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Titles {
+    /// Each title has a word of the other's subject, and one has all of them.
+    SameSubject,
+    /// Each title has at most a third of the other's subject.
+    OtherSubject,
+    Unclear,
+}
+
+/// Counts the words of two pages.
 pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     let (mut counts, mut subjects) = ([0; 4], [0; 2]);
     each_shared(a, b, |x, y| {
@@ -47,20 +69,23 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     });
     // Both sketches end with `TOLD` if both pages are separated, and that is no shingle.
     let rest = counts[3] - usize::from(super::is_told(a) && super::is_told(b));
-    let shingles = SharedShingles { both: counts[0], second: counts[1], first: counts[2], rest };
-    let same_subject = subjects.iter().all(|shared| *shared > 0) && same_subject(subjects, a, b);
-    Common { shingles, same_subject }
+    let shared = SharedShingles { both: counts[0], second: counts[1], first: counts[2], rest };
+    let pages = [a, b].map(census);
+    let sizes = pages.map(|page| PageSize { main: page.main, all: page.main + page.rest });
+    Common { shared, sizes, titles: titles(subjects, pages.map(|page| page.subject)) }
 }
 
-fn subject_words(sketch: &[u64]) -> usize {
-    sketch.iter().filter(|word| **word & TAG == SUBJECT).count()
-}
-
-/// Whether the titles of two pages name the same subject. Its words are those of the title that the main content has
-/// too, so most names of sites do not count. Of each page, some of these words must be in the title of the other, and
-/// of one page all. `shared` counts them.
-fn same_subject(shared: [usize; 2], a: &[u64], b: &[u64]) -> bool {
-    shared[0] == subject_words(a) || shared[1] == subject_words(b)
+/// Compares two titles. `shared` counts the words of the subject of each page that are in the title of the other.
+fn titles(shared: [usize; 2], all: [usize; 2]) -> Titles {
+    if all.contains(&0) {
+        Titles::Unclear
+    } else if !shared.contains(&0) && (shared[0] == all[0] || shared[1] == all[1]) {
+        Titles::SameSubject
+    } else if 3 * shared[0] <= all[0] && 3 * shared[1] <= all[1] {
+        Titles::OtherSubject
+    } else {
+        Titles::Unclear
+    }
 }
 
 /// How many words of the main contents are in shared shingles of `length` words. `None` if a page is longer than
@@ -81,6 +106,28 @@ pub(super) fn covered(a: &[u64], b: &[u64], length: usize) -> Option<[CoveredWor
     let covered =
         |page: usize| CoveredWords { shared: shared[page].words(length), all: all[page].words(length) };
     Some([0, 1].map(covered))
+}
+
+/// What two pages share, in words. `evidence` shared shingles prove nothing.
+pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> String {
+    let Common { shared: SharedShingles { both, first, second, .. }, sizes, titles } = common(a, b);
+    let found = [(both + first, sizes[0].main), (both + second, sizes[1].main)];
+    let [in_b, in_a] = found.map(|(shared, all)| format!("{shared} of {all} shingles"));
+    let start = format!(
+        "{in_b} of the main content of A are on B, {in_a} of B on A; up to {evidence} prove nothing."
+    );
+    let titles = match (titles, covered(a, b, length)) {
+        (Titles::SameSubject, Some([a, b])) => format!(
+            "The titles name one subject, so words count too: {} of {} of A, {} of {} of B.",
+            a.shared, a.all, b.shared, b.all
+        ),
+        (Titles::SameSubject, None) => {
+            "The titles name one subject, but words of long pages do not count.".into()
+        }
+        (Titles::OtherSubject, _) => "The titles name two subjects, so a difference counts more.".into(),
+        (Titles::Unclear, _) => "The titles prove nothing.".into(),
+    };
+    format!("{start} {titles}")
 }
 
 /// The places of shingles in the main content of a page.
@@ -133,20 +180,33 @@ mod tests {
     }
 
     #[test]
-    fn titles_name_one_subject_if_one_title_has_all_words_of_the_other() {
+    fn titles_say_whether_pages_have_one_subject() {
         let title =
             |words: &[(u64, u64)]| -> Vec<u64> { words.iter().map(|(hash, tag)| hash << 12 | tag).collect() };
-        let same = |a: &[(u64, u64)], b: &[(u64, u64)]| {
+        let say = |a: &[(u64, u64)], b: &[(u64, u64)]| {
             let (there, back) = (common(&title(a), &title(b)), common(&title(b), &title(a)));
-            assert_eq!(there.same_subject, back.same_subject);
-            there.same_subject
+            assert_eq!(there.titles, back.titles);
+            there.titles
         };
         let [s, t] = [SUBJECT, TITLE];
-        assert!(same(&[(1, s), (8, t)], &[(1, s), (9, t)]), "names of sites do not count");
-        assert!(same(&[(1, s)], &[(1, s), (2, s)]));
-        assert!(!same(&[(1, s), (3, s)], &[(1, s), (2, s)]), "each has a word that the other lacks");
-        assert!(!same(&[(1, s)], &[(2, s)]));
-        assert!(!same(&[(1, t)], &[(1, t)]), "a title without a word of main content says nothing");
-        assert!(!same(&[], &[]));
+        assert_eq!(
+            say(&[(1, s), (8, t)], &[(1, s), (9, t)]),
+            Titles::SameSubject,
+            "names of sites do not count"
+        );
+        assert_eq!(say(&[(1, s)], &[(1, s), (2, s)]), Titles::SameSubject);
+        assert_eq!(
+            say(&[(1, s), (3, s)], &[(1, s), (2, s)]),
+            Titles::Unclear,
+            "each has a word that the other lacks"
+        );
+        assert_eq!(say(&[(1, s), (3, s), (4, s)], &[(1, s), (2, s), (5, s)]), Titles::OtherSubject);
+        assert_eq!(say(&[(1, s)], &[(2, s)]), Titles::OtherSubject);
+        assert_eq!(
+            say(&[(1, t)], &[(1, t)]),
+            Titles::Unclear,
+            "a title without a word of main content says nothing"
+        );
+        assert_eq!(say(&[(1, s)], &[]), Titles::Unclear);
     }
 }
