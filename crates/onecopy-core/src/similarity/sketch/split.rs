@@ -128,14 +128,17 @@ impl Split {
         if self.tokens.len() > LARGE_TOKENS {
             self.tokens = Vec::new();
         }
-        self.place(all_is_main, length);
+        match rules.replicas {
+            Replicas::Ignore => self.choose(all_is_main, length, placed),
+            Replicas::Count => self.choose(all_is_main, length, |shingle, _| shingle),
+        }
         self.told = all_is_main || !self.main.is_empty();
         if self.main.is_empty() {
             std::mem::swap(&mut self.main, &mut self.rest);
             self.title.clear();
         }
         if rules.replicas == Replicas::Count {
-            [&mut self.main, &mut self.rest].into_iter().for_each(|half| without_places(half));
+            [&mut self.main, &mut self.rest].into_iter().for_each(|half| number(half));
         }
         let (told, main, rest) = (self.told, &mut self.main, &mut self.rest);
         main.iter_mut().filter(|_| !told).for_each(|shingle| *shingle = untagged(*shingle));
@@ -148,8 +151,8 @@ impl Split {
         remove_sorted(&mut self.rest, &self.main);
     }
 
-    /// Copies the shingles of main content with their places. If all is main content, it moves them.
-    fn place(&mut self, all_is_main: bool, length: usize) {
+    /// Copies the shingles of main content, each with its place. If all is main content, it moves them.
+    fn choose(&mut self, all_is_main: bool, length: usize, placed: fn(u64, usize) -> u64) {
         if all_is_main {
             std::mem::swap(&mut self.main, &mut self.rest);
             return (0..).zip(&mut self.main).for_each(|(at, shingle)| *shingle = placed(*shingle, at));
@@ -165,9 +168,8 @@ impl Split {
     }
 }
 
-/// Numbers the occurrences of each shingle. A number of occurrences has no place.
-fn without_places(shingles: &mut [u64]) {
-    shingles.iter_mut().for_each(|shingle| *shingle = placed(*shingle, PLACES));
+/// Numbers the occurrences of each shingle, which then has no place.
+fn number(shingles: &mut [u64]) {
     shingles.sort_unstable();
     number_replicas(shingles);
     shingles.iter_mut().for_each(|shingle| *shingle = placed(*shingle, PLACES));
