@@ -19,6 +19,9 @@ pub struct Args {
     /// Folders with docs.jsonl(.zst): pages with their gold text
     #[arg(required = true, value_name = "SET")]
     sets: Vec<PathBuf>,
+    /// A set to test on, and never to train on; may be given several times
+    #[arg(long, value_name = "SET")]
+    unseen: Vec<PathBuf>,
     /// The folder to write the model to, as Rust
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
@@ -46,7 +49,8 @@ const DOUBTS: [i32; 5] = [0, 200, 400, 600, 800];
 type Scores = [Score; DOUBTS.len()];
 
 pub fn run(args: &Args) -> Result<()> {
-    let sets = args.sets.iter().map(|folder| Set::read(folder)).collect::<Result<Vec<_>>>()?;
+    let folders = args.sets.iter().chain(&args.unseen);
+    let sets = folders.map(|folder| Set::read(folder)).collect::<Result<Vec<_>>>()?;
     let mut samples = vec![];
     for (index, set) in sets.iter().enumerate() {
         let dumped = features(set, &args.work)?;
@@ -60,12 +64,17 @@ pub fn run(args: &Args) -> Result<()> {
         let set = |sample: &Sample| sample.set as u64;
         report("each set by the others", &sets, &cross(&samples, sets.len() as u64, set, &plan)?);
     }
-    let Some(folder) = &args.write else { return Ok(()) };
-    let chosen: Vec<&Sample> = samples.iter().collect();
+    if args.write.is_none() && args.unseen.is_empty() {
+        return Ok(());
+    }
+    let chosen: Vec<&Sample> = samples.iter().filter(|sample| sample.set < args.sets.len()).collect();
     let judge = Judge::new(&chosen, &plan)?;
     let mut scores = vec![Scores::default(); sets.len()];
-    test(&judge, &chosen, &args.work, &mut scores)?;
-    report("seen in training", &sets, &scores);
+    test(&judge, &samples.iter().collect::<Vec<_>>(), &args.work, &mut scores)?;
+    let (seen, unseen) = sets.split_at(args.sets.len());
+    report("seen in training", seen, &scores);
+    report("unseen", unseen, &scores[seen.len()..]);
+    let Some(folder) = &args.write else { return Ok(()) };
     for (name, model) in [("weights.rs", &judge.first), ("again.rs", &judge.again)] {
         let path = folder.join(name);
         std::fs::write(&path, source(model)).with_context(|| format!("cannot write {}", path.display()))?;

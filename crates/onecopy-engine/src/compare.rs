@@ -107,6 +107,8 @@ pub struct Verdict {
     pub threshold: f64,
     /// Whether they are duplicates.
     pub alike: bool,
+    /// What the similarity rests on, in words, if the method says.
+    pub evidence: Option<String>,
     /// A one-line description.
     pub about: &'static str,
 }
@@ -175,8 +177,9 @@ impl Chosen {
             [a, b] => self.method.similarity(self.method.score(a, b), (a.len(), b.len())),
         };
         let threshold = self.method.threshold();
+        let evidence = self.method.evidence(&sketches[0], &sketches[1]).filter(|_| !exact);
         let Chosen { name, about, .. } = self;
-        Verdict { method: name, similarity, threshold, alike: similarity >= threshold, about }
+        Verdict { method: name, similarity, threshold, alike: similarity >= threshold, evidence, about }
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Explanation {
     pub shared: usize,
     /// Tokens per shingle.
     pub shingle: usize,
+    /// What the similarity rests on, in words, if the method says.
+    pub evidence: Option<String>,
     /// The winner of their common group, if they have one.
     pub group_winner: Option<String>,
     /// If they are in one group but not similar: pages from the first to the second, each similar to the next.
@@ -146,6 +148,7 @@ fn pair(run: &Run, out: &Path, [a, b]: [&ListedPage; 2], environment: &Environme
         whole_equal: exact && first.facts.all == second.facts.all,
         shared,
         shingle: run.config.shingles.length,
+        evidence: method.evidence(&first.sketch, &second.sketch).filter(|_| !exact),
         chain: chain.iter().map(|key| label(key, &members)).collect(),
         group_winner: members.into_iter().next().map(|member| member.name),
     })

@@ -1,7 +1,9 @@
 //! `onecopy-bench experiment methods`: measures the quality and speed of each method, next to the published figures.
 //!
-//! The program itself gives the answers, run as a child: `eval` for labelled pairs, `dedup` for time.
+//! The program itself gives the answers, run as a child: `eval` for labelled pairs, `dedup` for time. Other tools run on
+//! the same labelled pairs in chains.
 
+mod chains;
 mod neighbours;
 mod picture;
 mod program;

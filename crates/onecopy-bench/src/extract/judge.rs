@@ -17,6 +17,10 @@ use super::score::Bag;
 /// The number of parts for judging unseen pages.
 const PARTS: u64 = 3;
 
+/// The most blocks of a page to train on. Longer pages give every second block, every third and so on: they are lists,
+/// and a page counts the same whatever its length.
+const BLOCKS_MAX: usize = 250;
+
 /// The features of a page.
 pub struct Sample {
     pub set: usize,
@@ -118,11 +122,12 @@ fn rows(samples: &[&Sample], values: Vec<Vec<i32>>) -> Rows {
     let mut rows = Rows { values: vec![], width: 0, labels: vec![], weights: vec![] };
     for (sample, values) in samples.iter().zip(values) {
         rows.width = values.len() / sample.labels.len();
-        rows.values.extend(values);
-        rows.labels.extend(&sample.labels);
-        let weights = sample.blocks.iter().map(|block| (block.len().max(1) as f64).powf(0.7));
+        let step = sample.labels.len().div_ceil(BLOCKS_MAX);
+        let weights = sample.blocks.iter().step_by(step).map(|block| (block.len().max(1) as f64).powf(0.7));
         let page = sample.weight / pages[&sample.set].sqrt() / weights.clone().sum::<f64>();
         rows.weights.extend(weights.map(|weight| (weight * page) as f32));
+        rows.labels.extend(sample.labels.iter().step_by(step));
+        rows.values.extend(values.chunks(rows.width).step_by(step).flatten());
     }
     let mean = rows.weights.iter().sum::<f32>() / rows.weights.len() as f32;
     rows.weights.iter_mut().for_each(|weight| *weight /= mean);

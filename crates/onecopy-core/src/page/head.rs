@@ -1,4 +1,4 @@
-//! Facts in the head of an HTML page: its canonical address, where it redirects, its language.
+//! Facts in the head of an HTML page: its title, its canonical address, where it redirects, its language.
 //!
 //! It is a scan without a tree: it reads tags until the head ends and ignores the body. As in a browser, it ignores
 //! scripts, styles, comments, templates and `noscript`.
@@ -8,13 +8,15 @@ mod tags;
 use std::borrow::Cow;
 
 use crate::page::address::resolve;
-use tags::{StartTag, Tags};
+use tags::{StartTag, Tags, decoded};
 
 /// How many bytes of a page are read. Scripts and styles make heads long. Among 755 canonical links on real pages,
 /// every seventh came after the first 64 KiB, and none after this limit.
 const HEAD_BYTES: usize = 512 << 10;
 /// A page that redirects after more seconds than this is meant to be read.
 const REFRESH_SECONDS: f64 = 10.0;
+/// How many bytes of a title are read.
+const TITLE_BYTES: usize = 1 << 10;
 /// The longest language tag in bytes. Longer ones are ignored.
 const LANGUAGE_BYTES: usize = 35;
 
@@ -34,6 +36,11 @@ pub fn head(html: &str, address: Option<&str>) -> Head {
     read(html).resolve(address)
 }
 
+/// The title of the page `html`, with entities decoded. Without one it is empty.
+pub(crate) fn title(html: &str) -> String {
+    read(html).title.unwrap_or_default()
+}
+
 /// The address that links in the page `html` are relative to: where it was fetched, unless the page gives another.
 pub(crate) fn base<'a>(html: &str, address: &'a str) -> Cow<'a, str> {
     let given = read(html).base.and_then(|base| resolve(address, &base));
@@ -49,7 +56,10 @@ fn read(html: &str) -> HeadFields {
             b"link" => found.link(&tag),
             b"meta" => found.meta(&tag),
             b"base" => found.base(&tag),
-            b"title" | b"script" | b"style" | b"noscript" | b"template" => tags.skip_element(&tag),
+            b"title" => found.title(tags.skip_element(&tag)),
+            b"script" | b"style" | b"noscript" | b"template" => {
+                tags.skip_element(&tag);
+            }
             b"head" | b"basefont" | b"bgsound" | b"noframes" => {}
             _ => break,
         }
@@ -60,6 +70,7 @@ fn read(html: &str) -> HeadFields {
 /// The facts in the head, as written.
 #[derive(Default)]
 struct HeadFields {
+    title: Option<String>,
     base: Option<String>,
     canonical: Option<String>,
     refresh: Option<String>,
@@ -72,6 +83,12 @@ impl HeadFields {
         let language = language.map(|language| language.trim().to_owned());
         let valid = |language: &String| (1..=LANGUAGE_BYTES).contains(&language.len());
         self.language = self.language.take().or(language.filter(valid));
+    }
+
+    /// Keeps the first title, up to a limit.
+    fn title(&mut self, text: &[u8]) {
+        let text = || decoded(&String::from_utf8_lossy(&text[..text.len().min(TITLE_BYTES)])).into_owned();
+        self.title = self.title.take().or_else(|| Some(text()));
     }
 
     fn link(&mut self, tag: &StartTag) {

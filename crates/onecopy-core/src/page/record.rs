@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::config::{CanonicalRules, Config, Content};
 use crate::page::address::{AddressRules, resolve};
-use crate::page::head::head;
+use crate::page::head::{head, title};
 use crate::page::html::{MainContent, html_to_parts, html_to_text, links};
 use crate::page::link::LinkKind;
 use crate::similarity::method::{LooksAt, Method, Parts};
@@ -125,6 +125,7 @@ impl Text<'_> {
 pub struct TextParts {
     text: String,
     main: MainContent,
+    title: String,
 }
 
 impl TextParts {
@@ -132,7 +133,7 @@ impl TextParts {
     pub fn of(html: &str) -> TextParts {
         let mut text = String::new();
         let main = html_to_parts(html, &mut text);
-        TextParts { text, main }
+        TextParts { text, main, title: title(html) }
     }
 
     /// Appends the text that [`Content::Auto`] compares.
@@ -146,7 +147,7 @@ impl TextParts {
 
     /// The parts as a method sees them.
     pub fn parts(&self) -> Parts<'_> {
-        Parts { text: &self.text, main: &self.main.parts }
+        Parts { text: &self.text, main: &self.main.parts, title: &self.title }
     }
 }
 

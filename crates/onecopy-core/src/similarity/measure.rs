@@ -8,7 +8,7 @@ mod jaccard;
 mod shown;
 
 pub(crate) use decision::{
-    EVIDENCE, MAIN_PART, PageSize, SharedShingles, least_agreement, similarity as page_similarity,
+    CoveredWords, EVIDENCE, PageSize, SharedShingles, Subjects, least_main, similarity as page_similarity,
 };
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;

@@ -129,6 +129,11 @@ pub trait Method: Debug + Send + Sync {
         None
     }
 
+    /// What the similarity of two pages rests on besides the shares of both, as a sentence. `None` if nothing else counts.
+    fn evidence(&self, _a: &[u64], _b: &[u64]) -> Option<String> {
+        None
+    }
+
     /// One minus the similarity, if that is a metric for these two, so that the triangle inequality holds.
     fn distance(&self, _score: u32, _sizes: (usize, usize)) -> Option<f64> {
         None
@@ -172,6 +177,8 @@ pub struct Parts<'a> {
     pub text: &'a str,
     /// Which ranges of the text are main content, in order.
     pub main: &'a [Range<usize>],
+    /// The title in the head of the page; may be empty.
+    pub title: &'a str,
 }
 
 /// The inputs of a method besides the canonical text.

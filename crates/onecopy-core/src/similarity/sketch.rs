@@ -4,6 +4,7 @@
 mod columns;
 mod sort;
 mod split;
+pub(crate) mod tag;
 pub(crate) mod wide;
 
 use crate::config::{Replicas, ShingleRules};

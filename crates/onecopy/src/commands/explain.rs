@@ -64,6 +64,9 @@ fn numbers(found: &Explanation, text: &mut String) {
         100.0 * found.a.contained,
         100.0 * found.b.contained
     );
+    if let Some(evidence) = &found.evidence {
+        let _ = writeln!(text, "evidence    {evidence}");
+    }
     passages("only in A", &found.a, text);
     passages("only in B", &found.b, text);
 }

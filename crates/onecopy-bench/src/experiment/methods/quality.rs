@@ -7,19 +7,24 @@ use anyhow::{Result, ensure};
 use super::picture::{self, Mark, Panel};
 use super::program::{Evaluation, Score};
 use super::published::published;
-use super::{Bench, METHODS, share};
+use super::{Bench, METHODS, chains, share};
 use crate::table::{Table, count};
 
 /// A labelled set.
-struct Known {
-    name: &'static str,
+pub struct Known {
+    pub name: &'static str,
     /// Whether unlisted pairs are unknown.
-    listed_only: bool,
+    pub listed_only: bool,
     /// Whether its pages are HTML, so that the choice of text matters.
     html: bool,
 }
 
-const SETS: [Known; 6] = [
+/// The labelled sets. The first four played no part in training the main-content model.
+const SETS: [Known; 10] = [
+    Known { name: "blog-themes", listed_only: false, html: true },
+    Known { name: "man-renderers", listed_only: false, html: true },
+    Known { name: "php-manual", listed_only: false, html: true },
+    Known { name: "short-reference", listed_only: false, html: true },
     Known { name: "ota-pages-dev", listed_only: false, html: true },
     Known { name: "ota-hard-dev", listed_only: true, html: true },
     Known { name: "docs-numpy-versions", listed_only: false, html: true },
@@ -58,6 +63,7 @@ pub fn section(bench: &Bench) -> Result<String> {
     text += "Each cell: precision / recall / F1, at each method's own threshold, as its own search finds pairs.\n\n";
     text +=
         &format!("The content of pages (the default):\n\n{}\n", table(&sets, &METHODS, &content).markdown());
+    text += &format!("Chains of other tools:\n\n{}\n", chains::table(bench, &html)?.markdown());
     text +=
         &format!("Whole pages (`--content all`):\n\n{}\n", table(&html, whole_methods, &whole).markdown());
     text +=

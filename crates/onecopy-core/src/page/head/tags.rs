@@ -61,17 +61,21 @@ impl<'a> Tags<'a> {
         Some(StartTag { name, name_length, attributes: &attributes[..end] })
     }
 
-    /// Moves past the end tag of the element that `tag` began. Without one the scan ends.
-    pub(super) fn skip_element(&mut self, tag: &StartTag) {
+    /// Moves past the end tag of the element that `tag` began, and returns what is inside. Without an end tag the scan
+    /// ends.
+    pub(super) fn skip_element(&mut self, tag: &StartTag) -> &'a [u8] {
+        let inside = &self.bytes[self.at..];
         while let Some(found) = find(&self.bytes[self.at..], b"</") {
             self.at += found + 2;
             if starts_with(&self.bytes[self.at..], tag.name()) {
+                let length = inside.len() - (self.bytes.len() - self.at) - 2;
                 let end = memchr(b'>', &self.bytes[self.at..]);
                 self.at = end.map_or(self.bytes.len(), |end| self.at + end + 1);
-                return;
+                return &inside[..length];
             }
         }
         self.at = self.bytes.len();
+        inside
     }
 }
 
@@ -140,7 +144,7 @@ fn attribute(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// `text` with its entities decoded: numbers, and the five names that addresses use.
-fn decoded(text: &str) -> Cow<'_, str> {
+pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find('&') else { return text.into() };
     let mut out = text[..first].to_owned();
     for piece in text[first + 1..].split('&') {

@@ -184,6 +184,9 @@ fn pages() -> impl Strategy<Value = String> {
         "é",
         "\u{a0}",
         "<x-y>",
+        "<p hidden>",
+        "<b hidden>",
+        "<div style=display:none>",
         "</x-y>",
         "<img alt='>'>",
         "<p title=\"",
@@ -234,13 +237,71 @@ fn with_box(attribute: &str, repeats: usize) -> String {
 }
 
 #[test]
-fn hidden_text_is_no_main_content_unless_it_is_most_of_it() {
-    for attribute in ["hidden", "style='color: red; display: none'", "aria-hidden=true"] {
-        let main = text(&with_box(attribute, 6), Content::Main);
-        assert!(main.contains("river") && !main.contains("mill was sold"), "{attribute}: {main}");
-        assert!(text(&with_box(attribute, 6), Content::All).contains("mill was sold"));
-        // A script shows the parts of an accordion when a reader asks for them.
-        assert!(text(&with_box(attribute, 60), Content::Main).contains("mill was sold"), "{attribute}");
+fn hidden_text_is_no_text_unless_it_is_most_of_the_page() {
+    let hiding = [
+        "hidden",
+        "style='color: red; display: none'",
+        "style=visibility:hidden",
+        "class='a sr-only'",
+        "popover",
+    ];
+    for attribute in hiding {
+        for content in [Content::Main, Content::Auto, Content::All] {
+            let found = text(&with_box(attribute, 6), content);
+            assert!(found.contains("river") && !found.contains("mill was sold"), "{attribute}: {found}");
+            // A script shows the parts of an accordion when a reader asks for them.
+            let found = text(&with_box(attribute, 60), content);
+            assert!(found.contains("mill was sold"), "{attribute}: {found}");
+        }
     }
-    assert!(text(&with_box("class=x", 6), Content::Main).contains("mill was sold"));
+    // Readers see what only programs that read aloud leave out.
+    for attribute in ["class=x", "class='hidden md:block'", "aria-hidden=true"] {
+        assert!(text(&with_box(attribute, 6), Content::All).contains("mill was sold"), "{attribute}");
+    }
+}
+
+#[test]
+fn hidden_text_inside_a_line_ends_with_its_element_or_its_box() {
+    check("<p>one <span hidden>two <span>three</span></span>four</p>", "one four");
+    check("<p>one<i style='display:none'> two</p><p>three</p>", "one three");
+    check("<p>one <a class=sr-only href=x>two</a>three <b>four</b></p>", "one three four");
+    check("<span hidden>one <div>two</div></span>three", "three");
+}
+
+/// Comments below an article, as blogs print them, without names that say what they are.
+fn comments() -> String {
+    let comment = |(name, words): (&str, &str)| {
+        format!(
+            "<li><div class=x><b>{name}</b> on May 3, 2026 at 10:12 <a href=#r>Reply</a><p>{words}</p></div>"
+        )
+    };
+    let said = [
+        ("Tom", "I walked over it with my children and it was worth the wait, whatever it cost in the end."),
+        ("Ida", "Nobody asked us. The ferry was cheaper, and it never closed for a year because of mud."),
+        ("Rolf", "My father worked on the first pillar, so thank you for writing about it at last, Mara."),
+    ];
+    format!("<h3>3 comments</h3><ol class=comments>{}</ol>", said.map(comment).concat())
+}
+
+#[test]
+fn comments_and_lists_of_other_articles_are_no_main_content() {
+    let teaser = |n: u32| {
+        format!(
+            "<div class=card><a href=/{n}><h4>Town {n} plans a bridge</h4></a><p>The council of town {n} met on Friday.</p></div>"
+        )
+    };
+    let teasers = (1..7).map(teaser).collect::<String>();
+    let article = PARAGRAPHS.map(|paragraph| format!("<p>{paragraph}</p>")).concat();
+    let html = news(&article).replace(
+        "<div class=related>",
+        &format!(
+            "{}<section class=related><h3>You may also like</h3>{teasers}</section><div class=related>",
+            comments()
+        ),
+    );
+    let main = text(&html, Content::Main);
+    assert!(PARAGRAPHS.iter().all(|paragraph| main.contains(paragraph)), "{main}");
+    for other in ["My father", "Nobody asked", "May 3", "plans a bridge", "met on Friday"] {
+        assert!(!main.contains(other) && text(&html, Content::All).contains(other), "{other}: {main}");
+    }
 }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::block::{Block, Count, count};
+use super::hidden::{hides, is_hiding, remove_hidden};
 use super::hint::{self, HINTS, Hint, Hints};
 use super::lines::{end_line, is_blank, push_text};
 use super::markup::attribute::Attributes;
@@ -51,13 +52,6 @@ pub struct Tree {
     pub title: Option<usize>,
 }
 
-impl Tree {
-    /// Whether the attributes of a box around `block` hide it.
-    pub fn hides(&self, block: &Block) -> bool {
-        self.nodes[block.node as usize].distance[Hint::Unseen as usize] < FAR
-    }
-}
-
 /// Cuts a page into blocks and boxes.
 pub fn grow(html: &str) -> Tree {
     let mut builder = Builder::new();
@@ -68,7 +62,9 @@ pub fn grow(html: &str) -> Tree {
             Token::Close(tag) => builder.close(tag),
         }
     }
-    builder.finish()
+    let mut tree = builder.finish();
+    remove_hidden(&mut tree);
+    tree
 }
 
 struct Builder {
@@ -85,7 +81,18 @@ struct Builder {
     linked: bool,
     /// Line breaks since the last text.
     breaks: u8,
+    /// The hidden element inside a line that the cursor is in, if any.
+    unseen: Option<Unseen>,
     block: Block,
+}
+
+/// A hidden element inside a line of text.
+struct Unseen {
+    tag: Tag,
+    /// How many elements of the same tag are open in it, with itself.
+    open: u32,
+    /// How many boxes were open at its start tag. It ends with the innermost of them if nothing closes it.
+    boxes: usize,
 }
 
 impl Builder {
@@ -107,6 +114,7 @@ impl Builder {
             beyond: 0,
             linked: false,
             breaks: 0,
+            unseen: None,
             block: Block::default(),
         }
     }
@@ -114,6 +122,9 @@ impl Builder {
     fn text(&mut self, text: &str) {
         if is_blank(text) {
             return push_text(text, &mut self.tree.text);
+        }
+        if self.unseen.is_some() {
+            return;
         }
         if self.breaks > 1 {
             self.end_block();
@@ -125,6 +136,9 @@ impl Builder {
     }
 
     fn open(&mut self, open: &Open<'_>) {
+        if open.tag.is_inline() {
+            self.hide(open);
+        }
         match open.tag {
             Tag::A => {
                 self.linked =
@@ -147,7 +161,26 @@ impl Builder {
         }
     }
 
+    /// Notes that an element inside a line hides its text, or that one more of its tag is open.
+    fn hide(&mut self, open: &Open<'_>) {
+        match &mut self.unseen {
+            Some(unseen) => unseen.open += u32::from(unseen.tag == open.tag),
+            None if is_hiding(open.attributes) => {
+                self.unseen = Some(Unseen { tag: open.tag, open: 1, boxes: self.stack.len() });
+            }
+            None => {}
+        }
+    }
+
     fn close(&mut self, tag: Tag) {
+        if let Some(unseen) = &mut self.unseen
+            && unseen.tag == tag
+        {
+            unseen.open -= 1;
+            if unseen.open == 0 {
+                self.unseen = None;
+            }
+        }
         match tag {
             Tag::A => self.linked = false,
             Tag::Span | Tag::Inline => {}
@@ -208,6 +241,7 @@ impl Builder {
             && let Some(node) = self.stack.pop()
         {
             self.last.pop();
+            self.unseen.take_if(|unseen| self.stack.len() < unseen.boxes);
             let node = &mut self.tree.nodes[node as usize];
             node.blocks.end = self.tree.blocks.len() as u32;
             self.open[node.tag as usize] -= 1;
@@ -298,17 +332,13 @@ fn describe(tag: Tag, attributes: &[u8]) -> (Hints, u32) {
             hints |= hint::of_name(value);
         } else if is(b"id") || is(b"role") || is(b"itemprop") {
             hints |= hint::of_name(value);
-        } else if is(b"hidden") || (is(b"aria-hidden") && value == b"true") || (is(b"style") && hides(value))
-        {
+        } else if is(b"aria-hidden") && value == b"true" {
+            // Readers see it unless a style sheet hides it too.
+            hints |= Hint::Hidden.bit();
+        }
+        if hides(key, value) {
             hints |= Hint::Unseen.bit();
         }
     }
     (hints, name)
-}
-
-/// Whether a style hides the box.
-fn hides(style: &[u8]) -> bool {
-    let Some(at) = memchr::memmem::find(style, b"display") else { return false };
-    let rest = style[at + b"display".len()..].trim_ascii_start();
-    rest.strip_prefix(b":").is_some_and(|value| value.trim_ascii_start().starts_with(b"none"))
 }

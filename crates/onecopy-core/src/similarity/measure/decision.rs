@@ -23,9 +23,14 @@
 //! Up to `evidence` shared shingles prove nothing. Then only whole pages can show that two pages are alike: their
 //! similarity is the smaller of s and the resemblance of all their text.
 //!
+//! One changed word changes five shingles, so a page with many small changes agrees little by shingles. The words of main
+//! content that are in shared shingles tell more: they agree by the same formula. But pages about two functions may
+//! differ in little more than the name. So words count only if both titles name the same subject, and by weights of
+//! their own. The larger of both similarities counts. If the titles name two subjects, a difference counts more.
+//!
 //! Pages that each quote the other's main content in their template are not copies, and no index could find them.
-//! The main contents themselves must therefore resemble each other by [`MAIN_PART`] of s. Candidates are found by
-//! that.
+//! The main contents themselves must therefore resemble each other by [`MAIN_PART`] of s, and by [`WORDS_PART`] of the
+//! agreement of words. Candidates are found by that.
 
 use super::resemblance;
 
@@ -33,12 +38,29 @@ use super::resemblance;
 /// and fewer candidates. It was measured at a threshold of 0.8 on Javadoc, with a model that had not seen it
 /// (docs/QUALITY.md). Precision and recall are 0.983 and 1 without it, and 0.989 and 0.990 with this value. They are
 /// 0.991 and 0.987 with 0.69, and 0.995 and 0.933 with 1.
-pub(crate) const MAIN_PART: f64 = 0.625;
-/// How much a difference counts at least. Higher: fewer pages are alike. Measured on labelled pages of eight kinds:
-/// from 0.40 to 0.45 no kind has a precision below 0.989, and recall changes by less than 0.015.
-const LEAST_WEIGHT: f64 = 0.43;
-/// How much more a difference counts if little is shared. Higher: fewer short pages are alike.
-const DOUBT: f64 = 8.0;
+const MAIN_PART: f64 = 0.625;
+/// As [`MAIN_PART`], for the agreement of words. At the usual threshold both ask for the same resemblance.
+const WORDS_PART: f64 = 0.56;
+
+/// How much a difference counts.
+#[derive(Clone, Copy)]
+struct Weight {
+    /// At least so much. Higher: fewer pages are alike.
+    least: f64,
+    /// How much more if little is shared. Higher: fewer short pages are alike.
+    doubt: f64,
+    /// How many more shared shingles prove nothing.
+    spared: usize,
+}
+
+/// The weight of shingles. Measured on labelled pages of eight kinds: from 0.40 to 0.45 no kind has a precision below
+/// 0.989, and recall changes by less than 0.015.
+const SHINGLES: Weight = Weight { least: 0.43, doubt: 8.0, spared: 0 };
+/// The weight of shingles if titles name two subjects, such as two functions that are described in the same words.
+const OTHER_SUBJECT: Weight = Weight { least: 0.6, ..SHINGLES };
+/// The weight of words, if titles name the same subject. The lists of members of two classes differ in the name alone
+/// and have one title. They share 25 shingles, and agree by too little at this weight.
+const WORDS: Weight = Weight { least: 0.6, doubt: 8.0, spared: 4 };
 /// The number of shared shingles that prove nothing, unless a configuration gives another. A licence notice or a
 /// sentence of the template has as many. With 14, two short pages of one manual are found in error; with 16 none.
 pub(crate) const EVIDENCE: usize = 16;
@@ -64,19 +86,48 @@ pub(crate) struct PageSize {
     pub all: usize,
 }
 
+/// The words of the main content of a page that are in any of its shingles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CoveredWords {
+    /// Words in shingles that the other page has.
+    pub shared: usize,
+    pub all: usize,
+}
+
+/// What the titles of two pages say about their subjects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subjects {
+    /// They are the same. Words are not known of long pages.
+    Same(Option<[CoveredWords; 2]>),
+    Other,
+    Unclear,
+}
+
 /// The similarity of two pages that share `shared`, of which up to `evidence` prove nothing.
-pub(crate) fn similarity(shared: SharedShingles, [a, b]: [PageSize; 2], evidence: usize) -> f64 {
+pub(crate) fn similarity(
+    shared: SharedShingles,
+    [a, b]: [PageSize; 2],
+    subjects: Subjects,
+    evidence: usize,
+) -> f64 {
     let SharedShingles { both, first, second, rest } = shared;
     let agreement = agreement(shared, a.main, b.main);
     let whole = resemblance(both + first + second + rest, a.all, b.all);
     let proof = (both + first.min(second)).saturating_sub(evidence);
-    weighed(agreement, proof).max(agreement.min(whole))
+    let main = resemblance(both, a.main, b.main);
+    let (weight, by_words) = match subjects {
+        Subjects::Same(Some(words)) => (SHINGLES, WORDS.weigh(word_agreement(words, main), proof)),
+        Subjects::Other => (OTHER_SUBJECT, 0.0),
+        Subjects::Same(None) | Subjects::Unclear => (SHINGLES, 0.0),
+    };
+    weight.weigh(agreement, proof).max(agreement.min(whole)).max(by_words)
 }
 
-/// The least agreement of pages whose similarity reaches `threshold`. Rounding can make it a little too large.
-pub(crate) fn least_agreement(threshold: f64) -> f64 {
-    let least = threshold * LEAST_WEIGHT;
-    least / (1.0 - threshold + least)
+/// How much the main contents resemble each other at least if the similarity of two pages reaches `threshold`. Rounding
+/// can make it a little too large.
+pub(crate) fn least_main(threshold: f64) -> f64 {
+    let [shingles, words] = [SHINGLES, WORDS].map(|weight| weight.least_agreement(threshold));
+    (shingles * MAIN_PART).min(words * WORDS_PART)
 }
 
 /// How far each of two main contents, with `a` and `b` shingles, is on the other page.
@@ -88,13 +139,27 @@ fn agreement(SharedShingles { both, first, second, .. }: SharedShingles, a: usiz
     mutual((both + first) as f64, (both + second) as f64, a as f64, b as f64).min(main / MAIN_PART)
 }
 
-/// The similarity of pages with this agreement; `proof` is how much they share beyond what proves nothing.
-fn weighed(agreement: f64, proof: usize) -> f64 {
-    if proof == 0 {
-        return 0.0;
+/// How far the words of each main content are in shared shingles. `main` is how much the main contents resemble each
+/// other.
+fn word_agreement([a, b]: [CoveredWords; 2], main: f64) -> f64 {
+    mutual(a.shared as f64, b.shared as f64, a.all as f64, b.all as f64).min(main / WORDS_PART)
+}
+
+impl Weight {
+    /// The similarity of pages with this agreement; `proof` is how much they share beyond what proves nothing.
+    fn weigh(self, agreement: f64, proof: usize) -> f64 {
+        if proof <= self.spared {
+            return 0.0;
+        }
+        let weight = self.least + self.doubt / (proof - self.spared) as f64;
+        agreement / (agreement + weight * (1.0 - agreement))
     }
-    let weight = LEAST_WEIGHT + DOUBT / proof as f64;
-    agreement / (agreement + weight * (1.0 - agreement))
+
+    /// The least agreement of pages whose similarity reaches `threshold`.
+    fn least_agreement(self, threshold: f64) -> f64 {
+        let least = threshold * self.least;
+        least / (1.0 - threshold + least)
+    }
 }
 
 /// `1 / (a/x + b/y - 1)`, or 0 if a divisor is 0.
@@ -115,7 +180,10 @@ mod tests {
         for (both, a, b) in [(4, 4, 5), (0, 3, 4), (0, 0, 0), (7, 11, 13), (1, 1, 1_000_003)] {
             let shared = SharedShingles { both, ..SharedShingles::default() };
             assert_eq!(agreement(shared, a, b), resemblance(both, a, b));
-            assert_eq!(similarity(shared, pages((a, a), (b, b)), usize::MAX), resemblance(both, a, b));
+            assert_eq!(
+                similarity(shared, pages((a, a), (b, b)), Subjects::Unclear, usize::MAX),
+                resemblance(both, a, b)
+            );
         }
     }
 
@@ -127,10 +195,19 @@ mod tests {
                 let there = SharedShingles { both, first, second, rest };
                 let back = SharedShingles { first: second, second: first, ..there };
                 let (one, other) = (pages((a, a + 9), (b, b + 8)), pages((b, b + 8), (a, a + 9)));
-                let value = similarity(there, one, 2);
-                assert_eq!(value, similarity(back, other, 2));
-                assert!((0.0..=1.0).contains(&value));
-                assert!(resemblance(both, a, b) >= MAIN_PART * least_agreement(value) - 1e-12);
+                let covered = |shared, all| CoveredWords { shared, all };
+                let [x, y] = [covered(a, a), covered(b - 1, b)];
+                let same = [(there, one, [x, y]), (back, other, [y, x])];
+                let same = same.map(|(shared, pages, words)| (shared, pages, Subjects::Same(Some(words))));
+                let others = [Subjects::Unclear, Subjects::Other, Subjects::Same(None)];
+                let others = others.map(|subjects| [(there, one, subjects), (back, other, subjects)]);
+                for [forth, back] in others.into_iter().chain([same]) {
+                    let [value, again] =
+                        [forth, back].map(|(shared, pages, subjects)| similarity(shared, pages, subjects, 2));
+                    assert_eq!(value, again);
+                    assert!((0.0..=1.0).contains(&value));
+                    assert!(resemblance(both, a, b) >= least_main(value) - 1e-12);
+                }
             }
         }
     }
@@ -140,7 +217,7 @@ mod tests {
         let seven_tenths = |both: usize| {
             let all = both * 10 / 7;
             let shared = SharedShingles { both, ..SharedShingles::default() };
-            similarity(shared, pages((all, 10 * all), (both, 10 * all)), EVIDENCE)
+            similarity(shared, pages((all, 10 * all), (both, 10 * all)), Subjects::Unclear, EVIDENCE)
         };
         let values = [14, 28, 56, 112, 700].map(seven_tenths);
         assert!(values.is_sorted() && values[0] < 0.1 && values[4] > 0.8, "{values:?}");
@@ -149,8 +226,8 @@ mod tests {
     #[test]
     fn little_is_proof_only_if_whole_pages_are_alike() {
         let shared = SharedShingles { both: 9, rest: 100, ..SharedShingles::default() };
-        assert_eq!(similarity(shared, pages((9, 109), (9, 109)), EVIDENCE), 1.0);
-        assert_eq!(similarity(shared, pages((9, 109), (9, 1_090)), EVIDENCE), 0.1);
-        assert_eq!(similarity(shared, pages((90, 109), (9, 109)), EVIDENCE), 0.1);
+        assert_eq!(similarity(shared, pages((9, 109), (9, 109)), Subjects::Unclear, EVIDENCE), 1.0);
+        assert_eq!(similarity(shared, pages((9, 109), (9, 1_090)), Subjects::Unclear, EVIDENCE), 0.1);
+        assert_eq!(similarity(shared, pages((90, 109), (9, 109)), Subjects::Unclear, EVIDENCE), 0.1);
     }
 }

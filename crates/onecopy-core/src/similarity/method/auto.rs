@@ -1,26 +1,29 @@
 //! The default method: it looks for the main content of each page on the other page (see `measure/decision.rs`).
 //! Plain text has no separate main content, so it is compared by resemblance alone, as `jaccard` does.
 //!
-//! A word of a sketch is a shingle whose last bit is replaced: 0 for main content, 1 for the rest. A page whose main
-//! content was separated from the rest is a separated page, and its sketch ends with [`TOLD`]. Two separated pages
-//! may be alike although their main contents resemble each other less than the threshold. They therefore have more
-//! keys.
+//! A word of a sketch has a tag (`sketch/tag.rs`). It says whether the word is a shingle of main content, and where, a
+//! shingle of the rest, or a word of the title. A page whose main content was separated from the rest is a separated
+//! page, and its sketch ends with [`TOLD`]. Two separated pages may be alike although their main contents resemble each
+//! other less than the threshold. They therefore have more keys.
+
+mod common;
 
 use super::parameters::Parameters;
 use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
 use crate::similarity::measure::{
-    EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
+    EVIDENCE, SharedShingles, Subjects, containment, least_main, page_similarity, resemblance,
 };
 use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
+use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
+use common::{Common, Titles, common, covered, told};
+
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
-/// The bit of a word that is not main content.
-const REST: u64 = 1;
 /// The last word of the sketch of a separated page.
 const TOLD: u64 = u64::MAX;
 /// Marks a score that is a similarity in billionths. Other scores count the shingles that two plain texts share.
@@ -68,13 +71,12 @@ impl Method for Auto {
         let Some(parts) = page.parts else {
             let start = out.len();
             append_sketch(page.canonical, &self.shingles, &mut scratch.sketch, out);
-            return out[start..].iter_mut().for_each(|shingle| *shingle &= !REST);
+            return out[start..].iter_mut().for_each(|shingle| *shingle = untagged(*shingle));
         };
         let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
-        split(parts.text, parts.main, rules, &mut scratch.split);
+        split(parts, rules, &mut scratch.split);
         let ((main, rest), start) = (scratch.split.halves(), out.len());
-        out.extend(main.iter().map(|shingle| shingle & !REST));
-        out.extend(rest.iter().map(|shingle| shingle | REST));
+        [main, rest, scratch.split.title()].into_iter().for_each(|words| out.extend(words));
         out[start..].sort_unstable();
         if out.len() > start && scratch.split.is_told() {
             out.push(TOLD);
@@ -90,8 +92,7 @@ impl Method for Auto {
             return keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
         }
         let start = out.len();
-        scratch.words.clear();
-        scratch.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        write_main(sketch, &mut scratch.words);
         keys(&scratch.words, self.least_main(true), rarity, &mut scratch.counts, out);
         let size = scratch.words.len() as u32;
         out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(size, *rest));
@@ -126,8 +127,7 @@ impl Method for Auto {
         if !is_told(sketch) {
             return draw(sketch, sketch.len() as u64, out);
         }
-        scratch.words.clear();
-        scratch.words.extend(sketch.iter().filter(|word| *word & REST == 0));
+        write_main(sketch, &mut scratch.words);
         draw(&scratch.words, scratch.words.len() as u64 | OUTLINE_TOLD, out);
     }
 
@@ -151,12 +151,16 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return overlap(a, b) as u32;
         }
-        let (shared, sizes) = (shared(a, b), [a, b].map(size));
-        MIXED
-            | match is_told(a) && is_told(b) {
-                true => billionths::of(page_similarity(shared, sizes, self.evidence)),
-                false => billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both),
-            }
+        let Common { shared, sizes, titles } = common(a, b);
+        if !is_told(a) || !is_told(b) {
+            return MIXED | billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both);
+        }
+        let subjects = match titles {
+            Titles::SameSubject => Subjects::Same(covered(a, b, self.shingles.length)),
+            Titles::OtherSubject => Subjects::Other,
+            Titles::Unclear => Subjects::Unclear,
+        };
+        MIXED | billionths::of(page_similarity(shared, sizes, subjects, self.evidence))
     }
 
     /// The main content of each page is searched for in all of the other.
@@ -164,8 +168,12 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return Some(shares(a, b));
         }
-        let SharedShingles { both, first, second, .. } = shared(a, b);
-        Some((containment(both + first, size(a).main), containment(both + second, size(b).main)))
+        let Common { shared: SharedShingles { both, first, second, .. }, sizes, .. } = common(a, b);
+        Some((containment(both + first, sizes[0].main), containment(both + second, sizes[1].main)))
+    }
+
+    fn evidence(&self, a: &[u64], b: &[u64]) -> Option<String> {
+        (is_told(a) && is_told(b)).then(|| told(a, b, self.shingles.length, self.evidence))
     }
 
     fn similarity(&self, score: u32, sizes: (usize, usize)) -> f64 {
@@ -205,7 +213,7 @@ impl Auto {
     /// separated.
     fn least_main(&self, told: bool) -> f64 {
         let threshold = self.threshold - ROUNDING;
-        let least = if told { (least_agreement(threshold) - ROUNDING) * MAIN_PART } else { threshold };
+        let least = if told { least_main(threshold) - ROUNDING } else { threshold };
         least.max(f64::MIN_POSITIVE)
     }
 }
@@ -214,24 +222,10 @@ fn is_told(sketch: &[u64]) -> bool {
     sketch.last() == Some(&TOLD)
 }
 
-fn size(sketch: &[u64]) -> PageSize {
-    let all = sketch.len() - usize::from(is_told(sketch));
-    PageSize { main: sketch.iter().filter(|word| *word & REST == 0).count(), all }
-}
-
-/// The shingles that two pages share, by the page on which they are main content.
-fn shared(a: &[u64], b: &[u64]) -> SharedShingles {
-    let (mut i, mut j, mut counts) = (0, 0, [0; 4]);
-    while i < a.len() && j < b.len() {
-        let (x, y) = (a[i] | REST, b[j] | REST);
-        let kind = (a[i] & REST) + 2 * (b[j] & REST);
-        counts[kind as usize] += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    // Both sketches end with `TOLD` if both pages are separated, and that is no shingle.
-    let rest = counts[3] - usize::from(is_told(a) && is_told(b));
-    SharedShingles { both: counts[0], second: counts[1], first: counts[2], rest }
+/// Writes the shingles of main content without their places into `out`.
+fn write_main(sketch: &[u64], out: &mut Vec<u64>) {
+    out.clear();
+    out.extend(sketch.iter().filter(|word| is_main(**word)).map(|word| untagged(*word)));
 }
 
 /// Marks the number beside a key of a separated page.

@@ -1,4 +1,4 @@
-//! Parts of a text → Split: the shingles of its main content, and those of the rest.
+//! Parts of a page → Split: the shingles of its main content, those of the rest, and the words of its title.
 //!
 //! Windows cover the whole page, so that a shingle does not depend on the choice of main content. A shingle belongs
 //! to the main content if all its tokens do. Shingles of the main content alone would also join words that are apart
@@ -8,15 +8,19 @@ use std::ops::Range;
 
 use super::number_replicas;
 use super::sort::{SortTable, sort_unique};
-use crate::config::{CanonicalRules, Replicas, ShingleRules};
+use super::tag::{PLACES, SUBJECT, TAG, TITLE, elsewhere, identity, placed, untagged};
+use crate::config::{CanonicalRules, Replicas, ShingleRules, Unit};
+use crate::hash;
+use crate::similarity::method::Parts;
 use crate::text::canonical::{Canonical, canonicalise};
 use crate::text::shingle::{append_tokens, windows};
 
-/// A page's shingles in two sets. Reuse one for many pages: its buffers only grow.
+/// A page's shingles in two sets, and the words of its title, all with their tags. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Split {
     main: Vec<u64>,
     rest: Vec<u64>,
+    title: Vec<u64>,
     /// Whether main content was separated from the rest.
     told: bool,
     canonical: Canonical,
@@ -32,6 +36,11 @@ impl Split {
         (&self.main, &self.rest)
     }
 
+    /// The distinct words of the title. If main content was not separated, there are none.
+    pub(crate) fn title(&self) -> &[u64] {
+        &self.title
+    }
+
     /// Whether main content was separated from the rest. If not, all shingles are in the first half.
     pub(crate) fn is_told(&self) -> bool {
         self.told
@@ -45,10 +54,12 @@ pub(crate) struct SplitRules<'a> {
     pub shingles: &'a ShingleRules,
 }
 
-/// Writes the shingles of `text` into `out`, replacing its contents. `main` are its parts that are main content, in
-/// order. If they hold no shingle, all of the text counts as main content.
-pub(crate) fn split(text: &str, main: &[Range<usize>], rules: SplitRules, out: &mut Split) {
+/// Writes the shingles of `page` into `out`, replacing its contents. If its main content holds no shingle, all of the
+/// text counts as main content.
+pub(crate) fn split(page: Parts, rules: SplitRules, out: &mut Split) {
+    let Parts { text, main, title } = page;
     let SplitRules { canonical: canonical_rules, shingles: rules } = rules;
+    out.read_title(title, canonical_rules, rules);
     out.tokens.clear();
     out.marked.clear();
     let mut at = 0;
@@ -60,6 +71,7 @@ pub(crate) fn split(text: &str, main: &[Range<usize>], rules: SplitRules, out: &
         at = part.end;
     }
     out.append(text.get(at..), canonical_rules, rules);
+    out.find_subject();
     out.shingle(rules);
 }
 
@@ -76,6 +88,37 @@ impl Split {
         }
     }
 
+    /// The first words of the title. Characters say nothing of a subject.
+    fn read_title(&mut self, title: &str, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
+        self.tokens.clear();
+        if rules.unit == Unit::Words {
+            self.append(Some(title), canonical_rules, rules);
+        }
+        self.tokens.truncate(TITLE_WORDS);
+        self.title.clear();
+        self.title.append(&mut self.tokens);
+        self.title.sort_unstable();
+        self.title.dedup();
+    }
+
+    /// Turns the words of the title into words of a sketch, which say whether the main content has them.
+    fn find_subject(&mut self) {
+        // Most words of a page are ruled out by one bit.
+        let bits = self.title.iter().fold(0u64, |bits, token| bits | 1 << (token & 63));
+        let mut found = [false; TITLE_WORDS];
+        let main = self.marked.iter().flat_map(|marked| &self.tokens[marked.clone()]);
+        for token in main.filter(|token| bits >> (*token & 63) & 1 == 1) {
+            if let Ok(at) = self.title.binary_search(token) {
+                found[at] = true;
+            }
+        }
+        for (word, found) in self.title.iter_mut().zip(found) {
+            *word = hash::repeated(*word, u64::MAX) & !TAG | if found { SUBJECT } else { TITLE };
+        }
+        self.title.sort_unstable();
+        self.title.dedup_by_key(|word| identity(*word));
+    }
+
     fn shingle(&mut self, rules: &ShingleRules) {
         self.main.clear();
         self.rest.clear();
@@ -85,26 +128,55 @@ impl Split {
         if self.tokens.len() > LARGE_TOKENS {
             self.tokens = Vec::new();
         }
-        for marked in self.marked.iter().filter(|_| !all_is_main) {
-            let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
-            // A part at the end with fewer tokens than a window begins after the last window.
-            let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len()));
-            self.main.extend(shingles.unwrap_or_default());
+        match rules.replicas {
+            Replicas::Ignore => self.choose(all_is_main, length, placed),
+            Replicas::Count => self.choose(all_is_main, length, |shingle, _| shingle),
         }
         self.told = all_is_main || !self.main.is_empty();
         if self.main.is_empty() {
             std::mem::swap(&mut self.main, &mut self.rest);
+            self.title.clear();
         }
-        for half in [&mut self.main, &mut self.rest] {
-            if rules.replicas == Replicas::Count {
-                half.sort_unstable();
-                number_replicas(half);
-            }
+        if rules.replicas == Replicas::Count {
+            [&mut self.main, &mut self.rest].into_iter().for_each(|half| number(half));
+        }
+        let (told, main, rest) = (self.told, &mut self.main, &mut self.rest);
+        main.iter_mut().filter(|_| !told).for_each(|shingle| *shingle = untagged(*shingle));
+        rest.iter_mut().for_each(|shingle| *shingle = elsewhere(*shingle));
+        for half in [main, rest] {
             sort_unique(half, 0, &mut self.table);
+            // The first place of a shingle counts.
+            half.dedup_by_key(|shingle| identity(*shingle));
         }
         remove_sorted(&mut self.rest, &self.main);
     }
+
+    /// Copies the shingles of main content, each with its place. If all is main content, it moves them.
+    fn choose(&mut self, all_is_main: bool, length: usize, placed: fn(u64, usize) -> u64) {
+        if all_is_main {
+            std::mem::swap(&mut self.main, &mut self.rest);
+            return (0..).zip(&mut self.main).for_each(|(at, shingle)| *shingle = placed(*shingle, at));
+        }
+        let mut before = 0;
+        for marked in &self.marked {
+            let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
+            // A part at the end with fewer tokens than a window begins after the last window.
+            let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len())).unwrap_or_default();
+            self.main.extend((before..).zip(shingles).map(|(place, &shingle)| placed(shingle, place)));
+            before += marked.len();
+        }
+    }
 }
+
+/// Numbers the occurrences of each shingle, which then has no place.
+fn number(shingles: &mut [u64]) {
+    shingles.sort_unstable();
+    number_replicas(shingles);
+    shingles.iter_mut().for_each(|shingle| *shingle = placed(*shingle, PLACES));
+}
+
+/// The most words of a title that count.
+const TITLE_WORDS: usize = 32;
 
 /// The tokens of a larger page are freed before its shingles are divided: both take the same memory.
 const LARGE_TOKENS: usize = 1 << 17;
@@ -118,12 +190,12 @@ fn some_lines(text: &str) -> usize {
     end.map_or(text.len(), |end| SOME + end + 1)
 }
 
-/// Removes the values that are in `others`; both ascend.
-fn remove_sorted(values: &mut Vec<u64>, others: &[u64]) {
+/// Removes the words that are in `others`; both ascend.
+fn remove_sorted(words: &mut Vec<u64>, others: &[u64]) {
     let mut at = 0;
-    values.retain(|value| {
-        at += others[at..].iter().take_while(|other| *other < value).count();
-        others.get(at) != Some(value)
+    words.retain(|word| {
+        at += others[at..].iter().take_while(|other| identity(**other) < identity(*word)).count();
+        others.get(at).map(|other| identity(*other)) != Some(identity(*word))
     });
 }
 
@@ -139,15 +211,17 @@ mod tests {
         let part = |part: &&str| text.find(part).map(|at| at..at + part.len()).unwrap();
         let main: Vec<Range<usize>> = main.iter().map(part).collect();
         let mut out = Split::default();
-        split(text, &main, SplitRules { canonical: &CanonicalRules::default(), shingles: rules }, &mut out);
-        (out.main, out.rest)
+        let parts = Parts { text, main: &main, title: "" };
+        split(parts, SplitRules { canonical: &CanonicalRules::default(), shingles: rules }, &mut out);
+        let known = |words: &[u64]| words.iter().map(|word| identity(*word)).collect();
+        (known(&out.main), known(&out.rest))
     }
 
     fn sketch_of(text: &str, rules: &ShingleRules) -> Vec<u64> {
         let (mut canonical, mut out) = (Canonical::default(), Sketch::default());
         canonicalise(text, &CanonicalRules::default(), &mut canonical);
         sketch(&canonical, rules, &mut out);
-        out.shingles().to_vec()
+        out.shingles().iter().map(|word| identity(*word)).collect()
     }
 
     #[test]

@@ -152,6 +152,9 @@ pub fn for_people(found: &Comparison, paint: Paint) -> String {
     let _ = writeln!(text, "\n{}\n", lines.join("\n"));
     table(found, paint, &mut text);
     let _ = writeln!(text, "\n{}", wrap(&summary(found), paint.columns).join("\n"));
+    if let Some(evidence) = found.methods.first().and_then(|first| first.evidence.as_ref()) {
+        let _ = writeln!(text, "{}", wrap(evidence, paint.columns).join("\n"));
+    }
     text
 }
 

@@ -17,10 +17,14 @@ fn plain_text_is_compared_by_resemblance() {
     });
 }
 
-/// The sketch of a page whose lines that begin with `+` are main content.
+/// The sketch of a page whose lines that begin with `+` are main content. A line that begins with `#` is the title.
 fn sketch_of(method: &dyn Method, page: &str) -> Vec<u64> {
-    let (mut text, mut main, mut alone) = (String::new(), Vec::new(), String::new());
+    let (mut text, mut main, mut alone, mut title) = (String::new(), Vec::new(), String::new(), "");
     for line in page.lines() {
+        if let Some(line) = line.strip_prefix('#') {
+            title = line;
+            continue;
+        }
         let start = text.len();
         text.push_str(line.trim_start_matches('+'));
         text.push('\n');
@@ -31,7 +35,7 @@ fn sketch_of(method: &dyn Method, page: &str) -> Vec<u64> {
     }
     let mut canonical = Canonical::default();
     canonicalise(&alone, &CanonicalRules::default(), &mut canonical);
-    let parts = Some(Parts { text: &text, main: &main });
+    let parts = Some(Parts { text: &text, main: &main, title });
     let subject = Subject { canonical: &canonical, text: "", links: &[], parts };
     let mut out = Vec::new();
     method.sketch(&subject, &mut Scratch::default(), &mut out);
@@ -79,6 +83,45 @@ fn short_pages_are_alike_only_as_a_whole() {
 }
 
 #[test]
+fn small_changes_count_by_words_if_the_titles_name_one_subject() {
+    let method = made("auto");
+    let page = |own: &str, title: &str| {
+        let word = |n: usize| if n % 15 == 7 { format!("{own}{n}") } else { format!("w{n}") };
+        let words: Vec<String> = (0..150).map(word).collect();
+        format!("#{title}\n+{}\n{own}\n", words.join(" "))
+    };
+    let similar = |one: &str, other: &str| {
+        let (a, b) = (sketch_of(&*method, &page("a", one)), sketch_of(&*method, &page("b", other)));
+        assert_eq!(method.score(&a, &b), method.score(&b, &a));
+        method.similarity(method.score(&a, &b), (a.len(), b.len()))
+    };
+    let by_shingles = similar("", "");
+    assert!(by_shingles < 0.7, "{by_shingles}");
+    assert!(similar("w3", "w3 - some site") > 0.9, "and the name of a site is no subject");
+    assert!(similar("w3 w4", "w4 - some site") > 0.9);
+    for (one, other) in [("w3 w4", "w4 w5"), ("some site", "some site"), ("w3", "")] {
+        assert_eq!(similar(one, other), by_shingles, "{one}, {other}");
+    }
+    assert!(similar("w3", "w4") < by_shingles, "two subjects count against");
+}
+
+#[test]
+fn pages_longer_than_places_are_known_are_compared_by_shingles() {
+    let method = made("auto");
+    let page = |words: usize, title: &str| {
+        let word = |n: usize| if n % 15 == 7 { format!("{title}{n}") } else { format!("w{n}") };
+        let words: Vec<String> = (0..words).map(word).collect();
+        sketch_of(&*method, &format!("#w1 {title}\n+{}\nmenu\n", words.join(" ")))
+    };
+    let similar = |words: usize| {
+        let (a, b) = (page(words, "a"), page(words, "b"));
+        method.similarity(method.score(&a, &b), (a.len(), b.len()))
+    };
+    assert!(similar(2_000) > 0.9);
+    assert!((0.6..0.8).contains(&similar(2_100)), "{}", similar(2_100));
+}
+
+#[test]
 fn a_template_that_was_taken_for_content_costs_only_where_the_other_page_lacks_it() {
     assert_eq!(similar("+a b c d\n+menu", "+a b c d\nmenu"), 1.0);
     assert_agree(similar("+a b c d\n+menu", "+a b c d\nother 1 2 3 4 5 6 7 8 9"), 0.8, 4.0);
@@ -89,7 +132,7 @@ fn a_template_that_was_taken_for_content_costs_only_where_the_other_page_lacks_i
 fn pages_that_quote_each_other_are_not_alike() {
     assert_eq!(similar("+a b c d\ne f g h", "+e f g h\na b c d"), 0.0);
     let third = similar("+a b c d\ne f 1 2 3 4 5 6 7 8 9", "+c d e f\na b p q r s t u v w");
-    assert_agree(third, 1.0 / 3.0 / MAIN_PART, 4.0);
+    assert_agree(third, 1.0 / 3.0 / 0.625, 4.0);
 }
 
 #[test]
@@ -132,12 +175,12 @@ fn outlines_tell_of_main_content() {
 
 fn pages() -> impl Strategy<Value = Vec<String>> {
     let line = (any::<bool>(), prop::collection::vec(0u8..12, 1..8));
-    let page = prop::collection::vec(line, 1..6).prop_map(|lines| {
+    let page = (0u8..14, prop::collection::vec(line, 1..6)).prop_map(|(title, lines)| {
         let line = |(main, words): (bool, Vec<u8>)| {
             let words: Vec<String> = words.iter().map(|word| format!("w{word}")).collect();
             format!("{}{}\n", if main { "+" } else { "" }, words.join(" "))
         };
-        lines.into_iter().map(line).collect::<String>()
+        lines.into_iter().map(line).fold(format!("#w{title}\n"), |page, line| page + &line)
     });
     prop::collection::vec(page, 2..8)
 }
@@ -153,7 +196,8 @@ fn copies() -> impl Strategy<Value = Vec<String>> {
             };
             let text = |range: std::ops::Range<usize>| range.map(word).collect::<Vec<_>>().join(" ");
             let end = words - foot.min(words - head);
-            format!("{}\n+{}\n{}\n", text(0..head), text(head..end), text(end..words))
+            let title = text(words / 2..words / 2 + 2);
+            format!("#{title}\n{}\n+{}\n{}\n", text(0..head), text(head..end), text(end..words))
         };
         copies.into_iter().enumerate().map(page).collect()
     })
@@ -198,7 +242,7 @@ proptest! {
         let config = Config { method: name, threshold: Some(threshold), ..Config::default() };
         let config = Config { shingles: ShingleRules { length, ..config.shingles.clone() }, ..config };
         let method = crate::similarity::method::method(&config).unwrap();
-        let plain = |page: &String| super::super::tests::sketch_of(&*method, &page.replace('+', ""));
+        let plain = |page: &String| super::super::tests::sketch_of(&*method, &page.replace(['+', '#'], ""));
         let told = |page: &String| sketch_of(&*method, page);
         let sketches: Vec<Vec<u64>> = pages.iter().flat_map(|page| [told(page), plain(page)]).collect();
         assert_nothing_alike_is_missed(&*method, &sketches, bits);
