@@ -155,6 +155,19 @@ mod tests {
 
     const ADDRESS: &str = "http://site.example/a/b";
 
+    #[test]
+    fn the_first_title_counts() {
+        assert_eq!(
+            title("<html><head><title lang=en>Salt &amp; pepper</TITLE ><title>no</title>"),
+            "Salt & pepper"
+        );
+        assert_eq!(title("<head><script><title>no</title></script><title>a</title></head>"), "a");
+        assert_eq!(title("<head><title>never closed"), "never closed");
+        for none in ["", "<p>text<title>no</title>", "<head></head><title>no</title>", "<title></title>"] {
+            assert_eq!(title(none), "");
+        }
+    }
+
     fn canonical(html: &str) -> Option<String> {
         head(html, Some(ADDRESS)).canonical
     }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -113,7 +113,7 @@ fn write_pages(folder: &Path, to: &Path) -> Result<()> {
     let packed = folder.join("docs.jsonl.zst");
     let path = if packed.exists() { packed } else { folder.join("docs.jsonl") };
     let mut pages = jsonl::open(&path)?;
-    std::io::copy(&mut pages, &mut BufWriter::new(File::create(to)?))
+    std::io::copy(&mut pages, &mut File::create(to)?)
         .with_context(|| format!("cannot unpack {}", path.display()))?;
     Ok(())
 }
