@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::{At, Result};
@@ -22,6 +22,8 @@ pub(crate) const BLOCK: usize = 512;
 pub(crate) struct Pace {
     bytes: AtomicU64,
     nanoseconds: AtomicU64,
+    /// The number of writes that are under way. They share the speed of the disk.
+    under_way: AtomicU32,
 }
 
 impl Pace {
@@ -29,6 +31,14 @@ impl Pace {
     const TRIED: u64 = 32 << 20;
     /// Below this many bytes per second the cache is faster: about the speed of copying into fresh memory.
     const SLOW: u64 = 400 << 20;
+
+    /// Measures a write of `bytes`.
+    fn measure(&self, bytes: usize, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let (before, begun) = (self.under_way.fetch_add(1, Ordering::Relaxed) + 1, Instant::now());
+        let written = write();
+        let (took, after) = (begun.elapsed(), self.under_way.fetch_sub(1, Ordering::Relaxed));
+        written.map(|()| self.note(bytes, took / before.max(after)))
+    }
 
     fn note(&self, bytes: usize, took: Duration) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -162,12 +172,8 @@ impl Spill {
         let Some(direct) = self.direct.as_ref().filter(|direct| !direct.is_refused()) else {
             return Ok(false);
         };
-        let begun = Instant::now();
-        match direct.file.write_all_at(bytes, at) {
-            Ok(()) => {
-                direct.pace.note(bytes.len(), begun.elapsed());
-                Ok(true)
-            }
+        match direct.pace.measure(bytes.len(), || direct.file.write_all_at(bytes, at)) {
+            Ok(()) => Ok(true),
             // The disk requires another alignment, or was full in the middle of a block: a cached write gives a better
             // error.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {

@@ -192,10 +192,10 @@ mod tests {
     fn threads_write_shares_of_one_file() {
         let folder = tempfile::tempdir().unwrap();
         let input = folder.path().join("pages.jsonl");
-        // Lines of different lengths, in long runs of kept and of removed ones, in more than two shares.
+        // Lines of different lengths and of few words, in long runs of kept and of removed ones, in several shares.
         let (mut text, mut expected) = (String::new(), String::new());
         for n in 0..9_000 {
-            let words: String = (0..n % 700).map(|word| format!(" w{}", word + n / 700)).collect();
+            let words: String = (0..n % 70).map(|word| format!(" {:0>80}", 9_000 * word + n)).collect();
             let line = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"page {n}{words}\"}}\n");
             text += &line(&format!("a{n}"));
             expected += &line(&format!("a{n}"));
@@ -208,8 +208,7 @@ mod tests {
         for threads in [1, 2, 5] {
             let out = folder.path().join(format!("out-{threads}"));
             let mut job = Job::new([input.to_str().unwrap()], &out);
-            (job.threads, job.config.method) = (threads, "shingles-b".into());
-            job.config.threshold = Some(1.0);
+            job.threads = threads;
             dedup(&job, &Silent).unwrap();
             let kept = std::fs::read_to_string(out.join("kept/pages.jsonl")).unwrap();
             assert!(kept == expected, "{threads}: {} bytes of {}", kept.len(), expected.len());
