@@ -2,6 +2,8 @@
 //!
 //! Every tool reads all records with their HTTP headers and bodies, on one thread. Their counts must agree.
 
+mod chain;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +21,8 @@ use crate::table::{Table, count};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench warc --pages 20k
-  onecopy-bench warc crawl.warc.gz --runs 5 --markdown")]
+  onecopy-bench warc crawl.warc.gz --runs 5 --markdown
+  onecopy-bench warc --dedup crawl.warc.gz crawl.warc.zst")]
 pub struct Args {
     /// Files to read
     #[arg(value_name = "FILE")]
@@ -33,6 +36,9 @@ pub struct Args {
     /// A folder for environments and files; kept, so that the next run starts sooner
     #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
+    /// Deduplicate the files with onecopy, and with chains of libraries
+    #[arg(long)]
+    dedup: bool,
     /// Print Markdown
     #[arg(long)]
     markdown: bool,
@@ -62,6 +68,9 @@ pub fn run(args: &Args) -> Result<()> {
     fs::create_dir_all(&args.work).with_context(|| format!("cannot create {}", args.work.display()))?;
     let work = args.work.canonicalize()?;
     let files = if args.files.is_empty() { generated(&work, args.pages)? } else { args.files.clone() };
+    if args.dedup {
+        return chain::run(args, &work, &files);
+    }
     let readers = readers(&work)?;
     let mut table = Table::new(&["file", "tool", "records", "CPU s", "MB/s", "of onecopy", "wall s"]);
     for file in &files {

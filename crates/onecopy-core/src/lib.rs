@@ -88,7 +88,7 @@ pub use config::{
 pub use cost::{CostProfile, Machines, Scheme, machines, published_profiles, saving};
 pub use decide::candidate::{Rarity, RarityError, count, count_common, is_sampled, keys};
 pub use decide::connect::connect;
-pub use decide::group::{Groups, group};
+pub use decide::group::{Groups, SharedGroups, group};
 pub use decide::order::{base_first, best_first, ranks};
 pub use decide::partition::{
     Cells, DIMENSIONS, LengthVector, PageLengths, PartitionPlan, PlanFigures, Reach, Variation,

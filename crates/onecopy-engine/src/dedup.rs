@@ -126,7 +126,8 @@ fn make(work: &Work, attempt: Attempt) -> Result<(Report, ListTables)> {
         progress.note(&recall::note(recall));
     }
     let decided = decide(job, work, progress, &mut |market, segments, decisions| {
-        lists(work, segments, decisions, &Silent).write_market(&work.results().join("markets").join(market))
+        lists(job, work, segments, decisions, &Silent)
+            .write_market(&work.results().join("markets").join(market))
     })?;
     let losses = Losses::find(&work.run.inputs, &work.lots, &decided.0)?;
     if job.strict {
@@ -156,7 +157,7 @@ fn make_sketches(work: &Work, attempt: &Attempt) -> Result<Report> {
         refuse(&losses.unreadable)?;
     }
     let nothing = Decisions::default();
-    let mut counts = lists(work, &segments, &nothing, &Silent).write_rejected(&work.results())?;
+    let mut counts = lists(job, work, &segments, &nothing, &Silent).write_rejected(&work.results())?;
     counts.kept = segments.pages() as u64;
     let (read, unreadable) = (counts.read(), losses.unreadable);
     Ok(Report {
@@ -204,7 +205,7 @@ fn write(job: &Job, writer: &KeptWriter, kept: &mut dyn Write) -> Result<Written
     };
     drop(leg);
     let listed = Leg::new(progress, bytes - bytes / 2, LIST_PASSES * segments.len() as u64);
-    let (counts, tables) = lists(work, segments, decisions, &listed).write(&results)?;
+    let (counts, tables) = lists(job, work, segments, decisions, &listed).write(&results)?;
     Ok((counts, archives, tables))
 }
 
@@ -215,6 +216,7 @@ fn input_bytes(work: &Work) -> u64 {
 
 /// The writer of a run's lists.
 fn lists<'a>(
+    job: &Job,
     work: &'a Work,
     segments: &'a Segments,
     decisions: &'a Decisions,
@@ -230,6 +232,7 @@ fn lists<'a>(
         content,
         has_parts,
         memory,
+        threads: job.threads,
         progress,
         outputs: work.outputs,
     }

@@ -56,6 +56,30 @@ pub(crate) fn for_each<S>(
     })
 }
 
+/// Like [`for_each`], but afterwards calls `take` with the state of each call, in the order of `0..n`. Threads work at the
+/// same time and hand their results over in turn.
+pub(crate) fn in_order<S>(
+    threads: usize,
+    n: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> Result<()> + Sync,
+    take: impl FnMut(&mut S, usize) -> Result<()> + Send,
+) -> Result<()> {
+    let (next, turns) = (AtomicUsize::new(0), InTurn::new(take));
+    on_each(threads.min(n).max(1), |failed| {
+        let mut state = state();
+        while !failed.load(Ordering::Relaxed) {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= n {
+                break;
+            }
+            work(&mut state, i)?;
+            turns.wait(i as u64, failed, |take| take(&mut state, i))?;
+        }
+        Ok(())
+    })
+}
+
 /// Something that threads use in the order of their turns.
 pub(crate) struct InTurn<T> {
     next: AtomicU64,
@@ -186,6 +210,26 @@ mod tests {
         };
         assert!(matches!(work(300), Err(Error::NoRow { page: 7 })));
         assert_eq!(order.into_inner(), (0..300).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn results_are_taken_in_order_and_errors_end_all() {
+        for threads in [1, 4] {
+            let mut taken = Vec::new();
+            let work = |state: &mut usize, i: usize| {
+                *state = i * i;
+                Ok(())
+            };
+            let take = |state: &mut usize, i: usize| {
+                taken.push((i, *state));
+                Ok(())
+            };
+            in_order(threads, 500, || 0, work, take).unwrap();
+            assert!(taken.into_iter().eq((0..500).map(|i| (i, i * i))));
+            let fail = |_: &mut usize, i: usize| if i == 7 { Err(Error::NoRow { page: 7 }) } else { Ok(()) };
+            assert!(matches!(in_order(threads, 50, || 0, fail, |_, _| Ok(())), Err(Error::NoRow { .. })));
+            assert!(matches!(in_order(threads, 50, || 0, |_, _| Ok(()), fail), Err(Error::NoRow { .. })));
+        }
     }
 
     #[test]

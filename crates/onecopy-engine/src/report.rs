@@ -255,6 +255,18 @@ impl Counts {
         self.similarities[bin.min(SIMILARITY_BINS - 1)] += 1;
     }
 
+    /// Adds the kept and removed pages of other counts.
+    pub(crate) fn add(&mut self, other: &Counts) {
+        self.kept += other.kept;
+        self.removed += other.removed;
+        self.kinds.exact += other.kinds.exact;
+        self.kinds.near += other.kinds.near;
+        self.kinds.url += other.kinds.url;
+        self.kinds.redirect += other.kinds.redirect;
+        self.main_content |= other.main_content;
+        self.similarities.iter_mut().zip(other.similarities).for_each(|(own, other)| *own += other);
+    }
+
     pub(crate) fn group(&mut self, size: u64) {
         self.groups += 1;
         self.largest_group = self.largest_group.max(size);

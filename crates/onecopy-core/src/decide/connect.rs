@@ -20,6 +20,8 @@ const BATCH: usize = 1 << 12;
 const WORTH_A_BOUND: usize = 3;
 /// Lists with fewer holders are quickly searched.
 const MANY: usize = 256;
+/// Only lists with fewer holders are searched before it is known which groups were joined.
+const SHORT: usize = 32;
 /// More than the rounding errors of a few additions of numbers up to one.
 const ROUNDING: f64 = 1e-9;
 
@@ -46,7 +48,7 @@ impl OpenPair {
 }
 
 /// Joins `members` into groups. The best content of a group stands for it.
-pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
+pub fn connect<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
     comparer: &C,
     members: &[u32],
     lists: &K,
@@ -68,16 +70,24 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
         met: Met::new(),
     };
     comparer.check()?;
+    let parts: Vec<usize> = (0..lists.parts()).collect();
+    let joining = comparer.map(&parts, |&part, _| connector.joining(part, lists))?;
     let mut done = 0;
-    lists.for_each(|list| {
-        connector.list(list)?;
-        done += 1;
-        if done % REPORTED == 0 {
-            comparer.connected(REPORTED);
-            comparer.check()?;
-        }
-        Ok(())
-    })?;
+    for (part, joining) in parts.into_iter().zip(joining) {
+        let (mut number, mut joining) = (0, joining.into_iter().peekable());
+        lists.for_each_in(part, |list| {
+            if joining.next_if_eq(&number).is_some() {
+                connector.list(list)?;
+            }
+            number += 1;
+            done += 1;
+            if done % REPORTED == 0 {
+                comparer.connected(REPORTED);
+                comparer.check()?;
+            }
+            Ok(())
+        })?;
+    }
     connector.join_stars()?;
     connector.join_crowded(members)?;
     comparer.connected(done % REPORTED);
@@ -128,6 +138,35 @@ struct Member {
 }
 
 impl<C: Comparer> Connector<'_, C> {
+    /// The lists of a part that could join two groups, by number. Groups only grow, so no other list ever could.
+    fn joining<K: KeyLists<Error = C::Error>>(&self, part: usize, lists: &K) -> Result<Vec<usize>, C::Error> {
+        let (mut joining, mut number) = (Vec::new(), 0);
+        lists.for_each_in(part, |list| {
+            if self.may_join(list) {
+                joining.push(number);
+            }
+            number += 1;
+            Ok(())
+        })?;
+        Ok(joining)
+    }
+
+    /// Whether a key list may have a pair that joins two groups.
+    fn may_join(&self, list: &[Holder]) -> bool {
+        let group = |holder: &Holder| self.groups.of(holder[0]);
+        let first = list.first().map(group);
+        if list.iter().skip(1).all(|holder| Some(group(holder)) == first) {
+            return false;
+        }
+        let may_join = |&one: &Holder, &other: &Holder| {
+            group(&one) != group(&other)
+                && self.comparer.may(one, other)
+                && !self.comparer.deny(one[0], other[0])
+        };
+        let gone = list.iter().filter(|holder| !self.settled.stays(holder[0]));
+        list.len() > SHORT || gone.into_iter().any(|one| list.iter().any(|other| may_join(one, other)))
+    }
+
     /// Collects the pairs of a key list that could join two groups.
     fn list(&mut self, list: &[Holder]) -> Result<(), C::Error> {
         if list.len() > self.long {

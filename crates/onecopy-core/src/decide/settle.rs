@@ -120,6 +120,21 @@ pub trait KeyLists {
 
     /// Calls `each` with every list, always in the same order.
     fn for_each(&self, each: impl FnMut(&[Holder]) -> Result<(), Self::Error>) -> Result<(), Self::Error>;
+
+    /// The number of parts that several threads may read at once.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// Calls `each` with every list of a part. All parts together have the lists and the order of
+    /// [`KeyLists::for_each`].
+    fn for_each_in(
+        &self,
+        _part: usize,
+        each: impl FnMut(&[Holder]) -> Result<(), Self::Error>,
+    ) -> Result<(), Self::Error> {
+        self.for_each(each)
+    }
 }
 
 /// The result for each content.
@@ -236,16 +251,19 @@ impl<C: Comparer> BlockSettler<'_, C> {
     fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<(), C::Error> {
         let mut buffers = Buffers::default();
         for batch in contents.chunks(BATCH) {
+            // Hardly any content is near another of its batch, so few are left to settle one by one.
             let found = self.comparer.map(batch, |&content, buffers| {
                 if content < self.comparer.base() {
-                    return Ok(None);
+                    return Ok((None, false));
                 }
                 self.index.kept_beside(content, 0, self.comparer, &mut buffers.candidates);
-                first_alike(self.comparer, content, buffers)
+                let winner = first_alike(self.comparer, content, buffers)?;
+                let is_open = winner.is_none() && self.index.is_open_beside(content, batch[0], self.comparer);
+                Ok((winner, is_open))
             })?;
-            for (&content, mut winner) in batch.iter().zip(found) {
+            for (&content, (mut winner, is_open)) in batch.iter().zip(found) {
                 self.comparer.check()?;
-                if winner.is_none() && content >= self.comparer.base() {
+                if is_open {
                     self.index.kept_beside(content, batch[0], self.comparer, &mut buffers.candidates);
                     winner = first_alike(self.comparer, content, &mut buffers)?;
                 }

@@ -14,7 +14,7 @@ use crate::batch::candidates::outlines::Outlines;
 use crate::batch::candidates::sets::sets;
 use crate::batch::order::links::links;
 use crate::batch::order::preferences::{Preferences, check_markets};
-use crate::batch::order::rank;
+use crate::batch::order::rank::Ranker;
 use crate::batch::read;
 use crate::batch::read::counters::Counters;
 use crate::batch::read::segments::{Collector, Segments};
@@ -79,7 +79,8 @@ impl Deciding<'_> {
         if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {
             return Ok(decisions);
         }
-        let by_rules = rank::rank(segments, budget.sort, progress)?;
+        let (threads, memory, folder) = (job.threads, budget.sort, work.folder());
+        let by_rules = Ranker { segments, threads, memory, folder, progress }.rank()?;
         let links = links(segments, &ranks(&by_rules, segments.pages()), budget)?;
         let (rarity, method) = (&counters.finish(), &*work.method);
         let budget = if segments.on_disk() { budget.without_segments() } else { *budget };
@@ -180,7 +181,7 @@ impl Settling<'_> {
 
     fn contents(&self, order: Vec<u32>, progress: &dyn Progress) -> Result<Contents> {
         let (segments, memory, folder) = (self.segments, self.budget.sort, self.work.folder());
-        contents(&ContentFinder { segments, memory, folder, progress }, order)
+        contents(&ContentFinder { segments, threads: self.readers(), memory, folder, progress }, order)
     }
 
     fn threads(&self) -> usize {
@@ -295,7 +296,8 @@ impl Settling<'_> {
         let words = u32::try_from(memory / 8).unwrap_or(u32::MAX - 1);
         let dividing = Leg::new(comparer.progress, steps / 2, PASSES * lists.entries() as u64);
         let dealer = SketchComparer { progress: &dividing, ..*comparer };
-        let sections = divide(&dealer, &lists, &Room { words, holders, folder })?;
+        let room = Room { words, holders, threads: comparer.threads, folder };
+        let sections = divide(&dealer, &lists, &room)?;
         drop((dividing, lists));
         let gathering = Leg::new(comparer.progress, steps - steps / 2, segments.pages() as u64);
         let gatherer = Gatherer { segments, contents, readers: self.readers(), memory, folder };

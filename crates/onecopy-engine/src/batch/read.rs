@@ -200,31 +200,22 @@ struct SegmentReader<'a> {
     appraiser: Appraiser<'a>,
     /// The sketches of the last segment. The caller takes them and returns the buffer empty.
     sketches: Vec<u64>,
-    ranks: Vec<(u32, Vec<u8>)>,
 }
 
 impl<'a> SegmentReader<'a> {
     fn new(shared: &'a Shared<'a>) -> SegmentReader<'a> {
         let appraiser = Appraiser::new(&shared.job.config, shared.method);
-        SegmentReader { shared, appraiser, sketches: Vec::new(), ranks: Vec::new() }
+        SegmentReader { shared, appraiser, sketches: Vec::new() }
     }
 
     fn read(&mut self, piece: &Piece) -> Result<Segment> {
-        self.ranks.clear();
-        let mut segment = match piece {
+        match piece {
             Piece::Chunk { lot, source, chunk: chunk @ Chunk { rows: Some(rows), .. } } => {
-                self.rows(*lot, *source, chunk.index, rows)?
+                self.rows(*lot, *source, chunk.index, rows)
             }
-            Piece::Chunk { lot, source, chunk } => self.chunk(*lot, *source, chunk),
-            Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone())?,
-        };
-        self.ranks.sort_unstable_by(|a, b| a.1.cmp(&b.1));
-        for (row, rank) in &self.ranks {
-            segment.ranks.extend_from_slice(&row.to_ne_bytes());
-            segment.ranks.extend_from_slice(&(rank.len() as u32).to_ne_bytes());
-            segment.ranks.extend_from_slice(rank);
+            Piece::Chunk { lot, source, chunk } => Ok(self.chunk(*lot, *source, chunk)),
+            Piece::Documents { lot, sources, .. } => self.documents(*lot, sources.clone()),
         }
-        Ok(segment)
     }
 
     fn chunk(&mut self, lot: u32, source: u32, chunk: &Chunk) -> Segment {
@@ -332,7 +323,9 @@ impl<'a> SegmentReader<'a> {
             identity: link.address.identity,
             to: link.to,
         }));
-        self.ranks.push((row, page.rank));
+        segment.ranks.extend_from_slice(&row.to_ne_bytes());
+        segment.ranks.extend_from_slice(&(page.rank.len() as u32).to_ne_bytes());
+        segment.ranks.extend_from_slice(&page.rank);
         segment.names.extend_from_slice(page.name.as_bytes());
         facts::write(record, &mut segment.facts);
         segment.rows.push(Row {

@@ -21,7 +21,7 @@ use self::dictionary::dictionary;
 use self::lz4::{Unlz4, is_lz4};
 use self::windows::Unzstd;
 pub(crate) use self::windows::{WIDEST, Window, Windows, window};
-pub(crate) use self::write::{write, write_member};
+pub(crate) use self::write::{MemberPacker, write, write_member};
 use self::xz::Unxz;
 use super::remote::is_transport;
 

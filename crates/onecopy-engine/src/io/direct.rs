@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::{At, Result};
@@ -22,6 +22,8 @@ pub(crate) const BLOCK: usize = 512;
 pub(crate) struct Pace {
     bytes: AtomicU64,
     nanoseconds: AtomicU64,
+    /// The number of writes that are under way. They share the speed of the disk.
+    under_way: AtomicU32,
 }
 
 impl Pace {
@@ -29,6 +31,14 @@ impl Pace {
     const TRIED: u64 = 32 << 20;
     /// Below this many bytes per second the cache is faster: about the speed of copying into fresh memory.
     const SLOW: u64 = 400 << 20;
+
+    /// Measures a write of `bytes`.
+    fn measure(&self, bytes: usize, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let (before, begun) = (self.under_way.fetch_add(1, Ordering::Relaxed) + 1, Instant::now());
+        let written = write();
+        let (took, after) = (begun.elapsed(), self.under_way.fetch_sub(1, Ordering::Relaxed));
+        written.map(|()| self.note(bytes, took / before.max(after)))
+    }
 
     fn note(&self, bytes: usize, took: Duration) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -95,7 +105,15 @@ pub(crate) struct Spill {
     /// Random reads use the page cache.
     cached: File,
     /// `None` if all I/O goes through the page cache.
-    direct: Option<(File, Arc<Pace>)>,
+    direct: Option<Direct>,
+}
+
+/// A way to the disk past the page cache.
+struct Direct {
+    file: File,
+    pace: Arc<Pace>,
+    /// Whether the disk is too slow, or needs another alignment: writes then go through the cache.
+    refused: AtomicBool,
 }
 
 impl Spill {
@@ -127,7 +145,7 @@ impl Spill {
     }
 
     fn past_cache(mut self, pace: Arc<Pace>) -> Spill {
-        self.direct = direct(&self.path).map(|file| (file, pace));
+        self.direct = direct(&self.path).map(|file| Direct { file, pace, refused: AtomicBool::new(false) });
         self
     }
 
@@ -140,8 +158,8 @@ impl Spill {
         &self.path
     }
 
-    /// Writes whole blocks at `at`, which is a block boundary.
-    pub(crate) fn write(&mut self, blocks: &[u64], at: u64) -> Result<()> {
+    /// Writes whole blocks at `at`, which is a block boundary. Several threads may write at once.
+    pub(crate) fn write(&self, blocks: &[u64], at: u64) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(blocks);
         if !self.write_direct(bytes, at).at("write", &self.path)? {
             self.cached.write_all_at(bytes, at).at("write", &self.path)?;
@@ -150,21 +168,16 @@ impl Spill {
     }
 
     /// Writes directly; returns false if direct I/O is unavailable or too slow.
-    fn write_direct(&mut self, bytes: &[u8], at: u64) -> io::Result<bool> {
-        let Some((direct, pace)) = self.direct.take_if(|(_, pace)| !pace.is_slow()) else {
-            self.direct = None;
+    fn write_direct(&self, bytes: &[u8], at: u64) -> io::Result<bool> {
+        let Some(direct) = self.direct.as_ref().filter(|direct| !direct.is_refused()) else {
             return Ok(false);
         };
-        let begun = Instant::now();
-        match direct.write_all_at(bytes, at) {
-            Ok(()) => {
-                pace.note(bytes.len(), begun.elapsed());
-                self.direct = Some((direct, pace));
-                Ok(true)
-            }
+        match direct.pace.measure(bytes.len(), || direct.file.write_all_at(bytes, at)) {
+            Ok(()) => Ok(true),
             // The disk requires another alignment, or was full in the middle of a block: a cached write gives a better
             // error.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+                direct.refused.store(true, Ordering::Relaxed);
                 Ok(false)
             }
             Err(error) => Err(error),
@@ -191,11 +204,21 @@ impl Spill {
     /// Reads whole blocks that are needed only once, from a block boundary.
     pub(crate) fn read_blocks(&self, at: u64, blocks: &mut [u64]) -> Result<()> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(blocks);
-        let read = self.direct.as_ref().map(|(direct, _)| direct.read_exact_at(bytes, at));
+        let direct = self.direct.as_ref().filter(|direct| !direct.refused.load(Ordering::Relaxed));
+        let read = direct.map(|direct| direct.file.read_exact_at(bytes, at));
         if !matches!(read, Some(Ok(()))) {
             self.cached.read_exact_at(bytes, at).at("read", &self.path)?;
         }
         Ok(())
+    }
+}
+
+impl Direct {
+    fn is_refused(&self) -> bool {
+        if !self.refused.load(Ordering::Relaxed) && self.pace.is_slow() {
+            self.refused.store(true, Ordering::Relaxed);
+        }
+        self.refused.load(Ordering::Relaxed)
     }
 }
 
@@ -222,7 +245,7 @@ mod tests {
     }
 
     /// Writes and reads three pieces in all ways.
-    fn check(spill: &mut Spill) {
+    fn check(spill: &Spill) {
         let mut at = 0;
         for piece in [0..1_000, 1_000..1_512, 5..6] {
             spill.write(aligned(piece.clone()).blocks(), at).unwrap();
@@ -243,8 +266,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spill");
         std::fs::write(&path, "left by an earlier run").unwrap();
-        check(&mut Spill::create(&path, Arc::default()).unwrap());
-        check(&mut Spill::create_cached(&path).unwrap());
+        check(&Spill::create(&path, Arc::default()).unwrap());
+        check(&Spill::create_cached(&path).unwrap());
         let again = Spill::open(&path, Arc::default()).unwrap();
         let mut word = [0; 8];
         again.read(8 * 999, &mut word).unwrap();
@@ -261,9 +284,9 @@ mod tests {
         pace.note(63 << 20, Duration::from_millis(1));
         assert!(pace.is_slow());
         let folder = tempfile::tempdir().unwrap();
-        let mut spill = Spill::create(&folder.path().join("spill"), pace.clone()).unwrap();
-        check(&mut spill);
-        assert!(spill.direct.is_none());
+        let spill = Spill::create(&folder.path().join("spill"), pace.clone()).unwrap();
+        check(&spill);
+        assert!(spill.direct.as_ref().is_none_or(|direct| direct.refused.load(Ordering::Relaxed)));
         pace.note(1 << 40, Duration::from_millis(1));
         assert!(!pace.is_slow());
     }
@@ -281,7 +304,7 @@ mod tests {
     #[test]
     fn words_that_are_not_aligned_are_written_all_the_same() {
         let folder = tempfile::tempdir().unwrap();
-        let mut spill = Spill::create(&folder.path().join("spill"), Arc::default()).unwrap();
+        let spill = Spill::create(&folder.path().join("spill"), Arc::default()).unwrap();
         let mut moved = aligned(0..1_024);
         moved.words.insert(0, 7);
         moved.start += 1;

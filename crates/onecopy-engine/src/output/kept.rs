@@ -9,8 +9,6 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use onecopy_core::Decision;
-
 use self::records::Records;
 use super::cdxj::Cdxj;
 use super::parquet::write_kept;
@@ -41,6 +39,8 @@ struct Stream<'a> {
     /// Its name in `kept/`.
     name: &'a str,
     lot: usize,
+    /// How many threads may write it.
+    threads: usize,
 }
 
 impl KeptWriter<'_> {
@@ -61,12 +61,36 @@ impl KeptWriter<'_> {
     }
 
     fn lots(&self, ranges: &[Range<usize>], treatments: &Treatments, threads: usize) -> Result<()> {
-        let (sources, lots) = (&self.work.run.inputs.sources, &self.work.lots);
-        let no_state = || ();
-        for_each(threads, lots.len(), no_state, |(), lot| match &lots[lot] {
+        // All threads write a large plain file together.
+        let is_large = |lot: &usize| self.is_plain(*lot).is_some_and(|bytes| bytes > 2 * plain::SHARE);
+        let (large, small): (Vec<usize>, Vec<usize>) = (0..self.work.lots.len()).partition(is_large);
+        // Each of a few archives may use several threads to pack its records.
+        let each = threads / small.len().clamp(1, threads);
+        for_each(threads, small.len(), || (), |(), i| self.lot(small[i], ranges, treatments, each))?;
+        large.into_iter().try_for_each(|lot| self.lot(lot, ranges, treatments, threads))
+    }
+
+    /// The bytes of a lot that is a plain local file of lines; `None` for all others.
+    fn is_plain(&self, lot: usize) -> Option<u64> {
+        let Lot::Stream(number) = self.work.lots[lot] else { return None };
+        let source = &self.work.run.inputs.sources[number as usize];
+        let is_plain = source.format == Format::Lines(Packing::Plain);
+        (is_plain && source.version.is_none() && source.member.is_none()).then_some(source.bytes)
+    }
+
+    fn lot(
+        &self,
+        lot: usize,
+        ranges: &[Range<usize>],
+        treatments: &Treatments,
+        threads: usize,
+    ) -> Result<()> {
+        let sources = &self.work.run.inputs.sources;
+        match &self.work.lots[lot] {
             Lot::Stream(number) => match self.losses.kept_name(*number, &sources[*number as usize].name) {
                 Some(name) => {
-                    let stream = Stream { source: &sources[*number as usize], name: &name, lot };
+                    let source = &sources[*number as usize];
+                    let stream = Stream { source, name: &name, lot, threads };
                     self.file(&stream, ranges[lot].clone(), treatments)
                 }
                 None => {
@@ -78,7 +102,7 @@ impl KeptWriter<'_> {
             Lot::Documents(numbers) => {
                 self.documents(&sources[numbers.start as usize..numbers.end as usize], ranges[lot].clone())
             }
-        })
+        }
     }
 
     /// Writes the kept lines of all sources to one stream, in input order. All sources are JSON Lines.
@@ -106,7 +130,7 @@ impl KeptWriter<'_> {
 
     /// Writes the kept pages of a file of many pages to a temporary file, then renames it.
     fn file(&self, stream: &Stream, segments: Range<usize>, treatments: &Treatments) -> Result<()> {
-        let &Stream { source, name, lot } = stream;
+        let &Stream { source, name, lot, threads } = stream;
         let target = self.kept().join(name);
         if target.exists() {
             self.progress.advance(source.bytes);
@@ -118,7 +142,7 @@ impl KeptWriter<'_> {
         match source.format {
             Format::Parquet => self.rows(source, segments, create()?, &aside)?,
             Format::Records(packing) => {
-                let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing);
+                let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing, threads);
                 let treatments = treatments.of_lot(lot)?;
                 let index =
                     self.work.run.cdxj.then(|| Cdxj::new(&target, &aside, 4 * self.work.budget.chunk));
@@ -129,9 +153,7 @@ impl KeptWriter<'_> {
                     fs::rename(&index, &beside).at("create", &beside)?;
                 }
             }
-            Format::Lines(Packing::Plain) if source.version.is_none() && source.member.is_none() => {
-                self.plain(source, segments, &aside)?
-            }
+            _ if self.is_plain(lot).is_some() => self.plain(source, segments, &aside, threads)?,
             Format::Table(packing) | Format::Array(packing) => {
                 self.split(source, segments, create()?, packing, &aside)?
             }
@@ -235,8 +257,7 @@ impl KeptWriter<'_> {
         let (mut kept, mut before) = (HashSet::new(), 0);
         for number in segments {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
-            let stays =
-                (first..).zip(&segment.rows).filter(|(page, _)| self.decisions.of(*page) == Decision::Kept);
+            let stays = (first..).zip(&segment.rows).filter(|(page, _)| self.decisions.is_kept(*page));
             kept.extend(stays.map(|(_, row)| before + u64::from(row.line)));
             before += u64::from(segment.lines);
         }
@@ -271,7 +292,7 @@ impl KeptWriter<'_> {
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             for (page, row) in (first..).zip(&segment.rows) {
                 let source = &self.work.run.inputs.sources[row.source as usize];
-                if self.decisions.of(page) == Decision::Kept {
+                if self.decisions.is_kept(page) {
                     check_unchanged(source)?;
                     let target = self.kept().join(&source.name);
                     make_parent(&target)?;
@@ -291,7 +312,7 @@ impl KeptWriter<'_> {
 fn kept_ranges(segment: &Segment, first: u32, decisions: &Decisions, length: u64) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (page, row) in (first..).zip(&segment.rows) {
-        if decisions.of(page) != Decision::Kept {
+        if !decisions.is_kept(page) {
             continue;
         }
         let start = u64::from(row.start);

@@ -6,6 +6,7 @@ mod forms;
 mod groups;
 mod order;
 mod returned;
+mod rows;
 mod table;
 
 use std::borrow::Cow;
@@ -25,6 +26,7 @@ use crate::progress::Progress;
 use crate::report::Counts;
 use columns::{PAGES, REJECTED, REMOVED};
 use forms::{List, NameList};
+use rows::RowSink;
 
 pub(super) use cell::{Cell, Column, ColumnKind, object};
 pub use returned::{ListTable, ListTables, ListValues};
@@ -42,6 +44,7 @@ pub(crate) struct Lists<'a> {
     pub has_parts: bool,
     /// The memory limit for names, in bytes.
     pub memory: u64,
+    pub threads: usize,
     pub outputs: Outputs,
     /// Counts segments, each [`LIST_PASSES`] times.
     pub progress: &'a dyn Progress,
@@ -93,88 +96,98 @@ impl Lists<'_> {
     }
 
     fn removed(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<ListTable> {
-        let mut out = List::create(folder, "removed", REMOVED, self.outputs)?;
-        let mut texts = NameList::create(folder, "removed", self.outputs)?;
-        for number in 0..self.segments.len() {
-            let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
-            for (i, row) in segment.rows.iter().enumerate() {
-                let page = first + i as PageId;
-                let decision = self.decisions.of(page);
-                let Decision::Removed { winner, similarity, kind } = decision else {
-                    let is_kept = decision == Decision::Kept && !self.decisions.is_base(page);
-                    counts.kept += u64::from(is_kept);
-                    continue;
-                };
-                let winner = names.of(winner)?;
-                let kind = kind.between(row.identity, winner.identity);
-                counts.remove(kind, similarity);
-                counts.main_content |= kind == Kind::Exact && self.compares_main(row);
-                let page = names.named(number, row, segment.name(i));
-                texts.add(&page.name)?;
-                let [source, line, record, place_row] = page.place.cells();
-                let [winner_source, winner_line, winner_record, winner_row] = winner.place.cells();
-                out.row(&[
-                    Cell::Name(&page.name),
-                    source,
-                    line,
-                    record,
-                    place_row,
-                    Cell::Name(&winner.name),
-                    winner_source,
-                    winner_line,
-                    winner_record,
-                    winner_row,
-                    Cell::Real(shown(similarity, self.threshold)),
-                    Cell::Text(kind.as_str()),
-                ])?;
-            }
-            self.progress.advance(1);
+        let out = List::create(folder, "removed", REMOVED, self.outputs)?;
+        let texts = NameList::create(folder, "removed", self.outputs)?;
+        self.write_rows(out, texts, counts, &|segment, counts, sink| {
+            self.removed_of(segment, names, counts, sink)
+        })
+    }
+
+    /// The removed pages of a segment. Counts its kept pages, too.
+    fn removed_of(
+        &self,
+        number: usize,
+        names: &Names,
+        counts: &mut Counts,
+        sink: &mut RowSink,
+    ) -> Result<()> {
+        let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+        for (i, row) in segment.rows.iter().enumerate() {
+            let page = first + i as PageId;
+            let decision = self.decisions.of(page);
+            let Decision::Removed { winner, similarity, kind } = decision else {
+                let is_kept = decision == Decision::Kept && !self.decisions.is_base(page);
+                counts.kept += u64::from(is_kept);
+                continue;
+            };
+            let winner = names.of(winner)?;
+            let kind = kind.between(row.identity, winner.identity);
+            counts.remove(kind, similarity);
+            counts.main_content |= kind == Kind::Exact && self.compares_main(row);
+            let page = names.named(number, row, segment.name(i));
+            let [source, line, record, place_row] = page.place.cells();
+            let [winner_source, winner_line, winner_record, winner_row] = winner.place.cells();
+            let cells = [
+                Cell::Name(&page.name),
+                source,
+                line,
+                record,
+                place_row,
+                Cell::Name(&winner.name),
+                winner_source,
+                winner_line,
+                winner_record,
+                winner_row,
+                Cell::Real(shown(similarity, self.threshold)),
+                Cell::Text(kind.as_str()),
+            ];
+            sink(&cells, Some(&page.name))?;
         }
-        texts.finish()?;
-        out.finish()
+        Ok(())
     }
 
     /// Writes all compared pages, with their places, properties and groups.
     fn pages(&self, names: &Names, folder: &Path, groups: &[u32]) -> Result<ListTable> {
-        let mut out = List::create(folder, "pages", PAGES, self.outputs)?;
-        let mut texts = NameList::create(folder, "kept", self.outputs)?;
-        for number in 0..self.segments.len() {
-            let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
-            for (i, row) in segment.rows.iter().enumerate() {
-                let page = first + i as PageId;
-                let decision = self.decisions.of(page);
-                if decision == Decision::Rejected || self.decisions.is_base(page) {
-                    continue;
-                }
-                let Named { name, place, .. } = names.named(number, row, segment.name(i));
-                if decision == Decision::Kept {
-                    texts.add(&name)?;
-                }
-                let [source, line, record, place_row] = place.cells();
-                let url = match facts::read(segment.facts(i)).url {
-                    "" if row.identity == 0 => Cell::Absent,
-                    // Its name is its URL.
-                    "" => Cell::Name(&name),
-                    url => Cell::Text(url),
-                };
-                let language = Language::from_u8(row.language).map(|language| language.code());
-                let group = u64::from(groups[page as usize]);
-                out.row(&[
-                    Cell::Name(&name),
-                    source,
-                    line,
-                    record,
-                    place_row,
-                    Cell::Text(status(&decision)),
-                    url,
-                    language.map_or(Cell::Absent, Cell::Text),
-                    if group > 0 { Cell::Number(group) } else { Cell::Absent },
-                ])?;
+        let out = List::create(folder, "pages", PAGES, self.outputs)?;
+        let texts = NameList::create(folder, "kept", self.outputs)?;
+        self.write_rows(out, texts, &mut Counts::default(), &|segment, _, sink| {
+            self.pages_of(segment, names, groups, sink)
+        })
+    }
+
+    /// The compared pages of a segment.
+    fn pages_of(&self, number: usize, names: &Names, groups: &[u32], sink: &mut RowSink) -> Result<()> {
+        let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+        for (i, row) in segment.rows.iter().enumerate() {
+            let page = first + i as PageId;
+            let decision = self.decisions.of(page);
+            if decision == Decision::Rejected || self.decisions.is_base(page) {
+                continue;
             }
-            self.progress.advance(1);
+            let Named { name, place, .. } = names.named(number, row, segment.name(i));
+            let [source, line, record, place_row] = place.cells();
+            let url = match facts::read(segment.facts(i)).url {
+                "" if row.identity == 0 => Cell::Absent,
+                // Its name is its URL.
+                "" => Cell::Name(&name),
+                url => Cell::Text(url),
+            };
+            let language = Language::from_u8(row.language).map(|language| language.code());
+            let group = u64::from(groups[page as usize]);
+            let cells = [
+                Cell::Name(&name),
+                source,
+                line,
+                record,
+                place_row,
+                Cell::Text(status(&decision)),
+                url,
+                language.map_or(Cell::Absent, Cell::Text),
+                if group > 0 { Cell::Number(group) } else { Cell::Absent },
+            ];
+            sink(&cells, (decision == Decision::Kept).then_some(&*name))?;
         }
-        texts.finish()?;
-        out.finish()
+        Ok(())
     }
 
     fn rejected(&self, names: &Names, folder: &Path, counts: &mut Counts) -> Result<ListTable> {
@@ -190,6 +203,10 @@ impl Lists<'_> {
             add("", Place { source, at: Position::Whole }, &reason, None)?;
         }
         for number in 0..self.segments.len() {
+            self.progress.advance(1);
+            if !self.segments.has_links_or_rejections(number) {
+                continue;
+            }
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
             if self.is_base(&segment) {
                 continue;
@@ -210,7 +227,6 @@ impl Lists<'_> {
                 let format = self.inputs.sources[source as usize].format;
                 add(&name, names.place(number, source, line), reason, Some(format))?;
             }
-            self.progress.advance(1);
         }
         (counts.rejected, counts.reasons) = tally.finish();
         out.finish()

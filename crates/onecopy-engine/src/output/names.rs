@@ -93,7 +93,11 @@ impl<'a> Names<'a> {
         }
         let (row, name) = self.segments.page(page)?;
         let place = self.place(segment, row.source, row.line);
-        Ok(Named { name: as_json(&place, &name).into_owned().into(), place, identity: row.identity })
+        let name = match name {
+            Cow::Borrowed(name) => as_json(&place, name),
+            Cow::Owned(name) => as_json(&place, &name).into_owned().into(),
+        };
+        Ok(Named { name, place, identity: row.identity })
     }
 
     /// The name and the place of a page, given its row and its stored name.

@@ -6,10 +6,16 @@ pub(super) mod digest;
 
 pub(crate) use digest::stated;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::treatment::Original;
-use crate::ingest::{Capture, Copied, Packing, WarcRecord, records, write_member};
+use crate::error::{At, Result};
+use crate::ingest::{Capture, Copied, MemberPacker, Packing, WarcRecord, records, write_member};
+use crate::parallel::for_each;
 
 /// The profile of a revisit whose payload equals the original's byte for byte (WARC 1.1, 6.7.2).
 pub(crate) const IDENTICAL_PROFILE: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -84,35 +90,24 @@ pub(crate) fn revisit(
 pub(crate) struct RecordWriter<W> {
     out: W,
     packing: Packing,
-    packed: Vec<u8>,
+    /// One for each thread that packs records.
+    packers: Vec<Mutex<MemberPacker>>,
 }
 
-/// A buffer larger than this is not reused, because every open output file has one.
-const PACKED_BYTES: usize = 256 << 10;
-
 impl<W: Write> RecordWriter<W> {
-    pub(crate) fn new(out: W, packing: Packing) -> RecordWriter<W> {
-        RecordWriter { out, packing, packed: Vec::new() }
+    /// A writer that packs records on so many threads.
+    pub(crate) fn new(out: W, packing: Packing, threads: usize) -> RecordWriter<W> {
+        let packers = (0..threads.max(1)).map(|_| Mutex::new(MemberPacker::new(packing))).collect();
+        RecordWriter { out, packing, packers }
     }
 
-    /// Writes a record unchanged, and adds missing line ends. Returns the number of bytes.
-    pub(crate) fn write(&mut self, record: &[u8]) -> io::Result<u64> {
-        let ends = missing_ends(record);
-        if self.packing == Packing::Plain {
-            self.out.write_all(record)?;
-            self.out.write_all(ends)?;
-            return Ok((record.len() + ends.len()) as u64);
+    /// Writes records unchanged, and adds missing line ends. Returns the number of bytes of each. `path` is for errors.
+    pub(crate) fn write(&mut self, records: &[Cow<[u8]>], path: &Path) -> Result<Vec<u64>> {
+        let packed = packed(&self.packers, records, path)?;
+        for member in &packed {
+            self.out.write_all(member).at("write", path)?;
         }
-        self.packed.clear();
-        write_member(&mut self.packed, self.packing, |out| {
-            out.write_all(record).and_then(|()| out.write_all(ends))
-        })?;
-        let length = self.packed.len() as u64;
-        self.out.write_all(&self.packed)?;
-        if self.packed.capacity() > PACKED_BYTES {
-            self.packed = Vec::new();
-        }
-        Ok(length)
+        Ok(packed.iter().map(|member| member.len() as u64).collect())
     }
 
     /// Writes a record that is not in memory: `copy` writes it piece by piece.
@@ -137,6 +132,29 @@ impl<W: Write> RecordWriter<W> {
     pub(crate) fn into_inner(self) -> W {
         self.out
     }
+}
+
+/// The members of records, packed on as many threads as there are packers.
+fn packed(packers: &[Mutex<MemberPacker>], records: &[Cow<[u8]>], path: &Path) -> Result<Vec<Vec<u8>>> {
+    let packed: Vec<Mutex<Vec<u8>>> = records.iter().map(|_| Mutex::default()).collect();
+    let (threads, next) = (packers.len().min(records.len()), AtomicUsize::new(0));
+    for_each(
+        threads,
+        threads,
+        || (),
+        |(), thread| {
+            let mut packer = packers[thread].lock().expect("no thread panics with this lock");
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(record) = records.get(number) else { return Ok(()) };
+                let mut member = Vec::new();
+                packer.pack([record, missing_ends(record)], &mut member).at("write", path)?;
+                *packed[number].lock().expect("no thread panics with this lock") = member;
+            }
+        },
+    )?;
+    let unlocked = |member: Mutex<Vec<u8>>| member.into_inner().expect("no thread panics with this lock");
+    Ok(packed.into_iter().map(unlocked).collect())
 }
 
 /// Copies a record and adds missing line ends.

@@ -116,6 +116,19 @@ impl ListIndex {
         out.finish(self.first);
     }
 
+    /// Whether a content from number `from` on comes before `content`, shares a key with it, and may be alike. None of
+    /// them may be settled yet.
+    pub(super) fn is_open_beside<C: Comparer>(&self, content: u32, from: u32, comparer: &C) -> bool {
+        self.lists_of[self.lists_of(content)].iter().any(|&[list, rest]| {
+            let start = self.starts[list as usize] + self.kept[list as usize];
+            // Behind those that stay are some that were settled, then all that were not.
+            let others = &self.holders[start as usize..self.starts[list as usize + 1] as usize];
+            let open = &others[others.partition_point(|holder| holder[0] < from)..];
+            let before = &open[..open.partition_point(|holder| holder[0] < content)];
+            before.len() > MANY || before.iter().any(|&holder| comparer.may([content, rest], holder))
+        })
+    }
+
     /// Whether the lists of a content have so many holders that it is faster to look at all contents that stay. Pages
     /// of one template share much, and have no rare key.
     fn are_many_beside(&self, content: u32) -> bool {
@@ -220,8 +233,11 @@ mod tests {
         let sizes = Sizes(method(&config).unwrap());
         let mut index = ListIndex::new(&lists, 0..5, &settled).unwrap();
         let mut found = Candidates::default();
+        let open = |index: &ListIndex, content| index.is_open_beside(content, 0, &sizes);
+        assert_eq!([0, 1, 2, 3, 4].map(|content| open(&index, content)), [false, false, true, true, true]);
         index.keep(0);
         index.keep(1);
+        assert!(!index.is_open_beside(2, 2, &sizes) && index.is_open_beside(3, 2, &sizes));
         index.kept_beside(2, 0, &sizes, &mut found);
         assert_eq!(found.list, [0, 1]);
         index.kept_beside(2, 1, &sizes, &mut found);

@@ -5,14 +5,18 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use onecopy_core::{Held, Method, ranks};
 
-use crate::batch::candidates::sorter::Sorter;
+use crate::batch::candidates::pile::{Pile, filled};
+use crate::batch::candidates::sorter::Sortable;
 use crate::batch::read::segment::Segment;
 use crate::batch::read::segments::{Segments, SketchAt};
 use crate::error::Result;
-use crate::io::Aligned;
+use crate::io::{Aligned, Pace};
+use crate::parallel::for_each;
 use crate::progress::Progress;
 use onecopy_core::settle::Holder;
 
@@ -84,6 +88,7 @@ impl Contents {
 /// What finding contents needs to know.
 pub(crate) struct ContentFinder<'a> {
     pub segments: &'a Segments,
+    pub threads: usize,
     /// Bytes for sorting.
     pub memory: u64,
     pub folder: &'a Path,
@@ -94,7 +99,7 @@ pub(crate) struct ContentFinder<'a> {
 /// Finds the contents of pages, which are given best first. Pages that are not given are not compared.
 pub(crate) fn contents(finder: &ContentFinder, order: Vec<u32>) -> Result<Contents> {
     let ranks = ranks(&order, finder.segments.pages());
-    let leaders = leaders(finder, &ranks, order.len())?;
+    let leaders = finder.leaders(&ranks, order.len())?;
     let (mut best_page, mut copies) = (Vec::new(), Vec::new());
     let mut of_rank = leaders;
     for rank in 0..of_rank.len() {
@@ -113,62 +118,112 @@ pub(crate) fn contents(finder: &ContentFinder, order: Vec<u32>) -> Result<Conten
         *slot = of_rank[*slot as usize];
     }
     drop(of_rank);
-    let (sketch_at, sizes) = sketches(finder, &of_page, &best_page)?;
+    let (sketch_at, sizes) = finder.sketches(&of_page, &best_page)?;
     Ok(Contents { of_page, best_page, copies, sketch_at, sizes })
 }
 
-/// For each of `count` ranks, the best rank with the same fingerprint.
-fn leaders(finder: &ContentFinder, ranks: &[u32], count: usize) -> Result<Vec<u32>> {
-    let ContentFinder { segments, memory, folder, progress } = *finder;
-    let mut sorter = Sorter::new(folder.join("fingerprints"), memory);
-    let mut values = Vec::new();
-    for i in 0..segments.len() {
-        let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
-        values.clear();
-        values.extend(
-            segment
-                .rows
-                .iter()
-                .zip(&ranks[first..])
-                .filter(|(_, rank)| **rank != NO_CONTENT)
-                .map(|(row, &rank)| ([(row.fingerprint >> 64) as u64, row.fingerprint as u64], rank)),
-        );
-        sorter.extend(&values)?;
-        progress.advance(1);
+/// A fingerprint in two halves, and the rank of a page that has it.
+type Ranked = [u64; 3];
+
+impl Sortable for Ranked {
+    type Bytes = [u8; 24];
+    fn to_bytes(self) -> [u8; 24] {
+        bytemuck::cast(self)
     }
-    let mut leaders = vec![0u32; count];
-    let mut current = None;
-    sorter.drain(&mut Vec::new(), |(fingerprint, rank)| {
-        let leader = match current {
-            Some((same, leader)) if same == fingerprint => leader,
-            _ => rank,
-        };
-        current = Some((fingerprint, leader));
-        leaders[rank as usize] = leader;
-        Ok(())
-    })?;
-    Ok(leaders)
+    fn from_bytes(bytes: &[u8; 24]) -> Ranked {
+        bytemuck::pod_read_unaligned(bytes)
+    }
+    fn lead(self) -> u64 {
+        self[0]
+    }
 }
 
-/// The position and size of each content's sketch. It is the sketch of the best page if that has one. Otherwise it is
-/// the sketch of any page that covers the canonical text alone: all of those are equal, and the best page's sketch
-/// would be too.
-fn sketches(finder: &ContentFinder, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
-    let ContentFinder { segments, progress, .. } = *finder;
-    let mut places = vec![SketchAt::default(); best_page.len()];
-    let mut sizes = vec![0; best_page.len()];
-    for i in 0..segments.len() {
-        let (segment, first) = (segments.load(i)?, segments.first_page(i) as usize);
-        for (page, row) in (first..).zip(&segment.rows) {
-            let content = of_page[page];
-            let is_best = |content: usize| best_page[content] as usize == page;
-            let wanted = |content: usize| is_best(content) || sizes[content] == 0 && !row.own;
-            if row.sketch_size > 0 && content != NO_CONTENT && wanted(content as usize) {
-                places[content as usize] = SketchAt { segment: i as u32, start: row.sketch_start };
-                sizes[content as usize] = row.sketch_size;
-            }
-        }
-        progress.advance(1);
+/// The number of leading bits that assign a fingerprint to a part. Each part is sorted separately.
+const PART_BITS: u32 = 6;
+
+impl ContentFinder<'_> {
+    /// For each of `count` ranks, the best rank with the same fingerprint.
+    fn leaders(&self, ranks: &[u32], count: usize) -> Result<Vec<u32>> {
+        let piles = filled(self.fingerprints(ranks)?)?;
+        let piles: Vec<_> = piles.into_iter().map(|pile| Mutex::new(Some(pile))).collect();
+        let leaders: Vec<AtomicU32> = (0..count).map(|_| AtomicU32::new(0)).collect();
+        let room = self.memory / self.threads as u64;
+        for_each(self.threads, piles.len(), SortBuffers::default, |buffers, part| {
+            let pile = piles[part].lock().expect("no thread panics with this lock").take();
+            let (pile, used) = (pile.expect("each part is taken once"), std::mem::take(&mut buffers.used));
+            let sorter = pile.into_sorter(room, used, &mut buffers.aligned)?;
+            let mut current = ([0; 2], u32::MAX);
+            buffers.used = sorter.drain(&mut buffers.sorted, |[first, second, rank]| {
+                if current.0 != [first, second] || current.1 == u32::MAX {
+                    current = ([first, second], rank as u32);
+                }
+                leaders[rank as usize].store(current.1, Ordering::Relaxed);
+                Ok(())
+            })?;
+            Ok(())
+        })?;
+        Ok(leaders.into_iter().map(AtomicU32::into_inner).collect())
     }
-    Ok((places, sizes))
+
+    /// The fingerprints and ranks of all pages, in parts.
+    fn fingerprints(&self, ranks: &[u32]) -> Result<Vec<Mutex<Pile<Ranked>>>> {
+        let (share, pace) = (self.memory >> PART_BITS, Arc::new(Pace::default()));
+        let pile = |part| Pile::new(self.folder.join(format!("fingerprints-{part}")), share, pace.clone());
+        let piles: Vec<_> = (0..1 << PART_BITS).map(|part| Mutex::new(pile(part))).collect();
+        let buffers = || (vec![Vec::new(); piles.len()], Aligned::default());
+        for_each(self.threads, self.segments.len(), buffers, |(parts, aligned), i| {
+            let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
+            let ranked = segment.rows.iter().zip(&ranks[first..]).filter(|(_, rank)| **rank != NO_CONTENT);
+            for (row, &rank) in ranked {
+                let (first, second) = ((row.fingerprint >> 64) as u64, row.fingerprint as u64);
+                parts[(first >> (64 - PART_BITS)) as usize].push([first, second, u64::from(rank)]);
+            }
+            for (part, pile) in parts.iter_mut().zip(&piles).filter(|(part, _)| !part.is_empty()) {
+                pile.lock().expect("no thread panics with this lock").extend(part, aligned)?;
+                part.clear();
+            }
+            self.progress.advance(1);
+            Ok(())
+        })?;
+        Ok(piles)
+    }
+
+    /// The position and size of each content's sketch. It is the sketch of the best page if that has one. Otherwise it
+    /// is the sketch of any page that covers the canonical text alone: all of those are equal, and the best page's
+    /// sketch would be too.
+    fn sketches(&self, of_page: &[u32], best_page: &[u32]) -> Result<(Vec<SketchAt>, Vec<u32>)> {
+        let nothing = (vec![SketchAt::default(); best_page.len()], vec![0; best_page.len()]);
+        let found = Mutex::new(nothing);
+        for_each(self.threads, self.segments.len(), Vec::new, |own, i| {
+            let (segment, first) = (self.segments.load(i)?, self.segments.first_page(i) as usize);
+            let sketched = (first..)
+                .zip(&segment.rows)
+                .filter(|(page, row)| row.sketch_size > 0 && of_page[*page] != NO_CONTENT);
+            own.clear();
+            own.extend(sketched.filter_map(|(page, row)| {
+                let is_best = best_page[of_page[page] as usize] as usize == page;
+                let at = SketchAt { segment: i as u32, start: row.sketch_start };
+                (is_best || !row.own).then_some((of_page[page] as usize, is_best, at, row.sketch_size))
+            }));
+            let mut found = found.lock().expect("no thread panics with this lock");
+            let (places, sizes) = &mut *found;
+            for &(content, is_best, at, size) in &*own {
+                if is_best || sizes[content] == 0 {
+                    (places[content], sizes[content]) = (at, size);
+                }
+            }
+            self.progress.advance(1);
+            Ok(())
+        })?;
+        Ok(found.into_inner().expect("no thread panics with this lock"))
+    }
+}
+
+/// Buffers that a thread reuses between parts.
+#[derive(Default)]
+struct SortBuffers {
+    aligned: Aligned,
+    /// The memory of the values of the previous part.
+    used: Vec<Ranked>,
+    sorted: Vec<Ranked>,
 }

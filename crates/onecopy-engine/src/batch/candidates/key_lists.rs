@@ -99,6 +99,14 @@ impl KeyLists for StoredLists {
     fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
         (0..self.parts.len()).try_for_each(|number| self.part(number).for_each(&mut each))
     }
+
+    fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn for_each_in(&self, part: usize, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
+        self.part(part).for_each(&mut each)
+    }
 }
 
 /// Lists that report the holders of each list that was gone through.
@@ -115,7 +123,15 @@ impl KeyLists for WatchedLists<'_> {
     }
 
     fn for_each(&self, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
-        self.lists.for_each(|list| {
+        (0..self.parts()).try_for_each(|part| self.for_each_in(part, &mut each))
+    }
+
+    fn parts(&self) -> usize {
+        self.lists.parts()
+    }
+
+    fn for_each_in(&self, part: usize, mut each: impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
+        self.lists.for_each_in(part, |list| {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
@@ -140,7 +156,7 @@ impl Part {
 }
 
 /// Calls `each` with every list of a block. Each list follows its length.
-fn each_list(mut rest: &[Holder], each: &mut impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
+pub(crate) fn each_list(mut rest: &[Holder], each: &mut impl FnMut(&[Holder]) -> Result<()>) -> Result<()> {
     while let Some((&[length, _], tail)) = rest.split_first() {
         let (list, tail) = tail.split_at(length as usize);
         each(list)?;

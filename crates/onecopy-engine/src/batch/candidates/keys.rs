@@ -13,7 +13,7 @@ use crate::batch::candidates::contents::Contents;
 use crate::batch::candidates::key::{Key, holder, is_strong, key};
 use crate::batch::candidates::key_lists::{ListWriter, StoredLists};
 use crate::batch::candidates::outlines::Outlines;
-use crate::batch::candidates::pile::Pile;
+use crate::batch::candidates::pile::{Pile, filled};
 use crate::batch::candidates::sorter::{Sortable, Sorter};
 use crate::batch::read::segments::Segments;
 use crate::error::{Error, Result};
@@ -85,13 +85,7 @@ impl KeyFinder<'_> {
         budget: &Budget,
         progress: &dyn Progress,
     ) -> Result<StoredLists> {
-        let unlocked = |pile: Mutex<Pile<Key>>| pile.into_inner().expect("no thread panics with this lock");
-        let mut piles: Vec<Pile<Key>> = piles.into_iter().map(unlocked).collect();
-        if piles.iter().any(Pile::is_spilled) {
-            // Sorting may use all of the memory.
-            let mut buffer = Aligned::default();
-            piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
-        }
+        let piles = filled(piles)?;
         let room = budget.sort / self.threads as u64;
         let lists = StoredLists::new(piles.len(), budget.holders, &self.folder.join("lists"));
         // Sets grow in the order of the lists, so the choice of dropped lists must not depend on threads.

@@ -4,7 +4,7 @@
 //! in any order and read back one pile at a time. Most are dropped before the sort.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytemuck::Pod;
 
@@ -12,8 +12,19 @@ use crate::batch::candidates::sorter::{Sortable, Sorter, make_room};
 use crate::error::{At, Result};
 use crate::io::{Aligned, BLOCK, Pace, Spill, check, checksum_of};
 
-/// The number of words to write or read at once.
+/// The number of words to write or read at once, at most.
 const PIECE: usize = 1 << 17;
+
+/// Ends the filling of some piles. If any was spilled, all are, so that sorting may use all of the memory.
+pub(crate) fn filled<T: Pod>(piles: Vec<Mutex<Pile<T>>>) -> Result<Vec<Pile<T>>> {
+    let unlocked = |pile: Mutex<Pile<T>>| pile.into_inner().expect("no thread panics with this lock");
+    let mut piles: Vec<Pile<T>> = piles.into_iter().map(unlocked).collect();
+    if piles.iter().any(Pile::is_spilled) {
+        let mut buffer = Aligned::default();
+        piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
+    }
+    Ok(piles)
+}
 
 /// Values that await sorting.
 pub(crate) struct Pile<T> {
@@ -31,6 +42,8 @@ pub(crate) struct Pile<T> {
 
 impl<T: Pod> Pile<T> {
     const WORDS: usize = size_of::<T>() / size_of::<u64>();
+    /// The fewest words that are whole blocks and whole values.
+    const WHOLE: usize = BLOCK * Self::WORDS;
 
     pub(crate) fn new(path: PathBuf, memory: u64, pace: Arc<Pace>) -> Pile<T> {
         let limit = (memory as usize / size_of::<T>()).max(2 * BLOCK);
@@ -60,7 +73,7 @@ impl<T: Pod> Pile<T> {
         self.file.is_some()
     }
 
-    /// Spills all values except those that do not fill a block, and frees their memory.
+    /// Spills all values except those that do not fill blocks, and frees their memory.
     pub(crate) fn spill_all(&mut self, buffer: &mut Aligned) -> Result<()> {
         self.spill(buffer)?;
         self.values.shrink_to_fit();
@@ -74,8 +87,8 @@ impl<T: Pod> Pile<T> {
             None => self.file.insert(Spill::create(&self.path, self.pace.clone())?),
         };
         let words: &[u64] = bytemuck::cast_slice(&self.values);
-        let whole = words.len() / BLOCK * BLOCK;
-        for piece in words[..whole].chunks(PIECE) {
+        let whole = words.len() / Self::WHOLE * Self::WHOLE;
+        for piece in words[..whole].chunks(PIECE / Self::WHOLE * Self::WHOLE) {
             buffer.begin(piece.len()).extend_from_slice(piece);
             file.write(buffer.blocks(), (self.spilled * size_of::<T>()) as u64)?;
             self.spilled += piece.len() / Self::WORDS;
@@ -170,6 +183,17 @@ mod tests {
             sorter.drain(&mut Vec::new(), push).unwrap();
             assert!(found == expected, "{memory} {room}");
         }
+    }
+
+    #[test]
+    fn values_need_not_divide_a_block() {
+        let folder = tempfile::tempdir().unwrap();
+        let values: Vec<[u64; 3]> = (0..100_000u64).map(|n| [n, n + 1, n + 2]).collect();
+        let (mut buffer, mut pile) =
+            (Aligned::default(), Pile::new(folder.path().join("keys"), 9_000, Arc::default()));
+        values.chunks(700).for_each(|part| pile.extend(part, &mut buffer).unwrap());
+        let piles = filled(vec![Mutex::new(pile)]).unwrap();
+        assert!(piles[0].values.len() < BLOCK && piles[0].values(&mut buffer).unwrap() == values);
     }
 
     #[test]

@@ -19,24 +19,6 @@ pub(crate) trait Sortable: Copy + Ord {
     fn lead(self) -> u64;
 }
 
-/// A fingerprint in two halves, and the rank of a page that has it.
-impl Sortable for ([u64; 2], u32) {
-    type Bytes = [u8; 20];
-    fn to_bytes(self) -> [u8; 20] {
-        let mut bytes = [0; 20];
-        bytes[..16].copy_from_slice(bytemuck::bytes_of(&self.0));
-        bytes[16..].copy_from_slice(&self.1.to_ne_bytes());
-        bytes
-    }
-    fn from_bytes(bytes: &[u8; 20]) -> ([u64; 2], u32) {
-        let (fingerprint, rank) = bytes.split_at(16);
-        (bytemuck::pod_read_unaligned(fingerprint), u32::from_ne_bytes(rank.try_into().expect("four bytes")))
-    }
-    fn lead(self) -> u64 {
-        self.0[0]
-    }
-}
-
 /// Takes values in any order and returns them sorted, within a memory limit.
 pub(crate) struct Sorter<T> {
     values: Vec<T>,
@@ -357,12 +339,6 @@ mod tests {
         sorter.drop_alone(&mut vec![9; 3], |value| value[1] == 949);
         assert!(sorter.values.contains(&alone[949]) && sorter.values.contains(&shared[49]));
         assert!(sorter.values.len() < 40, "{} are left", sorter.values.len());
-    }
-
-    #[test]
-    fn values_survive_their_bytes() {
-        let value = ([u64::MAX - 1, 7], 42);
-        assert_eq!(<([u64; 2], u32)>::from_bytes(&value.to_bytes()), value);
     }
 
     #[test]

@@ -1,141 +1,266 @@
-//! Stage 2: sorts all pages by the winner rules.
+//! Stage 2: sorts all pages by the winner rules, on all threads.
 //!
-//! Each segment is sorted already, so this is a merge. The rank of a page is its position in the result.
+//! A sample of ranks divides the pages into parts, from best to worst. Each part is a pile, and one thread sorts it. The
+//! sample only decides how large the parts are: any sample gives the same order.
 
-use crate::batch::read::segments::{RankCursor, Segments};
+use std::cmp::Ordering;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::batch::candidates::pile::{Pile, filled};
+use crate::batch::read::segments::Segments;
 use crate::error::{Error, Result};
+use crate::io::{Aligned, Pace};
+use crate::parallel::for_each;
 use crate::progress::{Progress, Stage};
 
-/// The pages, best first.
-pub(crate) fn rank(segments: &Segments, memory: u64, progress: &dyn Progress) -> Result<Vec<u32>> {
-    progress.begin(Stage::Order, segments.pages() as u64);
-    let buffer = (memory as usize / segments.len().max(1)).clamp(1 << 10, 1 << 13);
-    let mut order = Vec::with_capacity(segments.pages());
-    let mut cursors = Vec::with_capacity(segments.len());
-    for segment in 0..segments.len() {
-        let mut cursor = Cursor::new(segments, segment, buffer);
-        if cursor.fill()? {
-            cursors.push(cursor);
-        }
+/// Sorts the pages of all segments.
+pub(crate) struct Ranker<'a> {
+    pub segments: &'a Segments,
+    pub threads: usize,
+    /// Bytes for sorting.
+    pub memory: u64,
+    pub folder: &'a Path,
+    pub progress: &'a dyn Progress,
+}
+
+/// The most parts. Each has a buffer in each thread.
+const MOST: u64 = 256;
+/// Parts of this many bytes are not worth dividing.
+const SMALL: u64 = 1 << 16;
+/// The number of sampled ranks in a part, on average. Then hardly any part has twice the average size.
+const SAMPLED: u64 = 32;
+
+impl Ranker<'_> {
+    /// The pages, best first.
+    pub(crate) fn rank(&self) -> Result<Vec<u32>> {
+        let segments = self.segments;
+        self.progress.begin(Stage::Order, segments.pages() as u64);
+        let bytes = (0..segments.len()).map(|segment| segments.rank_bytes(segment)).sum::<u64>();
+        // Each thread sorts one part at a time, with a table of about the same size.
+        let threads = (self.threads as u64).min(self.memory / SMALL).max(1);
+        let room = (self.memory / 2 / threads).max(SMALL);
+        let parts = (4 * bytes / room).max((4 * threads).min(bytes / SMALL)).clamp(1, MOST);
+        let bounds = if parts == 1 { Vec::new() } else { self.bounds(parts, bytes)? };
+        let (share, pace) = (self.memory / 2 / parts, Arc::new(Pace::default()));
+        let pile = |part| Pile::new(self.folder.join(format!("ranks-{part}")), share, pace.clone());
+        let piles: Vec<_> = (0..=bounds.len()).map(|part| Mutex::new(pile(part))).collect();
+        let pages = self.divided(&bounds, &piles)?;
+        self.sorted(&pages, filled(piles)?, threads as usize)
     }
-    let mut heap = Heap::new(cursors);
-    while let Some(best) = heap.best() {
-        order.push(segments.first_page(best.segment) + best.row());
-        heap.advance()?;
-        if order.len() % 4_096 == 0 {
-            progress.advance(4_096);
-            if progress.stopped() {
-                return Err(Error::Stopped);
+
+    /// The first page of each part except the first part.
+    fn bounds(&self, parts: u64, bytes: u64) -> Result<Vec<Vec<u64>>> {
+        // A long rank is sampled more often than a short one: parts should have equal bytes.
+        let step = (bytes / (parts * SAMPLED)).max(1);
+        let sample = Mutex::new(Vec::new());
+        for_each(self.threads, self.segments.len(), Vec::new, |buffer, segment| {
+            self.check()?;
+            let mut own = Vec::new();
+            self.each_rank(segment, buffer, |page, rank| {
+                if mixed(page) % step < rank.len() as u64 {
+                    let mut words = Vec::new();
+                    push(page, rank, &mut words);
+                    own.push(words);
+                }
+            })?;
+            sample.lock().expect("no thread panics with this lock").append(&mut own);
+            Ok(())
+        })?;
+        let mut sample = sample.into_inner().expect("no thread panics with this lock");
+        sample.sort_unstable_by(|a, b| compare(a, b));
+        let nth = |part: usize| part * sample.len() / parts as usize;
+        let mut bounds: Vec<Vec<u64>> =
+            (1..parts as usize).filter_map(|part| sample.get(nth(part)).cloned()).collect();
+        bounds.dedup();
+        Ok(bounds)
+    }
+
+    /// Puts the rank of each page on the pile of its part. Returns the number of pages in each part.
+    fn divided(&self, bounds: &[Vec<u64>], piles: &[Mutex<Pile<u64>>]) -> Result<Vec<usize>> {
+        let all = Mutex::new(vec![0; piles.len()]);
+        let buffers = || DivideBuffers { parts: vec![Vec::new(); piles.len()], ..Default::default() };
+        for_each(self.threads, self.segments.len(), buffers, |buffers, segment| {
+            self.check()?;
+            let DivideBuffers { parts, pages, entry, bytes, aligned } = buffers;
+            pages.clear();
+            pages.resize(piles.len(), 0);
+            self.each_rank(segment, bytes, |page, rank| {
+                entry.clear();
+                push(page, rank, entry);
+                let part = bounds.partition_point(|bound| compare(bound, entry) != Ordering::Greater);
+                parts[part].extend_from_slice(entry);
+                pages[part] += 1;
+            })?;
+            for (part, pile) in parts.iter_mut().zip(piles).filter(|(part, _)| !part.is_empty()) {
+                pile.lock().expect("no thread panics with this lock").extend(part, aligned)?;
+                part.clear();
             }
+            let mut all = all.lock().expect("no thread panics with this lock");
+            all.iter_mut().zip(pages).for_each(|(all, pages)| *all += *pages);
+            Ok(())
+        })?;
+        Ok(all.into_inner().expect("no thread panics with this lock"))
+    }
+
+    /// Sorts each part into its place in the order of all pages.
+    fn sorted(&self, pages: &[usize], piles: Vec<Pile<u64>>, threads: usize) -> Result<Vec<u32>> {
+        let mut order = vec![0; self.segments.pages()];
+        let (mut rest, mut parts) = (&mut order[..], Vec::with_capacity(pages.len()));
+        for (&pages, pile) in pages.iter().zip(piles) {
+            let (place, behind) = rest.split_at_mut(pages);
+            parts.push(Mutex::new(Some((pile, place))));
+            rest = behind;
         }
-    }
-    progress.advance(order.len() as u64 % 4_096);
-    Ok(order)
-}
-
-/// The pages of a segment, best first. The buffer holds the next one.
-struct Cursor<'a> {
-    segments: &'a Segments,
-    segment: usize,
-    /// The part that was read into the buffer.
-    taken: RankCursor,
-    buffer: Vec<u8>,
-    at: usize,
-    /// The number of bytes to read at a time.
-    size: usize,
-}
-
-/// A row's number and the length of its rank.
-const HEAD: usize = 8;
-
-impl<'a> Cursor<'a> {
-    fn new(segments: &'a Segments, segment: usize, size: usize) -> Cursor<'a> {
-        Cursor { segments, segment, taken: RankCursor::default(), buffer: Vec::new(), at: 0, size }
+        for_each(threads, parts.len(), Default::default, |buffers: &mut (Aligned, Vec<Entry>), part| {
+            self.check()?;
+            let taken = parts[part].lock().expect("no thread panics with this lock").take();
+            let (pile, place) = taken.expect("each part is sorted once");
+            sort_part(pile.values(&mut buffers.0)?, &mut buffers.1, place);
+            self.progress.advance(place.len() as u64);
+            pile.delete()
+        })?;
+        drop(parts);
+        Ok(order)
     }
 
-    fn number(&self, at: usize) -> u32 {
-        u32::from_ne_bytes(self.buffer[at..at + 4].try_into().expect("four bytes"))
-    }
-
-    fn row(&self) -> u32 {
-        self.number(self.at)
-    }
-
-    fn end(&self) -> usize {
-        self.at + HEAD + self.number(self.at + 4) as usize
-    }
-
-    fn rank(&self) -> &[u8] {
-        &self.buffer[self.at + HEAD..self.end()]
-    }
-
-    /// Reads the next page into the buffer. Returns whether there is one.
-    fn fill(&mut self) -> Result<bool> {
-        loop {
-            let held = self.buffer.len() - self.at;
-            if held >= HEAD && self.end() <= self.buffer.len() {
-                return Ok(true);
-            }
-            let wanted = if held >= HEAD { self.end() - self.buffer.len() } else { 0 };
-            self.buffer.drain(..self.at);
-            self.at = 0;
-            self.buffer.resize(held + wanted.max(self.size), 0);
-            let n = self.segments.ranks(self.segment, &mut self.taken, &mut self.buffer[held..])?;
-            self.buffer.truncate(held + n);
-            if n == 0 {
-                return Ok(false);
-            }
+    /// Calls `each` with every page of a segment and its rank.
+    fn each_rank(
+        &self,
+        segment: usize,
+        buffer: &mut Vec<u8>,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Result<()> {
+        let first = self.segments.first_page(segment);
+        let mut ranks = self.segments.ranks(segment, buffer)?;
+        while let Some((head, rest)) = ranks.split_first_chunk::<8>() {
+            let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+            let (rank, rest) = rest.split_at((number(4) as usize).min(rest.len()));
+            each(first + number(0), rank);
+            ranks = rest;
         }
-    }
-}
-
-/// A heap of cursors. The cursor with the best next page is on top.
-struct Heap<'a> {
-    cursors: Vec<Cursor<'a>>,
-}
-
-impl<'a> Heap<'a> {
-    fn new(cursors: Vec<Cursor<'a>>) -> Heap<'a> {
-        let mut heap = Heap { cursors };
-        for top in (0..heap.cursors.len() / 2).rev() {
-            heap.sink(top);
-        }
-        heap
-    }
-
-    fn best(&self) -> Option<&Cursor<'a>> {
-        self.cursors.first()
-    }
-
-    /// Moves the top cursor to its next page.
-    fn advance(&mut self) -> Result<()> {
-        let top = &mut self.cursors[0];
-        top.at = top.end();
-        if !top.fill()? {
-            self.cursors.swap_remove(0);
-        }
-        self.sink(0);
         Ok(())
     }
 
-    fn sink(&mut self, mut at: usize) {
-        loop {
-            let children = [2 * at + 1, 2 * at + 2];
-            let best = children
-                .into_iter()
-                .filter(|&child| child < self.cursors.len())
-                .fold(at, |best, child| if self.before(child, best) { child } else { best });
-            if best == at {
-                return;
-            }
-            self.cursors.swap(at, best);
-            at = best;
+    fn check(&self) -> Result<()> {
+        if self.progress.stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
+}
+
+/// Buffers that a thread reuses between segments.
+#[derive(Default)]
+struct DivideBuffers {
+    /// The pages of each part: for each page its number and the length of its rank, then the rank in words.
+    parts: Vec<Vec<u64>>,
+    /// The number of pages in each part.
+    pages: Vec<usize>,
+    entry: Vec<u64>,
+    bytes: Vec<u8>,
+    aligned: Aligned,
+}
+
+/// A page of a part: the word of its rank that differs first between pages, and the place of its words.
+type Entry = (u64, u32);
+
+/// Appends a page: its number and the length of its rank, then the rank in words that sort like its bytes.
+fn push(page: u32, rank: &[u8], out: &mut Vec<u64>) {
+    out.push(u64::from(page) << 32 | rank.len() as u64);
+    let (words, last) = rank.as_chunks::<8>();
+    out.extend(words.iter().map(|word| u64::from_be_bytes(*word)));
+    if !last.is_empty() {
+        let mut word = [0; 8];
+        word[..last.len()].copy_from_slice(last);
+        out.push(u64::from_be_bytes(word));
+    }
+}
+
+/// How many words an entry has that begins with this word.
+fn words_of(head: u64) -> usize {
+    1 + (head as u32 as usize).div_ceil(8)
+}
+
+/// Compares two pages by rank. A rank that another begins with comes first. Pages with equal ranks are ordered by number,
+/// which only affects which of equal records is kept.
+fn compare(a: &[u64], b: &[u64]) -> Ordering {
+    let ((a_head, a_rank), (b_head, b_rank)) = ((a[0], &a[1..]), (b[0], &b[1..]));
+    a_rank.cmp(b_rank).then((a_head as u32).cmp(&(b_head as u32))).then(a_head.cmp(&b_head))
+}
+
+/// Writes the pages of a part into `out`, best first.
+fn sort_part(words: &[u64], entries: &mut Vec<Entry>, out: &mut [u32]) {
+    entries.clear();
+    let (mut at, mut shared) = (0, usize::MAX);
+    let first = words.first().map_or(&[][..], |&head| &words[1..words_of(head)]);
+    while let Some(&head) = words.get(at) {
+        entries.push((0, at as u32));
+        let rank = &words[at + 1..at + words_of(head)];
+        shared = first.iter().zip(rank).take(shared).take_while(|(a, b)| a == b).count();
+        at += words_of(head);
+    }
+    let entry = |at: u32| &words[at as usize..][..words_of(words[at as usize])];
+    for (word, at) in entries.iter_mut() {
+        *word = entry(*at).get(1 + shared).copied().unwrap_or(0);
+    }
+    entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(entry(a.1), entry(b.1))));
+    for (page, (_, at)) in out.iter_mut().zip(entries) {
+        *page = (words[*at as usize] >> 32) as u32;
+    }
+}
+
+/// A number that looks random.
+fn mixed(page: u32) -> u64 {
+    let mixed = (u64::from(page) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Silent;
+    use crate::batch::read::segment::{Row, Segment};
+    use crate::batch::read::segments::Collector;
+
+    /// Ranks with long common parts, some equal, some of which begin another.
+    fn rank(page: u32) -> Vec<u8> {
+        let mixed = mixed(page);
+        match mixed % 8 {
+            0 => vec![7; 16],
+            1 => vec![7; (mixed >> 8) as usize % 40],
+            2 => [&[7; 16][..], &[0; 9][..(mixed >> 8) as usize % 10]].concat(),
+            _ => [&[7; 16][..], &(mixed % 4_000).to_be_bytes()].concat(),
         }
     }
 
-    /// Equal records are ordered by their position, which only affects which of them is kept.
-    fn before(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.cursors[a], &self.cursors[b]);
-        (a.rank(), a.segment) < (b.rank(), b.segment)
+    fn segments(folder: &Path, memory: u64, rows: u32) -> Segments {
+        let mut collector = Collector::open(folder, memory).unwrap();
+        for chunk in 0..40 {
+            let mut segment = Segment { chunk, ..Default::default() };
+            for row in 0..rows {
+                let rank = rank(chunk * rows + row);
+                segment.rows.push(Row::default());
+                segment.ranks.extend(row.to_ne_bytes());
+                segment.ranks.extend((rank.len() as u32).to_ne_bytes());
+                segment.ranks.extend(rank);
+            }
+            collector.add(segment, &mut Vec::new()).unwrap();
+        }
+        collector.finish().unwrap()
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_bytes_for_any_threads_and_memory() {
+        for rows in [0, 1, 700] {
+            let mut expected: Vec<u32> = (0..40 * rows).collect();
+            expected.sort_by_key(|&page| rank(page));
+            for held in [1 << 30, 0] {
+                let folder = tempfile::tempdir().unwrap();
+                let segments = segments(folder.path(), held, rows);
+                for (threads, memory) in [(1, 1 << 30), (3, 1 << 30), (1, 1 << 18), (4, 1 << 16), (16, 0)] {
+                    let (segments, folder) = (&segments, folder.path());
+                    let ranker = Ranker { segments, threads, memory, folder, progress: &Silent };
+                    assert!(ranker.rank().unwrap() == expected, "{rows} {held} {threads} {memory}");
+                }
+            }
+        }
     }
 }

@@ -100,7 +100,7 @@ pub(crate) struct Segment {
     /// The redirects and canonical links of pages.
     pub links: Vec<Link>,
     pub rejected: Vec<Rejection>,
-    /// The pages, best first: the number of the row, the length of its rank, and the rank.
+    /// For each page: the number of the row, the length of its rank, and the rank.
     pub ranks: Vec<u8>,
 }
 

@@ -6,6 +6,7 @@
 
 mod disk;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -19,8 +20,6 @@ use crate::job::Job;
 use crate::progress::{Note, Progress};
 use crate::run;
 use disk::{Disk, OnDisk};
-
-pub(crate) use disk::RankCursor;
 
 /// Collects segments while the input is read.
 pub(crate) struct Collector {
@@ -279,13 +278,8 @@ impl Segments {
             Loaded::Borrowed(segment) => return Ok(segment.clone()),
             Loaded::Read(segment) => segment,
         };
-        let (mut cursor, mut part) = (RankCursor::default(), vec![0; 1 << 16]);
-        loop {
-            match self.ranks(number, &mut cursor, &mut part)? {
-                0 => return Ok(segment),
-                n => segment.ranks.extend_from_slice(&part[..n]),
-            }
-        }
+        self.ranks(number, &mut segment.ranks)?;
+        Ok(segment)
     }
 
     /// Turns the segments back into a collector, to add more.
@@ -406,26 +400,36 @@ impl Segments {
         }
     }
 
-    /// Reads the next ranks of a segment into `buffer`. Returns the number of bytes.
-    pub(crate) fn ranks(&self, segment: usize, cursor: &mut RankCursor, buffer: &mut [u8]) -> Result<usize> {
+    /// Whether a segment has links or rejections. Most have none, and need not be loaded to know that.
+    pub(crate) fn has_links_or_rejections(&self, segment: usize) -> bool {
         match &self.segments[segment] {
-            Stored::Memory(segment, _) => {
-                let rest = &segment.ranks[cursor.taken..];
-                let n = rest.len().min(buffer.len());
-                buffer[..n].copy_from_slice(&rest[..n]);
-                cursor.taken += n;
-                Ok(n)
-            }
-            Stored::Disk(segment) => self.disk().ranks(segment, cursor, buffer),
+            Stored::Memory(segment, _) => !segment.links.is_empty() || !segment.rejected.is_empty(),
+            Stored::Disk(OnDisk { layout, .. }) => layout.links > 0 || layout.rejected > 0,
+        }
+    }
+
+    /// The number of bytes in the ranks of a segment.
+    pub(crate) fn rank_bytes(&self, segment: usize) -> u64 {
+        match &self.segments[segment] {
+            Stored::Memory(segment, _) => segment.ranks.len() as u64,
+            Stored::Disk(segment) => u64::from(segment.layout.ranks),
+        }
+    }
+
+    /// The ranks of a segment. They are in `buffer` if they were read from disk.
+    pub(crate) fn ranks<'a>(&'a self, segment: usize, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        match &self.segments[segment] {
+            Stored::Memory(segment, _) => Ok(&segment.ranks),
+            Stored::Disk(segment) => self.disk().ranks(segment, buffer),
         }
     }
 
     /// The row and the name of a page.
-    pub(crate) fn page(&self, page: u32) -> Result<(Row, Vec<u8>)> {
+    pub(crate) fn page(&self, page: u32) -> Result<(Row, Cow<'_, [u8]>)> {
         let segment = self.segment_of(page);
         let row = (page - self.firsts[segment]) as usize;
         match &self.segments[segment] {
-            Stored::Memory(segment, _) => Ok((segment.rows[row], segment.name(row).to_vec())),
+            Stored::Memory(segment, _) => Ok((segment.rows[row], segment.name(row).into())),
             Stored::Disk(segment) => {
                 let (disk, mut words) = (self.disk(), [0; 2 * Row::WORDS]);
                 let first = row.saturating_sub(1);
@@ -435,7 +439,7 @@ impl Segments {
                 let start = if row == 0 { 0 } else { Row::from_words(&words).name_end };
                 let mut name = vec![0; (found.name_end - start) as usize];
                 disk.some_of_rows(segment, 8 * segment.layout.names_at() + start as usize, &mut name)?;
-                Ok((found, name))
+                Ok((found, name.into()))
             }
         }
     }

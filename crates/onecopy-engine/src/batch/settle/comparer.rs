@@ -62,11 +62,13 @@ impl Comparer for SketchComparer<'_> {
         items: &[T],
         judge: impl Fn(&T, &mut Buffers) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
-        /// Enough comparisons to be worth a lock, few enough to balance the threads.
+        /// Enough comparisons to be worth a lock.
         const SHARE: usize = 256;
+        // Few enough to balance the threads.
+        let share = (items.len() / (4 * self.threads)).clamp(1, SHARE);
         let mut answers = vec![R::default(); items.len()];
         let shares: Vec<_> =
-            items.chunks(SHARE).zip(answers.chunks_mut(SHARE)).map(std::sync::Mutex::new).collect();
+            items.chunks(share).zip(answers.chunks_mut(share)).map(std::sync::Mutex::new).collect();
         for_each(self.threads, shares.len(), Buffers::default, |buffers, i| {
             // Some methods take long for a few comparisons.
             self.check()?;

@@ -4,14 +4,16 @@
 //! outlines in memory first decide which contents may be alike. The few remaining contents are gathered, one section at
 //! a time with its sketches in memory.
 
-use onecopy_core::Groups;
-use onecopy_core::settle::{Comparer, KeyLists};
+use std::sync::Mutex;
+
+use onecopy_core::settle::{Comparer, Holder, KeyLists};
+use onecopy_core::{Groups, SharedGroups};
 
 use crate::batch::candidates::contents::Contents;
-use crate::batch::candidates::key_lists::{StoredLists, WatchedLists};
+use crate::batch::candidates::key_lists::{ListWriter, StoredLists, WatchedLists, each_list};
 use crate::batch::settle::comparer::SketchComparer;
 use crate::error::{Error, Result};
-use onecopy_core::settle::Holder;
+use crate::parallel::for_each;
 
 /// In key lists up to this length all pairs are checked. All contents of a longer list are assumed alike.
 const LONG: usize = 1_000;
@@ -55,6 +57,7 @@ pub(crate) struct Room<'a> {
     pub words: u32,
     /// The most holders of all key lists in memory.
     pub holders: usize,
+    pub threads: usize,
     pub folder: &'a std::path::Path,
 }
 
@@ -66,7 +69,7 @@ pub(crate) fn divide(comparer: &SketchComparer, lists: &StoredLists, room: &Room
     let lists = WatchedLists { lists, progress: comparer.progress };
     let mut groups = may_be_alike(comparer, &lists)?;
     let (of, count) = numbered(&mut groups, &comparer.contents.sizes, room.words);
-    let dealt = deal(&lists, &mut groups, &of, count, room)?;
+    let dealt = deal(&lists, &groups, &of, count, room)?;
     let mut members = vec![Vec::new(); count];
     for (content, &section) in of.iter().enumerate().filter(|(_, section)| **section != ALONE) {
         members[slot(section, count)].push(content as u32);
@@ -85,21 +88,23 @@ fn slot(section: u32, count: usize) -> usize {
 
 /// Groups contents that share a key and may be alike. No pair across two groups may be alike.
 fn may_be_alike(comparer: &SketchComparer, lists: &WatchedLists) -> Result<Groups> {
-    let (mut groups, mut own) = (Groups::new(comparer.contents.len()), Vec::new());
-    lists.for_each(|list| {
-        own.clear();
-        own.extend(list.iter().map(|holder| groups.find(holder[0])));
-        // Near-duplicates share many keys, and another key has joined most of them already.
-        if own.iter().any(|group| *group != own[0]) {
-            join(comparer, list, &mut own, &mut groups);
-        }
-        Ok(())
+    let groups = SharedGroups::new(comparer.contents.len());
+    for_each(comparer.threads, lists.parts(), Vec::new, |own, part| {
+        lists.for_each_in(part, |list| {
+            own.clear();
+            own.extend(list.iter().map(|holder| groups.of(holder[0])));
+            // Near-duplicates share many keys, and another key has joined most of them already.
+            if own.iter().any(|group| *group != own[0]) {
+                join(comparer, list, own, &groups);
+            }
+            Ok(())
+        })
     })?;
-    Ok(groups)
+    Ok(groups.into_groups())
 }
 
 /// Joins the holders of a key that may be alike. `own` are their groups.
-fn join(comparer: &SketchComparer, list: &[Holder], own: &mut [u32], groups: &mut Groups) {
+fn join(comparer: &SketchComparer, list: &[Holder], own: &mut [u32], groups: &SharedGroups) {
     if list.len() > LONG {
         return list.iter().for_each(|holder| groups.join(list[0][0], holder[0]));
     }
@@ -145,8 +150,8 @@ fn numbered(groups: &mut Groups, sizes: &[u32], room: u32) -> (Vec<u32>, usize) 
 
 /// Distributes the lists to `count` sections.
 fn deal(
-    lists: &impl KeyLists<Error = Error>,
-    groups: &mut Groups,
+    lists: &(impl KeyLists<Error = Error> + Sync),
+    groups: &Groups,
     of: &[u32],
     count: usize,
     room: &Room,
@@ -154,22 +159,52 @@ fn deal(
     let new =
         |number| StoredLists::new(1, room.holders / count, &room.folder.join(format!("section-{number}")));
     let dealt: Vec<StoredLists> = (0..count).map(new).collect();
-    let mut writers: Vec<_> = dealt.iter().map(|lists| lists.writer(0)).collect();
-    let (mut held, mut list): (Vec<(u32, Holder)>, Vec<Holder>) = Default::default();
-    lists.for_each(|whole| {
-        held.clear();
-        let beside = whole.iter().filter(|holder| of[holder[0] as usize] != ALONE);
-        held.extend(beside.map(|&holder| (groups.find(holder[0]), holder)));
-        held.sort_unstable();
-        for group in held.chunk_by(|a, b| a.0 == b.0) {
-            list.clear();
-            list.extend(group.iter().map(|&(_, holder)| holder));
-            writers[slot(of[group[0].0 as usize], count)].push(&list)?;
-        }
-        Ok(())
+    let writers: Vec<_> = dealt.iter().map(|lists| Mutex::new(lists.writer(0))).collect();
+    let hands = || Hands { held: Vec::new(), lists: vec![Vec::new(); count] };
+    for_each(room.threads, lists.parts(), hands, |hands, part| {
+        lists.for_each_in(part, |whole| {
+            let Hands { held, lists } = hands;
+            held.clear();
+            let beside = whole.iter().filter(|holder| of[holder[0] as usize] != ALONE);
+            held.extend(beside.map(|&holder| (groups.of(holder[0]), holder)));
+            held.sort_unstable();
+            for group in held.chunk_by(|a, b| a.0 == b.0) {
+                let slot = slot(of[group[0].0 as usize], count);
+                lists[slot].push([group.len() as u32, 0]);
+                lists[slot].extend(group.iter().map(|&(_, holder)| holder));
+                if lists[slot].len() > HAND {
+                    hand_over(&mut lists[slot], &writers[slot])?;
+                }
+            }
+            Ok(())
+        })?;
+        hands.lists.iter_mut().zip(&writers).try_for_each(|(lists, writer)| hand_over(lists, writer))
     })?;
-    writers.into_iter().try_for_each(|writer| writer.finish())?;
+    for writer in writers {
+        writer.into_inner().expect("no thread panics with this lock").finish()?;
+    }
     dealt.into_iter().map(StoredLists::finish).collect()
+}
+
+/// The holders that a thread collects for a section before it takes the section's lock.
+const HAND: usize = 512;
+
+/// Buffers that a thread reuses between parts.
+struct Hands {
+    /// The holders of a list, by group.
+    held: Vec<(u32, Holder)>,
+    /// The lists for each section. Each follows its length.
+    lists: Vec<Vec<Holder>>,
+}
+
+/// Writes lists, each of which follows its length, and removes them.
+fn hand_over(lists: &mut Vec<Holder>, writer: &Mutex<ListWriter>) -> Result<()> {
+    if !lists.is_empty() {
+        let mut writer = writer.lock().expect("no thread panics with this lock");
+        each_list(lists, &mut |list| writer.push(list))?;
+        lists.clear();
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -212,11 +247,11 @@ mod tests {
             writer.push(&list.iter().map(|&content| [content, 10 + content]).collect::<Vec<_>>()).unwrap();
         }
         writer.finish().unwrap();
-        let mut groups = group(5, &[(0, 2), (1, 3)]);
+        let groups = group(5, &[(0, 2), (1, 3)]);
         let of = [0, IN_PLACE, 0, IN_PLACE, ALONE];
         for holders in [100, 0] {
-            let room = Room { words: 0, holders, folder: folder.path() };
-            let dealt = deal(&lists, &mut groups, &of, 2, &room).unwrap();
+            let room = Room { words: 0, holders, threads: 2, folder: folder.path() };
+            let dealt = deal(&lists, &groups, &of, 2, &room).unwrap();
             let found = dealt.iter().map(|lists| {
                 let mut found = Vec::new();
                 lists

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use onecopy_core::{Decision, End, Groups, Kind, Method, PageEnd, PageId};
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,6 +28,8 @@ pub(crate) struct Decisions {
     ends: Vec<u32>,
     /// One number: how many pages are the base. They have the first numbers, and all of them stay.
     base: Vec<u32>,
+    /// A bit for each page that stays, once any is asked for.
+    kept: OnceLock<Vec<u64>>,
 }
 
 /// A page of a group. Its order is that of `groups.jsonl`.
@@ -57,7 +60,7 @@ impl Decisions {
         let similarity = (0..best_page.len()).flat_map(|content| halves(similarity(content))).collect();
         let ends = ends.iter().flat_map(encode_end).collect();
         let (winner, base) = (settled.winner, vec![0]);
-        Decisions { of_page, best_page, copies, winner, similarity, group, ends, base }
+        Decisions { of_page, best_page, copies, winner, similarity, group, ends, base, kept: OnceLock::new() }
     }
 
     /// These decisions, of which the first `base` pages are the base.
@@ -86,7 +89,7 @@ impl Decisions {
 
     /// The decision for a page.
     pub(crate) fn of(&self, page: PageId) -> Decision {
-        if self.is_base(page) {
+        if self.is_kept(page) {
             return Decision::Kept;
         }
         let content = self.of_page[page as usize] as usize;
@@ -98,11 +101,25 @@ impl Decisions {
         if winner != content {
             let similarity = whole([self.similarity[2 * content], self.similarity[2 * content + 1]]);
             Decision::Removed { winner: best, similarity, kind: Kind::Near }
-        } else if best != page {
-            Decision::Removed { winner: best, similarity: 1.0, kind: Kind::Exact }
         } else {
-            Decision::Kept
+            Decision::Removed { winner: best, similarity: 1.0, kind: Kind::Exact }
         }
+    }
+
+    /// Whether a page stays.
+    pub(crate) fn is_kept(&self, page: PageId) -> bool {
+        let bits = self.kept.get_or_init(|| self.kept_bits());
+        bits[page as usize / 64] >> (page % 64) & 1 == 1
+    }
+
+    /// A bit for each page that stays. To go through contents once is faster than to follow each page to its winner.
+    fn kept_bits(&self) -> Vec<u64> {
+        let mut bits = vec![0; self.pages().div_ceil(64)];
+        let mut set = |page: PageId| bits[page as usize / 64] |= 1 << (page % 64);
+        (0..self.base.first().copied().unwrap_or(0)).for_each(&mut set);
+        let best = (0..).zip(self.winner.iter().zip(&self.best_page));
+        best.filter(|(content, (winner, _))| content == *winner).for_each(|(_, (_, &page))| set(page));
+        bits
     }
 
     /// The decision for a page that stands for another.
@@ -153,7 +170,7 @@ impl Decisions {
     }
 
     fn columns(&self) -> [&Vec<u32>; 8] {
-        let Decisions { of_page, best_page, copies, winner, similarity, group, ends, base } = self;
+        let Decisions { of_page, best_page, copies, winner, similarity, group, ends, base, .. } = self;
         [of_page, best_page, copies, winner, similarity, group, ends, base]
     }
 
@@ -192,6 +209,7 @@ impl Decisions {
                 group: column()?,
                 ends: column()?,
                 base: column()?,
+                kept: OnceLock::new(),
             })
         };
         Ok(columns())
@@ -246,6 +264,7 @@ mod tests {
             group: vec![0, 0, 2],
             ends: ends.iter().flat_map(encode_end).collect(),
             base: vec![0],
+            kept: OnceLock::new(),
         }
     }
 

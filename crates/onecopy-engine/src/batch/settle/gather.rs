@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::batch::candidates::contents::Contents;
-use crate::batch::candidates::pile::Pile;
+use crate::batch::candidates::pile::{Pile, filled};
 use crate::batch::read::segments::Segments;
 use crate::batch::settle::components::{ALONE, Sections};
 use crate::error::{Error, Result};
@@ -86,14 +86,8 @@ impl Gatherer<'_> {
             Ok(())
         })?;
         let at = at.into_inner().expect("no thread panics with this lock");
-        let unlocked = |pile: Mutex<Pile<u64>>| pile.into_inner().expect("no thread panics with this lock");
-        let mut piles: Vec<Pile<u64>> = piles.into_iter().map(unlocked).collect();
-        if piles.iter().any(Pile::is_spilled) {
-            // The section being settled may use all of the memory.
-            let mut buffer = Aligned::default();
-            piles.iter_mut().try_for_each(|pile| pile.spill_all(&mut buffer))?;
-        }
-        Ok(Gathered { piles, at })
+        // The section being settled may use all of the memory.
+        Ok(Gathered { piles: filled(piles)?, at })
     }
 
     /// The memory for each section, in bytes. One section fits; with more, most of them end up on disk anyway.

@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lz4_flex::frame::FrameEncoder;
 use lzma_rust2::{XzOptions, XzWriter};
+use zstd::zstd_safe::{CCtx, CParameter};
 
 use super::Packing;
 
@@ -66,6 +67,39 @@ pub(crate) fn write_member<T>(
             filled
         }
     })
+}
+
+/// Writes members like [`write_member`], one after the other. It keeps the memory of the compressor: for small members,
+/// new memory costs more than packing.
+pub(crate) struct MemberPacker {
+    packing: Packing,
+    zstd: Option<CCtx<'static>>,
+}
+
+impl MemberPacker {
+    pub(crate) fn new(packing: Packing) -> MemberPacker {
+        MemberPacker { packing, zstd: None }
+    }
+
+    /// Appends a member with these bytes.
+    pub(crate) fn pack(&mut self, parts: [&[u8]; 2], out: &mut Vec<u8>) -> io::Result<()> {
+        let fill = |out: &mut dyn Write| parts.iter().try_for_each(|part| out.write_all(part));
+        if self.packing != Packing::Zstd {
+            return write_member(out, self.packing, fill);
+        }
+        let context = match &mut self.zstd {
+            Some(context) => context,
+            none => {
+                let mut context = CCtx::create();
+                let level = context.set_parameter(CParameter::CompressionLevel(0));
+                level.map_err(|code| io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
+                none.insert(context)
+            }
+        };
+        let mut encoder = zstd::Encoder::with_context(out, context);
+        fill(&mut encoder)?;
+        encoder.finish().map(drop)
+    }
 }
 
 /// A writer that must be told when the last byte was written.
@@ -147,5 +181,29 @@ impl<W: Finish> Finish for Even<W> {
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.out.write_all(&self.held)?;
         Finish::finish(Box::new(self.out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_does_not_depend_on_those_before_it() {
+        let text: Vec<u8> = (0..60_000u32).flat_map(|n| (n.wrapping_mul(n) >> 9).to_le_bytes()).collect();
+        let packings =
+            [Packing::Plain, Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2, Packing::Lz4];
+        for packing in packings {
+            let mut packer = MemberPacker::new(packing);
+            for length in [240_000, 0, 7, 150_000, 40_000, 3, 240_000] {
+                let (mut packed, mut alone) = (b"before".to_vec(), b"before".to_vec());
+                packer.pack([&text[..length], b"\r\n"], &mut packed).unwrap();
+                let fill = |out: &mut dyn Write| {
+                    out.write_all(&text[..length]).and_then(|()| out.write_all(b"\r\n"))
+                };
+                write_member(&mut alone, packing, fill).unwrap();
+                assert!(packed == alone, "{packing:?} {length}");
+            }
+        }
     }
 }

@@ -1,4 +1,6 @@
 //! Copies the kept lines of a plain file. It reads only those lines, adjacent ones together.
+//!
+//! The rows say where each line goes, so threads write different shares of one file at the same time.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -6,61 +8,130 @@ use std::iter::repeat_n;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::{KeptWriter, changed, kept_ranges};
+use crate::batch::Segment;
 use crate::error::{At, Error, Result};
 use crate::ingest::Source;
 use crate::io::{Aligned, BLOCK, Spill};
+use crate::parallel::for_each;
 
 /// Words per write: one large write is much faster than many small ones.
 const PIECE: usize = 1 << 17;
+/// The bytes of the result that one thread writes, in a few pieces.
+pub(super) const SHARE: u64 = 8 * (PIECE * size_of::<u64>()) as u64;
+
+/// A plain file and its copy without the removed lines.
+struct Plain<'a> {
+    source: &'a Source,
+    segments: Range<usize>,
+    file: File,
+    out: Spill,
+    /// Where the lines of each segment begin in the copy, and at the end its length.
+    starts: Vec<u64>,
+}
 
 impl KeptWriter<'_> {
     /// Writes the kept lines of `source`, a plain local file.
-    pub(super) fn plain(&self, source: &Source, segments: Range<usize>, aside: &Path) -> Result<()> {
+    pub(super) fn plain(
+        &self,
+        source: &Source,
+        segments: Range<usize>,
+        aside: &Path,
+        threads: usize,
+    ) -> Result<()> {
         let file = File::open(&source.path).at("read", &source.path)?;
-        let out = Spill::create(aside, Arc::default())?;
-        let mut piece = Aligned::default();
-        piece.begin(PIECE).extend(repeat_n(0, PIECE));
-        let mut copy = Copy { source, file: &file, out, piece, filled: 0, written: 0 };
-        let mut reported = 0;
-        for number in segments {
+        let starts = self.starts(source, segments.clone(), threads)?;
+        let bytes = starts.last().copied().unwrap_or(0);
+        let plain = Plain { source, segments, file, out: Spill::create(aside, Arc::default())?, starts };
+        let shares = bytes.div_ceil(SHARE);
+        let reported = |share: u64| source.bytes * share / shares.max(1);
+        for_each(threads, shares as usize, Aligned::default, |piece, share| {
+            let share = share as u64;
+            self.share(&plain, share * SHARE..bytes.min((share + 1) * SHARE), piece)?;
+            self.progress.advance(reported(share + 1) - reported(share));
+            Ok(())
+        })?;
+        self.progress.advance(source.bytes - reported(shares));
+        plain.out.finish(bytes)
+    }
+
+    /// Where the kept lines of each segment begin in the copy, and at the end its length.
+    fn starts(&self, source: &Source, segments: Range<usize>, threads: usize) -> Result<Vec<u64>> {
+        let starts = Mutex::new(vec![0; segments.len() + 1]);
+        for_each(
+            threads,
+            segments.len(),
+            || (),
+            |(), i| {
+                let number = segments.start + i;
+                let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
+                let kept = self.kept_of(source, &segment, first);
+                let bytes: u64 = kept.iter().map(|range| range.end - range.start).sum();
+                starts.lock().expect("no thread panics with this lock")[i + 1] = bytes;
+                Ok(())
+            },
+        )?;
+        let mut starts = starts.into_inner().expect("no thread panics with this lock");
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        Ok(starts)
+    }
+
+    /// Writes a share of the copy.
+    fn share(&self, plain: &Plain, share: Range<u64>, piece: &mut Aligned) -> Result<()> {
+        if piece.words().is_empty() {
+            piece.begin(PIECE).extend(repeat_n(0, PIECE));
+        }
+        let Plain { source, segments, starts, .. } = plain;
+        let mut copy = Copy { plain, piece, filled: 0, written: share.start };
+        // The last segment that begins there: those before it may have no kept lines.
+        let first = starts.partition_point(|&start| start <= share.start) - 1;
+        for number in (first..segments.len()).take_while(|&number| starts[number] < share.end) {
             if self.progress.stopped() {
                 return Err(Error::Stopped);
             }
+            let mut at = starts[number];
+            let number = segments.start + number;
             let (segment, first) = (self.segments.load(number)?, self.segments.first_page(number));
-            let length = source.bytes.saturating_sub(segment.at);
-            for range in kept_ranges(&segment, first, self.decisions, length) {
-                copy.take(segment.at + range.start..segment.at + range.end)?;
+            for kept in self.kept_of(source, &segment, first) {
+                let from = kept.start + share.start.saturating_sub(at);
+                let to = kept.end.min(kept.start + share.end.saturating_sub(at));
+                if from < to {
+                    copy.take(segment.at + from..segment.at + to)?;
+                }
+                at += kept.end - kept.start;
             }
-            self.progress.advance(segment.at - std::mem::replace(&mut reported, segment.at));
         }
-        self.progress.advance(source.bytes.saturating_sub(reported));
-        copy.finish()
+        copy.write()
+    }
+
+    /// The ranges of a segment's kept lines, from its beginning.
+    fn kept_of(&self, source: &Source, segment: &Segment, first: u32) -> Vec<Range<u64>> {
+        kept_ranges(segment, first, self.decisions, source.bytes.saturating_sub(segment.at))
     }
 }
 
 /// Copies parts of a file.
 struct Copy<'a> {
-    source: &'a Source,
-    file: &'a File,
-    out: Spill,
+    plain: &'a Plain<'a>,
     /// The next piece to write, filled up to `filled`.
-    piece: Aligned,
+    piece: &'a mut Aligned,
     filled: usize,
-    /// Bytes already written.
+    /// Where the next piece goes.
     written: u64,
 }
 
 impl Copy<'_> {
     fn take(&mut self, range: Range<u64>) -> Result<()> {
+        let Plain { source, file, .. } = self.plain;
         let mut start = range.start;
         while start < range.end {
             let room = &mut bytemuck::cast_slice_mut(self.piece.words_mut())[self.filled..];
             let length = room.len().min((range.end - start) as usize);
-            let read = self.file.read_exact_at(&mut room[..length], start);
-            read.map_err(|error| unread(self.source, error))?;
+            file.read_exact_at(&mut room[..length], start).map_err(|error| unread(source, error))?;
             self.filled += length;
             start += length as u64;
             if self.filled == PIECE * size_of::<u64>() {
@@ -70,19 +141,15 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Writes the piece in whole blocks. `finish` truncates the excess of the last block.
+    /// Writes the piece in whole blocks. The excess of the last block is truncated later.
     fn write(&mut self) -> Result<()> {
         let words = self.filled.div_ceil(size_of::<u64>()).next_multiple_of(BLOCK);
-        self.out.write(&self.piece.words()[..words], self.written)?;
+        if words > 0 {
+            self.plain.out.write(&self.piece.words()[..words], self.written)?;
+        }
         self.written += self.filled as u64;
         self.filled = 0;
         Ok(())
-    }
-
-    /// Writes the rest and syncs the file to disk.
-    fn finish(mut self) -> Result<()> {
-        self.write()?;
-        self.out.finish(self.written)
     }
 }
 
@@ -119,5 +186,32 @@ mod tests {
         dedup(&job, &Silent).unwrap();
         let kept = std::fs::read_to_string(out.join("kept/pages.jsonl")).unwrap();
         assert!(kept == expected, "{} bytes of {}", kept.len(), expected.len());
+    }
+
+    #[test]
+    fn threads_write_shares_of_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("pages.jsonl");
+        // Lines of different lengths and of few words, in long runs of kept and of removed ones, in several shares.
+        let (mut text, mut expected) = (String::new(), String::new());
+        for n in 0..9_000 {
+            let words: String = (0..n % 70).map(|word| format!(" {:0>80}", 9_000 * word + n)).collect();
+            let line = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"page {n}{words}\"}}\n");
+            text += &line(&format!("a{n}"));
+            expected += &line(&format!("a{n}"));
+            if n % 1_000 < 300 {
+                text += &line(&format!("b{n}"));
+            }
+        }
+        assert!(expected.len() as u64 > 2 * super::SHARE);
+        std::fs::write(&input, text).unwrap();
+        for threads in [1, 2, 5] {
+            let out = folder.path().join(format!("out-{threads}"));
+            let mut job = Job::new([input.to_str().unwrap()], &out);
+            job.threads = threads;
+            dedup(&job, &Silent).unwrap();
+            let kept = std::fs::read_to_string(out.join("kept/pages.jsonl")).unwrap();
+            assert!(kept == expected, "{threads}: {} bytes of {}", kept.len(), expected.len());
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! An archive holds more than pages: records that are not pages (images, requests, redirects, failures) stay.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ pub(super) struct Records<'a> {
 impl Records<'_> {
     /// Writes the records of the next chunk.
     pub(super) fn write(&mut self, chunk: &Chunk) -> Result<()> {
+        let mut kept: Vec<Cow<[u8]>> = Vec::new();
         for item in records(&chunk.bytes) {
             let number = self.number;
             self.number += 1;
@@ -40,18 +42,18 @@ impl Records<'_> {
                 (Treatment::LeaveOut, _) => {}
                 (Treatment::Revisit(original), Some(capture)) => {
                     let digest = payload_digest(&capture, &original);
-                    self.put(&revisit(&record, capture.head, &digest, &original))?;
+                    kept.push(revisit(&record, capture.head, &digest, &original).into());
                 }
-                _ => self.put(&chunk.bytes[item.range])?,
+                _ => kept.push(chunk.bytes[item.range].into()),
             }
         }
-        Ok(())
+        self.put(&kept)
     }
 
-    /// Writes a record, and adds it to the index.
-    fn put(&mut self, record: &[u8]) -> Result<()> {
-        let length = self.out.write(record).at("write", self.aside)?;
-        self.noted(record, length, None)
+    /// Writes records, and adds them to the index.
+    fn put(&mut self, records: &[Cow<[u8]>]) -> Result<()> {
+        let lengths = self.out.write(records, self.aside)?;
+        records.iter().zip(lengths).try_for_each(|(record, length)| self.noted(record, length, None))
     }
 
     /// Adds the record that was written last to the index. `sha1` is the digest of a payload that is not in memory.
@@ -87,7 +89,7 @@ impl Records<'_> {
             "" => &stated(sha1),
             stated => stated,
         };
-        self.put(&revisit(&record, capture.head, digest, original))
+        self.put(&[revisit(&record, capture.head, digest, original).into()])
     }
 
     /// Copies an overlong record. It was not compared, so it stays. If the file ends inside it, the existing part stays:

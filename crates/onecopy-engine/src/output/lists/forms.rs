@@ -19,6 +19,23 @@ pub(super) struct List {
     buffer: String,
 }
 
+/// Makes the lines of a list. Threads have it while one of them has the list.
+#[derive(Clone, Copy)]
+pub(super) struct LineRenderer {
+    /// `None` if the list has no lines.
+    columns: Option<&'static [Column]>,
+}
+
+impl LineRenderer {
+    /// Appends a row as a line.
+    pub(super) fn render(&self, cells: &[Cell], out: &mut String) {
+        if let Some(columns) = self.columns {
+            object(columns.iter().map(|column| column.0), cells, out);
+            out.push('\n');
+        }
+    }
+}
+
 impl List {
     /// Begins the list `name` in `folder`.
     pub(super) fn create(
@@ -39,22 +56,22 @@ impl List {
 
     /// Adds a row to every form.
     pub(super) fn row(&mut self, cells: &[Cell]) -> Result<()> {
-        if let Some(lines) = &mut self.lines {
-            self.buffer.clear();
-            object(self.columns.iter().map(|column| column.0), cells, &mut self.buffer);
-            lines.line(&self.buffer)?;
-        }
+        let mut line = std::mem::take(&mut self.buffer);
+        line.clear();
+        self.renderer().render(cells, &mut line);
+        self.part(&line)?;
+        self.buffer = line;
         self.table_row(cells)
     }
 
-    /// Adds a part of a line to the JSON Lines only.
-    pub(super) fn part(&mut self, text: &str) -> Result<()> {
-        self.lines.as_mut().map_or(Ok(()), |lines| lines.part(text))
+    /// Makes the lines of this list.
+    pub(super) fn renderer(&self) -> LineRenderer {
+        LineRenderer { columns: self.lines.is_some().then_some(self.columns) }
     }
 
-    /// Adds a line, or its last part, to the JSON Lines only.
-    pub(super) fn line(&mut self, text: &str) -> Result<()> {
-        self.lines.as_mut().map_or(Ok(()), |lines| lines.line(text))
+    /// Adds lines, or a part of one, to the JSON Lines only.
+    pub(super) fn part(&mut self, text: &str) -> Result<()> {
+        self.lines.as_mut().map_or(Ok(()), |lines| lines.part(text))
     }
 
     /// Whether the list is written as a table, too.
@@ -85,11 +102,20 @@ impl NameList {
         Ok(NameList(outputs.names.then(create).transpose()?))
     }
 
-    /// Adds a name, which is given as JSON. It stays JSON if it would break its line.
-    pub(super) fn add(&mut self, json: &str) -> Result<()> {
-        let Some(file) = &mut self.0 else { return Ok(()) };
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Appends the line of a name, which is given as JSON. It stays JSON if it would break its line.
+    pub(super) fn render(json: &str, out: &mut String) {
         let name = plain(json);
-        file.line(if name.contains(['\n', '\r']) { json } else { &name })
+        out.push_str(if name.contains(['\n', '\r']) { json } else { &name });
+        out.push('\n');
+    }
+
+    /// Adds lines.
+    pub(super) fn part(&mut self, lines: &str) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), |file| file.part(lines))
     }
 
     pub(super) fn finish(self) -> Result<()> {
@@ -111,11 +137,6 @@ impl TextFile {
 
     fn part(&mut self, text: &str) -> Result<()> {
         self.out.write_all(text.as_bytes()).at("write", &self.path)
-    }
-
-    fn line(&mut self, text: &str) -> Result<()> {
-        self.part(text)?;
-        self.part("\n")
     }
 
     fn finish(self) -> Result<()> {

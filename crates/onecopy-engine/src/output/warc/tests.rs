@@ -79,15 +79,16 @@ fn the_revisit_of_a_resource_has_no_block() {
 #[test]
 fn each_record_is_packed_by_itself() {
     for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2, Packing::Lz4] {
-        let mut writer = RecordWriter::new(Vec::new(), packing);
-        writer.write(RECORD.as_bytes()).unwrap();
-        let one = writer.out.len();
-        writer.write(RECORD.as_bytes()).unwrap();
+        let mut writer = RecordWriter::new(Vec::new(), packing, 3);
+        let [one] = writer.write(&[RECORD.as_bytes().into()], Path::new("")).unwrap()[..] else { panic!() };
+        let one = one as usize;
+        let more = vec![RECORD.as_bytes().into(); 9];
+        assert_eq!(writer.write(&more, Path::new("")).unwrap(), [one as u64; 9]);
         let (bytes, mut first) = (writer.into_inner(), Vec::new());
         let (mut reader, _) =
             unpack(Box::new(std::io::Cursor::new(bytes[..one].to_vec())), packing, 99).unwrap();
         reader.read_to_end(&mut first).unwrap();
-        assert_eq!((String::from_utf8(first).unwrap().as_str(), bytes.len()), (RECORD, 2 * one));
+        assert_eq!((String::from_utf8(first).unwrap().as_str(), bytes.len()), (RECORD, 10 * one));
     }
 }
 
@@ -98,8 +99,8 @@ fn line_ends_that_a_record_lacks_are_added() {
     for (record, wanted) in
         [(bare, RECORD), (&RECORD[..RECORD.len() - 2], RECORD), (arc, &format!("{arc}\n"))]
     {
-        let mut writer = RecordWriter::new(Vec::new(), Packing::Plain);
-        writer.write(record.as_bytes()).unwrap();
+        let mut writer = RecordWriter::new(Vec::new(), Packing::Plain, 1);
+        writer.write(&[record.as_bytes().into()], Path::new("")).unwrap();
         assert_eq!(String::from_utf8(writer.into_inner()).unwrap(), wanted);
     }
 }

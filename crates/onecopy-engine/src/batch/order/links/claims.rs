@@ -67,7 +67,8 @@ impl Link {
 /// The links of all segments; `None` if there are none. Fails if they do not fit into memory.
 pub(super) fn claims(segments: &Segments, budget: &Budget) -> Result<Option<Claims>> {
     let (mut pointing, mut hints) = (0, 0);
-    for number in 0..segments.len() {
+    let linking = || (0..segments.len()).filter(|&number| segments.has_links_or_rejections(number));
+    for number in linking() {
         let segment = segments.load(number)?;
         let canonical = segment.links.iter().filter(|link| link.kind == LinkKind::Canonical).count();
         (pointing, hints) = (pointing + segment.links.len() - canonical, hints + canonical);
@@ -79,7 +80,7 @@ pub(super) fn claims(segments: &Segments, budget: &Budget) -> Result<Option<Clai
     budget.check_links(bytes, segments)?;
     let mut claims = Claims::default();
     claims.reserve(pointing, hints);
-    for number in 0..segments.len() {
+    for number in linking() {
         let (segment, first) = (segments.load(number)?, segments.first_page(number));
         for link in &segment.links {
             let row = &segment.rows[link.row as usize];

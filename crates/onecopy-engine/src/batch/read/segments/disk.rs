@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::batch::read::segment::{Layout, Segment};
 use crate::error::{At, Result};
@@ -191,26 +191,17 @@ impl Disk {
         self.read(segment.sketches_at() + 8 * start as u64, bytemuck::cast_slice_mut(words))
     }
 
-    /// Reads the next ranks of a segment. Returns the number of bytes.
-    pub(super) fn ranks(
-        &self,
-        segment: &OnDisk,
-        cursor: &mut RankCursor,
-        buffer: &mut [u8],
-    ) -> Result<usize> {
-        let (layout, from) = (&segment.layout, cursor.taken);
-        let n = (layout.ranks as usize - from).min(buffer.len());
-        self.read(segment.at + 8 * layout.ranks_at() as u64 + from as u64, &mut buffer[..n])?;
-        cursor.sum.update(&buffer[..n]);
-        cursor.taken += n;
-        if n > 0 && cursor.taken == layout.ranks as usize {
-            // The checksum covers the zeros that pad the last word.
-            cursor.sum.update(&[0; 8][..layout.ranks.next_multiple_of(8) as usize - cursor.taken]);
-            if cursor.sum.digest() != segment.sums[1] {
-                return Err(damaged()).at("read", self.data.path());
-            }
+    /// Reads the ranks of a segment.
+    pub(super) fn ranks<'a>(&self, segment: &OnDisk, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        let layout = &segment.layout;
+        // The checksum covers the zeros that pad the last word.
+        buffer.resize(8 * (layout.sketches_at() - layout.ranks_at()), 0);
+        self.read(segment.at + 8 * layout.ranks_at() as u64, buffer)?;
+        if xxh3_64(buffer) != segment.sums[1] {
+            return Err(damaged()).at("read", self.data.path());
         }
-        Ok(n)
+        buffer.truncate(layout.ranks as usize);
+        Ok(buffer)
     }
 
     /// Reads words that are not needed again, at any offset.
@@ -224,13 +215,6 @@ impl Disk {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         self.data.read(at, bytes).at("read", self.data.path())
     }
-}
-
-/// The position in the ranks of a segment, and the checksum so far.
-#[derive(Clone, Default)]
-pub(crate) struct RankCursor {
-    pub(super) taken: usize,
-    sum: Xxh3Default,
 }
 
 fn read_record(record: &[u8]) -> Option<OnDisk> {
