@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
 use arrow_array::{ArrayRef, BinaryArray, StringArray};
 use onecopy_core::{Appraised, NamedLink, digest};
 use onecopy_engine::{RowFacts, appraise_rows};
 use pyo3::prelude::*;
 
-use super::columns::{binary, integers, longs};
+use super::columns::{append_words, binary, integers, longs};
 use super::links::StatedLink;
 use super::plan::Plan;
 use crate::arrow::{ArrowTable, Batches};
@@ -31,7 +32,9 @@ struct Facts {
     node: Vec<i64>,
     name: Vec<i64>,
     rank: Vec<Vec<u8>>,
-    sketch: Vec<Vec<u8>>,
+    sketch: BinaryBuilder,
+    /// The bytes of the last sketch.
+    bytes: Vec<u8>,
     identity: Vec<i64>,
     exact: Vec<i64>,
     flags: Vec<Option<i32>>,
@@ -66,7 +69,9 @@ impl Facts {
         self.node.push(i64::from_be_bytes(print[..8].try_into().expect("eight bytes")));
         self.fingerprint.push(print);
         self.name.push(digest(page.name.as_bytes()) as i64);
-        self.sketch.push(sketch.iter().flat_map(|word| word.to_le_bytes()).collect());
+        self.bytes.clear();
+        append_words(sketch, &mut self.bytes);
+        self.sketch.append_value(&self.bytes);
         self.identity.push(page.address.identity as i64);
         self.exact.push(page.address.exact as i64);
         let bits = [(page.silent, SILENT), (page.pointing, POINTING), (page.own, OWN)];
@@ -76,7 +81,7 @@ impl Facts {
         self.rank.push(page.rank);
     }
 
-    fn table(self) -> PyResult<ArrowTable> {
+    fn table(mut self) -> PyResult<ArrowTable> {
         let links: ArrayRef = Arc::new(BinaryArray::from_iter(self.links));
         ArrowTable::new(vec![
             ("reason", Arc::new(StringArray::from(self.reason)) as ArrayRef),
@@ -84,7 +89,7 @@ impl Facts {
             ("node", longs(self.node)),
             ("name", longs(self.name)),
             ("rank", binary(&self.rank)),
-            ("sketch", binary(&self.sketch)),
+            ("sketch", Arc::new(self.sketch.finish())),
             ("identity", longs(self.identity)),
             ("exact", longs(self.exact)),
             ("flags", integers(self.flags)),

@@ -72,6 +72,12 @@ pub fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|&word| u64::from_le_bytes(word)).collect()
 }
 
+/// Appends the bytes of words.
+pub fn append_words(words: &[u64], out: &mut Vec<u8>) {
+    out.reserve(8 * words.len());
+    words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
 /// A column of bytes.
 pub fn binary(rows: &[impl AsRef<[u8]>]) -> ArrayRef {
     std::sync::Arc::new(BinaryArray::from_iter_values(rows))

@@ -41,18 +41,39 @@ pub fn fresh_edges(py: Python<'_>, data: &Bound<'_, PyAny>, plan: &str) -> PyRes
         let of = |wanted: bool| blobs.iter().zip(&fresh).filter(move |(_, fresh)| (**fresh != 0) == wanted);
         let mut part = Part::default();
         of(true).try_for_each(|(blob, _)| part.decode(&mut &**blob))?;
-        let keys: HashSet<u64> = part.entries.iter().map(|(key, ..)| *key).collect();
+        let keys = Wanted::new(part.entries.iter().map(|(key, ..)| *key).collect());
         let nodes: HashSet<u64> = part.nodes.iter().copied().collect();
         for (blob, _) in of(false) {
             let mut old = Part::default();
             old.decode(&mut &**blob)?;
-            old.entries.retain(|(key, ..)| keys.contains(key));
+            old.retain(|key| keys.has(key));
             old.nodes.retain(|node| nodes.contains(node));
             part.append(old);
         }
         Some(edges(part, &*method))
     });
     found.ok_or_else(|| refused("the keys of the collection are damaged: begin a new collection"))?.table()
+}
+
+/// A set of keys. Most keys of a collection are not in it, and a table of bits denies nearly all of these.
+struct Wanted {
+    bits: Vec<u64>,
+    keys: HashSet<u64>,
+}
+
+impl Wanted {
+    fn new(keys: HashSet<u64>) -> Wanted {
+        let mut bits = vec![0; (keys.len() / 4 + 1).next_power_of_two()];
+        let mask = bits.len() - 1;
+        // Keys are hashes, so their low bits are random.
+        keys.iter().for_each(|&key| bits[(key >> 6) as usize & mask] |= 1 << (key & 63));
+        Wanted { bits, keys }
+    }
+
+    fn has(&self, key: u64) -> bool {
+        let word = self.bits[(key >> 6) as usize & (self.bits.len() - 1)];
+        word >> (key & 63) & 1 == 1 && self.keys.contains(&key)
+    }
 }
 
 /// Edges in columns.

@@ -2,12 +2,14 @@
 //! sketch is written as its difference from one before.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use arrow_array::builder::BinaryBuilder;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::columns::{Table, binary, words};
+use super::columns::{Table, append_words, words};
 use super::part::{number, read};
 use crate::arrow::ArrowTable;
 use crate::error::refused;
@@ -50,9 +52,13 @@ pub fn unpack_sketches(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Arro
         blobs.into_iter().try_for_each(|mut blob| unpack(&mut blob, &mut all)).map(|()| all)
     });
     let found = found.ok_or_else(|| refused("sketches were damaged on their way: run it again"))?;
-    let bytes: Vec<Vec<u8>> =
-        found.iter().map(|sketch| sketch.iter().flat_map(|word| word.to_le_bytes()).collect()).collect();
-    ArrowTable::new(vec![("sketch", binary(&bytes) as ArrayRef)])
+    let (mut column, mut bytes) = (BinaryBuilder::new(), Vec::new());
+    for sketch in &found {
+        bytes.clear();
+        append_words(sketch, &mut bytes);
+        column.append_value(&bytes);
+    }
+    ArrowTable::new(vec![("sketch", Arc::new(column.finish()) as ArrayRef)])
 }
 
 /// Sketches in sequence: how far back the similar one is (0 for none), then the words or the difference.
@@ -82,7 +88,7 @@ impl Packer {
             _ => {
                 number(0, &mut self.out);
                 number(sketch.len() as u64, &mut self.out);
-                self.out.extend(sketch.iter().flat_map(|word| word.to_le_bytes()));
+                append_words(sketch, &mut self.out);
                 if is_set {
                     self.whole.push((self.count, sketch.to_vec()));
                 }
@@ -120,7 +126,7 @@ fn difference(base: &[u64], sketch: &[u64], out: &mut Vec<u8>) {
     }
     own.extend_from_slice(&sketch[j..]);
     number(own.len() as u64, out);
-    out.extend(own.iter().flat_map(|word| word.to_le_bytes()));
+    append_words(&own, out);
 }
 
 /// Appends the sketches of a packed bin to `all`; `None` if it is damaged.

@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use onecopy_core::{Method, Rarity as Counts, Scratch};
 use pyo3::prelude::*;
 
-use super::columns::{Table, binary, integers};
+use super::columns::{Table, append_words, binary, integers, words};
 use super::plan::Plan;
 use crate::arrow::ArrowTable;
 use crate::stages::Rarity;
@@ -65,7 +65,7 @@ impl Part {
             out.extend(node.to_le_bytes());
             number(size.into(), &mut out);
         }
-        out.extend(self.outlines.iter().flat_map(|word| word.to_le_bytes()));
+        append_words(&self.outlines, &mut out);
         number(self.entries.len() as u64, &mut out);
         let mut before = 0;
         for (key, holder, rest) in self.entries {
@@ -112,6 +112,22 @@ impl Part {
         self.entries.extend(other.entries.iter().map(|&(key, holder, rest)| (key, first + holder, rest)));
         self.nodes.extend(other.nodes);
         self.names.extend(other.names);
+    }
+
+    /// Keeps only entries of wanted keys, and their holders.
+    pub fn retain(&mut self, wanted: impl Fn(u64) -> bool) {
+        self.entries.retain(|(key, ..)| wanted(*key));
+        let mut kept = Part { width: self.width, ..Part::default() };
+        let mut places = vec![None; self.holders.len()];
+        for (key, holder, rest) in std::mem::take(&mut self.entries) {
+            let place = *places[holder as usize].get_or_insert_with(|| {
+                kept.holders.push(self.holders[holder as usize]);
+                kept.outlines.extend_from_slice(self.outline(holder));
+                kept.holders.len() as u32 - 1
+            });
+            kept.entries.push((key, place, rest));
+        }
+        (self.holders, self.outlines, self.entries) = (kept.holders, kept.outlines, kept.entries);
     }
 
     /// The outline of a holder.
@@ -177,9 +193,9 @@ fn part_of(hash: u64, parts: usize) -> usize {
 /// Adds the sketches of `data` to counts.
 #[pyfunction]
 pub fn count_sketches(py: Python<'_>, rarity: &mut Rarity, data: &Bound<'_, PyAny>) -> PyResult<()> {
-    let sketches = Table::of(data)?.sketches()?;
-    let counts = &mut rarity.counts;
-    py.detach(|| sketches.iter().for_each(|sketch| counts.count(sketch)));
+    let table = Table::of(data)?;
+    let (sketches, counts) = (table.bytes("sketch")?, &mut rarity.counts);
+    py.detach(|| sketches.into_iter().for_each(|sketch| counts.count(&words(sketch))));
     Ok(())
 }
 
@@ -211,7 +227,7 @@ pub fn key_parts(
     let packed = py.detach(|| {
         let mut finder = KeyFinder::new(&*method, &rarity.counts, Packing::new(packing, &*method));
         for (row, sketch) in sketches.iter().enumerate() {
-            finder.page(&super::columns::words(sketch), nodes[row] as u64, names[row] as u64);
+            finder.page(&words(sketch), nodes[row] as u64, names[row] as u64);
         }
         finder.packed()
     });
