@@ -21,10 +21,12 @@ const fn chain(name: &'static str, packages: &'static [&'static str]) -> Peer {
     Peer { key: "chain", name, kind: Kind::Python { script: "warc_chain.py", packages } }
 }
 
-/// A tool, its command without the file, and what it printed and cost.
+/// The command of a tool over a file, with the folder for its results.
+type MakeCommand = dyn Fn(&Path, &Path) -> Command;
+
 struct Tool {
     name: &'static str,
-    command: Box<dyn Fn(&Path, &Path) -> Command>,
+    command: Box<MakeCommand>,
 }
 
 /// Measures every tool on every file, in turns.
