@@ -1,5 +1,9 @@
 """Spark gives the answer of one machine, page by page, on a cluster of two workers."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip("pyspark")
@@ -50,6 +54,26 @@ def test_sets_too_large_for_a_task_are_divided(spark, monkeypatch):
     found = onecopy.spark.dedup(frame(spark, pages), tuning=tuning, **options)
     check(found, one_machine(pages, **options))
     assert met["blocks"] > 2 and met["rounds"] > 1, met
+
+
+def test_a_saved_plan_places_sets_and_changes_no_answer(spark, tmp_path, monkeypatch):
+    pages, placed = corpus(10, 150), []
+    planned = _dedup.planned
+
+    def keep_bins(*given):
+        placed.append(planned(*given))
+        return placed[0]
+
+    monkeypatch.setattr(_dedup, "planned", keep_bins)
+    given, plan = tmp_path / "pages.jsonl", tmp_path / "plan.json"
+    given.write_text("".join(json.dumps(page) + "\n" for page in pages if page["text"]), encoding="utf-8")
+    call = [sys.executable, "-m", "onecopy", "partitions", "plan", str(given), "--machines", "5", "--save", str(plan)]
+    subprocess.run(call, check=True, capture_output=True)
+    check(onecopy.spark.dedup(frame(spark, pages), plan=plan), one_machine(pages))
+    assert 2 < placed[0].select("bin").distinct().count() <= 5
+    given.write_text("{}")
+    with pytest.raises(onecopy.OnecopyError, match="not a plan of a partitioning"):
+        onecopy.spark.dedup(frame(spark, pages), plan=given)
 
 
 def test_a_killed_worker_changes_nothing(cluster, spark, monkeypatch):

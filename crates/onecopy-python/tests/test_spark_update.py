@@ -8,7 +8,7 @@ pytest.importorskip("pyspark")
 
 import onecopy
 import onecopy.spark
-from onecopy.spark import _collection
+from onecopy.spark import _collection, _sketches
 from onecopy.spark._versions import Store
 from spark_pages import corpus, frame, one_machine
 
@@ -60,6 +60,35 @@ def test_updates_give_the_answer_of_a_whole_run(spark, tmp_path, monkeypatch):
     assert made.version == 3 and answer(made.pages) == one_machine(list(current.values()))
 
 
+def test_several_segments_and_other_file_systems_give_the_same(spark, tmp_path, monkeypatch):
+    folder, pages = str(tmp_path / "collection"), corpus(9, 150)
+    current, found = {}, {"sketches": 0}
+    find, opens = _sketches.find, _sketches.can_open
+
+    def count_sketches(*given):
+        rows = find(*given)
+        found["sketches"] += rows.count()
+        return rows
+
+    monkeypatch.setattr(_sketches, "find", count_sketches)
+    # Pages come back with another text, die and come back, and their links change. The last update reads all sketches.
+    steps = [(pages[:90], []), (pages[90:120], ["p3", "p4"]), (pages[120:] + pages[3:4], ["p95", "p20"])]
+    texts = [{**page, "text": pages[number + 60]["text"], "redirect": None} for number, page in enumerate(pages[:25])]
+    steps += [(texts, ["p130"]), (pages[:12], [])]
+    for number, (new, dead) in enumerate(steps):
+        monkeypatch.setattr(_sketches, "can_open", opens if number < 4 else lambda paths: False)
+        made = onecopy.spark.update(folder, frame(spark, new), dead=dead)
+        current.update({page["id"]: page for page in new})
+        current = {name: page for name, page in current.items() if name not in dead}
+        assert made.version == number + 1 and answer(made.pages) == one_machine(list(current.values())), number
+    assert found["sketches"] > 100
+    again = onecopy.spark.current(spark, folder)
+    assert again.version == 5 and answer(again.pages) == answer(made.pages)
+    assert again.feed.count() == made.feed.count()
+    with pytest.raises(onecopy.OnecopyError, match="there is no collection"):
+        onecopy.spark.current(spark, str(tmp_path / "none"))
+
+
 def test_the_second_of_two_updates_fails(spark, tmp_path, monkeypatch):
     folder, pages = str(tmp_path / "collection"), corpus(7, 40)
     publish, met = Store.publish, []
@@ -79,6 +108,10 @@ def test_the_second_of_two_updates_fails(spark, tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "collection" / "tables").iterdir()] == [state["tables"].split("/")[1]]
     with pytest.raises(onecopy.OnecopyError, match="begun with other options"):
         onecopy.spark.update(folder, frame(spark, pages[20:]), threshold=0.5)
+    state["layout"] -= 1
+    (tmp_path / "collection" / "versions" / "00000001.json").write_text(json.dumps(state))
+    with pytest.raises(onecopy.OnecopyError, match="in another layout: begin a new collection"):
+        onecopy.spark.update(folder, frame(spark, pages[20:]))
     state["answer_version"] += 1
     (tmp_path / "collection" / "versions" / "00000001.json").write_text(json.dumps(state))
     with pytest.raises(onecopy.OnecopyError, match="begin a new collection"):

@@ -8,7 +8,7 @@ All machines need Python with this version of onecopy, pyspark, pyarrow and pand
 """
 
 from ._candidates import Tuning
-from ._collection import update
+from ._collection import Updated, current, update
 from ._dedup import Deduplicated, dedup
 
-__all__ = ["Deduplicated", "Tuning", "dedup", "update"]
+__all__ = ["Deduplicated", "Tuning", "Updated", "current", "dedup", "update"]

@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--dead", help="a file whose first column names dead pages, for --collection")
     made.add_argument("--format", help="parquet, json, csv, orc, text ...; by default by the name, else parquet")
     made.add_argument("--out-format", help="the format of the results; by default that of the input")
+    made.add_argument("--plan", help="a plan of onecopy partitions, for --out")
     made.add_argument("--path", action="store_true", help="print the path of this file, for spark-submit")
     about = made.add_argument_group("options of onecopy dedup")
     for name, default, values, takes_value, takes_several in _onecopy.options("dedup"):
@@ -69,6 +70,8 @@ def run(call: argparse.Namespace) -> dict[str, Any]:
     spark = SparkSession.builder.appName("onecopy").getOrCreate()
     df = read(spark, call.input, call.format)
     if call.collection is not None:
+        if options.pop("plan", None) is not None:
+            raise onecopy.OnecopyError("--plan has no meaning with --collection: leave it out")
         dead = None if call.dead is None else read(spark, [call.dead], None)
         made = update(call.collection, df, dead=dead, **options)
         return {"version": made.version, "pages": made.pages.count(), "changed": made.feed.count()}

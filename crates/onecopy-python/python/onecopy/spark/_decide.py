@@ -6,11 +6,15 @@ from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
 
+from .. import _onecopy
 from . import _stages
 from ._candidates import Tuning
 from ._store import stored
 
 PARTS = ["page", "fingerprint", "rank", "sketch", "identity", "flags"]
+
+# Each round looks at all sketches. Instead of more rounds, sketches move to their bins by way of their nodes.
+MOST_ROUNDS = 4
 
 
 class Deciding(NamedTuple):
@@ -35,11 +39,29 @@ def compared(facts: Any, followed: Optional[Any]) -> Any:
     return facts.join(stands, "page", "left_anti").join(tested, "page", "left")
 
 
+def planned(bins: Any, pages: Any, path: Any) -> Any:
+    """The bins of a saved plan: sets whose first contents have about one length are settled by one machine.
+
+    A machine has as many bins as tasks need. Sets without a bin are too large for a task, and stay so.
+    """
+    partitions, machines = _onecopy.read_partitions(path)
+    share = 1 + (bins.agg(F.max("bin")).first()[0] or 0) // machines
+    first = bins.where("node = component and bin is not null").select("node", "component")
+    named = pages.select("node", "sketch").join(F.broadcast(first), "node").dropDuplicates(["component"])
+    run = _stages.machines(partitions)
+    of_sets = named.select("component", "sketch").mapInArrow(run, "component long, machine int")
+    number = F.col("machine") * share + F.pmod(F.xxhash64("component"), F.lit(share)).cast("int")
+    found = bins.join(of_sets.select("component", number.alias("planned")), "component", "left")
+    return stored(found.select("node", "component", F.when(F.col("bin").isNotNull(), F.coalesce("planned", "bin")).alias("bin")))
+
+
 def settled(pages: Any, bins: Any, nodes: int, context: Deciding) -> Any:
     """Decides about the pages of all bins. Pages in none are kept, and in no group."""
     columns = [*PARTS, *(["named"] if "named" in pages.columns else [])]
     rounds = 1 + nodes // context.tuning.bins_at_once
     placed, near = bins.where("bin is not null"), None
+    if rounds > MOST_ROUNDS:
+        near, rounds = pages.join(placed, "node").select(*columns, "component", "bin"), 0
     for number in range(rounds):
         # Sent to all executors, so that sketches move only to their bins.
         own = placed.where(F.pmod(F.xxhash64("node"), F.lit(rounds)) == number) if rounds > 1 else placed

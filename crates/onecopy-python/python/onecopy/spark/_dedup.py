@@ -14,7 +14,7 @@ from .._onecopy import OnecopyError
 from .._options import arguments
 from . import _candidates, _large
 from ._candidates import Tuning
-from ._decide import Deciding, compared, settled, shared
+from ._decide import Deciding, compared, planned, settled, shared
 from ._errors import told_plainly
 from ._links import followed
 from ._pages import Pages, check, pages, settings
@@ -86,19 +86,22 @@ class Deduplicated:
         return f"<onecopy.spark.Deduplicated: {', '.join(counts)}>"
 
 
-def dedup(df: Any, *, tuning: Tuning = Tuning(), **options: Any) -> Deduplicated:
+def dedup(df: Any, *, tuning: Tuning = Tuning(), plan: Any = None, **options: Any) -> Deduplicated:
     """Removes exact and near-duplicate rows of a data frame, and names for each the row that stays.
 
     All options are those of `onecopy.dedup`, except those about files and the resources of one machine. `tuning`
-    changes the speed, never the answer.
+    changes the speed, never the answer. Nor does `plan`, a file that `onecopy partitions plan --save` wrote: it says
+    which sets of similar pages are settled together.
     The frame is read twice, for the pages and for `kept`, so it must give the same rows each time.
     """
     given = complete(options)
-    plan = plan_of(given)
+    if plan is not None:
+        _onecopy.read_partitions(plan)
+    job = plan_of(given)
     with told_plainly(), settings(df.sparkSession):
-        found = pages(df, plan, given, tuning.rarity_bits)
+        found = pages(df, job, given, tuning.rarity_bits)
         try:
-            decided, rejected = decide(found, plan, tuning)
+            decided, rejected = decide(found, job, tuning, plan)
         finally:
             found.stored.unpersist()
     return Deduplicated(df, found.page, decided, rejected)
@@ -120,7 +123,7 @@ def plan_of(given: dict[str, Any]) -> str:
         return _onecopy.make_plan([os.fspath(item) for item in arguments(given, DEFAULTS, folder)])
 
 
-def decide(found: Pages, plan: str, tuning: Tuning) -> tuple[Any, Any]:
+def decide(found: Pages, plan: str, tuning: Tuning, partitions: Any = None) -> tuple[Any, Any]:
     """Decisions and rejected pages, stored by the executors."""
     tally = check(found)
     facts = found.facts.where("reason is null")
@@ -130,6 +133,8 @@ def decide(found: Pages, plan: str, tuning: Tuning) -> tuple[Any, Any]:
     if met["repeated"]:
         _candidates.check_names(found.facts, edges, found.page)
     bins, placed = _candidates.bins(edges.where("node is not null"), met["edges"], tuning)
+    if partitions is not None:
+        bins = planned(bins, facts, partitions)
     leads = followed(facts, found.kind, tuning.edges_in_a_task) if tally.linked else None
     near = compared(facts, leads)
     context = Deciding(plan, found.kind, tuning)

@@ -9,6 +9,11 @@ from pyspark.sql import functions as F
 PARTS = ["status", "winner", "similarity", "kind", "group", "reason"]
 
 
+def pages_kind(kind: str) -> str:
+    """The columns of statuses, for pages with names of this type."""
+    return f"page {kind}, status string, winner {kind}, similarity double, kind string, group {kind}, reason string"
+
+
 def statuses(pages: Any, decided: Any, rejected: Any) -> Any:
     """The status of every page: `kept`, `removed` or `rejected`, and why."""
     found = pages.join(decided, "page", "left").join(rejected, "page", "left")

@@ -19,6 +19,8 @@ FACTS = (
     "reason string, fingerprint binary, node long, name long, rank binary, sketch binary, "
     "identity long, exact long, flags int, links binary"
 )
+# Those of them that are small.
+NARROW = FACTS.replace("sketch binary, ", "")
 # Rows of large pages must fit into memory together.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",

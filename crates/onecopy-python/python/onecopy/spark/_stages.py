@@ -132,6 +132,21 @@ def set_bins(task_words: int, least: int) -> Callable[..., Any]:
     return checked(run)
 
 
+def machines(partitions: str) -> Callable[..., Any]:
+    """The first content of each set to the machine that a saved plan has for it. Keeps `component`."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy import _onecopy
+
+        for batch in batches:
+            found = pyarrow.table(_onecopy.planned_machines(pyarrow.Table.from_batches([batch]), partitions))
+            rows = {"component": batch.column(0), "machine": found["machine"]}
+            yield from pyarrow.table(rows).to_batches()
+
+    return checked(run)
+
+
 def link_edges() -> Callable[..., Any]:
     """Pages with links to edges between addresses."""
 
@@ -292,5 +307,35 @@ def edges_to(plan: str, fresh: Any) -> Callable[..., Any]:
             for part in pyarrow.compute.unique(old["part"]):
                 both = [keys.filter(pyarrow.compute.equal(keys["part"], part)) for keys in (new, old)]
                 yield from pyarrow.table(_onecopy.fresh_edges(pyarrow.concat_tables(both), plan)).to_batches()
+
+    return checked(run)
+
+
+def find_sketches(sets: Any) -> Callable[..., Any]:
+    """Files (`segment`, `path`) to the sketches of `sets` in them. Reads only row groups that can have one."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import numpy
+        import pyarrow
+        import pyarrow.parquet
+        from pyarrow import fs
+
+        wanted = numpy.frombuffer(sets.value, dtype=numpy.int64)
+
+        def rows(segment: int, path: str) -> Iterator[Any]:
+            files, name = fs.FileSystem.from_uri(path)
+            with pyarrow.parquet.ParquetFile(files.open_input_file(name)) as file:
+                for number in range(file.metadata.num_row_groups):
+                    range_ = file.metadata.row_group(number).column(0).statistics
+                    first, last = numpy.searchsorted(wanted, [range_.min, range_.max])
+                    if first < len(wanted) and wanted[first] <= range_.max:
+                        table = file.read_row_group(number)
+                        table = table.filter(pyarrow.array(numpy.isin(table["set"].to_numpy(), wanted[first : last + 1])))
+                        of = pyarrow.array([segment] * len(table), pyarrow.int32())
+                        yield from table.drop_columns(["set"]).add_column(0, "segment", of).to_batches()
+
+        for batch in batches:
+            for segment, path in zip(*(column.to_pylist() for column in batch.columns)):
+                yield from rows(segment, path)
 
     return checked(run)

@@ -1,14 +1,15 @@
 """Versions of a collection in a folder: each is one small file, made in one step, that names the tables it consists of.
 
     versions/00000003.json   what version 3 consists of; the highest number is the current version
-    tables/3-…/facts         pages that came with version 3: what is compared, ranks, addresses and links
-    tables/3-…/keys          their keys
-    tables/3-…/sets          all contents that may be similar to others, and their sets
-    tables/3-…/settled       decisions about all compared pages
-    tables/3-…/leads         where redirects and canonical links lead
-    tables/3-…/decided       the answer: decisions with redirects
-    tables/3-…/rejected      pages that could not be judged
-    tables/3-…/feed          pages whose status changed with version 3
+    tables/3-…/facts         pages that came with version 3: texts, ranks, addresses and links as numbers
+    tables/3-…/dead          names of pages that died with it
+    tables/3-…/keys          keys of the pages that came
+    tables/3-…/sets          contents that may be similar to others, and their sets, where version 3 changed them
+    tables/3-…/sketches      sketches of pages that came, and of all pages in sets that it changed
+    tables/3-…/settled       decisions about compared pages that it changed; decided: the names of these pages
+    tables/3-…/pages         status of pages that it may have changed
+    tables/3-…/feed          status of pages that it changed
+    tables/3-…/leads         where redirects and canonical links lead, of all pages
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from typing import Any, Optional
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
+
+
+# The layout of tables that this onecopy reads and writes.
+LAYOUT = 2
 
 
 class Store:
@@ -46,6 +51,8 @@ class Store:
                 f"{self.folder}: its answers are of version {state['answer_version']} (onecopy {state['onecopy']}), "
                 f"and this onecopy gives version {_onecopy.ANSWER_VERSION}: begin a new collection"
             )
+        if state.get("layout") != LAYOUT:
+            raise OnecopyError(f"{self.folder}: onecopy {state['onecopy']} wrote it in another layout: begin a new collection")
         return state
 
     def new_tables(self, version: int) -> str:
@@ -54,7 +61,8 @@ class Store:
 
     def publish(self, state: dict[str, Any]) -> None:
         """Makes a version the current one, in one step, unless another update was faster."""
-        state = {**state, "answer_version": _onecopy.ANSWER_VERSION, "onecopy": _onecopy.__version__}
+        versions = {"answer_version": _onecopy.ANSWER_VERSION, "layout": LAYOUT, "onecopy": _onecopy.__version__}
+        state = {**state, **versions}
         goal = self.path("versions", f"{state['version']:08}.json")
         draft = self.path("versions", f".{uuid.uuid4().hex}")
         self._write(draft, json.dumps(state, indent=1))
@@ -78,6 +86,14 @@ class Store:
 
     def delete(self, path: str) -> None:
         self._files.delete(self._hadoop.Path(path), True)
+
+    def files(self, *parts: str) -> list[str]:
+        """The full paths of the Parquet files in a folder."""
+        path = self._hadoop.Path(self.path(*parts))
+        found = (file.getPath() for file in self._files.listStatus(path))
+        names = (file.toUri().toString() for file in found if file.getName().endswith(".parquet"))
+        # Hadoop leaves out the empty name of this machine, and others want it.
+        return sorted(name.replace("file:/", "file:///", 1) if ":///" not in name[:8] else name for name in names)
 
     def _take_name(self, draft: str, goal: str) -> bool:
         """Gives a file its name, unless the name is taken."""
