@@ -69,7 +69,9 @@ def test_a_saved_plan_places_sets_and_changes_no_answer(spark, tmp_path, monkeyp
     given.write_text("".join(json.dumps(page) + "\n" for page in pages if page["text"]), encoding="utf-8")
     call = [sys.executable, "-m", "onecopy", "partitions", "plan", str(given), "--machines", "5", "--save", str(plan)]
     subprocess.run(call, check=True, capture_output=True)
-    check(onecopy.spark.dedup(frame(spark, pages), plan=plan), one_machine(pages))
+    # Few bins at once would take many rounds, so sketches move by way of their nodes.
+    tuning = Tuning(bins_at_once=10)
+    check(onecopy.spark.dedup(frame(spark, pages), plan=plan, tuning=tuning), one_machine(pages))
     assert 2 < placed[0].select("bin").distinct().count() <= 5
     given.write_text("{}")
     with pytest.raises(onecopy.OnecopyError, match="not a plan of a partitioning"):
