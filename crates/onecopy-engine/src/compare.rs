@@ -107,7 +107,7 @@ pub struct Verdict {
     pub threshold: f64,
     /// Whether they are duplicates.
     pub alike: bool,
-    /// What the similarity rests on, in words, if the method says.
+    /// The evidence for the similarity, in words, if the method has any.
     pub evidence: Option<String>,
     /// A one-line description.
     pub about: &'static str,

@@ -50,7 +50,7 @@ pub struct Explanation {
     pub shared: usize,
     /// Tokens per shingle.
     pub shingle: usize,
-    /// What the similarity rests on, in words, if the method says.
+    /// The evidence for the similarity, in words, if the method has any.
     pub evidence: Option<String>,
     /// The winner of their common group, if they have one.
     pub group_winner: Option<String>,

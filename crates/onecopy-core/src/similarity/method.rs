@@ -129,7 +129,8 @@ pub trait Method: Debug + Send + Sync {
         None
     }
 
-    /// What the similarity of two pages rests on besides the shares of both, as a sentence. `None` if nothing else counts.
+    /// The evidence for the similarity of two pages besides the shares of both, in a sentence. `None` if nothing else
+    /// counts.
     fn evidence(&self, _a: &[u64], _b: &[u64]) -> Option<String> {
         None
     }

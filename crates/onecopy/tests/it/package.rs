@@ -39,7 +39,7 @@ fn install(python: &Python, site: &Path) -> Result<(), String> {
     build.args(["-m", "maturin", "build", "--locked", "--profile", "dev"]);
     // The features of this build, so that the wheel takes the engine from it.
     build.args(["--features", "shared-build", "--out"]).arg(wheels.path());
-    // What cargo tells this test about its own package would make build scripts run again.
+    // Cargo tells this test about its own package. Build scripts would see that and run again.
     let is_told = |name: &str| ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| name.starts_with(start));
     for (name, _) in env::vars_os().filter(|(name, _)| is_told(&name.to_string_lossy())) {
         build.env_remove(name);

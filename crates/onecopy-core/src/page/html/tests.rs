@@ -254,7 +254,7 @@ fn hidden_text_is_no_text_unless_it_is_most_of_the_page() {
             assert!(found.contains("mill was sold"), "{attribute}: {found}");
         }
     }
-    // Readers see what only programs that read aloud leave out.
+    // Readers see this text; only screen readers skip it.
     for attribute in ["class=x", "class='hidden md:block'", "aria-hidden=true"] {
         assert!(text(&with_box(attribute, 6), Content::All).contains("mill was sold"), "{attribute}");
     }

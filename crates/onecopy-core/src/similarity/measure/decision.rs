@@ -94,7 +94,7 @@ pub(crate) struct CoveredWords {
     pub all: usize,
 }
 
-/// What the titles of two pages say about their subjects.
+/// How the titles of two pages relate their subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subjects {
     /// They are the same. Words are not known of long pages.

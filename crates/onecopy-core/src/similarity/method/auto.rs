@@ -6,7 +6,7 @@
 //! page, and its sketch ends with [`TOLD`]. Two separated pages may be alike although their main contents resemble each
 //! other less than the threshold. They therefore have more keys.
 
-mod common;
+mod census;
 
 use super::parameters::Parameters;
 use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
@@ -20,7 +20,7 @@ use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
-use common::{Common, Titles, common, covered, told};
+use census::{Common, Titles, common, covered, told};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 

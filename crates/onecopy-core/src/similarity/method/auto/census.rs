@@ -1,4 +1,4 @@
-//! What two separated pages share: shingles, words of their titles, and words of main content.
+//! Counts the words that two separated pages share: shingles, words of their titles, and words of main content.
 
 use crate::similarity::measure::{CoveredWords, PageSize, SharedShingles};
 use crate::similarity::sketch::tag::{PLACES, SUBJECT, TAG, identity, is_elsewhere, is_main, place};
@@ -45,7 +45,7 @@ pub(super) struct Common {
     pub titles: Titles,
 }
 
-/// What two titles say. The subject of a page are the words of its title that its main content has too, so most names
+/// The relation of two titles. The subject of a page are the words of its title that its main content has too, so most names
 /// of sites do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Titles {
@@ -108,7 +108,7 @@ pub(super) fn covered(a: &[u64], b: &[u64], length: usize) -> Option<[CoveredWor
     Some([0, 1].map(covered))
 }
 
-/// What two pages share, in words. `evidence` shared shingles prove nothing.
+/// Tells how much two pages share. `evidence` shared shingles prove nothing.
 pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> String {
     let Common { shared: SharedShingles { both, first, second, .. }, sizes, titles } = common(a, b);
     let found = [(both + first, sizes[0].main), (both + second, sizes[1].main)];
