@@ -91,6 +91,13 @@ impl Budget {
         Budget { segments: 0, outlines: self.limit / 4, entries, ..self }
     }
 
+    /// How many words of each outline may be in memory a second time, while contents are compared. Sorting is finished by
+    /// then.
+    pub(crate) fn crowd_words(&self, contents: usize) -> usize {
+        // Two words say in how many bits outlines may differ.
+        (self.sort / 2 / 8 / contents.max(1) as u64).saturating_sub(2) as usize
+    }
+
     /// Refuses a run if the memory limit is too small for a few bytes per page.
     pub(crate) fn check_pages(&self, pages: usize) -> Result<()> {
         let needed = 4 * pages as u64 * BYTES_A_PAGE;

@@ -10,10 +10,11 @@ use super::parameters::Parameters;
 use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
+use crate::similarity::elsewhere::Elsewhere;
 use crate::similarity::measure::{
     EVIDENCE, MAIN_PART, PageSize, SharedShingles, containment, least_agreement, page_similarity, resemblance,
 };
-use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
+use crate::similarity::outline::{Slacks, compared, draw, most_shared, outside, slack};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
@@ -29,6 +30,9 @@ const MIXED: u32 = 1 << 31;
 const OUTLINE_TOLD: u64 = 1 << 63;
 /// Rounding up to billionths raises a similarity by less than this.
 const ROUNDING: f64 = 2e-9;
+
+/// Room for sketches grows by at most this many words, unless one needs more.
+const LARGE_WORDS: usize = 1 << 19;
 
 /// Sets of shingles, with main content separated from the rest.
 #[derive(Debug)]
@@ -73,8 +77,14 @@ impl Method for Auto {
         let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
         split(parts.text, parts.main, rules, &mut scratch.split);
         let ((main, rest), start) = (scratch.split.halves(), out.len());
+        // Growth by doubling could take twice the memory.
+        let (words, room) = (main.len() + rest.len() + 1, out.capacity() - out.len());
+        if words > room {
+            out.reserve_exact(words.max(out.len().min(LARGE_WORDS)));
+        }
         out.extend(main.iter().map(|shingle| shingle & !REST));
         out.extend(rest.iter().map(|shingle| shingle | REST));
+        scratch.split.free_if_large();
         out[start..].sort_unstable();
         if out.len() > start && scratch.split.is_told() {
             out.push(TOLD);
@@ -133,18 +143,38 @@ impl Method for Auto {
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {
         let Some((a, b, differing)) = compared(a, b) else { return false };
-        let Bound { sizes: [a, b], least } = self.outline_bound(a, b);
+        let least = match (a | b) & OUTLINE_TOLD {
+            0 => self.threshold,
+            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
+        };
+        let [a, b] = [a, b].map(main_size);
         resemblance(most_shared(a, b, differing), a, b) < least
     }
 
-    fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
-        let bound = |a: u64, b: u64| self.outline_bound(a, b);
-        sift((outline, all), contents, bound, |other| self.deny(outline, other), out);
+    fn slack(&self, outline: &[u64]) -> Option<u32> {
+        slack(outline, |about| outside(main_size(about), self.least_main(about & OUTLINE_TOLD != 0)))
     }
 
-    fn slack(&self, outline: &[u64]) -> u32 {
-        let about = about(outline);
-        slack((about & !OUTLINE_TOLD) as usize, self.least_main(about & OUTLINE_TOLD != 0))
+    fn note_rest(&self, sketch: &[u64], elsewhere: &Elsewhere) {
+        sketch.iter().filter(|word| *word & REST != 0).for_each(|word| elsewhere.add(*word));
+    }
+
+    /// For two separated pages, the second bound is that of their agreement. Suppose that `p` and `q` shingles of the
+    /// main contents, with `a` and `b` shingles, are elsewhere on some page. If c are in both, then x <= c + p and
+    /// y <= c + q. An agreement s needs a/x + b/y <= k, with k = 1 + 1/s. By the inequality of Cauchy and Schwarz,
+    /// (a + b)² <= k (a (c + p) + b (c + q)). So the main contents differ in a + b - 2c <= (a + b) (1 - s) / (1 + s) +
+    /// 2 (ap + bq) / (a + b) shingles. No main content is more than 1 / (1 + least_main) of both together.
+    fn slacks(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Slacks> {
+        let weak = self.slack(outline)?;
+        if !is_told(sketch) {
+            return Some([weak; 2]);
+        }
+        let is_elsewhere = |word: &&u64| *word & REST == 0 && elsewhere.may_have(**word);
+        let found = sketch.iter().filter(is_elsewhere).count() as f64;
+        let agreement = (least_agreement(self.threshold - ROUNDING) - ROUNDING).max(f64::MIN_POSITIVE);
+        let more = 2.0 * found / (1.0 + self.least_main(true));
+        let strong = slack(outline, |about| outside(main_size(about), agreement) + more)?;
+        Some([weak, strong])
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
@@ -191,16 +221,6 @@ impl Method for Auto {
 }
 
 impl Auto {
-    /// The meaning of the last words of two outlines.
-    #[inline(always)]
-    fn outline_bound(&self, a: u64, b: u64) -> Bound {
-        let least = match (a | b) & OUTLINE_TOLD {
-            0 => self.threshold,
-            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
-        };
-        Bound { sizes: [a, b].map(|about| (about & !OUTLINE_TOLD) as usize), least }
-    }
-
     /// How much the main contents of alike pages resemble each other at least. `told` says whether both pages are
     /// separated.
     fn least_main(&self, told: bool) -> f64 {
@@ -208,6 +228,11 @@ impl Auto {
         let least = if told { (least_agreement(threshold) - ROUNDING) * MAIN_PART } else { threshold };
         least.max(f64::MIN_POSITIVE)
     }
+}
+
+/// The size of a main content, from the last word of its outline.
+fn main_size(about: u64) -> usize {
+    (about & !OUTLINE_TOLD) as usize
 }
 
 fn is_told(sketch: &[u64]) -> bool {
