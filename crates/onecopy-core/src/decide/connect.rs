@@ -56,7 +56,7 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error>>(
     for &content in members {
         groups.join(content, settled.winner[content as usize]);
     }
-    let crowd = members.first().map(|&first| CrowdedContents::new(comparer, first)).transpose()?.flatten();
+    let crowd = members.first().and_then(|&first| CrowdedContents::new(comparer, first));
     let mut connector = Connector {
         comparer,
         settled,

@@ -286,13 +286,16 @@ impl<C: Comparer> BlockSettler<'_, C> {
         self.index.crowd_beside(few, from, self.comparer, &mut near)?;
         let (mut lists, mut winners) = (near.iter_mut(), Vec::with_capacity(few.len()));
         for &content in few {
+            if content < self.comparer.base() {
+                winners.push(None);
+                continue;
+            }
             let list = if self.index.is_crowded(content) { lists.next() } else { None };
             match list {
                 Some(list) => std::mem::swap(&mut buffers.candidates.list, list),
                 None => self.index.kept_beside(content, from, self.comparer, &mut buffers.candidates),
             }
-            let is_new = content >= self.comparer.base();
-            winners.push(if is_new { first_alike(self.comparer, content, buffers)? } else { None });
+            winners.push(first_alike(self.comparer, content, buffers)?);
         }
         buffers.near = near;
         Ok(winners)

@@ -11,16 +11,13 @@ pub(in crate::decide) struct CrowdedContents {
 }
 
 impl CrowdedContents {
-    /// An empty crowd. `None` if the comparer has no outlines that bound how alike contents are.
-    pub(in crate::decide) fn new<C: Comparer>(
-        comparer: &C,
-        any: u32,
-    ) -> Result<Option<CrowdedContents>, C::Error> {
-        let Some(outline) = comparer.outline(any) else { return Ok(None) };
+    /// An empty crowd. `None` if the comparer has no outlines that bound how alike contents are, or no room for them.
+    /// `any` is one of the contents.
+    pub(in crate::decide) fn new<C: Comparer>(comparer: &C, any: u32) -> Option<CrowdedContents> {
+        let outline = comparer.outline(any)?;
         let words = comparer.crowd_words().min(outline.len().saturating_sub(1));
-        let mut buffer = Vec::new();
-        let is_bounded = words > 0 && probe(comparer, any, &mut buffer)?.is_some();
-        Ok(is_bounded.then(|| CrowdedContents { crowd: Crowd::new(words), buffer }))
+        let is_bounded = words > 0 && comparer.method().slack(outline).is_some();
+        is_bounded.then(|| CrowdedContents { crowd: Crowd::new(words), buffer: Vec::new() })
     }
 
     /// How many contents there are.

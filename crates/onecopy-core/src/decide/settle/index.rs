@@ -130,7 +130,7 @@ impl ListIndex {
             return Ok(());
         }
         if self.crowd.is_none() {
-            self.crowd = CrowdedContents::new(comparer, contents[0])?;
+            self.crowd = CrowdedContents::new(comparer, contents[0]);
         }
         if let Some(crowd) = &mut self.crowd {
             self.stay[crowd.len()..].iter().try_for_each(|&content| crowd.push(content, comparer))?;
@@ -144,7 +144,7 @@ impl ListIndex {
         self.crowd.as_ref().is_some_and(is_gathered) && self.are_many_beside(content)
     }
 
-    /// As [`ListIndex::kept_beside`], in a list for each of `few` that is crowded.
+    /// As [`ListIndex::kept_beside`], in a list for each of `few` that is crowded and not of the base.
     pub(super) fn crowd_beside<C: Comparer>(
         &self,
         few: &[u32],
@@ -152,7 +152,8 @@ impl ListIndex {
         comparer: &C,
         near: &mut Vec<Vec<u32>>,
     ) -> Result<(), C::Error> {
-        let crowded: Vec<u32> = few.iter().copied().filter(|&content| self.is_crowded(content)).collect();
+        let is_crowded = |content: &u32| *content >= comparer.base() && self.is_crowded(*content);
+        let crowded: Vec<u32> = few.iter().copied().filter(is_crowded).collect();
         match &self.crowd {
             Some(crowd) if !crowded.is_empty() => crowd.near(&crowded, from, comparer, near),
             _ => Ok(()),

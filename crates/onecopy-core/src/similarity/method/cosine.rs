@@ -126,11 +126,12 @@ const SCALE: f64 = 254.0;
 /// Cauchy and Schwarz in each part. The last word is 1 if there are tokens.
 fn draw(sketch: &[u64], sums: &mut Vec<u64>, out: &mut [u64]) {
     let Some((told, lanes)) = out.split_last_mut() else { return };
+    let parts = 8 * lanes.len();
     sums.clear();
-    sums.resize(8 * lanes.len(), 0);
+    sums.resize(parts, 0);
     for &word in sketch {
         let hash = u64::from((word >> FREQUENCY_BITS) as u32);
-        sums[((hash * sums.len() as u64) >> 32) as usize] += square(word);
+        sums[((hash * parts as u64) >> 32) as usize] += square(word);
     }
     let whole = sums.iter().sum::<u64>() as f64;
     let byte = |sum: u64| (SCALE * (sum as f64 / whole).sqrt()).ceil() as u8;
