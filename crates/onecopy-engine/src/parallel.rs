@@ -42,18 +42,7 @@ pub(crate) fn for_each<S>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<()> + Sync,
 ) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    on_each(threads.min(n).max(1), |failed| {
-        let mut state = state();
-        while !failed.load(Ordering::Relaxed) {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            if i >= n {
-                break;
-            }
-            work(&mut state, i)?;
-        }
-        Ok(())
-    })
+    hand_out(threads, n, state, |state, i, _| work(state, i))
 }
 
 /// Like [`for_each`], but afterwards calls `take` with the state of each call, in the order of `0..n`. Threads work at the
@@ -65,7 +54,21 @@ pub(crate) fn in_order<S>(
     work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     take: impl FnMut(&mut S, usize) -> Result<()> + Send,
 ) -> Result<()> {
-    let (next, turns) = (AtomicUsize::new(0), InTurn::new(take));
+    let turns = InTurn::new(take);
+    hand_out(threads, n, state, |state, i, failed| {
+        work(state, i)?;
+        turns.wait(i as u64, failed, |take| take(state, i))
+    })
+}
+
+/// Gives each of `0..n` to one thread. `work` can see whether another thread failed.
+fn hand_out<S>(
+    threads: usize,
+    n: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &AtomicBool) -> Result<()> + Sync,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
     on_each(threads.min(n).max(1), |failed| {
         let mut state = state();
         while !failed.load(Ordering::Relaxed) {
@@ -73,8 +76,7 @@ pub(crate) fn in_order<S>(
             if i >= n {
                 break;
             }
-            work(&mut state, i)?;
-            turns.wait(i as u64, failed, |take| take(&mut state, i))?;
+            work(&mut state, i, failed)?;
         }
         Ok(())
     })
