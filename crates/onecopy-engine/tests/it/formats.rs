@@ -98,15 +98,10 @@ fn collections_of_every_release_open_and_are_as_new_ones() {
     let expected = told(&service);
     for name in names() {
         let folder = unpacked(&name);
-        // Those before 0.4 have other answers.
-        let is_of_today = name == TAGGED;
-        let upgraded = upgrade(&options(folder.path()), &Silent).unwrap();
-        assert_eq!(upgraded.is_none(), is_of_today, "{name}");
-        if let Some(upgraded) = upgraded {
-            let before = upgraded.before;
-            assert!(before.join("tables.redb").exists() && before.ends_with(&name[..8]), "{name}");
-            assert_eq!(upgraded.pages, expected.len() as u64);
-        }
+        let upgraded = upgrade(&options(folder.path()), &Silent).unwrap().unwrap();
+        let before = upgraded.before;
+        assert!(before.join("tables.redb").exists() && before.ends_with(&name[..8]), "{name}");
+        assert_eq!(upgraded.pages, expected.len() as u64);
         let service = Service::open(options(folder.path())).unwrap();
         assert!(service.drain(WAIT));
         assert_eq!(told(&service), expected, "{name}");
@@ -132,6 +127,9 @@ fn tags(service: &Service) -> BTreeMap<String, Option<String>> {
 fn a_collection_with_tags_has_those_of_a_new_one_and_takes_changes() {
     let (_fresh, expected) = fresh_with(Some(FilterRules::default()));
     let folder = unpacked(TAGGED);
+    let refused = Service::open(options(folder.path())).unwrap_err();
+    assert!(matches!(refused, Error::CollectionAnswers { .. }), "{refused:?}");
+    assert!(upgrade(&options(folder.path()), &Silent).unwrap().is_some());
     let service = Service::open(options(folder.path())).unwrap();
     assert_eq!(service.tags(), expected.tags());
     assert_eq!(tags(&service), tags(&expected));
