@@ -8,14 +8,17 @@
 mod address;
 mod blocks;
 mod bucket;
+#[cfg(feature = "stores")]
 mod connect;
 mod object;
 mod reader;
 mod remedy;
 mod runtime;
 mod store;
-#[cfg(test)]
+#[cfg(all(test, feature = "stores"))]
 mod tests;
+#[cfg(not(feature = "stores"))]
+mod unconnected;
 
 pub(crate) use address::{is_remote, is_web};
 
@@ -23,3 +26,6 @@ pub(crate) use bucket::Bucket;
 pub(crate) use object::is_transport;
 
 pub(crate) use store::{RemoteFile, Stores};
+
+#[cfg(not(feature = "stores"))]
+use unconnected as connect;

@@ -48,6 +48,7 @@ fn handle() -> io::Result<Handle> {
         return Ok(runtime.handle().clone());
     }
     // This fails if the embedding program already chose a provider, which works as well.
+    #[cfg(feature = "stores")]
     let _ = rustls::crypto::ring::default_provider().install_default();
     let started =
         Builder::new_multi_thread().worker_threads(1).thread_name("onecopy-remote").enable_all().build()?;
