@@ -8,6 +8,7 @@ use super::address::StoreAddress;
 
 /// Fails, because this build connects to no store.
 pub(super) fn connect(address: &StoreAddress, _: &[(String, String)]) -> Result<Arc<dyn ObjectStore>> {
-    let source = format!("this build cannot read {}: build onecopy-engine with the feature stores", address.bucket);
+    let source =
+        format!("this build cannot read {}: build onecopy-engine with the feature stores", address.bucket);
     Err(Error::NotSupported { source: source.into() })
 }
