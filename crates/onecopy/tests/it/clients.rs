@@ -212,10 +212,10 @@ impl Client {
         }
     }
 
-    /// The record of a page that was put and acknowledged, if nothing was asked for since.
+    /// A record that a page may have: that of the last change that may have been made, or the acknowledged one.
     pub fn known(&self, name: &str) -> Option<&State> {
-        let memory = self.pages.get(name).filter(|memory| memory.unsure.is_empty())?;
-        Some(&memory.acknowledged).filter(|state| state.is_object())
+        let memory = self.pages.get(name)?;
+        memory.unsure.iter().rev().chain([&memory.acknowledged]).find(|state| state.is_object())
     }
 }
 
