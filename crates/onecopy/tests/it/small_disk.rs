@@ -31,23 +31,27 @@ impl SmallDisk {
         &self.at
     }
 
-    /// Leaves this much free.
+    /// Leaves this much free. It fails while somebody writes more than that, and is tried again.
     pub fn shrink(&self, free_kilobytes: u64) {
-        let told = Command::new("df").args(["-k", "--output=used"]).arg(&self.at).output().expect("df");
-        let told = String::from_utf8(told.stdout).expect("text");
-        let used: u64 = told.lines().nth(1).and_then(|line| line.trim().parse().ok()).expect("a number");
-        self.resize(used + free_kilobytes);
+        let is_done = (0..100).any(|_| self.resize(self.used_kilobytes() + free_kilobytes));
+        assert!(is_done, "the disk cannot be shrunk");
     }
 
     /// Has its first size again.
     pub fn grow(&self) {
-        self.resize(self.megabytes << 10);
+        assert!(self.resize(self.megabytes << 10), "the disk cannot be grown");
     }
 
-    fn resize(&self, kilobytes: u64) {
+    fn used_kilobytes(&self) -> u64 {
+        let told = Command::new("df").args(["-k", "--output=used"]).arg(&self.at).output().expect("df");
+        let told = String::from_utf8(told.stdout).expect("text");
+        told.lines().nth(1).and_then(|line| line.trim().parse().ok()).expect("a number")
+    }
+
+    fn resize(&self, kilobytes: u64) -> bool {
         let size = format!("remount,size={kilobytes}k");
-        let done = Command::new("mount").args(["-o", &size]).arg(&self.at).status();
-        assert!(done.is_ok_and(|status| status.success()), "{size}");
+        let done = Command::new("mount").args(["-o", &size]).arg(&self.at).output();
+        done.is_ok_and(|output| output.status.success())
     }
 }
 

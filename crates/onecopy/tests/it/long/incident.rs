@@ -96,20 +96,27 @@ fn power_loss(world: &mut World, folder: TempDir, time: Duration) -> TempDir {
 fn full_disk(incident: Incident, world: &mut World, server: &Server, time: Duration) {
     let kilobytes = 4 + world.random.below(400);
     world.load(server, |follower, _| follow_for(follower, server, time / 2));
-    room::take(world, server, kilobytes);
+    let disk = world.disk.take();
     let is_killed = matches!(incident, Incident::KillOnFullDisk);
     world.load(server, |follower, shift| {
         let begun = Instant::now();
         while shift.refused.load(Ordering::Relaxed) == 0 {
-            assert!(begun.elapsed() < LIMIT, "the disk is full, and nobody says so");
-            follow_for(follower, server, Duration::from_millis(50));
+            let since = shift.acknowledged.load(Ordering::Relaxed);
+            assert!(
+                begun.elapsed() < LIMIT,
+                "the disk is full, nobody says so, and {since} were acknowledged"
+            );
+            // Again and again, because the server frees room, too.
+            room::take(disk.as_ref(), server, kilobytes);
+            follow_for(follower, server, Duration::from_millis(500));
         }
         follow_for(follower, server, time / 4);
         if is_killed {
             server.send_signal("KILL");
         }
     });
-    room::give(world, server);
+    room::give(disk.as_ref(), server);
+    world.disk = disk;
     if !is_killed {
         server.wait_for("/ready", 200);
         world.load(server, |follower, _| follow_for(follower, server, time / 2));

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::world::World;
 use crate::client::Server;
 use crate::operate::limit_files;
 use crate::results::files_below;
+use crate::small_disk::SmallDisk;
 
 /// Leaves almost no room for a running server.
-pub fn take(world: &World, server: &Server, kilobytes: u64) {
-    match &world.disk {
+pub fn take(disk: Option<&SmallDisk>, server: &Server, kilobytes: u64) {
+    match disk {
         Some(disk) => disk.shrink(kilobytes),
         None => {
             let data = server.data();
@@ -21,8 +21,8 @@ pub fn take(world: &World, server: &Server, kilobytes: u64) {
 }
 
 /// Gives the room back.
-pub fn give(world: &World, server: &Server) {
-    match &world.disk {
+pub fn give(disk: Option<&SmallDisk>, server: &Server) {
+    match disk {
         Some(disk) => disk.grow(),
         None => limit_files(server, "unlimited"),
     }
