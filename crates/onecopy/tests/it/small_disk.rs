@@ -1,5 +1,6 @@
 //! A small file system of its own, which tests fill.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,6 +10,7 @@ use tempfile::{TempDir, tempdir};
 pub struct SmallDisk {
     at: PathBuf,
     megabytes: u64,
+    kilobytes: Cell<u64>,
     _folder: TempDir,
 }
 
@@ -22,6 +24,7 @@ impl SmallDisk {
         mounted.is_ok_and(|output| output.status.success()).then_some(SmallDisk {
             at,
             megabytes,
+            kilobytes: Cell::new(megabytes << 10),
             _folder: folder,
         })
     }
@@ -31,9 +34,10 @@ impl SmallDisk {
         &self.at
     }
 
-    /// Leaves this much free. It fails while somebody writes more than that, and is tried again.
+    /// Leaves at most this much free. It fails while somebody writes more than that, and is tried again.
     pub fn shrink(&self, free_kilobytes: u64) {
-        let is_done = (0..100).any(|_| self.resize(self.used_kilobytes() + free_kilobytes));
+        let smaller = || self.kilobytes.get().min(self.used_kilobytes() + free_kilobytes);
+        let is_done = (0..100).any(|_| self.resize(smaller()));
         assert!(is_done, "the disk cannot be shrunk");
     }
 
@@ -51,7 +55,11 @@ impl SmallDisk {
     fn resize(&self, kilobytes: u64) -> bool {
         let size = format!("remount,size={kilobytes}k");
         let done = Command::new("mount").args(["-o", &size]).arg(&self.at).output();
-        done.is_ok_and(|output| output.status.success())
+        let is_done = done.is_ok_and(|output| output.status.success());
+        if is_done {
+            self.kilobytes.set(kilobytes);
+        }
+        is_done
     }
 }
 

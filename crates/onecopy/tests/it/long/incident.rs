@@ -97,6 +97,7 @@ fn full_disk(incident: Incident, world: &mut World, server: &Server, time: Durat
     let kilobytes = 4 + world.random.below(400);
     world.load(server, |follower, _| follow_for(follower, server, time / 2));
     let disk = world.disk.take();
+    room::take(disk.as_ref(), server, kilobytes);
     let is_killed = matches!(incident, Incident::KillOnFullDisk);
     world.load(server, |follower, shift| {
         let begun = Instant::now();
@@ -106,8 +107,8 @@ fn full_disk(incident: Incident, world: &mut World, server: &Server, time: Durat
                 begun.elapsed() < LIMIT,
                 "the disk is full, nobody says so, and {since} were acknowledged"
             );
-            // Again and again, because the server frees room, too.
-            room::take(disk.as_ref(), server, kilobytes);
+            // The server frees room, too.
+            disk.iter().for_each(|disk| disk.shrink(kilobytes));
             follow_for(follower, server, Duration::from_millis(500));
         }
         follow_for(follower, server, time / 4);
