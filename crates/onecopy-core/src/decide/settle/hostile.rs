@@ -123,8 +123,8 @@ fn sketches(template: Template, frame: Option<Frame>, pages: u64, method: &dyn M
         canonicalise(&main, &Default::default(), &mut canonical);
         let Frame { menu, title } = frame.unwrap_or(Frame { menu: "", title: "" });
         let (text, main) = (format!("{menu}\n{main}"), main.len());
-        let ranges = [text.len() - main..text.len()];
-        let parts = frame.map(|_| Parts { text: &text, main: &ranges, title });
+        let range = text.len() - main..text.len();
+        let parts = frame.map(|_| Parts { text: &text, main: std::slice::from_ref(&range), title });
         let mut out = Vec::new();
         method.sketch(
             &Subject { canonical: &canonical, text: "", links: &[], parts },
