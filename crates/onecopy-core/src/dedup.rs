@@ -233,7 +233,7 @@ impl Contents<'_> {
     }
 
     /// The contents that may be alike, as lists.
-    fn lists(&self) -> MemoryLists {
+    pub fn lists(&self) -> MemoryLists {
         let mut lists = MemoryLists::default();
         if self.method.search() != Search::Keys {
             let pairs = candidates(self.method, &self.sketches).unwrap_or_default();

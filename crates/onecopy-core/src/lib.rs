@@ -127,6 +127,7 @@ pub use refine::{
     Compared, Evidence, Grouping, Place, RefineError, RefineOptions, Refined, Relation, TAG_VERSION, Tag,
     TagError, refine,
 };
+pub use similarity::elsewhere::Elsewhere;
 pub use similarity::filter::{Filter, FilterRules};
 pub use similarity::hamming::{Index, Near, Sketches, near, near_by_rotation, near_by_scan, near_by_tables};
 pub use similarity::measure::{
@@ -136,6 +137,7 @@ pub use similarity::method::{
     Held, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search, Subject,
     method, method_hint, parameter_entries, usual_parameters,
 };
+pub use similarity::outline::Slacks;
 pub use similarity::sketch::{Sketch, sketch};
 pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};
 pub use text::canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};

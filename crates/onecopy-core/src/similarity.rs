@@ -1,5 +1,6 @@
 //! Sketches of pages, and when two pages are similar. Each method is one file in `method/`.
 
+pub(crate) mod elsewhere;
 pub(crate) mod filter;
 pub(crate) mod hamming;
 pub(crate) mod measure;

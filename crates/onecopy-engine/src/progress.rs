@@ -80,6 +80,17 @@ pub enum Note {
         /// The pages that need not be read again.
         pages: u64,
     },
+    /// Many pages share so much that most pairs of them must be looked at.
+    #[error(
+        "the pages share much text that does not tell them apart: up to {pairs} pairs are looked at, which may take \
+         {seconds} seconds"
+    )]
+    ManyPairs {
+        /// Pairs of pages.
+        pairs: u64,
+        /// How long that takes, roughly.
+        seconds: u64,
+    },
     /// The run is about to end early, and writes the pages in memory to disk.
     #[error("saving the pages that were read")]
     Saving,

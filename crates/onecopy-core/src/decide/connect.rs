@@ -7,7 +7,7 @@
 //! others.
 
 use crate::decide::group::Groups;
-use crate::decide::settle::{Buffers, Comparer, Holder, KeyLists, Settled};
+use crate::decide::settle::{Buffers, Comparer, CrowdedContents, FEW, Holder, KeyLists, Settled};
 use crate::similarity::method::Held;
 
 /// How many pairs are collected before they are compared.
@@ -58,12 +58,12 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
     for &content in members {
         groups.join(content, settled.winner[content as usize]);
     }
-    let knows = members.first().is_some_and(|&first| comparer.sift(first, &[], &mut Vec::new()));
+    let crowd = members.first().and_then(|&first| CrowdedContents::new(comparer, first));
     let mut connector = Connector {
         comparer,
         settled,
         groups,
-        long: if knows { (members.len() / 8).max(MANY) } else { usize::MAX },
+        long: if crowd.is_some() { (members.len() / 8).max(MANY) } else { usize::MAX },
         crowded: Vec::new(),
         members: Vec::new(),
         open: Vec::new(),
@@ -89,7 +89,9 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
         })?;
     }
     connector.join_stars()?;
-    connector.join_crowded(members)?;
+    if let Some(crowd) = crowd {
+        connector.join_crowded(members, crowd)?;
+    }
     comparer.connected(done % REPORTED);
     Ok(())
 }
@@ -213,18 +215,22 @@ impl<C: Comparer> Connector<'_, C> {
         }
     }
 
-    /// Joins the groups of removed contents that are in long lists with those of all alike contents.
-    fn join_crowded(&mut self, all: &[u32]) -> Result<(), C::Error> {
+    /// Joins the groups of removed contents that are in long lists with those of all alike contents, among `all`.
+    fn join_crowded(&mut self, all: &[u32], mut crowd: CrowdedContents) -> Result<(), C::Error> {
         let mut crowded = std::mem::take(&mut self.crowded);
         crowded.sort_unstable();
         crowded.dedup();
+        if !crowded.is_empty() {
+            all.iter().try_for_each(|&content| crowd.push(content, self.comparer))?;
+        }
         for batch in crowded.chunks(BATCH) {
-            let near = self.comparer.map(batch, |&content, _| {
+            let few: Vec<&[u32]> = batch.chunks(FEW).collect();
+            let near = self.comparer.map(&few, |few, _| {
                 let mut near = Vec::new();
-                self.comparer.sift(content, all, &mut near);
+                crowd.near(few, 0, self.comparer, &mut near)?;
                 Ok(near)
             })?;
-            for (&content, near) in batch.iter().zip(near) {
+            for (&content, near) in batch.iter().zip(near.into_iter().flatten()) {
                 let group = self.groups.find(content);
                 for other in near.into_iter().filter(|&other| self.groups.find(other) != group) {
                     self.open.push(OpenPair::between(content, other, self.settled));

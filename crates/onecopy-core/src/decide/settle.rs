@@ -8,12 +8,17 @@
 //! If the keys do not fit in memory, contents are settled in blocks. A block is settled by itself. Then everything
 //! after it is compared with the contents that stayed in it. The answer is the same for any blocks.
 
+mod crowded;
+#[cfg(test)]
+mod hostile;
 mod index;
 mod lists;
 
 use std::ops::Range;
 
+use crate::similarity::elsewhere::{Elsewhere, UNKNOWN};
 use crate::similarity::method::{Held, Method};
+pub(super) use crowded::CrowdedContents;
 use index::{Candidates, ListIndex};
 pub use lists::MemoryLists;
 
@@ -40,15 +45,25 @@ pub trait Comparer: Sync {
     /// The sketch of a content; `buffer` may hold it.
     fn sketch<'a>(&'a self, content: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64], Self::Error>;
 
-    /// Whether it is known without the sketches that two contents are not alike.
-    fn deny(&self, _a: u32, _b: u32) -> bool {
-        false
+    /// The outline of a content, if it has one.
+    fn outline(&self, _content: u32) -> Option<&[u64]> {
+        None
     }
 
-    /// Appends those of `kept` to `out` that may be alike to `content`, by what is known without sketches. Returns false
-    /// if nothing is known; then `out` is unchanged.
-    fn sift(&self, _content: u32, _kept: &[u32], _out: &mut Vec<u32>) -> bool {
-        false
+    /// How many words of outlines may be in memory a second time, for each content.
+    fn crowd_words(&self) -> usize {
+        0
+    }
+
+    /// The shingles that are not main content on some page.
+    fn elsewhere(&self) -> &Elsewhere {
+        &UNKNOWN
+    }
+
+    /// Whether it is known without the sketches that two contents are not alike.
+    fn deny(&self, a: u32, b: u32) -> bool {
+        let outlines = self.outline(a).zip(self.outline(b));
+        outlines.is_some_and(|(a, b)| self.method().deny(a, b))
     }
 
     /// Calls `judge` with each of `items` and returns the answers in their order.
@@ -108,6 +123,8 @@ pub struct Buffers {
     candidates: Candidates,
     first: Vec<u64>,
     second: Vec<u64>,
+    /// For each content of a few, those to compare it with.
+    near: Vec<Vec<u32>>,
 }
 
 /// For each key that contents share, the list of its holders, ascending by content.
@@ -240,6 +257,9 @@ fn blocks<K: KeyLists>(lists: &K, contents: usize, entries: usize) -> Result<Vec
 /// How many contents threads compare with those that stayed before, until these are settled one by one.
 const BATCH: usize = 8_192;
 
+/// How many contents are compared with a crowd in one pass.
+pub(super) const FEW: usize = 32;
+
 /// A block of contents that is being settled.
 struct BlockSettler<'a, C> {
     comparer: &'a C,
@@ -251,30 +271,55 @@ impl<C: Comparer> BlockSettler<'_, C> {
     fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<(), C::Error> {
         let mut buffers = Buffers::default();
         for batch in contents.chunks(BATCH) {
+            self.index.gather(batch, self.comparer)?;
+            let few: Vec<&[u32]> = batch.chunks(FEW).collect();
             // Hardly any content is near another of its batch, so few are left to settle one by one.
-            let found = self.comparer.map(batch, |&content, buffers| {
-                if content < self.comparer.base() {
-                    return Ok((None, false));
-                }
-                self.index.kept_beside(content, 0, self.comparer, &mut buffers.candidates);
-                let winner = first_alike(self.comparer, content, buffers)?;
-                let is_open = winner.is_none() && self.index.is_open_beside(content, batch[0], self.comparer);
-                Ok((winner, is_open))
+            let found = self.comparer.map(&few, |few, buffers| {
+                let is_open = |content| self.index.is_open_beside(content, batch[0], self.comparer);
+                let winners = few.iter().zip(self.winners(few, 0, buffers)?);
+                Ok(winners.map(|(&content, winner)| (winner, winner.is_none() && is_open(content))).collect())
             })?;
+            let found = found.into_iter().flat_map(|few: Vec<(Option<Winner>, bool)>| few);
             for (&content, (mut winner, is_open)) in batch.iter().zip(found) {
                 self.comparer.check()?;
                 if is_open {
-                    self.index.kept_beside(content, batch[0], self.comparer, &mut buffers.candidates);
-                    winner = first_alike(self.comparer, content, &mut buffers)?;
+                    self.index.gather(&[content], self.comparer)?;
+                    winner = self.winners(&[content], batch[0], &mut buffers)?.pop().flatten();
                 }
                 match winner {
                     Some(winner) => settled.remove(content, winner),
-                    None => self.index.keep(content),
+                    None => self.index.keep(content, self.comparer)?,
                 }
             }
             self.comparer.settled(batch.len() as u64);
         }
         Ok(())
+    }
+
+    /// The winner of each of `few` among the contents from number `from` on that stay so far.
+    fn winners(
+        &self,
+        few: &[u32],
+        from: u32,
+        buffers: &mut Buffers,
+    ) -> Result<Vec<Option<Winner>>, C::Error> {
+        let mut near = std::mem::take(&mut buffers.near);
+        self.index.crowd_beside(few, from, self.comparer, &mut near)?;
+        let (mut lists, mut winners) = (near.iter_mut(), Vec::with_capacity(few.len()));
+        for &content in few {
+            if content < self.comparer.base() {
+                winners.push(None);
+                continue;
+            }
+            let list = if self.index.is_crowded(content) { lists.next() } else { None };
+            match list {
+                Some(list) => std::mem::swap(&mut buffers.candidates.list, list),
+                None => self.index.kept_beside(content, from, self.comparer, &mut buffers.candidates),
+            }
+            winners.push(first_alike(self.comparer, content, buffers)?);
+        }
+        buffers.near = near;
+        Ok(winners)
     }
 }
 

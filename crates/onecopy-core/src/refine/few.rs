@@ -53,10 +53,7 @@ impl Outlines {
         let mut all = Outlines { words: Vec::new(), needed: Vec::new(), counts: Vec::new() };
         for sketch in &contents.sketches {
             contents.method.outline(sketch, &mut scratch, &mut outline);
-            let slack = contents.method.slack(&outline);
-            if slack > MOST_SLACK {
-                return None;
-            }
+            let slack = contents.method.slack(&outline).filter(|slack| *slack <= MOST_SLACK)?;
             let bits = &outline[..WORDS];
             let count = bits.iter().map(|word| word.count_ones()).sum::<u32>();
             all.words.extend_from_slice(bits);

@@ -32,6 +32,8 @@ use std::ops::Range;
 
 use crate::config::{Config, ConfigError, ShingleRules, Unit};
 use crate::decide::candidate::Rarity;
+use crate::similarity::elsewhere::Elsewhere;
+use crate::similarity::outline::Slacks;
 use crate::similarity::sketch::{Sketch, Split};
 use crate::text::canonical::Canonical;
 
@@ -93,22 +95,19 @@ pub trait Method: Debug + Send + Sync {
         false
     }
 
-    /// Appends those of `contents` to `out` whose outlines do not deny that they are alike to the page with `outline`.
-    /// `all` has the outlines of all contents in sequence. Each method has its own copy of this loop, so that a
-    /// comparison takes no call.
-    fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
-        let width = outline.len();
-        for &content in contents {
-            if !self.deny(outline, &all[content as usize * width..][..width]) {
-                out.push(content);
-            }
-        }
+    /// In how many bits outlines of alike pages may differ: at most in the sum of both slacks. `None` if outlines do not
+    /// bound that.
+    fn slack(&self, _outline: &[u64]) -> Option<u32> {
+        None
     }
 
-    /// In how many bits outlines of alike pages may differ: at most in the sum of both slacks. It is meaningful only for
-    /// a method with outlines.
-    fn slack(&self, _outline: &[u64]) -> u32 {
-        u32::MAX / 4
+    /// Adds the shingles of a sketch that are not main content to `elsewhere`.
+    fn note_rest(&self, _sketch: &[u64], _elsewhere: &Elsewhere) {}
+
+    /// As [`Method::slack`], with a second bound for those who know the shingles that are not main content on any of the
+    /// pages.
+    fn slacks(&self, outline: &[u64], _sketch: &[u64], _elsewhere: &Elsewhere) -> Option<Slacks> {
+        self.slack(outline).map(|slack| [slack; 2])
     }
 
     /// The score that the similarity of two sketches follows from. It does not depend on their order.

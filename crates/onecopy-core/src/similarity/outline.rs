@@ -5,7 +5,11 @@
 //! 2020). Two cache lines distinguish a page of 600 shingles from one that is at most 0.76 alike. A comparison would
 //! read both sketches.
 
+mod crowd;
 mod simd;
+
+pub use crowd::Slacks;
+pub(crate) use crowd::{Crowd, Probe};
 
 use crate::simd::level;
 
@@ -13,11 +17,6 @@ use crate::simd::level;
 /// nothing.
 fn parts(outline: &[u64]) -> (&[u64], u64) {
     outline.split_last().map_or((&[], 0), |(about, bits)| (bits, *about))
-}
-
-/// The last word of an outline.
-pub(crate) fn about(outline: &[u64]) -> u64 {
-    parts(outline).1
 }
 
 /// Draws the outline of distinct shingles into all words of `out`, at least two.
@@ -29,6 +28,13 @@ pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     }
 }
 
+/// As [`draw`], of numbers whose last bits say nothing. `scratch` is a buffer.
+pub(crate) fn draw_mixed(numbers: &[u64], about: u64, scratch: &mut Vec<u64>, out: &mut [u64]) {
+    scratch.clear();
+    scratch.extend(numbers.iter().map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32));
+    draw(scratch, about, out);
+}
+
 /// The last words of two outlines of the same length, and the least number of shingles that only one of them has.
 /// `None` if one of them says nothing.
 #[inline]
@@ -38,53 +44,23 @@ pub(crate) fn compared(a: &[u64], b: &[u64]) -> Option<(u64, u64, usize)> {
     tell.then(|| (about_a, about_b, simd::differing(level(), bits_a, bits_b)))
 }
 
-/// The meaning of the last words of two outlines: the numbers of shingles, and the least resemblance of alike pages.
-pub(crate) struct Bound {
-    pub sizes: [usize; 2],
-    pub least: f64,
-}
-
-impl Bound {
-    /// Whether so many differing bits are clearly too many. It needs no division. If it is close, the answer is no.
-    #[inline(always)]
-    fn is_clear(&self, differing: usize) -> bool {
-        /// Far more than rounding errors, and less than a shingle.
-        const CLOSE: f64 = 0.01;
-        let sum = (self.sizes[0] + self.sizes[1]) as f64;
-        0.5 * (sum - differing as f64) * (1.0 + self.least) < self.least * sum - CLOSE
-    }
-}
-
-/// Appends those of `contents` to `out` for which `deny` is false. `all` has the outlines of all contents in sequence.
-/// `bound` says what the last words of `outline` and another mean; most pairs need no more.
-pub(crate) fn sift(
-    (outline, all): (&[u64], &[u64]),
-    contents: &[u32],
-    bound: impl Fn(u64, u64) -> Bound,
-    deny: impl Fn(&[u64]) -> bool,
-    out: &mut Vec<u32>,
-) {
-    let is_far = |about: u64, differing: usize| {
-        let own = outline.last().copied().unwrap_or(0);
-        own != 0 && about != 0 && bound(own, about).is_clear(differing)
-    };
-    simd::sift(level(), (outline, all), contents, is_far, |content| {
-        if !deny(&all[content as usize * outline.len()..][..outline.len()]) {
-            out.push(content);
-        }
-    });
-}
-
 /// How many shingles sets of these sizes share at most, if `differing` are in only one of them.
 pub(crate) fn most_shared(a: usize, b: usize, differing: usize) -> usize {
     ((a + b).saturating_sub(differing) / 2).min(a).min(b)
 }
 
-/// The part of a set of `size` in the difference from another set that resembles it by at least `least`. A set of sizes a
-/// and b shares at least (a + b) least / (1 + least) shingles then, and the rest of both is the difference.
-pub(crate) fn slack(size: usize, least: f64) -> u32 {
-    // One more, because of rounding.
-    (size as f64 * (1.0 - least) / (1.0 + least)) as u32 + 1
+/// The part of a page in the difference of two outlines, if that can be bounded. `part` computes it from the last word
+/// of the outline.
+pub(crate) fn slack(outline: &[u64], part: impl Fn(u64) -> f64) -> Option<u32> {
+    let about = parts(outline).1;
+    // One more, because of rounding. An outline that says nothing may differ in all bits.
+    Some(if about == 0 { u32::MAX / 4 } else { part(about) as u32 + 1 })
+}
+
+/// The part of a set of `size` in the difference from another set that resembles it by at least `least`. Sets of a and b
+/// shingles share at least (a + b) least / (1 + least) shingles then, and the rest of both is the difference.
+pub(crate) fn outside(size: usize, least: f64) -> f64 {
+    size as f64 * (1.0 - least) / (1.0 + least)
 }
 
 #[inline(always)]

@@ -91,6 +91,14 @@ impl Budget {
         Budget { segments: 0, outlines: self.limit / 4, entries, ..self }
     }
 
+    /// How many words of each outline may be in memory a second time, while contents are compared. Sorting is finished by
+    /// then.
+    pub(crate) fn crowd_words(&self, contents: usize) -> usize {
+        // A folded outline, and in how many bits outlines may differ.
+        const MORE: u64 = 7;
+        (self.sort / 2 / 8 / contents.max(1) as u64).saturating_sub(MORE) as usize
+    }
+
     /// Refuses a run if the memory limit is too small for a few bytes per page.
     pub(crate) fn check_pages(&self, pages: usize) -> Result<()> {
         let needed = 4 * pages as u64 * BYTES_A_PAGE;

@@ -3,14 +3,16 @@
 use std::sync::Mutex;
 
 use onecopy_core::settle::{Comparer, KeyLists, Settled, settle};
-use onecopy_core::{Groups, Links, Method, Rarity, Search, connect, near_by_rotation, ranks};
+use onecopy_core::{
+    Elsewhere, Groups, Links, Method, Rarity, Scratch, Search, connect, near_by_rotation, ranks,
+};
 
 use crate::batch::budget::Budget;
 use crate::batch::candidates::contents::{ContentFinder, Contents, contents};
 use crate::batch::candidates::key_lists::StoredLists;
 use crate::batch::candidates::keys::KeyFinder;
 use crate::batch::candidates::neighbours::neighbours;
-use crate::batch::candidates::outlines::Outlines;
+use crate::batch::candidates::outlines::{Outlines, Usual};
 use crate::batch::candidates::sets::sets;
 use crate::batch::order::links::links;
 use crate::batch::order::preferences::{Preferences, check_markets};
@@ -170,8 +172,8 @@ impl Settling<'_> {
         let contents = self.contents(preferences.order(by_rules, None)?, &Silent)?;
         let of = |page: u32| contents.of_page[page as usize];
         let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
-        let outlines = Outlines::default();
-        let comparer = self.comparer(&contents, &outlines, progress);
+        let (outlines, elsewhere) = (Outlines::default(), Elsewhere::default());
+        let comparer = self.comparer(&contents, (&outlines, &elsewhere), progress);
         let alike = comparer.map(&pairs, |&(a, b), buffers| comparer.compare(a, b, buffers))?;
         let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
         let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
@@ -197,20 +199,47 @@ impl Settling<'_> {
     fn comparer<'a>(
         &'a self,
         contents: &'a Contents,
-        outlines: &'a Outlines,
+        (outlines, elsewhere): (&'a Outlines, &'a Elsewhere),
         progress: &'a dyn Progress,
     ) -> SketchComparer<'a> {
-        let (segments, method, threads) = (self.segments, self.method, self.threads());
-        let base = contents.best_page.partition_point(|&page| page < self.base) as u32;
-        SketchComparer { segments, sketches: None, contents, base, outlines, method, threads, progress }
+        SketchComparer {
+            segments: self.segments,
+            sketches: None,
+            contents,
+            base: contents.best_page.partition_point(|&page| page < self.base) as u32,
+            outlines,
+            crowd_words: self.budget.crowd_words(contents.len()),
+            elsewhere,
+            method: self.method,
+            threads: self.threads(),
+            progress,
+        }
     }
 
     /// Memory for outlines, if the method has any.
-    fn outlines(&self, contents: usize) -> Outlines {
-        match self.method.has_outlines() {
-            true => Outlines::new(contents, self.budget.outlines),
-            false => Outlines::default(),
+    fn outlines(&self, contents: &Contents) -> Result<Outlines> {
+        if !self.method.has_outlines() {
+            return Ok(Outlines::default());
         }
+        Ok(Outlines::new(contents.len(), self.budget.outlines, self.usual(contents)?))
+    }
+
+    /// The sum of the sizes of some contents, and in how many bits their outlines may differ.
+    fn usual(&self, contents: &Contents) -> Result<Usual> {
+        /// Enough to know whether pages are long, and whether they are HTML.
+        const SOME: usize = 64;
+        let (outlines, elsewhere) = (Outlines::default(), Elsewhere::default());
+        let comparer = self.comparer(contents, (&outlines, &elsewhere), &Silent);
+        let (mut usual, mut buffer, mut scratch) = (Usual::default(), Vec::new(), Scratch::default());
+        for content in (0..contents.len()).step_by(contents.len().div_ceil(SOME).max(1)) {
+            let (sketch, mut outline) = (comparer.sketch(content as u32, &mut buffer)?, [0; 2]);
+            self.method.outline(sketch, &mut scratch, &mut outline);
+            let slack = if outline[1] == 0 { None } else { self.method.slack(&outline) };
+            usual.contents += 1;
+            usual.words += sketch.len();
+            usual.slack += slack.unwrap_or(0) as usize;
+        }
+        Ok(usual)
     }
 
     /// Decides about pages, which are given best first.
@@ -220,8 +249,10 @@ impl Settling<'_> {
         let equal = pages / 8;
         let contents = self.contents(order, &Leg::new(progress, equal, 2 * self.segments.len() as u64))?;
         let finding = Leg::new(progress, pages - equal, pages);
+        let elsewhere = Elsewhere::new(contents.len(), (budget.limit / 32) as usize);
         let finder = KeyFinder {
-            outlines: Mutex::new(self.outlines(contents.len())),
+            outlines: Mutex::new(self.outlines(&contents)?),
+            elsewhere: &elsewhere,
             segments: self.segments,
             contents: &contents,
             rarity: self.rarity,
@@ -242,7 +273,8 @@ impl Settling<'_> {
         };
         drop(finding);
         let outlines = finder.outlines.into_inner().expect("no thread panics with this lock");
-        let (settled, groups) = self.in_sections(&self.comparer(&contents, &outlines, progress), lists)?;
+        let comparer = self.comparer(&contents, (&outlines, &elsewhere), progress);
+        let (settled, groups) = self.in_sections(&comparer, lists)?;
         Ok(Decisions::new(contents, settled, groups, &self.links.ends, self.method).against(self.base))
     }
 
@@ -250,6 +282,7 @@ impl Settling<'_> {
     fn in_sections(&self, comparer: &SketchComparer, lists: StoredLists) -> Result<(Settled, Groups)> {
         let (contents, entries, progress) = (comparer.contents.len(), self.budget.entries, comparer.progress);
         let pages = self.segments.pages() as u64;
+        self.note_cost(comparer, &lists);
         progress.begin(Stage::Compare, pages);
         // Most of the time goes to sketches on disk.
         let gathering = if self.segments.on_disk() { pages * 3 / 4 } else { 0 };
@@ -278,6 +311,29 @@ impl Settling<'_> {
             connect(comparer, members, lists, &settled, &mut groups)?;
         }
         if progress.stopped() { Err(Error::Stopped) } else { Ok((settled, groups)) }
+    }
+
+    /// Says early if comparing will take long.
+    fn note_cost(&self, comparer: &SketchComparer, lists: &StoredLists) {
+        /// A pair takes about so many nanoseconds in a crowd, for each word of its outlines.
+        const CROWD: f64 = 0.1;
+        /// A pair in a key list.
+        const LISTED: f64 = 20.0;
+        /// Less is no surprise.
+        const LONG_SECONDS: f64 = 20.0;
+        let contents = comparer.contents.len() as u64;
+        let all = contents * contents.saturating_sub(1) / 2;
+        if lists.pairs() == 0 {
+            return;
+        }
+        let crowd = if self.method.slack(&[1, 1]).is_some() { comparer.outline(0) } else { None };
+        let crowded = crowd.map_or(f64::MAX, |outline| all as f64 * CROWD * outline.len() as f64);
+        let nanoseconds = crowded.min(lists.pairs().min(all) as f64 * LISTED);
+        let seconds = nanoseconds / 1e9 / self.threads() as f64;
+        if seconds > LONG_SECONDS {
+            let pairs = lists.pairs().min(all);
+            comparer.progress.note(&Note::ManyPairs { pairs, seconds: seconds as u64 });
+        }
     }
 
     /// Divides contents into sections and gathers the sketches of all sections that are not in place. This is `steps` of

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use super::{Comparer, Holder, KeyLists, Settled};
+use super::{Comparer, CrowdedContents, Holder, KeyLists, Settled};
 
 /// Fewer holders are quickly looked at.
 const MANY: usize = 256;
+/// A holder of a key takes as long as this many contents of a crowd.
+const CROWD_PACE: usize = 8;
 
 /// The key lists of a block, and from each content back to its lists.
 pub(super) struct ListIndex {
@@ -19,6 +21,8 @@ pub(super) struct ListIndex {
     kept: Vec<u32>,
     /// All contents that stay so far.
     stay: Vec<u32>,
+    /// The same contents as a crowd, once one is needed.
+    crowd: Option<CrowdedContents>,
     /// Where the lists of each content begin in `lists_of`.
     own: Vec<u32>,
     /// The lists of all contents, each with the number beside the content's key.
@@ -38,6 +42,7 @@ impl ListIndex {
             holders: Vec::new(),
             kept: Vec::new(),
             stay: Vec::new(),
+            crowd: None,
             own: vec![0; block.len() + 1],
             lists_of: Vec::new(),
         };
@@ -95,12 +100,6 @@ impl ListIndex {
         out: &mut Candidates,
     ) {
         out.begin(self.own.len());
-        if self.are_many_beside(content) {
-            let skipped = self.stay.partition_point(|&kept| kept < from);
-            if comparer.sift(content, &self.stay[skipped..], &mut out.list) {
-                return;
-            }
-        }
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let start = self.starts[list as usize] as usize;
             let kept = &self.holders[start..start + self.kept[list as usize] as usize];
@@ -134,17 +133,58 @@ impl ListIndex {
     fn are_many_beside(&self, content: u32) -> bool {
         let lists = &self.lists_of[self.lists_of(content)];
         let holders: usize = lists.iter().map(|&[list, _]| self.kept[list as usize] as usize).sum();
-        holders > self.stay.len() / 2 && holders > MANY
+        holders > self.stay.len() / CROWD_PACE && holders > MANY
+    }
+
+    /// Makes a crowd of all contents that stay if one of `contents` needs it.
+    pub(super) fn gather<C: Comparer>(&mut self, contents: &[u32], comparer: &C) -> Result<(), C::Error> {
+        let is_gathered = self.crowd.as_ref().is_some_and(|crowd| crowd.len() == self.stay.len());
+        if is_gathered || !contents.iter().any(|&content| self.are_many_beside(content)) {
+            return Ok(());
+        }
+        if self.crowd.is_none() {
+            self.crowd = CrowdedContents::new(comparer, contents[0]);
+        }
+        if let Some(crowd) = &mut self.crowd {
+            self.stay[crowd.len()..].iter().try_for_each(|&content| crowd.push(content, comparer))?;
+        }
+        Ok(())
+    }
+
+    /// Whether [`ListIndex::crowd_beside`] finds what may be alike to a content.
+    pub(super) fn is_crowded(&self, content: u32) -> bool {
+        let is_gathered = |crowd: &CrowdedContents| crowd.len() == self.stay.len();
+        self.crowd.as_ref().is_some_and(is_gathered) && self.are_many_beside(content)
+    }
+
+    /// As [`ListIndex::kept_beside`], in a list for each of `few` that is crowded and not of the base.
+    pub(super) fn crowd_beside<C: Comparer>(
+        &self,
+        few: &[u32],
+        from: u32,
+        comparer: &C,
+        near: &mut Vec<Vec<u32>>,
+    ) -> Result<(), C::Error> {
+        let is_crowded = |content: &u32| *content >= comparer.base() && self.is_crowded(*content);
+        let crowded: Vec<u32> = few.iter().copied().filter(is_crowded).collect();
+        match &self.crowd {
+            Some(crowd) if !crowded.is_empty() => crowd.near(&crowded, from, comparer, near),
+            _ => Ok(()),
+        }
     }
 
     /// Records that `content` stays. Contents must be settled in order.
-    pub(super) fn keep(&mut self, content: u32) {
+    pub(super) fn keep<C: Comparer>(&mut self, content: u32, comparer: &C) -> Result<(), C::Error> {
+        if let Some(crowd) = self.crowd.as_mut().filter(|crowd| crowd.len() == self.stay.len()) {
+            crowd.push(content, comparer)?;
+        }
         self.stay.push(content);
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let (start, kept) = (self.starts[list as usize], &mut self.kept[list as usize]);
             self.holders[(start + *kept) as usize] = [content, rest];
             *kept += 1;
         }
+        Ok(())
     }
 }
 
@@ -235,14 +275,14 @@ mod tests {
         let mut found = Candidates::default();
         let open = |index: &ListIndex, content| index.is_open_beside(content, 0, &sizes);
         assert_eq!([0, 1, 2, 3, 4].map(|content| open(&index, content)), [false, false, true, true, true]);
-        index.keep(0);
-        index.keep(1);
+        index.keep(0, &sizes).unwrap();
+        index.keep(1, &sizes).unwrap();
         assert!(!index.is_open_beside(2, 2, &sizes) && index.is_open_beside(3, 2, &sizes));
         index.kept_beside(2, 0, &sizes, &mut found);
         assert_eq!(found.list, [0, 1]);
         index.kept_beside(2, 1, &sizes, &mut found);
         assert_eq!(found.list, [1]);
-        index.keep(3);
+        index.keep(3, &sizes).unwrap();
         index.kept_beside(4, 0, &sizes, &mut found);
         assert_eq!(found.list, [3], "what 0 and 4 share comes too late to be enough");
         let later = ListIndex::new(&lists, 2..5, &settled).unwrap();

@@ -126,8 +126,17 @@ pub(crate) fn similarity(
 /// How much the main contents resemble each other at least if the similarity of two pages reaches `threshold`. Rounding
 /// can make it a little too large.
 pub(crate) fn least_main(threshold: f64) -> f64 {
-    let [shingles, words] = [SHINGLES, WORDS].map(|weight| weight.least_agreement(threshold));
-    (shingles * MAIN_PART).min(words * WORDS_PART)
+    (least_agreement(threshold) * MAIN_PART).min(least_main_by_words(threshold))
+}
+
+/// How much two pages agree at least if their similarity reaches `threshold` without words.
+pub(crate) fn least_agreement(threshold: f64) -> f64 {
+    SHINGLES.least_agreement(threshold)
+}
+
+/// As [`least_main`], if the similarity reaches `threshold` by words.
+pub(crate) fn least_main_by_words(threshold: f64) -> f64 {
+    WORDS.least_agreement(threshold) * WORDS_PART
 }
 
 /// How far each of two main contents, with `a` and `b` shingles, is on the other page.
@@ -207,6 +216,9 @@ mod tests {
                     assert_eq!(value, again);
                     assert!((0.0..=1.0).contains(&value));
                     assert!(resemblance(both, a, b) >= least_main(value) - 1e-12);
+                    let by_words = resemblance(both, a, b) >= least_main_by_words(value) - 1e-12;
+                    let may_be_by_words = matches!(forth.2, Subjects::Same(Some(_))) && by_words;
+                    assert!(may_be_by_words || agreement(there, a, b) >= least_agreement(value) - 1e-12);
                 }
             }
         }

@@ -12,15 +12,17 @@ use super::parameters::Parameters;
 use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Rarity, keys};
+use crate::similarity::elsewhere::Elsewhere;
 use crate::similarity::measure::{
-    EVIDENCE, SharedShingles, Subjects, containment, least_main, page_similarity, resemblance,
+    EVIDENCE, SharedShingles, Subjects, containment, least_agreement, least_main, least_main_by_words,
+    page_similarity, resemblance,
 };
-use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
+use crate::similarity::outline::{Slacks, compared, draw, most_shared, outside, slack};
 use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
-use census::{Common, Titles, common, covered, told};
+use census::{Common, Titles, common, covered, told, words_may_count};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -32,6 +34,9 @@ const MIXED: u32 = 1 << 31;
 const OUTLINE_TOLD: u64 = 1 << 63;
 /// Rounding up to billionths raises a similarity by less than this.
 const ROUNDING: f64 = 2e-9;
+
+/// Room for sketches grows by at most this many words, unless one needs more.
+const LARGE_WORDS: usize = 1 << 19;
 
 /// Sets of shingles, with main content separated from the rest.
 #[derive(Debug)]
@@ -76,7 +81,14 @@ impl Method for Auto {
         let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
         split(parts, rules, &mut scratch.split);
         let ((main, rest), start) = (scratch.split.halves(), out.len());
-        [main, rest, scratch.split.title()].into_iter().for_each(|words| out.extend(words));
+        let parts = [main, rest, scratch.split.title()];
+        // Growth by doubling could take twice the memory.
+        let words = parts.iter().map(|words| words.len()).sum::<usize>() + 1;
+        if words > out.capacity() - start {
+            out.reserve_exact(words.max(start.min(LARGE_WORDS)));
+        }
+        parts.into_iter().for_each(|words| out.extend(words));
+        scratch.split.free_if_large();
         out[start..].sort_unstable();
         if out.len() > start && scratch.split.is_told() {
             out.push(TOLD);
@@ -133,34 +145,50 @@ impl Method for Auto {
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {
         let Some((a, b, differing)) = compared(a, b) else { return false };
-        let Bound { sizes: [a, b], least } = self.outline_bound(a, b);
+        let least = match (a | b) & OUTLINE_TOLD {
+            0 => self.threshold,
+            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
+        };
+        let [a, b] = [a, b].map(main_size);
         resemblance(most_shared(a, b, differing), a, b) < least
     }
 
-    fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
-        let bound = |a: u64, b: u64| self.outline_bound(a, b);
-        sift((outline, all), contents, bound, |other| self.deny(outline, other), out);
+    fn slack(&self, outline: &[u64]) -> Option<u32> {
+        slack(outline, |about| outside(main_size(about), self.least_main(about & OUTLINE_TOLD != 0)))
     }
 
-    fn slack(&self, outline: &[u64]) -> u32 {
-        let about = about(outline);
-        slack((about & !OUTLINE_TOLD) as usize, self.least_main(about & OUTLINE_TOLD != 0))
+    /// All words but main content: a word that is shared is found, whatever it is on the other page.
+    fn note_rest(&self, sketch: &[u64], elsewhere: &Elsewhere) {
+        sketch.iter().filter(|word| !is_main(**word)).for_each(|word| elsewhere.add(*word));
+    }
+
+    /// For two separated pages, the second bound is that of their agreement. Suppose that `p` and `q` shingles of the
+    /// main contents, with `a` and `b` shingles, are elsewhere on some page. If c are in both, then x <= c + p and
+    /// y <= c + q. An agreement s needs a/x + b/y <= k, with k = 1 + 1/s. By the inequality of Cauchy and Schwarz,
+    /// (a + b)² <= k (a (c + p) + b (c + q)). So the main contents differ in a + b - 2c <= (a + b) (1 - s) / (1 + s) +
+    /// 2 (ap + bq) / (a + b) shingles. No main content is more than 1 / (1 + least_main) of both together. If the words
+    /// of a page may count, its part is at least the one that they ask for.
+    fn slacks(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Slacks> {
+        let weak = self.slack(outline)?;
+        if !is_told(sketch) {
+            return Some([weak; 2]);
+        }
+        let found = sketch.iter().filter(|word| is_main(**word) && elsewhere.may_have(**word)).count() as f64;
+        let more = 2.0 * found / (1.0 + self.least_main(true));
+        let agreement = self.least(least_agreement);
+        let words = if words_may_count(sketch) { self.least(least_main_by_words) } else { 1.0 };
+        let strong = slack(outline, |about| {
+            let size = main_size(about);
+            (outside(size, agreement) + more).max(outside(size, words))
+        })?;
+        Some([weak, strong])
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
         if !is_told(a) && !is_told(b) {
             return overlap(a, b) as u32;
         }
-        let Common { shared, sizes, titles } = common(a, b);
-        if !is_told(a) || !is_told(b) {
-            return MIXED | billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both);
-        }
-        let subjects = match titles {
-            Titles::SameSubject => Subjects::Same(covered(a, b, self.shingles.length)),
-            Titles::OtherSubject => Subjects::Other,
-            Titles::Unclear => Subjects::Unclear,
-        };
-        MIXED | billionths::of(page_similarity(shared, sizes, subjects, self.evidence))
+        self.mixed_score(a, b, common(a, b))
     }
 
     /// The main content of each page is searched for in all of the other.
@@ -188,7 +216,13 @@ impl Method for Auto {
         if !is_told(a) && !is_told(b) {
             return verify(a, b, self.threshold).map(|shared| shared as u32);
         }
-        let score = self.score(a, b);
+        let common = common(a, b);
+        let [main_a, main_b] = common.sizes.map(|size| size.main);
+        // Most pairs need no look at their words.
+        if resemblance(common.shared.both, main_a, main_b) < self.least_main(is_told(a) && is_told(b)) {
+            return None;
+        }
+        let score = self.mixed_score(a, b, common);
         (self.similarity(score, (a.len(), b.len())) >= self.threshold).then_some(score)
     }
 
@@ -199,23 +233,34 @@ impl Method for Auto {
 }
 
 impl Auto {
-    /// The meaning of the last words of two outlines.
-    #[inline(always)]
-    fn outline_bound(&self, a: u64, b: u64) -> Bound {
-        let least = match (a | b) & OUTLINE_TOLD {
-            0 => self.threshold,
-            _ => self.least_main(a & b & OUTLINE_TOLD != 0),
+    /// The score of two pages, of which one is separated at least.
+    fn mixed_score(&self, a: &[u64], b: &[u64], Common { shared, sizes, titles }: Common) -> u32 {
+        if !is_told(a) || !is_told(b) {
+            return MIXED | billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both);
+        }
+        let subjects = match titles {
+            Titles::SameSubject => Subjects::Same(covered(a, b, self.shingles.length)),
+            Titles::OtherSubject => Subjects::Other,
+            Titles::Unclear => Subjects::Unclear,
         };
-        Bound { sizes: [a, b].map(|about| (about & !OUTLINE_TOLD) as usize), least }
+        MIXED | billionths::of(page_similarity(shared, sizes, subjects, self.evidence))
     }
 
     /// How much the main contents of alike pages resemble each other at least. `told` says whether both pages are
     /// separated.
     fn least_main(&self, told: bool) -> f64 {
-        let threshold = self.threshold - ROUNDING;
-        let least = if told { least_main(threshold) - ROUNDING } else { threshold };
-        least.max(f64::MIN_POSITIVE)
+        if told { self.least(least_main) } else { (self.threshold - ROUNDING).max(f64::MIN_POSITIVE) }
     }
+
+    /// A bound that pages reach if their similarity reaches the threshold, in spite of rounding.
+    fn least(&self, bound: fn(f64) -> f64) -> f64 {
+        (bound(self.threshold - ROUNDING) - ROUNDING).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The size of a main content, from the last word of its outline.
+fn main_size(about: u64) -> usize {
+    (about & !OUTLINE_TOLD) as usize
 }
 
 fn is_told(sketch: &[u64]) -> bool {

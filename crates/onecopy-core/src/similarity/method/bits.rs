@@ -7,6 +7,7 @@ use crate::config::ConfigError;
 use crate::decide::candidate::{Rarity, keys};
 use crate::similarity::filter::{BITS, FilterRules, HASHES};
 use crate::similarity::measure::containment;
+use crate::similarity::outline::{compared, draw_mixed, most_shared, slack};
 use crate::similarity::verify::{overlap, overlap_at_least, overlap_within, shares};
 
 /// A method that compares the filters of one kind of element.
@@ -49,6 +50,22 @@ impl Method for Filters {
     fn may(&self, a: Held, b: Held) -> bool {
         let most = (1 + a.rest.min(b.rest)).min(a.size).min(b.size);
         similarity(most as usize, (a.size as usize, b.size as usize)) >= self.threshold
+    }
+
+    fn has_outlines(&self) -> bool {
+        true
+    }
+
+    fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
+        draw_mixed(sketch, sketch.len() as u64, &mut scratch.words, out);
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        outlines_deny(a, b, self.threshold)
+    }
+
+    fn slack(&self, outline: &[u64]) -> Option<u32> {
+        outline_slack(outline, self.threshold)
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
@@ -124,6 +141,19 @@ pub(super) fn append_lone(lone: u64, out: &mut Vec<u64>) {
 /// The share of the fuller filter's bits that both have.
 pub(super) fn similarity(shared: usize, sizes: (usize, usize)) -> f64 {
     containment(shared, sizes.0.max(sizes.1))
+}
+
+/// Whether the outlines of two filters prove that they are less than `least` alike.
+pub(super) fn outlines_deny(a: &[u64], b: &[u64], least: f64) -> bool {
+    compared(a, b).is_some_and(|(a, b, differing)| {
+        let (a, b) = (a as usize, b as usize);
+        similarity(most_shared(a, b, differing), (a, b)) < least
+    })
+}
+
+/// Filters of a and b bits that are at least `least` alike differ in at most a + b - 2 least max(a, b) bits.
+pub(super) fn outline_slack(outline: &[u64], least: f64) -> Option<u32> {
+    slack(outline, |about| about as f64 * (1.0 - least))
 }
 
 /// Appends the keys of a filter. It shares one with every filter that is at least `threshold` alike.

@@ -1,8 +1,8 @@
 //! Bloom filters of content-defined chunks, compared by AND (Jain, Dahlin and Tewari 2005).
 //!
 //! The search is exact for the similarity of filters, which is the measure of this method. Filters are small, so
-//! many pages set each bit and keys select little. The method is for thousands of pages, such as search results, not
-//! for millions.
+//! many pages set each bit and keys select little. Most pages are compared by their outlines. The method is for a hundred
+//! thousand pages, not for millions.
 
 use super::bits::Filters;
 use super::parameters::Parameters;

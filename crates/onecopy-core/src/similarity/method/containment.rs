@@ -5,6 +5,7 @@ use super::{Held, Method, Scratch, Subject, shingles_called};
 use crate::config::{Config, ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, first_keys};
 use crate::similarity::measure::containment;
+use crate::similarity::outline::{compared, draw, most_shared};
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::{overlap, overlap_at_least, part_needed, shares};
 
@@ -49,6 +50,26 @@ impl Method for Containment {
     fn may(&self, a: Held, b: Held) -> bool {
         let most = 1 + a.rest.min(b.rest) as usize;
         containment(most, a.size.min(b.size) as usize) >= self.threshold
+    }
+
+    /// A page of a pair with fewer shingles after the key is not the smaller one.
+    fn least_rest(&self, size: u32) -> u32 {
+        part_needed(size as usize, self.threshold).saturating_sub(1) as u32
+    }
+
+    fn has_outlines(&self) -> bool {
+        true
+    }
+
+    fn outline(&self, sketch: &[u64], _: &mut Scratch, out: &mut [u64]) {
+        draw(sketch, sketch.len() as u64, out);
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        compared(a, b).is_some_and(|(a, b, differing)| {
+            let (a, b) = (a as usize, b as usize);
+            containment(most_shared(a, b, differing), a.min(b)) < self.threshold
+        })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

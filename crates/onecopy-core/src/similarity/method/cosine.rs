@@ -80,6 +80,20 @@ impl Method for Cosine {
         norm(a) * norm(b) >= self.threshold - ROOM
     }
 
+    fn has_outlines(&self) -> bool {
+        true
+    }
+
+    fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
+        draw(sketch, &mut scratch.words, out);
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        let (Some((&told_a, a)), Some((&told_b, b))) = (a.split_last(), b.split_last()) else { return false };
+        let product: u32 = a.iter().zip(b).map(|(&x, &y)| product(x.to_le_bytes(), y.to_le_bytes())).sum();
+        told_a & told_b == 1 && f64::from(product) < (self.threshold - ROOM) * SCALE * SCALE
+    }
+
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
         score_at_least(a, b, 0.0).expect("every product is at least none")
     }
@@ -102,6 +116,35 @@ fn token(word: u64) -> u64 {
 /// The squared frequency of a token. A page has fewer than 2³² tokens, so its squares sum to less than 2⁴⁸.
 fn square(word: u64) -> u64 {
     (word & MOST) * (word & MOST)
+}
+
+/// The norm of a page in an outline.
+const SCALE: f64 = 254.0;
+
+/// Draws an outline. Tokens are divided into as many parts as it has bytes, without the last word. Each byte is the norm
+/// of one part, rounded up. The cosine of two pages is at most the product of their outlines, by the inequality of
+/// Cauchy and Schwarz in each part. The last word is 1 if there are tokens.
+fn draw(sketch: &[u64], sums: &mut Vec<u64>, out: &mut [u64]) {
+    let Some((told, lanes)) = out.split_last_mut() else { return };
+    let parts = 8 * lanes.len();
+    sums.clear();
+    sums.resize(parts, 0);
+    for &word in sketch {
+        let hash = u64::from((word >> FREQUENCY_BITS) as u32);
+        sums[((hash * parts as u64) >> 32) as usize] += square(word);
+    }
+    let whole = sums.iter().sum::<u64>() as f64;
+    let byte = |sum: u64| (SCALE * (sum as f64 / whole).sqrt()).ceil() as u8;
+    for (lane, sums) in lanes.iter_mut().zip(sums.as_chunks::<8>().0) {
+        *lane = u64::from_le_bytes(sums.map(byte));
+    }
+    *told = u64::from(whole > 0.0);
+}
+
+/// The product of eight bytes with eight others.
+#[inline]
+fn product(a: [u8; 8], b: [u8; 8]) -> u32 {
+    a.iter().zip(b).map(|(&x, y)| u32::from(x) * u32::from(y)).sum()
 }
 
 /// The score of two sketches. It stops once their cosine surely is less than `least`.

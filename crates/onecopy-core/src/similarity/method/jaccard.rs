@@ -6,7 +6,7 @@ use super::{Held, Method, Scratch, Subject, shingles_called};
 use crate::config::{Config, ConfigError, ShingleRules};
 use crate::decide::candidate::{Rarity, keys};
 use crate::similarity::measure::resemblance;
-use crate::similarity::outline::{Bound, about, compared, draw, most_shared, sift, slack};
+use crate::similarity::outline::{compared, draw, most_shared, outside, slack};
 use crate::similarity::sketch::append_sketch;
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
@@ -76,13 +76,8 @@ impl Method for Jaccard {
         })
     }
 
-    fn sift(&self, outline: &[u64], all: &[u64], contents: &[u32], out: &mut Vec<u32>) {
-        let bound = |a: u64, b: u64| Bound { sizes: [a as usize, b as usize], least: self.threshold };
-        sift((outline, all), contents, bound, |other| self.deny(outline, other), out);
-    }
-
-    fn slack(&self, outline: &[u64]) -> u32 {
-        slack(about(outline) as usize, self.threshold)
+    fn slack(&self, outline: &[u64]) -> Option<u32> {
+        slack(outline, |about| outside(about as usize, self.threshold))
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -2,8 +2,8 @@
 //!
 //! If neither page has links, only the text is compared. If one page has none, the links are not alike.
 //!
-//! All pages that share a key are compared: a key of one part does not bound the similarity of the other part. On
-//! twenty thousand pages that is about thirty times slower than `bloom`, so the method is for small collections.
+//! A key of one part does not bound the similarity of the other part. Outlines of the text exclude most pairs, unless
+//! links weigh so much that pages with different texts may be alike. Then the method is for small collections.
 
 use super::bloom::{append_text, text_rules};
 use super::links::{BITS, append_links};
@@ -12,6 +12,7 @@ use super::{LooksAt, Method, Scratch, Subject, billionths, bits};
 use crate::config::{Config, ConfigError};
 use crate::decide::candidate::Rarity;
 use crate::similarity::filter::FilterRules;
+use crate::similarity::outline::draw_mixed;
 use crate::similarity::verify::overlap;
 
 pub(super) const ABOUT: &str = "bloom of text and of out-links, weighted";
@@ -46,6 +47,13 @@ fn parts(sketch: &[u64]) -> (&[u64], &[u64]) {
 
 fn alike(a: &[u64], b: &[u64]) -> f64 {
     if a.is_empty() && b.is_empty() { 0.0 } else { bits::similarity(overlap(a, b), (a.len(), b.len())) }
+}
+
+impl Mix {
+    /// How alike the texts of alike pages are at least: as if their links were equal.
+    fn least_text(&self) -> f64 {
+        (self.threshold - ROUNDING - (1.0 - self.weight)) / self.weight.max(f64::MIN_POSITIVE)
+    }
 }
 
 impl Method for Mix {
@@ -83,6 +91,26 @@ impl Method for Mix {
         bits::append_keys(text, threshold, rarity, &mut scratch.counts, out);
         out[start..].iter_mut().for_each(|(_, rest)| *rest += links.len() as u32);
         bits::append_keys(links, threshold, rarity, &mut scratch.counts, out);
+    }
+
+    fn has_outlines(&self) -> bool {
+        self.least_text() > 0.0
+    }
+
+    /// The outline of the text.
+    fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
+        if self.has_outlines() {
+            let (text, _) = parts(sketch);
+            draw_mixed(text, text.len() as u64, &mut scratch.words, out);
+        }
+    }
+
+    fn deny(&self, a: &[u64], b: &[u64]) -> bool {
+        bits::outlines_deny(a, b, self.least_text())
+    }
+
+    fn slack(&self, outline: &[u64]) -> Option<u32> {
+        bits::outline_slack(outline, self.least_text())
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::contract::outline;
+use super::contract::{elsewhere, is_within_slack, outline};
 use super::*;
 use crate::config::Unit;
 use crate::decide::candidate::count;
@@ -277,6 +277,8 @@ impl Joined {
         }
         if alike {
             prop_assert!(!method.deny(&outline(&**method, x), &outline(&**method, y)), "outlines");
+            let elsewhere = elsewhere(&**method, &self.sketches);
+            prop_assert!(is_within_slack(&**method, [x, y], &elsewhere), "slacks");
         }
         if alike && a != b && method.search() == Search::Keys {
             self.check_found(a, b)?;
@@ -293,6 +295,9 @@ impl Joined {
             return Err(TestCaseError::fail("alike, and they share no key"));
         };
         prop_assert!(shared.iter().all(|rests| rests.1 <= first.1), "one order for all pages: {:?}", shared);
+        let is_strong =
+            |page: usize, rest: u32| rest >= self.method.least_rest(self.sketches[page].len() as u32);
+        prop_assert!(is_strong(a, first.0) || is_strong(b, first.1), "two weak holders are never alike");
         let held = |page: usize, rest: u32| Held { size: self.sketches[page].len() as u32, rest };
         prop_assert!(self.method.may(held(a, first.0), held(b, first.1)), "{:?}", first);
         prop_assert!(self.method.may(held(b, first.1), held(a, first.0)), "{:?}", first);

@@ -4,6 +4,7 @@
 //! proves.
 #![allow(unsafe_code)]
 
+use super::crowd::{Blocks, Probe, near_plain};
 use super::flip_plain;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Instructions;
@@ -34,51 +35,29 @@ pub(super) fn differing(level: Level, a: &[u64], b: &[u64]) -> usize {
     hamming(a, b)
 }
 
-/// Calls `near` with those of `contents` for which `is_far` is false. It takes the last word of an outline, and the
-/// number of bits that differ from `outline`.
-pub(super) fn sift(
-    level: Level,
-    (outline, all): (&[u64], &[u64]),
-    contents: &[u32],
-    is_far: impl Fn(u64, usize) -> bool,
-    near: impl FnMut(u32),
-) {
+/// Calls `found` with each block that has outlines near the probe, and with a bit for each of them.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+pub(super) fn near(level: Level, probe: Probe, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a level says that the machine has its instructions.
     match level.instructions() {
-        Instructions::Avx512 => return unsafe { x86::sift_avx512((outline, all), contents, is_far, near) },
-        Instructions::Avx2 => return unsafe { x86::sift((outline, all), contents, is_far, near) },
+        Instructions::Avx512 => return unsafe { x86::near_avx512(probe, blocks, found) },
+        Instructions::Avx2 => return unsafe { x86::near(probe, blocks, found) },
         Instructions::Scalar => {}
     }
-    sift_by((outline, all), contents, |a, b| differing(level, a, b), is_far, near);
-}
-
-#[inline(always)]
-fn sift_by(
-    (outline, all): (&[u64], &[u64]),
-    contents: &[u32],
-    differing: impl Fn(&[u64], &[u64]) -> usize,
-    is_far: impl Fn(u64, usize) -> bool,
-    mut near: impl FnMut(u32),
-) {
-    let Some((_, own)) = outline.split_last() else { return };
-    for &content in contents {
-        let other = &all[content as usize * outline.len()..][..outline.len()];
-        let Some((about, bits)) = other.split_last() else { continue };
-        if !is_far(*about, differing(own, bits)) {
-            near(content);
-        }
-    }
+    near_plain(probe, blocks, found);
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        _mm512_add_epi64, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_reduce_add_epi64,
+        __m512i, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_maskz_loadu_epi64,
+        _mm512_min_epu64, _mm512_popcnt_epi64, _mm512_reduce_add_epi64, _mm512_set1_epi64,
         _mm512_setzero_si512, _mm512_xor_si512,
     };
 
-    use super::{flip_plain, hamming, sift_by};
+    use super::{flip_plain, hamming};
+    use crate::similarity::outline::crowd::{Blocks, GLANCE, Probe, Row, folded, near_plain};
 
     #[target_feature(enable = "popcnt,bmi2")]
     pub(super) fn flip(shingles: &[u64], bits: &mut [u64]) {
@@ -90,24 +69,49 @@ mod x86 {
         hamming(a, b)
     }
 
-    #[target_feature(enable = "popcnt,bmi2")]
-    pub(super) fn sift(
-        outlines: (&[u64], &[u64]),
-        contents: &[u32],
-        is_far: impl Fn(u64, usize) -> bool,
-        near: impl FnMut(u32),
-    ) {
-        sift_by(outlines, contents, |a, b| differing(a, b), is_far, near);
+    #[target_feature(enable = "avx2,popcnt,bmi2")]
+    pub(super) fn near(probe: Probe, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
+        near_plain(probe, blocks, found);
     }
 
+    /// As [`near_plain`], with a row in a register.
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-    pub(super) fn sift_avx512(
-        outlines: (&[u64], &[u64]),
-        contents: &[u32],
-        is_far: impl Fn(u64, usize) -> bool,
-        near: impl FnMut(u32),
-    ) {
-        sift_by(outlines, contents, |a, b| differing_avx512(a, b), is_far, near);
+    pub(super) fn near_avx512(probe: Probe, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
+        // SAFETY: a row is as long as a register.
+        let load = |row: &Row| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
+        let spread = |word: u64| _mm512_set1_epi64(word.cast_signed());
+        let add = |sum, row: &Row, word| {
+            _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_si512(load(row), word)))
+        };
+        let (own, words) = (probe.slacks.map(u64::from), probe.bits.len());
+        let folded: [__m512i; GLANCE] = folded(probe.bits).map(spread);
+        for (block, glance) in blocks.glances.iter().enumerate() {
+            let most = (own[0] + glance.most[0]).min(own[1] + glance.most[1]);
+            let mut sum = _mm512_setzero_si512();
+            for (row, &word) in glance.rows.iter().zip(&folded) {
+                sum = add(sum, row, word);
+            }
+            if _mm512_cmple_epu64_mask(sum, spread(most)) == 0 {
+                continue;
+            }
+            let slacks = &blocks.slacks[block];
+            let [one, other] = [0, 1].map(|i| _mm512_add_epi64(spread(own[i]), load(&slacks[i])));
+            let most = _mm512_min_epu64(one, other);
+            let (mut near, mut sum) = (0, _mm512_setzero_si512());
+            let rows = blocks.rows[block * words..][..words].chunks(GLANCE);
+            for (words, rows) in probe.bits.chunks(GLANCE).zip(rows) {
+                for (&word, row) in words.iter().zip(rows) {
+                    sum = add(sum, row, spread(word));
+                }
+                near = _mm512_cmple_epu64_mask(sum, most);
+                if near == 0 {
+                    break;
+                }
+            }
+            if near != 0 {
+                found(block, near);
+            }
+        }
     }
 
     /// Eight words at a time. Both have the same number of words.
@@ -142,9 +146,6 @@ mod tests {
                 flip(level, &shingles, &mut here);
                 assert_eq!(here, plain, "{level:?}");
                 assert_eq!(differing(level, &here, other), hamming(&plain, other), "{level:?}");
-                let (mut near, all) = (Vec::new(), [plain.as_slice(), other, &plain].concat());
-                sift(level, (&plain, &all), &[0, 1, 2], |_, differing| differing > 3, |c| near.push(c));
-                assert_eq!(near, if words == 1 { vec![0, 1, 2] } else { vec![0, 2] }, "{level:?} {words}");
             });
         }
     }

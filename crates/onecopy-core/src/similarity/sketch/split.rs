@@ -41,6 +41,13 @@ impl Split {
         &self.title
     }
 
+    /// Frees the shingles of a large page, once they are copied: they would take as much memory again.
+    pub(crate) fn free_if_large(&mut self) {
+        if self.main.len() + self.rest.len() > LARGE_TOKENS {
+            (self.main, self.rest, self.table) = Default::default();
+        }
+    }
+
     /// Whether main content was separated from the rest. If not, all shingles are in the first half.
     pub(crate) fn is_told(&self) -> bool {
         self.told

@@ -28,6 +28,7 @@ pub(crate) struct StoredLists {
     path: PathBuf,
     lists: usize,
     entries: usize,
+    pairs: u64,
     known: KnownLists,
 }
 
@@ -40,6 +41,7 @@ struct Part {
     disk: Option<PathBuf>,
     lists: usize,
     entries: usize,
+    pairs: u64,
 }
 
 impl StoredLists {
@@ -47,7 +49,7 @@ impl StoredLists {
     pub(crate) fn new(parts: usize, room: usize, path: &Path) -> StoredLists {
         let parts = (0..parts).map(|_| Mutex::default()).collect();
         let (room, path, known) = (AtomicUsize::new(room), path.to_owned(), KnownLists::new(0));
-        StoredLists { parts, room, path, lists: 0, entries: 0, known }
+        StoredLists { parts, room, path, lists: 0, entries: 0, pairs: 0, known }
     }
 
     /// Remembers about this many lists, to drop later ones that add nothing. Which of two equal lists is dropped
@@ -69,6 +71,7 @@ impl StoredLists {
             let part = part.get_mut().expect("no thread panics with this lock");
             self.lists += part.lists;
             self.entries += part.entries;
+            self.pairs = self.pairs.saturating_add(part.pairs);
         }
         Ok(self)
     }
@@ -82,6 +85,11 @@ impl StoredLists {
     /// The number of lists.
     pub(crate) fn len(&self) -> usize {
         self.lists
+    }
+
+    /// The number of pairs that share a key, each counted once for each key.
+    pub(crate) fn pairs(&self) -> u64 {
+        self.pairs
     }
 
     fn part(&self, number: usize) -> MutexGuard<'_, Part> {
@@ -226,6 +234,8 @@ impl ListWriter<'_> {
     fn write(&mut self, list: &[Holder]) -> Result<Option<u32>> {
         self.part.lists += 1;
         self.part.entries += list.len();
+        let pairs = list.len() as u64 * (list.len() as u64 - 1) / 2;
+        self.part.pairs = self.part.pairs.saturating_add(pairs);
         let fits = |room: usize| room.checked_sub(list.len() + 1);
         let room = &self.lists.room;
         if self.disk.is_some() || room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_err() {
@@ -296,6 +306,7 @@ mod tests {
             let (lists, found) = written(StoredLists::new(2, room, &folder.path().join("lists")), &input);
             assert_eq!(found, [&input[1..], &input[1..]].concat());
             assert_eq!((lists.len(), lists.entries()), (76, 2 * (2..40).sum::<usize>()));
+            assert_eq!(lists.pairs(), (2..40).map(|n| n * (n - 1)).sum::<u64>());
         }
     }
 

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use onecopy_core::{Method, Rarity, Scratch, Search};
+use onecopy_core::{Elsewhere, Method, Rarity, Scratch, Search};
 
 use crate::batch::budget::Budget;
 use crate::batch::candidates::contents::Contents;
@@ -39,6 +39,8 @@ pub(crate) struct KeyFinder<'a> {
     pub method: &'a dyn Method,
     /// Outlines, which are drawn while the sketches are read for their keys.
     pub outlines: Mutex<Outlines>,
+    /// The shingles that are not main content, which are collected at the same time.
+    pub elsewhere: &'a Elsewhere,
     pub threads: usize,
     /// Threads that read segments.
     pub readers: usize,
@@ -128,6 +130,7 @@ impl KeyFinder<'_> {
                 let turned = shingle.rotate_left(turn);
                 parts[(turned >> shift) as usize].push(key(turned, [content, rest], rest >= least));
             }
+            self.method.note_rest(sketch, self.elsewhere);
             drawn.push(content);
             outlines.resize(drawn.len() * *width, 0);
             self.method.outline(sketch, scratch, &mut outlines[(drawn.len() - 1) * *width..]);
@@ -148,29 +151,37 @@ impl KeyFinder<'_> {
         mut writer: ListWriter,
     ) -> Result<Vec<Key>> {
         let (mut list, mut all): (Vec<Holder>, Vec<Holder>) = (Vec::new(), Vec::new());
-        let mut current = 0;
+        let (mut current, mut strong) = (0, false);
         let used = sorter.drain(buffer, |key| {
             if key.lead() != current {
-                self.prune(&mut list, &mut all);
+                self.prune(&mut list, strong, &mut all);
                 writer.push(&list)?;
                 list.clear();
-                current = key.lead();
+                (current, strong) = (key.lead(), false);
             }
             list.push(holder(key));
+            strong |= is_strong(&key);
             Ok(())
         })?;
-        self.prune(&mut list, &mut all);
+        self.prune(&mut list, strong, &mut all);
         writer.push(&list)?;
         writer.finish()?;
         Ok(used)
     }
 
-    /// Removes contents from a short list that cannot be alike to any other in it. `all` is a buffer.
-    fn prune(&self, list: &mut Vec<Holder>, all: &mut Vec<Holder>) {
+    /// Empties a list without a strong holder, because two weak ones are not alike. Removes contents from a short list
+    /// that cannot be alike to any other in it. `all` is a buffer.
+    fn prune(&self, list: &mut Vec<Holder>, strong: bool, all: &mut Vec<Holder>) {
         /// In longer lists, nearly every content may be alike to some other.
         const SHORT: usize = 8;
         // Sets grow over all contents that share a key, alike or not.
-        if !(2..=SHORT).contains(&list.len()) || self.method.search() != Search::Keys {
+        if self.method.search() != Search::Keys {
+            return;
+        }
+        if !strong {
+            return list.clear();
+        }
+        if !(2..=SHORT).contains(&list.len()) {
             return;
         }
         let may = |a: Holder, b: Holder| a[0] != b[0] && self.contents.may(a, b, self.method);

@@ -1,9 +1,9 @@
 //! The outlines of all contents, in memory. With them, most pairs that are not alike need no comparison of sketches.
 
-use onecopy_core::Method;
-
 /// Possible numbers of words per outline, the most informative first.
-const WIDTHS: [usize; 3] = [16, 8, 4];
+const WIDTHS: [usize; 6] = [128, 64, 32, 16, 8, 4];
+/// Outlines of a usual page are not wider.
+const USUAL: usize = 16;
 
 /// Outlines by content, all of one width. Without outlines, more pairs are compared.
 #[derive(Default)]
@@ -12,11 +12,41 @@ pub(crate) struct Outlines {
     width: usize,
 }
 
+/// Some contents, which stand for all.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Usual {
+    pub contents: usize,
+    /// The words of their sketches.
+    pub words: usize,
+    /// In how many bits the outlines of contents like these may differ.
+    pub slack: usize,
+}
+
+impl Usual {
+    /// How many words outlines of these contents should have.
+    fn wanted(self) -> usize {
+        /// With so many bits for each that may differ, pages with little in common differ in more.
+        const BITS: usize = 6;
+        /// With so many, most bits are flipped by one shingle, and outlines differ in nearly as many bits as the pages in
+        /// shingles.
+        const MORE_BITS: usize = 40;
+        /// Enough for that, in words.
+        const WIDE: usize = 64;
+        let words = |bits: usize| self.slack * bits / 64 / self.contents.max(1);
+        // Two pages of one template differ in little more than alike pages may.
+        let more = if 4 * self.slack > self.words { words(MORE_BITS).min(WIDE) } else { 0 };
+        words(BITS).max(more).max(USUAL)
+    }
+}
+
 impl Outlines {
-    /// Reserves memory for outlines of this many contents. They are as wide as `memory` allows.
-    pub(crate) fn new(contents: usize, memory: u64) -> Outlines {
+    /// Reserves memory for outlines of this many contents. They are as wide as `memory` allows, and not much wider than
+    /// the usual contents need.
+    pub(crate) fn new(contents: usize, memory: u64, usual: Usual) -> Outlines {
         let fits = |width: &usize| (contents * width * size_of::<u64>()) as u64 <= memory;
-        let width = WIDTHS.into_iter().find(fits).unwrap_or(0);
+        let wanted = usual.wanted();
+        let is_wanted = |width: &usize| *width < 2 * wanted;
+        let width = WIDTHS.into_iter().filter(is_wanted).find(fits).unwrap_or(0);
         Outlines { words: vec![0; contents * width], width }
     }
 
@@ -32,20 +62,9 @@ impl Outlines {
         }
     }
 
-    /// Whether the outlines alone prove that two contents are not alike.
-    pub(crate) fn deny(&self, a: u32, b: u32, method: &dyn Method) -> bool {
-        let outline = |content: u32| &self.words[content as usize * self.width..][..self.width];
-        self.width > 0 && method.deny(outline(a), outline(b))
-    }
-
-    /// Appends those of `kept` to `out` whose outlines do not deny that they are alike to `content`. Returns false
-    /// without outlines.
-    pub(crate) fn sift(&self, content: u32, kept: &[u32], method: &dyn Method, out: &mut Vec<u32>) -> bool {
-        if self.width > 0 {
-            let own = &self.words[content as usize * self.width..][..self.width];
-            method.sift(own, &self.words, kept, out);
-        }
-        self.width > 0
+    /// The outline of a content, if there are outlines.
+    pub(crate) fn of(&self, content: u32) -> Option<&[u64]> {
+        (self.width > 0).then(|| &self.words[content as usize * self.width..][..self.width])
     }
 }
 
@@ -57,10 +76,12 @@ mod tests {
 
     #[test]
     fn outlines_are_as_wide_as_memory_allows() {
-        assert_eq!(
-            [12_800, 12_799, 6_399, 3_199].map(|memory| Outlines::new(100, memory).width()),
-            [16, 8, 4, 0]
-        );
+        let width = |memory, slack: usize| {
+            let usual = Usual { contents: 10, words: 10 * 600, slack: 10 * slack };
+            Outlines::new(100, memory, usual).width()
+        };
+        assert_eq!([12_800, 12_799, 6_399, 3_199].map(|memory| width(memory, 9)), [16, 8, 4, 0]);
+        assert_eq!([60, 150, 151, 660, 10_000].map(|slack| width(1 << 20, slack)), [16, 16, 64, 64, 128]);
     }
 
     #[test]
@@ -70,18 +91,15 @@ mod tests {
             |from: u64| (from..from + 300).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !1).collect();
         let sketches: [Vec<u64>; 3] = [0, 100_000, 5].map(sketch);
         for memory in [1 << 20, 300, 0] {
-            let mut outlines = Outlines::new(4, memory);
+            let mut outlines = Outlines::new(4, memory, Usual::default());
             let mut drawn = vec![0; 3 * outlines.width()];
             for (sketch, outline) in sketches.iter().zip(drawn.chunks_exact_mut(outlines.width().max(1))) {
                 method.outline(sketch, &mut Scratch::default(), outline);
             }
             outlines.take(&[3, 0, 1], &drawn);
-            let denied = |a, b| outlines.deny(a, b, &*method);
+            let denied = |a, b| outlines.of(a).zip(outlines.of(b)).is_some_and(|(a, b)| method.deny(a, b));
             assert_eq!((denied(3, 0), denied(0, 1)), (memory > 0, memory > 0));
             assert!(!denied(3, 1) && !denied(2, 0) && !denied(3, 3));
-            let mut left = Vec::new();
-            assert_eq!(outlines.sift(3, &[0, 1, 2, 3], &*method, &mut left), memory > 0);
-            assert_eq!(left, if memory > 0 { vec![1, 2, 3] } else { vec![] });
         }
     }
 }

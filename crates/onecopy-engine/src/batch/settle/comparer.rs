@@ -1,7 +1,7 @@
 //! Compares contents in parallel, with sketches from segments or from a gathered section.
 
-use onecopy_core::Method;
 use onecopy_core::settle::{Buffers, Comparer};
+use onecopy_core::{Elsewhere, Method};
 
 use crate::batch::candidates::contents::Contents;
 use crate::batch::candidates::outlines::Outlines;
@@ -21,6 +21,9 @@ pub(crate) struct SketchComparer<'a> {
     /// How many contents are the base; they come first.
     pub base: u32,
     pub outlines: &'a Outlines,
+    /// How many words of each outline may be in memory a second time.
+    pub crowd_words: usize,
+    pub elsewhere: &'a Elsewhere,
     pub method: &'a dyn Method,
     pub threads: usize,
     pub progress: &'a dyn Progress,
@@ -49,12 +52,16 @@ impl Comparer for SketchComparer<'_> {
         }
     }
 
-    fn deny(&self, a: u32, b: u32) -> bool {
-        self.outlines.deny(a, b, self.method)
+    fn outline(&self, content: u32) -> Option<&[u64]> {
+        self.outlines.of(content)
     }
 
-    fn sift(&self, content: u32, kept: &[u32], out: &mut Vec<u32>) -> bool {
-        self.outlines.sift(content, kept, self.method, out)
+    fn crowd_words(&self) -> usize {
+        self.crowd_words
+    }
+
+    fn elsewhere(&self) -> &Elsewhere {
+        self.elsewhere
     }
 
     fn map<T: Sync, R: Send + Clone + Default>(

@@ -108,6 +108,12 @@ pub(super) fn covered(a: &[u64], b: &[u64], length: usize) -> Option<[CoveredWor
     Some([0, 1].map(covered))
 }
 
+/// Whether the words of a page may count beside another page, by its title and its length.
+pub(super) fn words_may_count(sketch: &[u64]) -> bool {
+    let is_behind_places = |word: &u64| is_main(*word) && place(*word) == PLACES;
+    census(sketch).subject > 0 && !sketch.iter().any(is_behind_places)
+}
+
 /// Tells how much two pages share. `evidence` shared shingles prove nothing.
 pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> String {
     let Common { shared: SharedShingles { both, first, second, .. }, sizes, titles } = common(a, b);
