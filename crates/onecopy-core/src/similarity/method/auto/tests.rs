@@ -86,7 +86,7 @@ fn short_pages_are_alike_only_as_a_whole() {
 fn small_changes_count_by_words_if_the_titles_name_one_subject() {
     let method = made("auto");
     let page = |own: &str, title: &str| {
-        let word = |n: usize| if n % 15 == 7 { format!("{own}{n}") } else { format!("w{n}") };
+        let word = |n: usize| if n % 20 == 7 { format!("{own}{n}") } else { format!("w{n}") };
         let words: Vec<String> = (0..150).map(word).collect();
         format!("#{title}\n+{}\n{own}\n", words.join(" "))
     };
@@ -109,7 +109,7 @@ fn small_changes_count_by_words_if_the_titles_name_one_subject() {
 fn pages_longer_than_places_are_known_are_compared_by_shingles() {
     let method = made("auto");
     let page = |words: usize, title: &str| {
-        let word = |n: usize| if n % 15 == 7 { format!("{title}{n}") } else { format!("w{n}") };
+        let word = |n: usize| if n % 20 == 7 { format!("{title}{n}") } else { format!("w{n}") };
         let words: Vec<String> = (0..words).map(word).collect();
         sketch_of(&*method, &format!("#w1 {title}\n+{}\nmenu\n", words.join(" ")))
     };
