@@ -232,4 +232,24 @@ mod tests {
         assert_eq!(similarity(shared, pages((9, 109), (9, 1_090)), Subjects::Unclear, EVIDENCE), 0.1);
         assert_eq!(similarity(shared, pages((90, 109), (9, 109)), Subjects::Unclear, EVIDENCE), 0.1);
     }
+
+    #[test]
+    fn words_count_for_little_text_too_if_whole_pages_are_alike() {
+        let shared = SharedShingles { both: 19, rest: 36, ..SharedShingles::default() };
+        let words = [(27, 28), (27, 27)].map(|(shared, all)| CoveredWords { shared, all });
+        let similar = |subjects| similarity(shared, pages((24, 60), (23, 59)), subjects, EVIDENCE);
+        assert_eq!(similar(Subjects::Same(Some(words))), 55.0 / 64.0);
+        assert_eq!(similar(Subjects::Unclear), 19.0 / 28.0);
+    }
+
+    #[test]
+    fn words_do_not_help_if_half_of_the_phrases_changed() {
+        let words = [CoveredWords { shared: 180, all: 200 }; 2];
+        let similar = |both: usize| {
+            let shared = SharedShingles { both, ..SharedShingles::default() };
+            similarity(shared, pages((200, 1_000), (200, 1_000)), Subjects::Same(Some(words)), EVIDENCE)
+        };
+        assert!(similar(130) < 0.8, "{}", similar(130));
+        assert!(similar(145) > 0.8, "{}", similar(145));
+    }
 }

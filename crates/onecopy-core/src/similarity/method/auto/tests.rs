@@ -96,9 +96,9 @@ fn small_changes_count_by_words_if_the_titles_name_one_subject() {
         method.similarity(method.score(&a, &b), (a.len(), b.len()))
     };
     let by_shingles = similar("", "");
-    assert!(by_shingles < 0.7, "{by_shingles}");
-    assert!(similar("w3", "w3 - some site") > 0.9, "and the name of a site is no subject");
-    assert!(similar("w3 w4", "w4 - some site") > 0.9);
+    assert!(by_shingles < 0.75, "{by_shingles}");
+    assert!(similar("w3", "w3 - some site") > 0.8, "and the name of a site is no subject");
+    assert!(similar("w3 w4", "w4 - some site") > 0.8);
     for (one, other) in [("w3 w4", "w4 w5"), ("some site", "some site"), ("w3", "")] {
         assert_eq!(similar(one, other), by_shingles, "{one}, {other}");
     }
@@ -117,7 +117,7 @@ fn pages_longer_than_places_are_known_are_compared_by_shingles() {
         let (a, b) = (page(words, "a"), page(words, "b"));
         method.similarity(method.score(&a, &b), (a.len(), b.len()))
     };
-    assert!(similar(2_000) > 0.9);
+    assert!(similar(2_000) > 0.85);
     assert!((0.6..0.8).contains(&similar(2_100)), "{}", similar(2_100));
 }
 
