@@ -41,7 +41,7 @@ use super::resemblance;
 const MAIN_PART: f64 = 0.625;
 /// As [`MAIN_PART`], for the agreement of words. If half of the phrases changed, a page says something else, however many
 /// single words stayed. Measured on 30 releases of Javadoc: with 0.56 every fifteenth pair that is found joins releases
-/// that share less than half of their shingles, with 0.75 one in a thousand does.
+/// that share less than half of their shingles, with 0.75 hardly any does.
 const WORDS_PART: f64 = 0.75;
 
 /// How much a difference counts.
