@@ -19,6 +19,9 @@ pub struct Args {
     /// Folders with docs.jsonl(.zst): pages with their gold text
     #[arg(required = true, value_name = "SET")]
     sets: Vec<PathBuf>,
+    /// A set that only one of two models learns; the result is the mean of both; may be given several times
+    #[arg(long, value_name = "SET")]
+    once: Vec<PathBuf>,
     /// A set to test on, and never to train on; may be given several times
     #[arg(long, value_name = "SET")]
     unseen: Vec<PathBuf>,
@@ -49,7 +52,7 @@ const DOUBTS: [i32; 5] = [0, 200, 400, 600, 800];
 type Scores = [Score; DOUBTS.len()];
 
 pub fn run(args: &Args) -> Result<()> {
-    let folders = args.sets.iter().chain(&args.unseen);
+    let folders = args.sets.iter().chain(&args.once).chain(&args.unseen);
     let sets = folders.map(|folder| Set::read(folder)).collect::<Result<Vec<_>>>()?;
     let mut samples = vec![];
     for (index, set) in sets.iter().enumerate() {
@@ -67,11 +70,11 @@ pub fn run(args: &Args) -> Result<()> {
     if args.write.is_none() && args.unseen.is_empty() {
         return Ok(());
     }
-    let chosen: Vec<&Sample> = samples.iter().filter(|sample| sample.set < args.sets.len()).collect();
-    let judge = Judge::new(&chosen, &plan)?;
+    let learnt = args.sets.len() + args.once.len();
+    let judge = taught(&samples, (args.sets.len(), learnt), &plan)?;
     let mut scores = vec![Scores::default(); sets.len()];
     test(&judge, &samples.iter().collect::<Vec<_>>(), &args.work, &mut scores)?;
-    let (seen, unseen) = sets.split_at(args.sets.len());
+    let (seen, unseen) = sets.split_at(learnt);
     report("seen in training", seen, &scores);
     report("unseen", unseen, &scores[seen.len()..]);
     let Some(folder) = &args.write else { return Ok(()) };
@@ -80,6 +83,17 @@ pub fn run(args: &Args) -> Result<()> {
         std::fs::write(&path, source(model)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
+}
+
+/// A model of the first sets. If there are more sets to learn, it is the mean of that model and one of all of them: pages
+/// of few kinds do not push out what it knows of the others.
+fn taught(samples: &[Sample], (some, all): (usize, usize), plan: &Plan<'_>) -> Result<Judge> {
+    let learn = |sets: usize| {
+        let chosen: Vec<&Sample> = samples.iter().filter(|sample| sample.set < sets).collect();
+        Judge::new(&chosen, plan)
+    };
+    let judge = learn(some)?;
+    if some == all { Ok(judge) } else { Ok(judge.mean(learn(all)?)) }
 }
 
 #[derive(Deserialize)]

@@ -59,6 +59,13 @@ impl Model {
         };
         self.trees.iter().map(leaf).sum::<i32>()
     }
+
+    /// The trees of both, each with half of its weight.
+    pub fn mean(self, other: Model) -> Model {
+        let mut trees: Vec<Tree> = self.trees.into_iter().chain(other.trees).collect();
+        trees.iter_mut().flat_map(|tree| &mut tree.leaves).for_each(|leaf| *leaf /= 2);
+        Model { width: self.width, trees }
+    }
 }
 
 /// Trains a model; the same rows give the same model.
@@ -223,6 +230,14 @@ fn plus(sum: [f64; 2], cell: &[f32; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_of_two_models_is_between_them() {
+        let model =
+            |leaves: Vec<i32>| Model { width: 1, trees: vec![Tree { questions: vec![(0, 5)], leaves }] };
+        let mean = model(vec![-100, 40]).mean(model(vec![20, 60]));
+        assert_eq!([mean.judge(&[5]), mean.judge(&[6])], [-40, 50]);
+    }
 
     #[test]
     fn a_rule_of_two_numbers_is_learnt() {

@@ -72,6 +72,11 @@ impl Judge {
         Ok(Judge { first, again: train(&rows(samples, values), &plan.again) })
     }
 
+    /// A judge whose results are between those of both.
+    pub fn mean(self, other: Judge) -> Judge {
+        Judge { first: self.first.mean(other.first), again: self.again.mean(other.again) }
+    }
+
     /// The result for each block of each of `samples`.
     pub fn sums(&self, samples: &[&Sample], work: &Path) -> Result<Vec<Vec<i32>>> {
         let said: Vec<Vec<i32>> = samples.iter().map(|sample| sums(&self.first, sample)).collect();

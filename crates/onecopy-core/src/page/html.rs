@@ -30,6 +30,7 @@ use main::context::CONTEXT;
 #[doc(hidden)]
 pub use main::context::{Judged, context};
 use main::feature::{FEATURES, PageFeatures, ROOM};
+use main::model::{Batch, LANES};
 use main::{choice, model};
 use tree::Tree;
 
@@ -105,18 +106,31 @@ fn shown(tree: &Tree) -> impl Iterator<Item = usize> {
 fn main_blocks(tree: &Tree) -> Vec<usize> {
     let page = PageFeatures::new(tree);
     let blocks: Vec<usize> = shown(tree).collect();
-    let mut features = [0; ROOM];
-    let judge = |&index: &usize| {
-        page.describe(index, &mut features);
-        page.judged(index, model::judge(&features))
-    };
-    let judged: Vec<Judged> = blocks.iter().map(judge).collect();
+    let (mut features, mut batch) = ([0; ROOM], Batch::new());
+    let mut judged = Vec::with_capacity(blocks.len());
+    for some in blocks.chunks(LANES) {
+        for (lane, &index) in some.iter().enumerate() {
+            page.describe(index, &mut features);
+            batch.put(lane, &features);
+        }
+        let sums = model::judge(&batch);
+        judged.extend(some.iter().zip(sums).map(|(&index, sum)| page.judged(index, sum)));
+    }
     let mut sums = Vec::with_capacity(blocks.len());
     // Each block is described twice instead of stored: a page may have tens of thousands of blocks.
     context(&judged, |at, numbers| {
         page.describe(blocks[at], &mut features);
         features[FEATURES..FEATURES + CONTEXT].copy_from_slice(numbers);
-        sums.push((judged[at].words, model::judge_again(&features)));
+        let lane = at % LANES;
+        batch.put(lane, &features);
+        if lane + 1 == LANES || at + 1 == blocks.len() {
+            sums.extend(
+                judged[at - lane..]
+                    .iter()
+                    .zip(model::judge_again(&batch))
+                    .map(|(block, sum)| (block.words, sum)),
+            );
+        }
     });
     let sum_min = choice::sum_min(&sums);
     let kept = blocks.into_iter().zip(sums).filter(|(_, (_, sum))| *sum >= sum_min);

@@ -6,31 +6,56 @@
 mod again;
 mod weights;
 
-use super::feature::Features;
+use super::feature::{Features, ROOM};
 
 /// Questions in a tree.
 const DEPTH: usize = 5;
+/// How many blocks are judged at once. Their numbers fill one or two registers of the processor.
+pub const LANES: usize = 16;
 
-/// How much a block by itself looks like main content: above zero, it more likely is. A sum of 1000 is odds of e to
+/// The numbers of some blocks, feature by feature: one instruction asks a question of several blocks.
+pub struct Batch([[i16; LANES]; ROOM]);
+
+impl Batch {
+    pub fn new() -> Batch {
+        Batch([[0; LANES]; ROOM])
+    }
+
+    /// Replaces the block in a lane. Numbers beyond 16 bits are cut off, since no question asks for so much.
+    pub fn put(&mut self, lane: usize, features: &Features) {
+        for (column, feature) in self.0.iter_mut().zip(features) {
+            column[lane] = (*feature).clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        }
+    }
+}
+
+/// How much each block by itself looks like main content: above zero, it more likely is. A sum of 1000 is odds of e to
 /// 1.
-pub fn judge(features: &Features) -> i32 {
-    sum(&weights::QUESTIONS, &weights::LEAVES, features)
+pub fn judge(batch: &Batch) -> [i32; LANES] {
+    sums(&weights::QUESTIONS, &weights::LEAVES, batch)
 }
 
-/// The same, given the first judgement of the blocks around it.
-pub fn judge_again(features: &Features) -> i32 {
-    sum(&again::QUESTIONS, &again::LEAVES, features)
+/// The same, given the first judgement of the blocks around each.
+pub fn judge_again(batch: &Batch) -> [i32; LANES] {
+    sums(&again::QUESTIONS, &again::LEAVES, batch)
 }
 
-fn sum(questions: &[(u8, i16)], leaves: &[i16], features: &Features) -> i32 {
-    let trees = questions.chunks_exact(DEPTH).zip(leaves.chunks_exact(1 << DEPTH));
-    let leaf = |(questions, leaves): (&[(u8, i16)], &[i16])| {
-        let index = questions.iter().enumerate().fold(0, |index, (level, (feature, above))| {
-            index | usize::from(features[*feature as usize] > i32::from(*above)) << level
-        });
-        i32::from(leaves[index])
-    };
-    trees.map(leaf).sum()
+fn sums(questions: &[(u8, i16)], leaves: &[i16], batch: &Batch) -> [i32; LANES] {
+    let (questions, leaves) = (questions.as_chunks::<DEPTH>().0, leaves.as_chunks::<{ 1 << DEPTH }>().0);
+    let mut sums = [0; LANES];
+    for (questions, leaves) in questions.iter().zip(leaves) {
+        let mut places = [0; LANES];
+        for (level, (feature, above)) in questions.iter().enumerate() {
+            let column = &batch.0[usize::from(*feature)];
+            for (place, number) in places.iter_mut().zip(column) {
+                *place |= i16::from(number > above) << level;
+            }
+        }
+        for (sum, place) in sums.iter_mut().zip(places) {
+            *sum += i32::from(leaves[place as usize % leaves.len()]);
+        }
+    }
+    sums
 }
 
 /// The chance that a block with this sum is main content, in thousandths.
@@ -68,10 +93,37 @@ mod tests {
         let check = |width: usize, features: usize, questions: &[(u8, i16)], leaves: usize| {
             assert_eq!(width, features, "train the model again: `onecopy-bench train`");
             assert!(questions.iter().all(|(feature, _)| usize::from(*feature) < features));
+            assert!(questions.iter().all(|(_, above)| *above < i16::MAX), "numbers above are cut off");
             assert_eq!(questions.len() / DEPTH, leaves >> DEPTH);
         };
         check(weights::WIDTH, FEATURES, &weights::QUESTIONS, weights::LEAVES.len());
         check(again::WIDTH, FEATURES + CONTEXT, &again::QUESTIONS, again::LEAVES.len());
+    }
+
+    #[test]
+    fn each_lane_is_judged_by_its_own_block() {
+        let mut random = 1u32;
+        let mut number = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) as i32 % 3000 - 1000
+        };
+        let blocks: [Features; LANES] = std::array::from_fn(|_| std::array::from_fn(|_| number()));
+        let mut batch = Batch::new();
+        (0..).zip(&blocks).for_each(|(lane, features)| batch.put(lane, features));
+        assert_eq!(judge(&batch), blocks.map(|block| alone(&weights::QUESTIONS, &weights::LEAVES, &block)));
+        assert_eq!(judge_again(&batch), blocks.map(|block| alone(&again::QUESTIONS, &again::LEAVES, &block)));
+    }
+
+    /// The sum of one block, tree by tree.
+    fn alone(questions: &[(u8, i16)], leaves: &[i16], features: &Features) -> i32 {
+        let trees = questions.chunks_exact(DEPTH).zip(leaves.chunks_exact(1 << DEPTH));
+        let leaf = |(questions, leaves): (&[(u8, i16)], &[i16])| {
+            let index = questions.iter().enumerate().fold(0, |index, (level, (feature, above))| {
+                index | usize::from(features[usize::from(*feature)] > i32::from(*above)) << level
+            });
+            i32::from(leaves[index])
+        };
+        trees.map(leaf).sum()
     }
 
     #[test]
