@@ -55,6 +55,18 @@ pub enum Error {
         /// The purpose of the memory.
         purpose: String,
     },
+    /// The method would take too long.
+    #[error(
+        "method {method} compares most pages with most others, and is for up to {most} pages, not {pages}"
+    )]
+    SlowMethod {
+        /// The method, as it was chosen.
+        method: String,
+        /// The number of pages.
+        pages: usize,
+        /// How many it takes.
+        most: usize,
+    },
     /// Page numbers have 32 bits.
     #[error("{pages} pages are more than one run accepts: split the input")]
     TooManyPages {

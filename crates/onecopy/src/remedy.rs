@@ -33,6 +33,12 @@ fn of_error(error: &Error) -> Option<String> {
         Error::Layout(LayoutError::Capacity { .. }) => "raise --servers or --capacity",
         Error::Setting { setting, .. } => return of_setting(*setting),
         Error::Memory { needed, .. } => return Some(format!("give --memory {}M", needed.div_ceil(1 << 20))),
+        Error::SlowMethod { method, pages, .. } => {
+            let name = method.split(':').next().unwrap_or_default();
+            return Some(format!(
+                "choose another method, or give --method {name}:pages={pages} and much time"
+            ));
+        }
         Error::PageMemory { .. } => "raise --memory or lower --max-page",
         Error::PageTooLong { .. } => "raise --max-page",
         Error::NoSuchPage { .. } => "for a page of a finished run give --run and its output folder",

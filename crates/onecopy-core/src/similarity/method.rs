@@ -82,6 +82,11 @@ pub trait Method: Debug + Send + Sync {
         0
     }
 
+    /// A run over more pages is refused: the method compares most pages with most others.
+    fn most_pages(&self) -> usize {
+        usize::MAX
+    }
+
     /// Whether [`Method::outline`] writes anything.
     fn has_outlines(&self) -> bool {
         false

@@ -61,6 +61,15 @@ pub(crate) fn note_continued(work: &Work, collector: &Collector, progress: &dyn 
     }
 }
 
+/// Refuses a method that would take too long.
+fn check_method(job: &Job, method: &dyn Method, pages: usize) -> Result<()> {
+    let most = method.most_pages();
+    if pages <= most {
+        return Ok(());
+    }
+    Err(Error::SlowMethod { method: job.config.method.clone(), pages, most })
+}
+
 /// Decides about pages that have been read.
 struct Deciding<'a> {
     job: &'a Job,
@@ -76,6 +85,7 @@ impl Deciding<'_> {
         let budget = &work.budget;
         check_any(job, work, segments)?;
         budget.check_pages(segments.pages())?;
+        check_method(job, &*work.method, segments.pages())?;
         check_markets(segments, &job.config.markets)?;
         let saved = work.folder().join("decisions");
         if let Some(decisions) = Decisions::load(&saved)?.filter(|saved| saved.pages() == segments.pages()) {

@@ -43,6 +43,20 @@ fn write_pages(folder: &Path) -> std::path::PathBuf {
 }
 
 #[test]
+fn a_method_that_compares_most_pages_is_refused_for_many() {
+    let folder = tempdir().expect("a folder");
+    let input = write_pages(folder.path());
+    for name in ["cosine", "mix"] {
+        let out = folder.path().join(name);
+        let refused = dedup(&input, &out).args(&format!("--method {name}:pages=5 --quiet")).fail(1);
+        refused.says(&["for up to 5 pages, not 6", &format!("--method {name}:pages=6 ")]);
+        assert!(!out.join("removed.jsonl").exists());
+        dedup(&input, &out).args(&format!("--method {name}:pages=6 --quiet")).succeed();
+        assert_eq!(report(&out)["removed"], 1, "{name}");
+    }
+}
+
+#[test]
 fn every_method_finds_what_is_plainly_alike_and_keeps_the_rest() {
     let folder = tempdir().expect("a folder");
     let input = write_pages(folder.path());

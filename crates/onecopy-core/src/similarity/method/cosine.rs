@@ -27,15 +27,21 @@ const ROOM: f64 = 1e-6;
 #[derive(Debug)]
 struct Cosine {
     threshold: f64,
+    most_pages: usize,
 }
 
 pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<dyn Method>, ConfigError> {
-    Ok(Box::new(Cosine { threshold: parameters.threshold(config.threshold, 0.95)? }))
+    let threshold = parameters.threshold(config.threshold, 0.95)?;
+    Ok(Box::new(Cosine { threshold, most_pages: parameters.most_pages()? }))
 }
 
 impl Method for Cosine {
     fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    fn most_pages(&self) -> usize {
+        self.most_pages
     }
 
     fn measures(&self) -> String {

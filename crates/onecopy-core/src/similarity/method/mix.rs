@@ -26,6 +26,7 @@ const ROUNDING: f64 = 2e-9;
 #[derive(Debug)]
 struct Mix {
     threshold: f64,
+    most_pages: usize,
     /// The weight of the text; links have the rest.
     weight: f64,
     text: FilterRules,
@@ -37,7 +38,7 @@ pub(super) fn make(parameters: &mut Parameters, config: &Config) -> Result<Box<d
     let weight = parameters.number("text", 0.7, 0.0..=1.0)?;
     let text = text_rules(parameters)?;
     let links = FilterRules { bits: bits::bits(parameters, "link-bits", BITS)?, ..text };
-    Ok(Box::new(Mix { threshold, weight, text, links }))
+    Ok(Box::new(Mix { threshold, most_pages: parameters.most_pages()?, weight, text, links }))
 }
 
 /// The words of a sketch that come from the text, and those that come from links.
@@ -59,6 +60,10 @@ impl Mix {
 impl Method for Mix {
     fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    fn most_pages(&self) -> usize {
+        self.most_pages
     }
 
     fn measures(&self) -> String {

@@ -61,6 +61,13 @@ impl Parameters {
         Ok(given.then_some(value))
     }
 
+    /// The most pages of a method whose time grows with their square.
+    pub(crate) fn most_pages(&mut self) -> Result<usize, ConfigError> {
+        /// So many real pages take about a minute.
+        const SLOW: usize = 50_000;
+        self.count("pages", SLOW, 1..=u32::MAX as usize)
+    }
+
     /// A power of two in `range`.
     pub(crate) fn power(
         &mut self,
