@@ -26,6 +26,11 @@ pub fn noted(note: &Note) -> String {
     }
 }
 
+fn for_many(method: &str, pages: usize) -> String {
+    let name = method.split(':').next().unwrap_or_default();
+    format!("choose another method, or give --method {name}:pages={pages} and much time")
+}
+
 fn of_error(error: &Error) -> Option<String> {
     let remedy = match error {
         Error::Config(error) => return of_config(error),
@@ -33,12 +38,7 @@ fn of_error(error: &Error) -> Option<String> {
         Error::Layout(LayoutError::Capacity { .. }) => "raise --servers or --capacity",
         Error::Setting { setting, .. } => return of_setting(*setting),
         Error::Memory { needed, .. } => return Some(format!("give --memory {}M", needed.div_ceil(1 << 20))),
-        Error::SlowMethod { method, pages, .. } => {
-            let name = method.split(':').next().unwrap_or_default();
-            return Some(format!(
-                "choose another method, or give --method {name}:pages={pages} and much time"
-            ));
-        }
+        Error::SlowMethod { method, pages, .. } => return Some(for_many(method, *pages)),
         Error::PageMemory { .. } => "raise --memory or lower --max-page",
         Error::PageTooLong { .. } => "raise --max-page",
         Error::NoSuchPage { .. } => "for a page of a finished run give --run and its output folder",

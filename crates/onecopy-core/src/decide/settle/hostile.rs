@@ -104,7 +104,7 @@ fn slots(value: &mut dyn FnMut(u64) -> u64) -> String {
     (0..40).map(sentence).collect()
 }
 
-/// What an HTML page has beside its main content.
+/// The text of an HTML page beside its main content.
 #[derive(Clone, Copy)]
 struct Frame<'a> {
     menu: &'a str,
@@ -138,7 +138,7 @@ fn sketches(template: Template, frame: Option<Frame>, pages: u64, method: &dyn M
 
 /// How many sketches are read to settle pages and to group them. The winners are those of comparing all pairs.
 fn read(template: Template, frame: Option<Frame>, pages: u64) -> u64 {
-    let method = method(&Config::default()).unwrap();
+    let method = method(&Config::default()).expect("the usual method");
     let sketches = sketches(template, frame, pages, &*method);
     let comparer = Counting::new(&*method, &sketches);
     let (all, lists) = ((0..pages as u32).collect::<Vec<_>>(), comparer.contents.lists());

@@ -1,4 +1,4 @@
-//! Many outlines side by side: one pass over them finds those that are near another.
+//! Many outlines side by side: those that are near another are found in one go.
 //!
 //! Pages of one template share so much that each must be compared with all others. Here a comparison takes less than a
 //! nanosecond. Eight outlines lie beside each other, word by word. An outline folded into a few words excludes most of
@@ -40,7 +40,7 @@ pub(crate) struct Crowd {
     contents: Vec<u32>,
 }
 
-/// What is looked at first of eight outlines.
+/// The first look at eight outlines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Glance {
     /// The folded outlines.
