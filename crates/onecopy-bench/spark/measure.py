@@ -5,7 +5,8 @@
     python measure.py pages.parquet --stages        also each stage of Spark
 
 The pages need columns `id` and `text`. Prints JSON: CPU seconds of the executors (Java with garbage collection and
-compilation, and Python), those to start them, and the bytes that were shuffled. It needs pyspark 4, Java and onecopy.
+compilation, and Python) and of the driver, those to start them, and the bytes that were shuffled. It needs pyspark 4,
+Java and onecopy.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../onecopy-python/tests"))
 import spark_cluster
@@ -40,8 +42,9 @@ def settings(log):
 
 
 def cpu(cluster):
-    """CPU seconds of the executors, of the Python processes that they started, and of the driver's Java."""
-    used, sessions = {"java": 0.0, "python": 0.0, "driver": 0.0}, {worker.pid for worker in cluster.workers}
+    """CPU seconds of the executors, of the Python processes that they started, and of the driver's Java and Python."""
+    used = {"java": 0.0, "python": 0.0, "driver": 0.0, "driver_python": time.process_time()}
+    sessions = {worker.pid for worker in cluster.workers}
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{process}/stat") as stat, open(f"/proc/{process}/cmdline") as line:

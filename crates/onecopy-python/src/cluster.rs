@@ -3,6 +3,7 @@
 mod appraise;
 mod columns;
 mod edges;
+mod fresh;
 mod links;
 mod machines;
 mod pack;
@@ -12,7 +13,8 @@ mod sets;
 mod settle;
 
 pub use appraise::appraise_pages;
-pub use edges::{fresh_edges, key_edges};
+pub use edges::key_edges;
+pub use fresh::{FreshKeys, fresh_edges};
 pub use links::{follow_links, link_edges};
 pub use machines::{planned_machines, read_partitions};
 pub use pack::{pack_sketches, unpack_sketches};

@@ -64,3 +64,44 @@ def test_outlines_keep_pages_of_one_template_apart():
         both = {facts["node"][row].as_py() for row in (0, 40)}
         assert len({set_ for node, set_ in zip(nodes["node"], nodes["component"]) if node in both}) == 1
     assert in_sets[1] == 2 < in_sets[40], in_sets
+
+
+def sets_of(edges):
+    """The sets of several nodes that edges make."""
+    found = pyarrow.table(_onecopy.connect_nodes(edges.select(["node", "root"]))).to_pydict()
+    sets = {}
+    for node, component in zip(found["node"], found["component"]):
+        sets.setdefault(component, set()).add(node)
+    return sorted(sorted(nodes) for nodes in sets.values() if len(nodes) > 1)
+
+
+@pytest.mark.parametrize("parts", [1, 3, 40])
+def test_fresh_keys_meet_the_keys_of_a_collection(parts):
+    plan, chance = _onecopy.make_plan(["--method=jaccard", "--threshold=0.6"]), random.Random(parts)
+    texts = []
+    for _ in range(240):
+        words = [f"w{chance.randrange(5000)}" for _ in range(60)]
+        if texts and chance.random() < 0.7:
+            words = chance.choice(texts).split()
+            for _ in range(chance.choice([0, 1, 3, 8])):
+                words[chance.randrange(len(words))] = f"w{chance.randrange(5000)}"
+        texts.append(" ".join(words))
+    pages = pyarrow.table({"id": [str(number) for number in range(len(texts))], "text": texts})
+    facts, rarity = pyarrow.table(_onecopy.appraise_pages(pages, plan)), onecopy.Rarity(12)
+    _onecopy.count_sketches(rarity, facts)
+    rarity = _onecopy.open_rarity(rarity)
+    keys = [pyarrow.table(_onecopy.key_parts(facts[at : at + 40], plan, rarity, (parts, 48))) for at in range(0, 240, 40)]
+    of_part = lambda tables, part: [table.filter(compute.equal(table["part"], part)) for table in tables]
+    edges_of = lambda tables: pyarrow.concat_tables(
+        pyarrow.table(_onecopy.key_edges(pyarrow.concat_tables(of_part(tables, part)), plan)[0]) for part in range(parts)
+    )
+    fresh = _onecopy.FreshKeys(keys[5])
+    for table in keys[:5]:
+        fresh.meet(table)
+    met = pyarrow.table(fresh.edges(plan))
+    expected = sets_of(edges_of(keys))
+    assert sets_of(pyarrow.concat_tables([edges_of(keys[:5]), met])) == expected != sets_of(edges_of(keys[:5]))
+    # Sets that no fresh key meets are not looked at.
+    assert sum(map(len, sets_of(met))) < sum(map(len, expected))
+    with pytest.raises(onecopy.OnecopyError, match="keys of the collection are damaged"):
+        _onecopy.FreshKeys(keys[5]).meet(pyarrow.table({"part": keys[5]["part"][:1], "keys": [b"\x02\x05"]}))

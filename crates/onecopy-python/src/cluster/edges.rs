@@ -1,7 +1,5 @@
 //! Which contents may be similar: contents that share a key are joined, on each machine and then over all.
 
-use std::collections::HashSet;
-
 use onecopy_core::{Groups, Held, Method};
 use pyo3::prelude::*;
 
@@ -31,54 +29,9 @@ pub fn key_edges(py: Python<'_>, data: &Bound<'_, PyAny>, plan: &str) -> PyResul
     Ok((edges.table()?, repeated))
 }
 
-/// As [`key_edges`], for keys of which some are `fresh`. Only edges from fresh nodes count, and from nodes beside them.
-#[pyfunction]
-pub fn fresh_edges(py: Python<'_>, data: &Bound<'_, PyAny>, plan: &str) -> PyResult<ArrowTable> {
-    let method = Plan::read(plan)?.method()?;
-    let table = Table::of(data)?;
-    let (blobs, fresh) = (table.bytes("keys")?, table.numbers("fresh")?);
-    let found = py.detach(|| {
-        let of = |wanted: bool| blobs.iter().zip(&fresh).filter(move |(_, fresh)| (**fresh != 0) == wanted);
-        let mut part = Part::default();
-        of(true).try_for_each(|(blob, _)| part.decode(&mut &**blob))?;
-        let keys = Wanted::new(part.entries.iter().map(|(key, ..)| *key).collect());
-        let nodes: HashSet<u64> = part.nodes.iter().copied().collect();
-        for (blob, _) in of(false) {
-            let mut old = Part::default();
-            old.decode(&mut &**blob)?;
-            old.retain(|key| keys.has(key));
-            old.nodes.retain(|node| nodes.contains(node));
-            part.append(old);
-        }
-        Some(edges(part, &*method))
-    });
-    found.ok_or_else(|| refused("the keys of the collection are damaged: begin a new collection"))?.table()
-}
-
-/// A set of keys. Most keys of a collection are not in it, and a table of bits denies nearly all of these.
-struct Wanted {
-    bits: Vec<u64>,
-    keys: HashSet<u64>,
-}
-
-impl Wanted {
-    fn new(keys: HashSet<u64>) -> Wanted {
-        let mut bits = vec![0; (keys.len() / 4 + 1).next_power_of_two()];
-        let mask = bits.len() - 1;
-        // Keys are hashes, so their low bits are random.
-        keys.iter().for_each(|&key| bits[(key >> 6) as usize & mask] |= 1 << (key & 63));
-        Wanted { bits, keys }
-    }
-
-    fn has(&self, key: u64) -> bool {
-        let word = self.bits[(key >> 6) as usize & (self.bits.len() - 1)];
-        word >> (key & 63) & 1 == 1 && self.keys.contains(&key)
-    }
-}
-
 /// Edges in columns.
 #[derive(Default)]
-struct Edges {
+pub struct Edges {
     node: Vec<i64>,
     root: Vec<i64>,
     words: Vec<i64>,
@@ -86,7 +39,7 @@ struct Edges {
 }
 
 impl Edges {
-    fn table(self) -> PyResult<ArrowTable> {
+    pub fn table(self) -> PyResult<ArrowTable> {
         ArrowTable::new(vec![
             ("node", longs(self.node)),
             ("root", longs(self.root)),
@@ -103,8 +56,15 @@ fn repeated(values: &mut [u64]) -> Vec<(u64, usize)> {
     runs.map(|run| (run[0], run.len())).collect()
 }
 
-fn edges(mut part: Part, method: &dyn Method) -> Edges {
+/// The edges between nodes of a part.
+pub fn edges(part: Part, method: &dyn Method) -> Edges {
     let mut out = Edges::default();
+    append_edges(part, method, &mut out);
+    out
+}
+
+/// Appends the edges between nodes of a part.
+pub fn append_edges(mut part: Part, method: &dyn Method, out: &mut Edges) {
     for (node, pages) in repeated(&mut part.nodes) {
         out.node.push(node as i64);
         out.root.push(node as i64);
@@ -135,7 +95,6 @@ fn edges(mut part: Part, method: &dyn Method) -> Edges {
         out.words.push(words[node].into());
         out.pages.push(1);
     }
-    out
 }
 
 /// Joins the holders of keys.

@@ -103,31 +103,43 @@ impl Part {
         unrising(bytes, &mut self.names)
     }
 
-    /// Adds the keys of other pages, packed in the same way.
-    pub fn append(&mut self, other: Part) {
-        let first = self.holders.len() as u32;
-        self.width = other.width;
-        self.holders.extend(other.holders);
-        self.outlines.extend(other.outlines);
-        self.entries.extend(other.entries.iter().map(|&(key, holder, rest)| (key, first + holder, rest)));
-        self.nodes.extend(other.nodes);
-        self.names.extend(other.names);
-    }
-
-    /// Keeps only entries of wanted keys, and their holders.
-    pub fn retain(&mut self, wanted: impl Fn(u64) -> bool) {
-        self.entries.retain(|(key, ..)| wanted(*key));
-        let mut kept = Part { width: self.width, ..Part::default() };
-        let mut places = vec![None; self.holders.len()];
-        for (key, holder, rest) in std::mem::take(&mut self.entries) {
-            let place = *places[holder as usize].get_or_insert_with(|| {
-                kept.holders.push(self.holders[holder as usize]);
-                kept.outlines.extend_from_slice(self.outline(holder));
-                kept.holders.len() as u32 - 1
-            });
-            kept.entries.push((key, place, rest));
+    /// As [`Part::decode`], only for keys and nodes that are wanted. Others take no memory.
+    pub fn decode_wanted(
+        &mut self,
+        bytes: &mut &[u8],
+        keys: impl Fn(u64) -> bool,
+        nodes: impl Fn(u64) -> bool,
+    ) -> Option<()> {
+        let width = read(bytes)? as usize;
+        if !self.holders.is_empty() && width != self.width {
+            return None;
         }
-        (self.holders, self.outlines, self.entries) = (kept.holders, kept.outlines, kept.entries);
+        self.width = width;
+        let count = read(bytes)? as usize;
+        let mut holders = Vec::new();
+        for _ in 0..count {
+            holders.push((word(bytes)?, read(bytes)? as u32));
+        }
+        let outlines;
+        (outlines, *bytes) = bytes.split_at_checked(count.checked_mul(8 * width)?)?;
+        let mut places = vec![None; count];
+        let mut key = 0;
+        for _ in 0..read(bytes)? {
+            key += read(bytes)?;
+            let (holder, rest) = (read(bytes)? as usize, read(bytes)? as u32);
+            if keys(key) {
+                let place = *places.get_mut(holder)?.get_or_insert_with(|| {
+                    self.holders.push(holders[holder]);
+                    self.outlines.extend(words(&outlines[8 * width * holder..][..8 * width]));
+                    self.holders.len() as u32 - 1
+                });
+                self.entries.push((key, place, rest));
+            }
+        }
+        let mut all = Vec::new();
+        unrising(bytes, &mut all)?;
+        self.nodes.extend(all.into_iter().filter(|&node| nodes(node)));
+        Some(())
     }
 
     /// The outline of a holder.

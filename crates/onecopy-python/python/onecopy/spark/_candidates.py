@@ -38,9 +38,9 @@ def rarity(tally: Tally) -> Any:
     return _onecopy.fold_rarity(tally.rarity, max(LEAST_BITS, (tally.words // 2).bit_length()))
 
 
-def key_parts(facts: Any, plan: str, counts: bytes, packing: tuple[int, int]) -> Any:
-    """The keys of pages, packed by part."""
-    run = _stages.key_parts(plan, facts.sparkSession.sparkContext.broadcast(counts), packing)
+def key_parts(facts: Any, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
+    """The keys of pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
+    run = _stages.key_parts(plan, counts, packing)
     return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
 
 

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _candidates, _decide, _large, _sketches, _stages
+from ._small import segment as small
 from ._candidates import Tuning
 from ._dedup import complete, plan_of
 from ._errors import told_plainly
@@ -69,8 +70,8 @@ def update(
         if state is not None and plan != state["plan"]:
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
-        bits = tuning.rarity_bits if state is None else 0
-        found = named(pages(new_pages, plan, fields, bits), state, collection)
+        bits, keyed = (tuning.rarity_bits, None) if state is None else (0, keying(store, state))
+        found = named(pages(new_pages, plan, fields, bits, keyed), state, collection)
         try:
             return Update(store, state, found, plan, tuning).run(dead, fields)
         finally:
@@ -90,6 +91,18 @@ def version_of(store: Store, state: dict[str, Any]) -> Updated:
     """A version that is written."""
     segments = Segments(store, [Segment(*part) for part in state["segments"]], state["kind"])
     return Updated(state["version"], segments.latest("pages"), segments.read("feed", state["tables"]))
+
+
+def keying(store: Store, state: dict[str, Any]) -> tuple[Any, tuple[int, int]]:
+    """How the keys of a collection are made: how common shingles are, and how keys are packed."""
+    table, packing = state["rarity"], (state["parts"], KEY_BITS)
+    return store.full(table) if _sketches.can_open(store.files(table)) else rarity_sent(store, table), packing
+
+
+def rarity_sent(store: Store, table: str) -> Any:
+    """How common shingles are, sent to all executors."""
+    counts = store.spark.read.schema("counts binary").parquet(store.path(table)).first()["counts"]
+    return store.spark.sparkContext.broadcast(bytes(counts))
 
 
 def named(found: Pages, state: Optional[dict[str, Any]], collection: str) -> Pages:
@@ -117,16 +130,13 @@ class Update:
     def run(self, dead: Any, fields: dict[str, Any]) -> Updated:
         """Runs all steps. Nothing is visible to others before the last."""
         try:
-            tally = self._check()
+            tally = measure(self.found) if self.old.parts else check(self.found)
             self.linked = self.state["linked"] or bool(tally and tally.linked)
-            self.dead = self._names(dead)
-            self.gone, known = measured(self.fresh.select("page").union(self.dead), F.count("page").alias("pages"))
-            rarity, parts = self._rarity(tally)
-            keys = self._write("keys", self._keys(self.judged, rarity, parts))
-            changed = self._decide(keys, known["pages"])
+            pages = self._small_segment(tally.rows if tally else 0, dead)
+            rarity, parts, pages = self._segment(tally, dead) if pages is None else (*self._keyed(), pages)
             kept = {"page": self.found.page, "kind": self.found.kind, "plan": self.plan, "fields": fields}
             state = {"version": self.version, "tables": self.tables, "parts": parts, "rarity": rarity, **kept}
-            segments = [*self.old.parts, Segment(self.tables, changed)]
+            segments = [*self.old.parts, Segment(self.tables, pages)]
             if len(segments) > SEGMENTS:
                 keys_of = lambda facts: self._keys(facts, rarity, parts)
                 segments = [merge(self.old._replace(parts=segments), f"{self.tables}/merged", keys_of)]
@@ -137,14 +147,39 @@ class Update:
             raise
         return version_of(self.store, state)
 
-    def _check(self) -> Optional[Tally]:
-        tally = measure(self.found) if self.old.parts else check(self.found)
+    def repeated(self, name: Any, count: int) -> str:
+        """What is wrong with a name that several rows have."""
+        return f"{count} rows have the same `{self.found.page}`: {name!r}. Give each page its own"
+
+    def _small_segment(self, rows: int, dead: Any) -> Optional[int]:
+        """Writes all tables of the version without Spark's joins, and returns how many pages they have.
+
+        Nothing if there are too many pages, if there are links, or if pyarrow does not know the file system.
+        """
+        paths = [path for part in self.old.parts[:1] for path in self.store.files(part.tables, "keys")[:1]]
+        if self.linked or rows > small.PAGES or not paths or not _sketches.can_open(paths):
+            return None
+        names = small.names_of(dead, self.old.arrow("dead").field("page").type)
+        return None if names is None else small.SmallSegment(self, names).write()
+
+    def _segment(self, tally: Optional[Tally], dead: Any) -> tuple[str, int, int]:
+        """Writes all tables of the version. Returns the table of rarity, the parts of keys, and how many pages there are."""
         row = self.fresh.groupBy("page").count().where("count > 1").orderBy("page").first()
         if row is not None:
-            raise OnecopyError(
-                f"{row['count']} rows have the same `{self.found.page}`: {row['page']!r}. Give each page its own"
-            )
-        return tally
+            raise OnecopyError(self.repeated(row["page"], row["count"]))
+        self.dead = self._names(dead)
+        self.gone, known = measured(self.fresh.select("page").union(self.dead), F.count("page").alias("pages"))
+        if self.old.parts:
+            rarity, parts = self._keyed()
+            keys = self.found.keys
+        else:
+            rarity, parts = self._rarity(tally)
+            keys = self._keys(self.judged, rarity, parts)
+        return rarity, parts, self._decide(self._write("keys", keys), known["pages"])
+
+    def _keyed(self) -> tuple[str, int]:
+        """The table of rarity and the number of parts, which stay as they were when the collection began."""
+        return self.state["rarity"], self.state["parts"]
 
     def _names(self, dead: Any) -> Any:
         """The names of dead pages as a frame."""
@@ -155,19 +190,15 @@ class Update:
             return stored(dead.select(F.col(dead.columns[0]).cast(self.found.kind).alias("page")))
         return self.store.spark.createDataFrame([(name,) for name in dead], kind)
 
-    def _rarity(self, tally: Optional[Tally]) -> tuple[str, int]:
-        """The table of rarity and the number of parts, which stay as they were when the collection began."""
-        if tally is None or "rarity" in self.state:
-            return self.state["rarity"], self.state["parts"]
+    def _rarity(self, tally: Tally) -> tuple[str, int]:
+        """The table of rarity and the number of parts of a collection that begins."""
         counters = bytearray(_onecopy.open_rarity(_candidates.rarity(tally)).to_bytes())
         table, name = self.store.spark.createDataFrame([(counters,)], "counts binary"), f"{self.tables}/rarity"
         table.write.parquet(self.store.path(name))
         return name, max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
     def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
-        table = self.store.spark.read.schema("counts binary").parquet(self.store.path(rarity))
-        counts = bytes(table.first()["counts"])
-        return _candidates.key_parts(facts, self.plan, counts, (parts, KEY_BITS))
+        return _candidates.key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
 
     def _decide(self, keys: Any, names: int) -> int:
         """Decides about what changed, and writes all tables of the version. Returns how many pages these have."""
@@ -189,6 +220,7 @@ class Update:
         at = changed.select("node", "component")
         sets = near.join(F.broadcast(at) if placed["nodes"] <= self.tuning.bins_at_once else at, "node", "left")
         sets = sets.select(F.coalesce("component", "node").alias("set"), "page", "sketch")
+        sets = sets if self.old.parts else _sketches.together(sets)
         _sketches.write(sets, self.store.path(self.tables, "sketches"))
         return self._statuses(now, of_bins)
 

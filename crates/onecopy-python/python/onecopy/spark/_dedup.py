@@ -128,7 +128,8 @@ def decide(found: Pages, plan: str, tuning: Tuning, partitions: Any = None) -> t
     tally = check(found)
     facts = found.facts.where("reason is null")
     packing = _candidates.packing(facts.sparkSession, tally.words)
-    keys = _candidates.key_parts(found.facts, plan, _candidates.rarity(tally).to_bytes(), packing)
+    counts = facts.sparkSession.sparkContext.broadcast(_candidates.rarity(tally).to_bytes())
+    keys = _candidates.key_parts(found.facts, plan, counts, packing)
     edges, met = _candidates.edges(keys, plan)
     if met["repeated"]:
         _candidates.check_names(found.facts, edges, found.page)

@@ -24,6 +24,7 @@ def merge(segments: Segments, folder: str, keys_of: Callable[[Any], Any]) -> Seg
     every = _sketches.every(segments).withColumnRenamed("segment", "of_segment")
     both = facts.where("reason is null").join(every, "page").where("of_segment >= segment").dropDuplicates(["page"])
     placed = both.join(sets.select("node", "component"), "node", "left")
-    _sketches.write(placed.select(F.coalesce("component", "node").alias("set"), "page", "sketch"), path("sketches"))
+    every = placed.select(F.coalesce("component", "node").alias("set"), "page", "sketch")
+    _sketches.write(_sketches.together(every), path("sketches"))
     keys_of(both).write.parquet(path("keys"))
     return Segment(folder, counted["pages"])

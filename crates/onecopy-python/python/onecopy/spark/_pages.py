@@ -45,7 +45,13 @@ class Pages(NamedTuple):
     @property
     def facts(self) -> Any:
         """The facts of each page."""
-        return self.stored.where("tally is null").drop("tally")
+        alone = "tally is null and keys is null" if "keys" in self.stored.columns else "tally is null"
+        return self.stored.where(alone).drop("tally", "part", "keys")
+
+    @property
+    def keys(self) -> Any:
+        """The keys of pages, packed by part, if they were asked for."""
+        return self.stored.where("keys is not null").select("part", "keys")
 
 
 @contextmanager
@@ -63,15 +69,16 @@ def settings(spark: Any) -> Iterator[None]:
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
-def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int) -> Pages:
-    """The pages of a frame, computed once and stored by the executors."""
+def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int, keyed: Any = None) -> Pages:
+    """The pages of a frame, computed once and stored by the executors; with their keys if `keyed` says how."""
     page, kind = naming_column(df, given)
     wanted = used_columns(df, given)
     # An error about columns comes before any work, in the words of the program.
     _onecopy.appraise_pages(_empty(wanted), plan)
-    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, rarity_bits)
+    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, rarity_bits, keyed)
     tasks = tasks_for(wanted)
-    facts = wanted.coalesce(min(tasks, 1 << 30)).mapInArrow(run, f"page {kind}, {FACTS}, tally binary")
+    columns = f"page {kind}, {FACTS}, tally binary{', part int, keys binary' if keyed else ''}"
+    facts = wanted.coalesce(min(tasks, 1 << 30)).mapInArrow(run, columns)
     return Pages(facts.persist(StorageLevel.DISK_ONLY), page, kind, tasks)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from ._decide import decisions_kind
 from ._feed import pages_kind
@@ -45,6 +47,10 @@ class Segments(NamedTuple):
             "pages": pages_kind(self.kind),
             "feed": f"{pages_kind(self.kind)}, before string",
         }[name]
+
+    def arrow(self, name: str) -> Any:
+        """The columns of a table, as pyarrow knows them."""
+        return to_arrow_schema(StructType.fromDDL(self.schema(name)))
 
     def read(self, name: str, *folders: str) -> Any:
         """A table of some folders."""

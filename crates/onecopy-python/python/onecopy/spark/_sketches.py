@@ -27,6 +27,11 @@ OPTIONS = {
 SETS_TO_FIND = 1_000_000
 
 
+def together(sketches: Any) -> Any:
+    """The sketches with those of a set in one task, so that one row group of one file has them all."""
+    return sketches.repartition("set")
+
+
 def write(sketches: Any, path: str) -> None:
     """Writes sketches (`set`, `page`, `sketch`), each task its own in order."""
     sketches.sortWithinPartitions("set").write.options(**OPTIONS).parquet(path)

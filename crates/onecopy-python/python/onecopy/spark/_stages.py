@@ -30,10 +30,11 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def appraise(plan: str, page: str, bits: int) -> Callable[..., Any]:
+def appraise(plan: str, page: str, bits: int, keyed: Any = None) -> Callable[..., Any]:
     """Rows to pages: what `dedup` needs to know of each row, and its name in `page`.
 
-    The last row of a partition has only its `tally`: the numbers of its pages, and how common their shingles are.
+    The last row of a partition has only its `tally`: the numbers of its pages, and how common their shingles are. With
+    the rarity and packing of `keyed`, further rows have only the `keys` of pages that fall into a `part`.
     """
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -41,9 +42,16 @@ def appraise(plan: str, page: str, bits: int) -> Callable[..., Any]:
         import pyarrow
         import pyarrow.compute
         from onecopy import _onecopy
-        from onecopy.spark._tally import Tally
+        from onecopy.spark._tally import Tally, rarity_of
 
         tally, empty = Tally(onecopy.Rarity(bits)), None
+        counts = rarity_of(keyed[0]) if keyed else None
+
+        def alone(**values: Any) -> Iterator[Any]:
+            some = len(next(iter(values.values())))
+            columns = {field.name: values.get(field.name, pyarrow.nulls(some, field.type)) for field in empty.schema}
+            return pyarrow.table(columns, schema=empty.schema).to_batches()
+
         for batch in batches:
             rows = pyarrow.Table.from_batches([batch])
             table = pyarrow.table(_onecopy.appraise_pages(rows, plan))
@@ -52,13 +60,17 @@ def appraise(plan: str, page: str, bits: int) -> Callable[..., Any]:
                 name = name[part] if name is rows else pyarrow.compute.struct_field(name, part)
             table = table.add_column(0, "page", name)
             tally.add(table)
-            table = table.append_column("tally", pyarrow.nulls(len(table), pyarrow.binary()))
+            facts = table
+            more = [("tally", pyarrow.binary()), ("part", pyarrow.int32()), ("keys", pyarrow.binary())]
+            for name, kind in more if keyed else more[:1]:
+                table = table.append_column(name, pyarrow.nulls(len(table), kind))
             empty = table.schema.empty_table()
             yield from table.to_batches()
+            if keyed:
+                keys = pyarrow.table(_onecopy.key_parts(facts, plan, counts, keyed[1]))
+                yield from alone(part=keys["part"], keys=keys["keys"])
         if empty is not None:
-            columns = {field.name: pyarrow.nulls(1, field.type) for field in empty.schema}
-            columns["tally"] = pyarrow.array([tally.to_bytes()], pyarrow.binary())
-            yield from pyarrow.table(columns, schema=empty.schema).to_batches()
+            yield from alone(tally=pyarrow.array([tally.to_bytes()], pyarrow.binary()))
 
     return checked(run)
 
@@ -316,26 +328,11 @@ def find_sketches(sets: Any) -> Callable[..., Any]:
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import numpy
-        import pyarrow
-        import pyarrow.parquet
-        from pyarrow import fs
+        from onecopy.spark._small.reading import sketches_of
 
         wanted = numpy.frombuffer(sets.value, dtype=numpy.int64)
-
-        def rows(segment: int, path: str) -> Iterator[Any]:
-            files, name = fs.FileSystem.from_uri(path)
-            with pyarrow.parquet.ParquetFile(files.open_input_file(name)) as file:
-                for number in range(file.metadata.num_row_groups):
-                    range_ = file.metadata.row_group(number).column(0).statistics
-                    first, last = numpy.searchsorted(wanted, [range_.min, range_.max])
-                    if first < len(wanted) and wanted[first] <= range_.max:
-                        table = file.read_row_group(number)
-                        table = table.filter(pyarrow.array(numpy.isin(table["set"].to_numpy(), wanted[first : last + 1])))
-                        of = pyarrow.array([segment] * len(table), pyarrow.int32())
-                        yield from table.drop_columns(["set"]).add_column(0, "segment", of).to_batches()
-
         for batch in batches:
-            for segment, path in zip(*(column.to_pylist() for column in batch.columns)):
-                yield from rows(segment, path)
+            for table in sketches_of(zip(*(column.to_pylist() for column in batch.columns)), wanted):
+                yield from table.drop_columns(["set"]).to_batches()
 
     return checked(run)

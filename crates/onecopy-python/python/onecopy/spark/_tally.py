@@ -64,3 +64,13 @@ def merged(tallies: Iterable[bytes]) -> Tally:
     for other in others:
         first.merge(other)
     return first
+
+
+def rarity_of(source: Any) -> Any:
+    """How common shingles are: from the folder of a table that pyarrow can open, or from bytes that were sent."""
+    if not isinstance(source, str):
+        return _onecopy.Rarity.from_bytes(source.value)
+    from pyarrow import fs, parquet
+
+    files, name = fs.FileSystem.from_uri(source)
+    return _onecopy.Rarity.from_bytes(parquet.read_table(name, filesystem=files)["counts"][0].as_py())

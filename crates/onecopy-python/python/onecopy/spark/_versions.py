@@ -91,9 +91,12 @@ class Store:
         """The full paths of the Parquet files in a folder."""
         path = self._hadoop.Path(self.path(*parts))
         found = (file.getPath() for file in self._files.listStatus(path))
-        names = (file.toUri().toString() for file in found if file.getName().endswith(".parquet"))
-        # Hadoop leaves out the empty name of this machine, and others want it.
-        return sorted(name.replace("file:/", "file:///", 1) if ":///" not in name[:8] else name for name in names)
+        return sorted(known_to_all(file.toUri().toString()) for file in found if file.getName().endswith(".parquet"))
+
+    def full(self, *parts: str) -> str:
+        """The full path of a folder, with the name of its file system."""
+        path = self._files.makeQualified(self._hadoop.Path(self.path(*parts)))
+        return known_to_all(path.toUri().toString())
 
     def _take_name(self, draft: str, goal: str) -> bool:
         """Gives a file its name, unless the name is taken."""
@@ -131,3 +134,8 @@ class Store:
             stream.write(text.encode())
         finally:
             stream.close()
+
+
+def known_to_all(path: str) -> str:
+    """A path with the empty name of this machine, which Hadoop leaves out and others want."""
+    return path.replace("file:/", "file:///", 1) if ":///" not in path[:8] else path

@@ -1,0 +1,69 @@
+"""Reads the files of a collection with pyarrow. Runs in executors."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator
+
+import numpy
+import pyarrow
+import pyarrow.compute as compute
+import pyarrow.parquet
+from pyarrow import fs
+
+# So many row groups of sketches are read at once.
+GROUPS = 32
+
+
+def opened(path: str) -> Any:
+    """A Parquet file of any file system that pyarrow knows."""
+    files, name = fs.FileSystem.from_uri(path)
+    return pyarrow.parquet.ParquetFile(files.open_input_file(name))
+
+
+def packed(table: Any) -> bytes:
+    """A table as bytes."""
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(data: bytes) -> Any:
+    """The table that `packed` packed."""
+    return pyarrow.ipc.open_stream(data).read_all()
+
+
+def groups_of(path: str, columns: list[str]) -> Iterator[Any]:
+    """The row groups of a file, one after another."""
+    with opened(path) as file:
+        for number in range(file.metadata.num_row_groups):
+            yield file.read_row_group(number, columns=columns, use_threads=False)
+
+
+def rows_of(path: str, columns: list[str], key: str, values: Any) -> Iterator[Any]:
+    """The rows whose key is one of some values. Other columns are read only of row groups that have such a row."""
+    with opened(path) as file:
+        for number in range(file.metadata.num_row_groups):
+            keys = file.read_row_group(number, columns=[key], use_threads=False)[key]
+            found = compute.is_in(keys, value_set=values.cast(keys.type))
+            if compute.any(found).as_py():
+                yield file.read_row_group(number, columns=columns, use_threads=False).filter(found)
+
+
+def sketches_of(files: Iterable[tuple[int, str]], sets: Any) -> Iterator[Any]:
+    """The sketches of sets (sorted): `segment`, `set`, `page`, `sketch`. Reads only row groups that can have one."""
+    for segment, path in files:
+        with opened(path) as file:
+            hit = [number for number in range(file.metadata.num_row_groups) if may_have(file, number, sets)]
+            for first in range(0, len(hit), GROUPS):
+                table = file.read_row_groups(hit[first : first + GROUPS], use_threads=False)
+                table = table.filter(pyarrow.array(numpy.isin(table["set"].to_numpy(), sets)))
+                if len(table):
+                    yield table.add_column(0, "segment", pyarrow.array([segment] * len(table), pyarrow.int32()))
+
+
+def may_have(file: Any, number: int, sets: Any) -> bool:
+    """Whether a row group can have a sketch of one of the sets."""
+    range_ = file.metadata.row_group(number).column(0).statistics
+    first = numpy.searchsorted(sets, range_.min)
+    return bool(first < len(sets) and sets[first] <= range_.max)
