@@ -60,9 +60,7 @@ fn of_error(error: &Error) -> Option<String> {
         Error::AmbiguousPage { .. } => "give one of these places",
         Error::FileExists { .. } => "give another name, or --overwrite to replace it",
         Error::ScoreFormat { .. } => "give such a name with --out",
-        Error::NoLinks { .. } => {
-            "give --edges for an edge list, or name the field with links by --links-field"
-        }
+        Error::NoLinks { .. } => "give --edges for an edge list, or name the field by --links-field",
         Error::ResetWeight { .. } | Error::NoResets { .. } => "mend the file that --resets names",
         Error::NoScores { .. } => "give --popularity a file that `onecopy rank` wrote",
         Error::InputChanged { .. } => "run `onecopy dedup` on it again",
