@@ -15,7 +15,7 @@ mod reader;
 mod remedy;
 mod runtime;
 mod store;
-#[cfg(all(test, feature = "stores"))]
+#[cfg(test)]
 mod tests;
 #[cfg(not(feature = "stores"))]
 mod unconnected;
