@@ -47,6 +47,7 @@ const ENTRIES: &[(&str, &str, &str)] = &[
         "evidence",
         "How many shared shingles of main content prove nothing. Higher: fewer short pages are removed.",
     ),
+    ("", "pages", "A run over more pages is refused. Higher: larger runs, which take long."),
     (
         "",
         "mod",
