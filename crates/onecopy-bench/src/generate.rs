@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 pub use layout::{Edit, Host, Recipe, recipe};
-pub use page::Press;
+pub use page::{LONGEST, Press};
 use shuffle::Shuffle;
 
 /// Writes a corpus of made-up pages with known kinds of copies.
@@ -39,6 +39,9 @@ pub struct Args {
     /// Adds one group of this many near-identical pages
     #[arg(long, default_value = "0", value_parser = parse_count)]
     giant: u64,
+    /// How many words the longest pages have more than the shortest
+    #[arg(long, default_value_t = LONGEST)]
+    longest: u64,
     /// Where to write; - is the standard output
     #[arg(long, default_value = "-", value_name = "FILE")]
     out: PathBuf,
@@ -53,20 +56,39 @@ pub struct Corpus {
     pub giant: u64,
     /// The seed.
     pub seed: u64,
+    /// How many words the longest pages have more than the shortest.
+    pub longest: u64,
+}
+
+impl Corpus {
+    /// So many pages of the usual lengths.
+    pub fn of(pages: u64) -> Corpus {
+        Corpus { pages, giant: 0, seed: 1, longest: LONGEST }
+    }
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let corpus = Corpus { pages: args.pages, giant: args.giant, seed: args.seed };
+    let Args { pages, seed, giant, longest, .. } = *args;
+    let corpus = Corpus { pages, giant, seed, longest };
     if args.out == Path::new("-") {
         return write(corpus, std::io::stdout().lock()).context("cannot write to the standard output");
     }
     write_file(corpus, &args.out)
 }
 
-/// Writes `corpus` to the file `path`.
+/// Writes `corpus` to the file `path`, packed if its name ends in `.zst`.
 pub fn write_file(corpus: Corpus, path: &Path) -> Result<()> {
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    write(corpus, file).with_context(|| format!("cannot write {}", path.display()))
+    let is_packed = path.extension().is_some_and(|ending| ending == "zst");
+    let written = if is_packed { write_packed(corpus, file) } else { write(corpus, file) };
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn write_packed(corpus: Corpus, file: File) -> Result<()> {
+    let mut packer = zstd::Encoder::new(file, 1)?;
+    write(corpus, &mut packer)?;
+    packer.finish()?;
+    Ok(())
 }
 
 /// The file that was given, or so many generated pages in a file `name` of the folder `work`.
@@ -75,7 +97,7 @@ pub fn given_or_generated(given: Option<&Path>, pages: u64, work: &Path, name: &
         return Ok(given.to_owned());
     }
     let path = work.join(name);
-    write_file(Corpus { pages, giant: 0, seed: 1 }, &path)?;
+    write_file(Corpus::of(pages), &path)?;
     Ok(path)
 }
 
@@ -88,7 +110,7 @@ fn write(corpus: Corpus, out: impl Write) -> Result<()> {
 
 /// Calls `take` with every page of `corpus` as a line of JSON.
 fn for_each_page(corpus: Corpus, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let press = Press::new(corpus.seed);
+    let press = Press { longest: corpus.longest, ..Press::new(corpus.seed) };
     let total = corpus.pages + corpus.giant;
     let shuffle = Shuffle::new(corpus.seed, total);
     let mut line = Vec::new();
@@ -131,7 +153,7 @@ mod tests {
 
     fn bytes(pages: u64, giant: u64, seed: u64) -> Vec<u8> {
         let mut out = vec![];
-        write(Corpus { pages, giant, seed }, &mut out).unwrap();
+        write(Corpus { giant, seed, ..Corpus::of(pages) }, &mut out).unwrap();
         out
     }
 

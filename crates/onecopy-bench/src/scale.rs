@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::generate::{Corpus, parse_count, write_file};
+use crate::generate::{Corpus, LONGEST, parse_count, write_file};
 use crate::measure::{self, Cost};
 use crate::table::{Table, count, megabytes};
 use crate::{jsonl, peers};
@@ -24,7 +24,8 @@ use plot::Series;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   onecopy-bench scale
-  onecopy-bench scale --sizes 10k,100k,1m --memory 512M --plot docs/scale.svg")]
+  onecopy-bench scale --sizes 10k,100k,1m --memory 512M --plot docs/scale.svg
+  onecopy-bench scale --sizes 100k,1m,10m --memory 2G --longest 400 --lists-only --runs 1")]
 pub struct Args {
     /// Numbers of pages, ascending
     #[arg(long, default_value = "10k,100k,1m", value_delimiter = ',', value_parser = parse_count)]
@@ -41,6 +42,12 @@ pub struct Args {
     /// Seed of the corpora
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// How many words the longest pages have more than the shortest
+    #[arg(long, default_value_t = LONGEST)]
+    longest: u64,
+    /// Pack the corpus, and let onecopy write only its lists: for large corpora on small disks
+    #[arg(long)]
+    lists_only: bool,
     /// A folder for corpora and outputs
     #[arg(long, default_value = crate::measure::WORK, value_name = "DIR")]
     work: PathBuf,
@@ -81,8 +88,9 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn measure_size(args: &Args, program: &Path, pages: u64) -> Result<Point> {
-    let corpus = Corpus { pages, giant: args.giant, seed: args.seed };
-    let (input, out) = (args.work.join("scale.jsonl"), args.work.join("scale-out"));
+    let corpus = Corpus { pages, giant: args.giant, seed: args.seed, longest: args.longest };
+    let name = if args.lists_only { "scale.jsonl.zst" } else { "scale.jsonl" };
+    let (input, out) = (args.work.join(name), args.work.join("scale-out"));
     write_file(corpus, &input)?;
     // Otherwise the measurement would include pending writes.
     fs::File::open(&input).and_then(|file| file.sync_all()).context("cannot write the corpus out")?;
@@ -108,6 +116,7 @@ fn dedup(args: &Args, program: &Path, input: &Path, out: &Path) -> Result<Cost> 
     }
     let mut command = Command::new(program);
     command.arg("dedup").arg(input).arg("--out").arg(out).args(["--memory", &args.memory, "--quiet"]);
+    command.args(args.lists_only.then_some("--lists-only"));
     measure::run(&command, &args.work.join("scale.log"))
 }
 
@@ -140,7 +149,7 @@ impl Counts {
             kept: field("kept")?,
             removed: field("removed")?,
             rejected: field("rejected")?,
-            kept_lines: lines("kept/scale.jsonl")?,
+            kept_lines: if out.join("kept").exists() { lines("kept/scale.jsonl")? } else { field("kept")? },
             removed_lines: lines("removed.jsonl")?,
             rejected_lines: lines("rejected.jsonl")?,
         })

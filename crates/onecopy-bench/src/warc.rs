@@ -90,7 +90,7 @@ fn generated(work: &Path, pages: u64) -> Result<Vec<PathBuf>> {
     let files: Vec<PathBuf> = names.iter().map(|name| work.join(name)).collect();
     for file in files.iter().filter(|file| !file.exists()) {
         eprintln!("making {} ...", file.display());
-        warc::write_file(Corpus { pages, giant: 0, seed: 1 }, file)?;
+        warc::write_file(Corpus::of(pages), file)?;
     }
     Ok(files)
 }

@@ -33,16 +33,21 @@ const PARAGRAPH: u32 = 3;
 const LINE: u32 = 4;
 const QUOTE: u32 = 5;
 
+/// How many words the longest pages have more than the shortest, unless a corpus says otherwise.
+pub const LONGEST: u64 = 1700;
+
 /// Makes the pages of one seed.
 pub struct Press {
     vocabulary: Vocabulary,
     seed: u64,
+    /// How many words the longest pages have more than the shortest.
+    pub longest: u64,
 }
 
 impl Press {
     /// The generator for the corpus of `seed`.
     pub fn new(seed: u64) -> Press {
-        Press { vocabulary: Vocabulary::new(), seed }
+        Press { vocabulary: Vocabulary::new(), seed, longest: LONGEST }
     }
 
     /// Appends the page to `out` as a line of JSON.
@@ -89,7 +94,7 @@ impl Press {
         let title = 3 + body.below(7);
         self.run(&mut words, title, script, LINE, &mut body);
         // Page lengths are skewed: many short, few long.
-        let end = words.len() + 80 + (1700.0 * body.unit() * body.unit()) as usize;
+        let end = words.len() + 80 + (self.longest as f64 * body.unit() * body.unit()) as usize;
         while words.len() < end {
             if body.once_in(8) {
                 let number = site.wrapping_mul(SHARED_SENTENCES).wrapping_add(body.below(SHARED_SENTENCES));
