@@ -110,7 +110,8 @@ fn write(corpus: Corpus, out: impl Write) -> Result<()> {
 
 /// Calls `take` with every page of `corpus` as a line of JSON.
 fn for_each_page(corpus: Corpus, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let press = Press { longest: corpus.longest, ..Press::new(corpus.seed) };
+    let mut press = Press::new(corpus.seed);
+    press.longest = corpus.longest;
     let total = corpus.pages + corpus.giant;
     let shuffle = Shuffle::new(corpus.seed, total);
     let mut line = Vec::new();

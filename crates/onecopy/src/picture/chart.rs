@@ -2,8 +2,9 @@
 
 use super::{Anchor, Colour, Dash, Picture, Shape, Weight, width_of};
 
-/// The size of a panel, and the room around it.
-const PANEL: (f64, f64) = (400.0, 260.0);
+/// The least width and the height of a panel, and the room around it.
+const WIDTH: f64 = 400.0;
+const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = 26.0;
 const TOP: f64 = 96.0;
@@ -47,13 +48,20 @@ pub fn chart(title: &str, panels: &[Panel]) -> Picture {
     let names = names(panels);
     let mut shapes = vec![text((LEFT, 28.0), title, LARGE, Anchor::Start)];
     legend(&names, &mut shapes);
-    let step = LEFT + PANEL.0 + RIGHT;
-    for (number, panel) in panels.iter().enumerate() {
-        draw(panel, &names, number as f64 * step + LEFT, &mut shapes);
-    }
+    // Panels are as wide as a long legend.
     let wide = LEFT + names.iter().map(|name| entry_width(name)).sum::<f64>();
-    let width = (step * panels.len() as f64).max(wide);
-    Picture { width, height: TOP + PANEL.1 + BOTTOM, shapes }
+    let step = (LEFT + WIDTH + RIGHT).max(wide / panels.len() as f64);
+    for (number, panel) in panels.iter().enumerate() {
+        let room = Room { left: number as f64 * step + LEFT, width: step - LEFT - RIGHT };
+        draw(panel, &names, &room, &mut shapes);
+    }
+    Picture { width: step * panels.len() as f64, height: TOP + HEIGHT + BOTTOM, shapes }
+}
+
+/// Where a panel lies.
+struct Room {
+    left: f64,
+    width: f64,
 }
 
 /// The names of all curves, in the order in which they occur.
@@ -82,7 +90,8 @@ fn legend(names: &[&str], shapes: &mut Vec<Shape>) {
     }
 }
 
-fn draw(panel: &Panel, names: &[&str], left: f64, shapes: &mut Vec<Shape>) {
+fn draw(panel: &Panel, names: &[&str], room: &Room, shapes: &mut Vec<Shape>) {
+    let Room { left, width } = *room;
     let all = || panel.curves.iter().flat_map(|curve| &curve.points);
     let xs = (fold(all().map(|point| point.0), f64::min), fold(all().map(|point| point.0), f64::max));
     let low = fold(all().map(|point| point.1), f64::min).min(panel.includes);
@@ -92,20 +101,20 @@ fn draw(panel: &Panel, names: &[&str], left: f64, shapes: &mut Vec<Shape>) {
     let along = |x: f64| if panel.scale == Scale::Doubling { x.log2() } else { x };
     let place = |(x, y): (f64, f64)| {
         let across = (along(x) - along(xs.0)) / (along(xs.1) - along(xs.0)).max(f64::MIN_POSITIVE);
-        (left + across * PANEL.0, TOP + (ys.1 - y) / (ys.1 - ys.0) * PANEL.1)
+        (left + across * width, TOP + (ys.1 - y) / (ys.1 - ys.0) * HEIGHT)
     };
     shapes.push(text((left, TOP - 14.0), &panel.title, NORMAL, Anchor::Start));
     for &y in &lines {
         let (_, at) = place((xs.0, y));
-        let points = vec![(left, at), (left + PANEL.0, at)];
+        let points = vec![(left, at), (left + width, at)];
         shapes.push(Shape::Line { points, colour: Colour::Grid, width: 1.0, dash: Dash::Solid });
         shapes.push(text((left - 8.0, at + 4.0), &short(y, lines[1] - lines[0]), NORMAL, Anchor::End));
     }
     for x in marks(panel, xs) {
         let (at, _) = place((x, ys.0));
-        shapes.push(text((at, TOP + PANEL.1 + 20.0), &short(x, x), NORMAL, Anchor::Middle));
+        shapes.push(text((at, TOP + HEIGHT + 20.0), &short(x, x), NORMAL, Anchor::Middle));
     }
-    shapes.push(text((left + PANEL.0 / 2.0, TOP + PANEL.1 + 42.0), &panel.x, NORMAL, Anchor::Middle));
+    shapes.push(text((left + width / 2.0, TOP + HEIGHT + 42.0), &panel.x, NORMAL, Anchor::Middle));
     for curve in panel.curves.iter().rev() {
         let (colour, dash) = look(names.iter().position(|name| *name == curve.name).unwrap_or(0));
         let points = curve.points.iter().map(|&point| place(point)).collect();

@@ -78,6 +78,8 @@ impl Python {
             "install",
             "-q",
             "--disable-pip-version-check",
+            // Python compiles the few modules that a test imports. All of them would take a minute.
+            "--no-compile",
             "--retries",
             "1",
             "--timeout",
