@@ -113,22 +113,18 @@ impl<'a> Appraiser<'a> {
         let silent = self.canonical.token_count() == 0;
         let pointing = record.points_elsewhere();
         let fingerprint = self.canonical.fingerprint();
-        let language = language(&self.canonical).map_or(0, Language::to_u8);
-        let length = self.canonical.as_bytes().len();
         let LooksAt { text, links, .. } = self.method.looks_at();
         let own = record.parts.is_some() || text || links;
         // A page that points to another is not compared, so no page may rely on its sketch. If a sketch depends on
         // more than the canonical text, the best page needs its own.
         if !silent && (pointing || own || wanted(fingerprint)) {
-            if record.parts.is_some() && length > LARGE_BYTES {
-                self.canonical = Canonical::default();
-            }
             self.sketch(record, sketch);
         }
         let address = self.address(record.url.as_deref());
         let links = self.links(record, address, silent);
         let name = name(record);
-        let rank = self.rank(record, &name, length, bytes);
+        let rank = self.rank(record, &name, bytes);
+        let language = language(&self.canonical).map_or(0, Language::to_u8);
         let markets = markets(record.url.as_deref(), &self.config.markets);
         Appraised { name, fingerprint, silent, pointing, own, address, language, markets, rank, links }
     }
@@ -157,18 +153,16 @@ impl<'a> Appraiser<'a> {
         elsewhere.map(|(kind, address, to)| NamedLink { kind, address, to: to.clone() }).collect()
     }
 
-    fn rank(&self, record: &Record, name: &str, length: usize, bytes: &[u8]) -> Vec<u8> {
+    fn rank(&self, record: &Record, name: &str, bytes: &[u8]) -> Vec<u8> {
         let signals =
             Signals { url: record.url.as_deref(), time: record.time, popularity: record.popularity };
+        let length = self.canonical.as_bytes().len();
         let (name, digest) = (name.trim_matches('"'), digest(bytes));
         let mut out = Vec::new();
         rank(&Contender { name, signals, length, digest }, &self.config.winner, &mut out);
         out
     }
 }
-
-/// A longer canonical text is freed before the parts of its page are sketched, because both take much memory.
-const LARGE_BYTES: usize = 1 << 20;
 
 /// A bit for each of `markets` that the address is in.
 fn markets(url: Option<&str>, markets: &[String]) -> u16 {

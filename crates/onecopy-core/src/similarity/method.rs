@@ -164,7 +164,7 @@ pub trait Method: Debug + Send + Sync {
 /// The input of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The text that is compared. Empty if the page is large and has parts.
+    /// The text that is compared.
     pub canonical: &'a Canonical,
     /// The text before canonicalisation. Empty unless [`Method::looks_at`] asks for it.
     pub text: &'a str,

@@ -81,25 +81,6 @@ fn more_threads_than_memory_has_room_for_keep_the_limit() {
     assert_eq!(report(&many)["threads"], 25);
 }
 
-#[test]
-fn large_pages_of_very_short_words_keep_the_limit() {
-    let folder = tempdir().expect("a folder");
-    let site = folder.path().join("site");
-    let mut random = Random::new(5);
-    for page in 0..2 {
-        let letters: String =
-            (0..1_780_000).map(|_| [char::from(b'a' + random.below(26) as u8), ' ']).flatten().collect();
-        // As one part, and as many.
-        let body = if page == 0 { letters } else { letters.replace("q ", "</p><p>q ") };
-        let html = format!("<title>a page</title><main><p>{body}</p></main><p>the end of the page</p>");
-        write_file(&site, &format!("{page}.html"), html);
-    }
-    let out = folder.path().join("out");
-    dedup(&site, &out).args("--memory 64M --quiet --lists-only").succeed();
-    assert_eq!(report(&out)["kept"], 2);
-    assert_memory_within(&out, LIMIT);
-}
-
 /// Writes texts as one page of one column.
 fn write_page(path: &Path, texts: &[ByteArray]) {
     let schema =

@@ -35,6 +35,9 @@ const OUTLINE_TOLD: u64 = 1 << 63;
 /// Rounding up to billionths raises a similarity by less than this.
 const ROUNDING: f64 = 2e-9;
 
+/// Room for sketches grows by at most this many words, unless one needs more.
+const LARGE_WORDS: usize = 1 << 19;
+
 /// Sets of shingles, with main content separated from the rest.
 #[derive(Debug)]
 struct Auto {
@@ -77,8 +80,15 @@ impl Method for Auto {
         };
         let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
         split(parts, rules, &mut scratch.split);
-        let start = out.len();
-        scratch.split.append_to(out);
+        let ((main, rest), start) = (scratch.split.halves(), out.len());
+        let parts = [main, rest, scratch.split.title()];
+        // Growth by doubling could take twice the memory.
+        let words = parts.iter().map(|words| words.len()).sum::<usize>() + 1;
+        if words > out.capacity() - start {
+            out.reserve_exact(words.max(start.min(LARGE_WORDS)));
+        }
+        parts.into_iter().for_each(|words| out.extend(words));
+        scratch.split.free_if_large();
         out[start..].sort_unstable();
         if out.len() > start && scratch.split.is_told() {
             out.push(TOLD);

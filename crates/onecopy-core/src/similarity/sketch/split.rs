@@ -25,37 +25,26 @@ pub(crate) struct Split {
     told: bool,
     canonical: Canonical,
     tokens: Vec<u64>,
-    /// How many tokens came before these, and are shingles by now.
-    taken: usize,
     /// Which tokens are main content, as ranges.
     marked: Vec<Range<usize>>,
-    /// A bit for each word of the title, by its last bits, and whether the main content has the word.
-    title_bits: u64,
-    found: [bool; TITLE_WORDS],
     table: SortTable,
 }
 
 impl Split {
-    /// Appends the shingles of main content, the others, and the distinct words of the title. None is in two of them. If
-    /// main content was not separated, the title has no words.
-    pub(crate) fn append_to(&mut self, out: &mut Vec<u64>) {
-        let is_large = self.main.len() + self.rest.len() > LARGE_TOKENS;
-        if is_large && out.is_empty() {
-            std::mem::swap(out, &mut self.main);
-        }
-        let words = self.main.len() + self.rest.len() + self.title.len();
-        if words >= out.capacity() - out.len() {
-            // Growth by doubling could take twice the memory.
-            out.reserve_exact((words + 1).max(out.len().min(LARGE_WORDS)));
-        }
-        for part in [&mut self.main, &mut self.rest, &mut self.title] {
-            out.extend_from_slice(part);
-            if is_large {
-                *part = Vec::new();
-            }
-        }
-        if is_large {
-            self.table = SortTable::default();
+    /// The shingles of main content and the others, ascending; none is in both.
+    pub(crate) fn halves(&self) -> (&[u64], &[u64]) {
+        (&self.main, &self.rest)
+    }
+
+    /// The distinct words of the title. If main content was not separated, there are none.
+    pub(crate) fn title(&self) -> &[u64] {
+        &self.title
+    }
+
+    /// Frees the shingles of a large page, once they are copied: they would take as much memory again.
+    pub(crate) fn free_if_large(&mut self) {
+        if self.main.len() + self.rest.len() > LARGE_TOKENS {
+            (self.main, self.rest, self.table) = Default::default();
         }
     }
 
@@ -76,100 +65,61 @@ pub(crate) struct SplitRules<'a> {
 /// text counts as main content.
 pub(crate) fn split(page: Parts, rules: SplitRules, out: &mut Split) {
     let Parts { text, main, title } = page;
-    out.read_title(title, rules);
-    out.begin();
+    let SplitRules { canonical: canonical_rules, shingles: rules } = rules;
+    out.read_title(title, canonical_rules, rules);
+    out.tokens.clear();
+    out.marked.clear();
     let mut at = 0;
     for part in main {
-        out.append(text.get(at..part.start), Place::Rest, rules);
-        let start = out.token_count();
-        out.append(text.get(part.clone()), Place::Main, rules);
-        out.marked.push(start..out.token_count());
+        out.append(text.get(at..part.start), canonical_rules, rules);
+        let start = out.tokens.len();
+        out.append(text.get(part.clone()), canonical_rules, rules);
+        out.marked.push(start..out.tokens.len());
         at = part.end;
     }
-    out.append(text.get(at..), Place::Rest, rules);
-    out.tell_subject();
-    out.shingle(rules.shingles);
-}
-
-/// Where some text is.
-#[derive(Clone, Copy, PartialEq)]
-enum Place {
-    Main,
-    Rest,
+    out.append(text.get(at..), canonical_rules, rules);
+    out.find_subject();
+    out.shingle(rules);
 }
 
 impl Split {
-    fn begin(&mut self) {
-        self.tokens.clear();
-        self.taken = 0;
-        self.marked.clear();
-        self.main.clear();
-        self.rest.clear();
-        self.found = [false; TITLE_WORDS];
-    }
-
-    /// The number of tokens so far.
-    fn token_count(&self) -> usize {
-        self.taken + self.tokens.len()
-    }
-
-    /// Appends the tokens of a part of the text, and looks for words of the title among those of main content.
-    fn append(&mut self, part: Option<&str>, place: Place, rules: SplitRules) {
-        for lines in pieces(part.unwrap_or_default()) {
-            let before = self.tokens.len();
-            self.read(lines, rules);
-            if place == Place::Main {
-                self.find_subject(before);
-            }
-            if self.tokens.len() > LARGE_TOKENS.max(rules.shingles.length) {
-                self.take_tokens(rules.shingles.length);
-            }
+    /// Appends the tokens of a part of the text, some lines at a time: a canonical text takes several times the
+    /// memory.
+    fn append(&mut self, part: Option<&str>, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
+        let mut left = part.unwrap_or_default();
+        while !left.is_empty() {
+            let (lines, behind) = left.split_at(some_lines(left));
+            canonicalise(lines, canonical_rules, &mut self.canonical);
+            append_tokens(&self.canonical, rules.unit, &mut self.tokens);
+            left = behind;
         }
     }
 
-    /// Appends the tokens of a text.
-    fn read(&mut self, text: &str, rules: SplitRules) {
-        canonicalise(text, rules.canonical, &mut self.canonical);
-        append_tokens(&self.canonical, rules.shingles.unit, &mut self.tokens);
-    }
-
-    /// Turns the tokens of a large page into shingles. All its tokens would take as much memory as its shingles.
-    fn take_tokens(&mut self, length: usize) {
-        windows(&self.tokens, length, &mut self.rest);
-        // The last tokens begin no window yet.
-        let taken = self.tokens.len() - (length - 1);
-        self.tokens.drain(..taken);
-        self.taken += taken;
-    }
-
     /// The first words of the title. Characters say nothing of a subject.
-    fn read_title(&mut self, title: &str, rules: SplitRules) {
+    fn read_title(&mut self, title: &str, canonical_rules: &CanonicalRules, rules: &ShingleRules) {
         self.tokens.clear();
-        if rules.shingles.unit == Unit::Words {
-            pieces(title).for_each(|lines| self.read(lines, rules));
+        if rules.unit == Unit::Words {
+            self.append(Some(title), canonical_rules, rules);
         }
         self.tokens.truncate(TITLE_WORDS);
         self.title.clear();
         self.title.append(&mut self.tokens);
         self.title.sort_unstable();
         self.title.dedup();
-        // Most words of a page are ruled out by one bit.
-        self.title_bits = self.title.iter().fold(0, |bits, token| bits | 1 << (token & 63));
-    }
-
-    /// Notes which words of the title are among the tokens from number `from` on.
-    fn find_subject(&mut self, from: usize) {
-        let bits = self.title_bits;
-        for token in self.tokens[from..].iter().filter(|token| bits >> (**token & 63) & 1 == 1) {
-            if let Ok(at) = self.title.binary_search(token) {
-                self.found[at] = true;
-            }
-        }
     }
 
     /// Turns the words of the title into words of a sketch, which say whether the main content has them.
-    fn tell_subject(&mut self) {
-        for (word, found) in self.title.iter_mut().zip(self.found) {
+    fn find_subject(&mut self) {
+        // Most words of a page are ruled out by one bit.
+        let bits = self.title.iter().fold(0u64, |bits, token| bits | 1 << (token & 63));
+        let mut found = [false; TITLE_WORDS];
+        let main = self.marked.iter().flat_map(|marked| &self.tokens[marked.clone()]);
+        for token in main.filter(|token| bits >> (*token & 63) & 1 == 1) {
+            if let Ok(at) = self.title.binary_search(token) {
+                found[at] = true;
+            }
+        }
+        for (word, found) in self.title.iter_mut().zip(found) {
             *word = hash::repeated(*word, u64::MAX) & !TAG | if found { SUBJECT } else { TITLE };
         }
         self.title.sort_unstable();
@@ -177,10 +127,13 @@ impl Split {
     }
 
     fn shingle(&mut self, rules: &ShingleRules) {
-        let all_is_main = self.marked.iter().map(Range::len).sum::<usize>() == self.token_count();
-        let length = rules.length.min(self.token_count());
-        if self.tokens.len() >= length {
-            windows(&self.tokens, length, &mut self.rest);
+        self.main.clear();
+        self.rest.clear();
+        let all_is_main = self.marked.iter().map(Range::len).sum::<usize>() == self.tokens.len();
+        windows(&self.tokens, rules.length, &mut self.rest);
+        let length = rules.length.min(self.tokens.len());
+        if self.tokens.len() > LARGE_TOKENS {
+            self.tokens = Vec::new();
         }
         match rules.replicas {
             Replicas::Ignore => self.choose(all_is_main, length, placed),
@@ -232,20 +185,8 @@ fn number(shingles: &mut [u64]) {
 /// The most words of a title that count.
 const TITLE_WORDS: usize = 32;
 
-/// Room for sketches grows by at most this many words, unless one needs more.
-const LARGE_WORDS: usize = 1 << 19;
-
-/// A page with more tokens is large.
+/// The tokens of a larger page are freed before its shingles are divided: both take the same memory.
 const LARGE_TOKENS: usize = 1 << 17;
-
-/// A text in pieces of some lines: the canonical form of a large text would take several times its memory.
-fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
-    std::iter::from_fn(move || {
-        let (lines, behind) = text.split_at(some_lines(text));
-        text = behind;
-        (!lines.is_empty()).then_some(lines)
-    })
-}
 
 /// The length in bytes of the first lines of a text. A line is cut only if it is very long, and then between words.
 fn some_lines(text: &str) -> usize {
@@ -304,42 +245,10 @@ mod tests {
 
     #[test]
     fn where_a_long_text_is_cut_makes_no_difference() {
-        let long = |words: std::ops::Range<usize>| -> String {
-            words.map(|n| format!("w{n}{}", if n % 9 == 0 { "\n" } else { " " })).collect()
-        };
-        let text = long(0..40_000);
+        let text: String =
+            (0..40_000).map(|n| format!("w{n}{}", if n % 9 == 0 { "\n" } else { " " })).collect();
         assert!(some_lines(&text) < text.len());
         assert_eq!(split_of(&text, &[&text], &RULES), (sketch_of(&text, &RULES), vec![]));
-        // More tokens than are in memory at once, and few behind the last of them.
-        for words in [LARGE_TOKENS + 1, LARGE_TOKENS + 40_000, 2 * LARGE_TOKENS + 9] {
-            for length in [1, 2, 5] {
-                let rules = ShingleRules { length, ..RULES };
-                let (main, rest) = (long(0..words), long(words..words + 3));
-                let text = [main.as_str(), &rest].concat();
-                let found = split_of(&text, &[&main], &rules);
-                assert_eq!(found.0, sketch_of(&main, &rules), "{words} {length}");
-                assert_eq!(found.1.len(), 3, "{words} {length}");
-                assert_eq!(split_of(&text, &[&text], &rules), (sketch_of(&text, &rules), vec![]));
-            }
-        }
-    }
-
-    #[test]
-    fn the_subject_is_found_in_any_piece_of_main_content() {
-        let text: String = (0..2 * LARGE_TOKENS).map(|n| format!("w{n} ")).collect();
-        let (main, mut out) = ([6..text.len() - 20], Split::default());
-        let rules = SplitRules { canonical: &CanonicalRules::default(), shingles: &RULES };
-        for (title, tag) in [("W7", SUBJECT), ("W200000", SUBJECT), ("W0", TITLE), ("absent", TITLE)] {
-            split(Parts { text: &text, main: &main, title }, rules, &mut out);
-            assert_eq!(out.title.iter().map(|word| word & TAG).collect::<Vec<_>>(), [tag], "{title}");
-            let (mut whole, shingles) = (Vec::new(), out.main.len() + out.rest.len());
-            out.append_to(&mut whole);
-            assert_eq!(
-                (whole.len(), out.main.len()),
-                (shingles + 1, 0),
-                "the memory of a large page is freed"
-            );
-        }
     }
 
     #[test]
