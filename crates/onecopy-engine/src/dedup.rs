@@ -143,6 +143,7 @@ fn make(work: &Work, attempt: Attempt) -> Result<(Report, ListTables)> {
         recall.measured = recall::measure(job, work, &segments, &decisions, progress)?;
     }
     let (recall, unreadable, out_of_core) = (recall, losses.unreadable, !segments.in_memory());
+    segments.free(job.threads);
     let report = Report { counts, unreadable, recall, archives, out_of_core, ..report(job, work, begun) };
     let report = Report { stages: progress.times(), ..report };
     Ok((Report { read: report.counts.read(), ..report }, tables))

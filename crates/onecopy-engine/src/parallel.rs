@@ -82,6 +82,17 @@ fn hand_out<S>(
     })
 }
 
+/// Drops items on all threads: to return much memory to the system takes long.
+pub(crate) fn free<T: Send>(threads: usize, items: Vec<T>) {
+    let items = Lock::new(items);
+    let next = || items.lock().pop();
+    let freed = on_each(threads, |_| {
+        std::iter::from_fn(next).for_each(drop);
+        Ok(())
+    });
+    freed.expect("dropping does not fail");
+}
+
 /// Something that threads use in the order of their turns.
 pub(crate) struct InTurn<T> {
     next: AtomicU64,

@@ -174,13 +174,18 @@ mod tests {
     use crate::Silent;
     use crate::ingest::{Inputs, Links, Planning, Spools, Stores, WIDEST, Window, plan};
 
-    /// A job over zstd files whose first frames have windows of these bits.
+    /// A frame whose window has so many bits.
+    fn frame(log: u32) -> Vec<u8> {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(log).unwrap();
+        encoder.write_all(b"{}\n").unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// A job over zstd files of one frame each, whose windows have these bits.
     fn job(folder: &std::path::Path, logs: &[u32]) -> Job {
         for (number, &log) in logs.iter().enumerate() {
-            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
-            encoder.window_log(log).unwrap();
-            encoder.write_all(b"{}\n").unwrap();
-            std::fs::write(folder.join(format!("{number}.jsonl.zst")), encoder.finish().unwrap()).unwrap();
+            std::fs::write(folder.join(format!("{number}.jsonl.zst")), frame(log)).unwrap();
         }
         let mut job = Job::new([folder.to_str().unwrap()], folder.join("out"));
         (job.threads, job.memory_bytes) = (2, 64 << 20);
@@ -226,6 +231,20 @@ mod tests {
     }
 
     #[test]
+    fn a_later_frame_is_known_before_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut job = job(folder.path(), &[20, 20]);
+        assert!(budget(&job).is_ok());
+        std::fs::write(folder.path().join("2.jsonl.zst"), [frame(20), frame(27), frame(20)].concat())
+            .unwrap();
+        job.memory_bytes = advice(budget(&job).unwrap_err()) << 20;
+        assert!((256..512).contains(&(job.memory_bytes >> 20)), "{}", job.memory_bytes);
+        let (inputs, reach) = found(&job).unwrap();
+        let (_, windows) = Budget::of(&job, &inputs.sources, &reach).unwrap();
+        assert_eq!(windows.of(&inputs.sources[2]).bytes, WIDEST);
+    }
+
+    #[test]
     fn later_frames_have_a_share() {
         let folder = tempfile::tempdir().unwrap();
         let job = job(folder.path(), &[20, 25, 20]);
@@ -235,8 +254,8 @@ mod tests {
         let (budget, windows) = Budget::of(&large, &inputs.sources, &reach).unwrap();
         let allowed: Vec<u64> = inputs.sources.iter().map(|source| windows.of(source).bytes >> 20).collect();
         assert_eq!(allowed, [16, 32, 16]);
-        // Two files are open at once, and one of them is the widest.
-        assert_eq!(budget.limit, (256 - 32 - 16) << 20);
+        // Two files are open at once, and only the widest counts.
+        assert_eq!(budget.limit, (256 - 32) << 20);
         // The recommended memory suffices for the refused frame.
         let given = Job { memory_bytes: windows.any.share << 27, ..large };
         assert_eq!(Budget::of(&given, &inputs.sources, &reach).unwrap().1.any.bytes, WIDEST);

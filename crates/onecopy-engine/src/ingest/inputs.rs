@@ -19,6 +19,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use self::clash::part_names;
+use self::classify::kind_of;
 pub(crate) use self::lots::{Lot, lots, lots_of};
 use self::names::{NO_TEXT, passed_over};
 use self::walk::{Walk, mark};
@@ -231,31 +232,6 @@ struct Finder<'a> {
     no_pages: u64,
 }
 
-/// A file that may be a source.
-struct Candidate {
-    path: PathBuf,
-    name: String,
-    bytes: u64,
-    modified_ns: u64,
-    version: Option<String>,
-    asked: Asked,
-}
-
-impl Candidate {
-    /// The file as a source. Its format is not known yet.
-    fn source(&self) -> Source {
-        Source {
-            path: self.path.clone(),
-            name: self.name.clone(),
-            format: Format::Text(Packing::Plain),
-            bytes: self.bytes,
-            modified_ns: self.modified_ns,
-            version: self.version.clone(),
-            member: None,
-        }
-    }
-}
-
 impl Finder<'_> {
     fn input(&mut self, input: &str) -> Result<()> {
         let path = Path::new(input);
@@ -311,8 +287,7 @@ impl Finder<'_> {
         // Files may be many, so the list of what was found goes while that of the sources grows.
         while let Some(file) = files.pop() {
             if self.seen.insert(file.real) {
-                let candidate = candidate(file.path, file.name, Asked::ByFolder)?;
-                self.add(candidate)?;
+                self.add(local(file.path, file.name)?, Asked::ByFolder)?;
             }
             if files.len() < files.capacity() / 2 {
                 files.shrink_to_fit();
@@ -341,8 +316,7 @@ impl Finder<'_> {
         }
         // A link into the output folder must be seen to lead there.
         let full = if self.walk.is_out(&real) { real } else { full(path)? };
-        let candidate = candidate(full, name, Asked::ByName)?;
-        self.add(candidate)
+        self.add(local(full, name)?, Asked::ByName)
     }
 
     /// Adds the files behind an object store address. Their formats are detected by name only.
@@ -355,15 +329,16 @@ impl Finder<'_> {
             let name = remote_name(input, &address);
             let (path, version) = (PathBuf::from(address), Some(version));
             if self.seen.insert(mark(&path)) {
-                self.add(Candidate { path, name, bytes, modified_ns: 0, version, asked })?;
+                let (format, modified_ns) = (UNKNOWN_FORMAT, 0);
+                self.add(Source { path, name, format, bytes, modified_ns, version, member: None }, asked)?;
             }
         }
         Ok(())
     }
 
     /// Adds a file, or the members of a container.
-    fn add(&mut self, file: Candidate) -> Result<()> {
-        if file.asked == Asked::ByFolder
+    fn add(&mut self, mut file: Source, asked: Asked) -> Result<()> {
+        if asked == Asked::ByFolder
             && file.version.is_none()
             && let Err(error) = File::open(&file.path)
             && is_denied(&error)
@@ -371,19 +346,20 @@ impl Finder<'_> {
             self.lose(&file.name, error);
             return Ok(());
         }
-        match self.classify(&file)? {
+        match kind_of(&file, asked, self.planning.reach).at("read", &file.path)? {
             FileKind::Pages(format) => {
-                self.found.sources.push(Source { format, ..file.source() });
+                file.format = format;
+                self.found.sources.push(file);
                 Ok(())
             }
             FileKind::Container(kind) => self.members(&file, kind),
-            FileKind::NoPage if file.asked == Asked::ByFolder => {
+            FileKind::NoPage if asked == Asked::ByFolder => {
                 self.no_pages += 1;
                 Ok(())
             }
             kind => {
-                let reason = classify::reason(kind, &file);
-                if file.asked == Asked::ByName {
+                let reason = classify::reason(kind, &file, asked);
+                if asked == Asked::ByName {
                     return Err(refused(&file.path.display().to_string(), reason));
                 }
                 self.refuse(&file.name, reason);
@@ -393,10 +369,14 @@ impl Finder<'_> {
     }
 }
 
-fn candidate(path: PathBuf, name: String, asked: Asked) -> Result<Candidate> {
+/// Stands for the format of a source until it is known.
+const UNKNOWN_FORMAT: Format = Format::Text(Packing::Plain);
+
+/// A local file as a source, of a format that is not known yet.
+fn local(path: PathBuf, name: String) -> Result<Source> {
     let facts = fs::metadata(&path).at("read", &path)?;
-    let modified_ns = modified_ns(&facts);
-    Ok(Candidate { path, name, bytes: facts.len(), modified_ns, version: None, asked })
+    let (modified_ns, bytes) = (modified_ns(&facts), facts.len());
+    Ok(Source { path, name, format: UNKNOWN_FORMAT, bytes, modified_ns, version: None, member: None })
 }
 
 /// The full path of a file. Links to folders are resolved, and a link to a file keeps its own name, which may tell more.

@@ -1,6 +1,7 @@
 //! Opens plain and compressed files: gzip, zstd, xz, bzip2 and LZ4.
 
 mod dictionary;
+mod frames;
 mod lz4;
 mod windows;
 mod write;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use self::dictionary::dictionary;
 use self::lz4::{Unlz4, is_lz4};
 use self::windows::Unzstd;
-pub(crate) use self::windows::{WIDEST, Window, Windows, window};
+pub(crate) use self::windows::{WIDEST, Window, Windows, window, window_of_all};
 pub(crate) use self::write::{MemberPacker, write, write_member};
 use self::xz::Unxz;
 use super::remote::is_transport;

@@ -1,7 +1,7 @@
 //! The memory that unpacking takes: windows of compressed files, and pages of Parquet files.
 
 use crate::error::{At, Error, Result};
-use crate::ingest::{Format, Reach, Source, WIDEST, Window, Windows, parquet_memory, window};
+use crate::ingest::{Format, Reach, Source, WIDEST, Window, Windows, parquet_memory, window, window_of_all};
 use crate::job::Job;
 
 /// The memory for unpacking the files of a job.
@@ -16,9 +16,9 @@ pub(super) struct Unpacking {
 
 /// The need of a file.
 struct Need {
-    /// Bytes. For a compressed file, the window of its first frame, rounded up to a power of two.
+    /// Bytes. For a compressed file, its widest known window, rounded up to a power of two.
     bytes: u64,
-    /// Whether later frames may take more.
+    /// Whether it may have frames that take more.
     has_frames: bool,
     name: String,
 }
@@ -27,9 +27,12 @@ impl Unpacking {
     /// Looks at all sources, and opens as many at once as half of the memory holds without the list of files. Fails if
     /// that is not even one.
     pub(super) fn of(job: &Job, listed: u64, sources: &[Source], reach: &Reach) -> Result<Unpacking> {
-        let mut files = Vec::new();
+        // A frame that fits in any case need not be known.
+        let share = job.memory_bytes / UNPACKING_SHARE / job.threads.min(sources.len()).max(1) as u64;
+        let (has_room, mut files) = (share >= WIDEST, Vec::new());
         for source in sources {
-            files.extend(Need::of(job, source, reach)?);
+            let known = if has_room { None } else { Need::of_all(source, reach)? };
+            files.extend(known.map_or_else(|| Need::of(job, source, reach), |need| Ok(Some(need)))?);
         }
         files.sort_by_key(|need| std::cmp::Reverse(need.bytes));
         let most = job.threads.min(files.len());
@@ -79,12 +82,24 @@ impl Unpacking {
         let share = UNPACKING_SHARE * self.most.max(1) as u64;
         let any = Window { bytes: self.any(memory), share, limit: memory };
         let at_once = if self.at_once < self.most { self.at_once } else { usize::MAX };
-        let wide = self.files.into_iter().filter(|need| need.has_frames && need.bytes > any.bytes);
+        let wide = self.files.into_iter().filter(|need| need.bytes > any.bytes);
         Windows { at_once, any, wide: wide.map(|need| (need.name, need.bytes)).collect() }
     }
 }
 
 impl Need {
+    /// The need of a local source whose frames can all be found.
+    fn of_all(source: &Source, reach: &Reach) -> Result<Option<Need>> {
+        let is_deflated = source.member.as_ref().is_some_and(|member| member.deflated);
+        if source.version.is_some() || is_deflated {
+            return Ok(None);
+        }
+        let section = || reach.section(source).map(|section| section.reader());
+        let bytes = window_of_all(source.format.packing(), section).at("read", &source.path)?;
+        let name = source.name.clone();
+        Ok(bytes.map(|bytes| Need { bytes: bytes.next_power_of_two(), has_frames: false, name }))
+    }
+
     /// The need of a source, if it has one.
     fn of(job: &Job, source: &Source, reach: &Reach) -> Result<Option<Need>> {
         let has_frames = source.format != Format::Parquet;

@@ -9,7 +9,10 @@ const SHARDS: usize = 64;
 /// A lossy cache of written lists. A hash of the contents selects the place of a list, which overwrites the previous
 /// one.
 pub(super) struct KnownLists {
+    /// Each gets its memory when it is first used, by the thread that uses it.
     shards: Vec<Mutex<Vec<Written>>>,
+    /// The number of places in a shard.
+    shard_lists: usize,
 }
 
 /// A key list that was written.
@@ -27,13 +30,8 @@ pub(super) struct Written {
 impl KnownLists {
     /// Remembers about this many lists.
     pub(super) fn new(lists: usize) -> KnownLists {
-        if lists == 0 {
-            return KnownLists { shards: Vec::new() };
-        }
-        // Not zero: the system would map zeroed memory when it is first read, and again when it is written.
-        let none = Written { hash: 1, rest: 0, part: 0, at: None };
-        let shard = |_| Mutex::new(vec![none; lists.div_ceil(SHARDS)]);
-        KnownLists { shards: (0..SHARDS).map(shard).collect() }
+        let shards = if lists == 0 { Vec::new() } else { (0..SHARDS).map(|_| Mutex::default()).collect() };
+        KnownLists { shards, shard_lists: lists.div_ceil(SHARDS) }
     }
 
     /// Whether the cache has no places.
@@ -43,7 +41,11 @@ impl KnownLists {
 
     /// The place of a list. The cache must not be empty.
     pub(super) fn place(&self, hash: u128) -> Place<'_> {
-        let shard = self.shards[hash as usize % SHARDS].lock().expect("no thread panics with this lock");
+        let mut shard = self.shards[hash as usize % SHARDS].lock().expect("no thread panics with this lock");
+        if shard.is_empty() {
+            // Not zero: the system would map zeroed memory when it is first read, and again when it is written.
+            shard.resize(self.shard_lists, Written { hash: 1, rest: 0, part: 0, at: None });
+        }
         let at = (hash >> 64) as usize % shard.len();
         Place { shard, at }
     }

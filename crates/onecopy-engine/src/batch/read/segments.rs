@@ -17,6 +17,7 @@ use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
 use crate::io::Aligned;
 use crate::job::Job;
+use crate::parallel::free;
 use crate::progress::{Note, Progress};
 use crate::run;
 use disk::{Disk, OnDisk};
@@ -293,6 +294,11 @@ impl Segments {
             ends: self.ends,
             folder: self.folder,
         }
+    }
+
+    /// Frees the memory of all segments.
+    pub(crate) fn free(self, threads: usize) {
+        free(threads, self.segments);
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -2,8 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::{Candidate, Finder, Source, is_web};
-use crate::error::{At, Result};
+use super::{Source, is_web};
 use crate::ingest::container::{Reach, container_by_name};
 use crate::ingest::format::{
     Asked, FileKind, Format, HEAD_BYTES, UNKNOWN, UNKNOWN_BY_CONTENT, by_content, by_name, foreign_by_name,
@@ -27,10 +26,10 @@ pub(super) fn kind_by_name(name: &str, asked: Asked) -> Option<FileKind> {
 }
 
 /// Why a file of this kind is not read.
-pub(super) fn reason(kind: FileKind, file: &Candidate) -> &'static str {
+pub(super) fn reason(kind: FileKind, file: &Source, asked: Asked) -> &'static str {
     match kind {
         FileKind::Foreign(reason) => reason,
-        _ if file.asked == Asked::ByName && file.version.is_none() => UNKNOWN_BY_CONTENT,
+        _ if asked == Asked::ByName && file.version.is_none() => UNKNOWN_BY_CONTENT,
         _ => UNKNOWN,
     }
 }
@@ -72,10 +71,4 @@ fn packed_after_all(format: Format, head: &[u8]) -> Format {
 fn told(source: &Source) -> &str {
     let is_address = source.version.is_some() && is_web(&source.path.to_string_lossy());
     if is_address { source.name.split('?').next().unwrap_or_default() } else { &source.name }
-}
-
-impl Finder<'_> {
-    pub(super) fn classify(&self, file: &Candidate) -> Result<FileKind> {
-        kind_of(&file.source(), file.asked, self.planning.reach).at("read", &file.path)
-    }
 }

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use super::classify::kind_of;
-use super::{Candidate, Finder, Source};
+use super::{Finder, Source};
 use crate::error::{At, Error, Result};
 use crate::ingest::container::{Container, ENCRYPTED, Listed, Listing, Member, Place, list};
 use crate::ingest::format::{Asked, FileKind, UNKNOWN};
@@ -12,11 +12,10 @@ use crate::ingest::reason::DAMAGED;
 
 impl Finder<'_> {
     /// Adds the members of a container.
-    pub(super) fn members(&mut self, file: &Candidate, kind: Container) -> Result<()> {
+    pub(super) fn members(&mut self, file: &Source, kind: Container) -> Result<()> {
         let (reach, progress) = (self.planning.reach, self.planning.progress);
-        let whole = file.source();
         let stopped = || progress.stopped();
-        let opened = reach.container(&file.path, whole.remote().as_ref(), kind.packing(), &stopped);
+        let opened = reach.container(&file.path, file.remote().as_ref(), kind.packing(), &stopped);
         let opened = match opened {
             Err(error) if error.kind() == ErrorKind::Interrupted && stopped() => return Err(Error::Stopped),
             opened => opened.at("read", &file.path)?,
@@ -44,14 +43,14 @@ impl Finder<'_> {
     }
 
     /// Adds a member, if it has pages.
-    fn member(&mut self, file: &Candidate, kind: Container, name: String, place: Place) -> Result<()> {
+    fn member(&mut self, file: &Source, kind: Container, name: String, place: Place) -> Result<()> {
         let Place { start, bytes, unpacked_bytes, deflated, crc32 } = place;
         let container = kind.packing();
         let member = Member { name, container, file_bytes: file.bytes, start, bytes, deflated, crc32 };
         // The sizes in a container need not be true, and they are added up.
         let size = unpacked_bytes.min(bytes.saturating_mul(1_032)).min(1 << 48);
         let name = format!("{}/{}", file.name, member.name);
-        let mut source = Source { name, bytes: size, member: Some(Box::new(member)), ..file.source() };
+        let mut source = Source { name, bytes: size, member: Some(Box::new(member)), ..file.clone() };
         let found = match kind_of(&source, Asked::ByFolder, self.planning.reach) {
             Err(error) if is_no_damage(&error) => return Err(error).at("read", &file.path),
             Err(error) => {

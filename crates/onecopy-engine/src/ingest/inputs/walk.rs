@@ -41,6 +41,8 @@ pub(super) struct Walk {
     out: Option<PathBuf>,
     entered: HashSet<PathBuf>,
     files: Vec<Walked>,
+    /// Whether a link was followed, so that a file may have several names.
+    has_links: bool,
     /// Files that no run would read: name and reason.
     pub refused: Vec<(String, String)>,
     /// Files that the system does not let us read: name and reason.
@@ -56,6 +58,7 @@ impl Walk {
             out,
             entered: HashSet::new(),
             files: Vec::new(),
+            has_links: false,
             refused: Vec::new(),
             unreadable: Vec::new(),
             results: Vec::new(),
@@ -104,6 +107,7 @@ impl Walk {
             self.refuse(name, LINK);
             return Ok(());
         }
+        self.has_links |= kind.is_symlink();
         let kind =
             if kind.is_symlink() { fs::metadata(&path).map(|facts| facts.file_type()) } else { Ok(kind) };
         match kind {
@@ -142,6 +146,9 @@ impl Walk {
     /// The files that were found, each once.
     pub(super) fn take(&mut self) -> Vec<Walked> {
         let files = std::mem::take(&mut self.files);
+        if !std::mem::take(&mut self.has_links) {
+            return files;
+        }
         let mut best: HashMap<u128, (bool, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
             let tells = name_tells(&file.name);

@@ -1,20 +1,19 @@
 //! How much memory unpacking may take. zstd and xz say it themselves.
 //!
-//! A frame says how much it needs, and a file is any number of frames. The first ones are looked at before a run shares
-//! out its memory; what comes later must fit into what was set aside.
+//! A frame says how much it needs, and a file is any number of frames. Those of a local file are looked at before a run
+//! shares out its memory, else only the first one; what comes later must fit into what was set aside.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read, Seek};
 
 use super::Packing;
+use super::frames::{first_window, frame_window, widest_window};
 use super::xz::xz_window;
 use crate::error::MoreMemory;
 use crate::ingest::Source;
 
 /// The widest zstd window that is accepted: 128 MiB, as `zstd --long=27` makes.
 pub(crate) const WIDEST: u64 = 1 << 27;
-/// The most bytes of skippable frames before the first frame with data.
-const SKIPPED_BYTES: u64 = 32 << 20;
 
 /// How wide the window of a frame may be.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +46,7 @@ pub(crate) struct Windows {
     pub at_once: usize,
     /// The limit of any frame.
     pub any: Window,
-    /// The windows of sources, by name, whose first frame needs more.
+    /// The windows of sources, by name, of which a known frame needs more.
     pub wide: HashMap<String, u64>,
 }
 
@@ -99,56 +98,25 @@ impl<R: Read> Read for Unzstd<R> {
 pub(crate) fn window<R: Read>(packing: Packing, open: impl FnOnce() -> io::Result<R>) -> io::Result<u64> {
     match packing {
         Packing::Plain | Packing::Gzip => Ok(0),
-        Packing::Zstd => zstd_window(open()?),
+        Packing::Zstd => first_window(open()?),
         Packing::Xz => xz_window(open()?),
         Packing::Bzip2 => Ok(BZIP2_BYTES),
         Packing::Lz4 => Ok(LZ4_BYTES),
     }
 }
 
+/// How much memory all frames of a file take to unpack; nothing if only unpacking would tell.
+pub(crate) fn window_of_all<R: Read + Seek>(
+    packing: Packing,
+    open: impl FnOnce() -> io::Result<R>,
+) -> io::Result<Option<u64>> {
+    if packing == Packing::Zstd { widest_window(open()?).map(Some) } else { Ok(None) }
+}
+
 /// The memory for unpacking the largest blocks of bzip2.
 const BZIP2_BYTES: u64 = 4 << 20;
 /// The memory for unpacking the largest blocks of LZ4: each of 4 MiB packed, and twice unpacked.
 const LZ4_BYTES: u64 = 12 << 20;
-
-/// How much memory the first frame of a zstd file takes to unpack. It skips frames without data,
-/// such as dictionaries.
-fn zstd_window(file: impl Read) -> io::Result<u64> {
-    let mut file = BufReader::with_capacity(1 << 12, file);
-    let mut skipped = 0;
-    while skipped < SKIPPED_BYTES {
-        let mut head = Vec::new();
-        file.by_ref().take(8).read_to_end(&mut head)?;
-        let &[0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d] = head.as_slice() else {
-            file.take(10).read_to_end(&mut head)?;
-            return Ok(frame_window(&head).unwrap_or(0));
-        };
-        let length = u64::from(u32::from_le_bytes([a, b, c, d]));
-        skipped += 8 + length;
-        if skipped < SKIPPED_BYTES {
-            io::copy(&mut file.by_ref().take(length), &mut io::sink())?;
-        }
-    }
-    Ok(0)
-}
-
-/// The window of the frame that `head` begins with (RFC 8878, 3.1.1.1); nothing if there is none.
-fn frame_window(head: &[u8]) -> Option<u64> {
-    let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, ref rest @ ..] = head else { return None };
-    if descriptor & 0x20 == 0 {
-        let window = *rest.first()?;
-        let base = 1u64 << (10 + (window >> 3));
-        return Some(base + base / 8 * u64::from(window & 7));
-    }
-    // A single segment: the window is the size of what is in it.
-    let after = [0, 1, 2, 4][usize::from(descriptor & 3)];
-    let (length, add) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
-    let mut size = [0; 8];
-    for (to, from) in size.iter_mut().zip(rest.iter().skip(after).take(length)) {
-        *to = *from;
-    }
-    Some((u64::from_le_bytes(size).saturating_add(add)).min(WIDEST))
-}
 
 #[cfg(test)]
 mod tests {
@@ -162,23 +130,6 @@ mod tests {
         encoder.window_log(log).unwrap();
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
-    }
-
-    #[test]
-    fn windows_are_read_from_the_frame() {
-        for (log, size) in [(20, 3 << 20), (27, 1 << 10), (23, 9 << 20)] {
-            let frame = frame(&vec![b' '; size], log);
-            assert_eq!(zstd_window(frame.as_slice()).unwrap(), 1 << log);
-            // Behind a dictionary and a frame that says nothing.
-            let behind =
-                [b"\x5d\x2a\x4d\x18\x03\0\0\0abc\x50\x2a\x4d\x18\0\0\0\0", frame.as_slice()].concat();
-            assert_eq!(zstd_window(behind.as_slice()).unwrap(), 1 << log);
-        }
-        let short = zstd::encode_all(&b"short"[..], 1).unwrap();
-        assert!(zstd_window(short.as_slice()).unwrap() < 1 << 24);
-        assert_eq!(zstd_window(&b"(\xb5/\xfd"[..]).unwrap(), 0);
-        assert_eq!(zstd_window(&b"\x5d\x2a\x4d\x18\xff\xff\xff\xff"[..]).unwrap(), 0);
-        assert_eq!(zstd_window(&b""[..]).unwrap(), 0);
     }
 
     #[test]
