@@ -6,10 +6,12 @@
 //! read both sketches.
 
 mod crowd;
+mod glance;
 mod simd;
 
 pub use crowd::Slacks;
 pub(crate) use crowd::{Crowd, Probe};
+pub(crate) use glance::WIDE;
 
 use crate::simd::level;
 
@@ -61,6 +63,18 @@ pub(crate) fn slack(outline: &[u64], part: impl Fn(u64) -> f64) -> Option<u32> {
 /// shingles share at least (a + b) least / (1 + least) shingles then, and the rest of both is the difference.
 pub(crate) fn outside(size: usize, least: f64) -> f64 {
     size as f64 * (1.0 - least) / (1.0 + least)
+}
+
+/// Appends the bits that are set in an outline of [`WIDE`] words and its last word.
+pub(crate) fn places(wide: &[u64], out: &mut Vec<u16>) {
+    let (bits, _) = parts(wide);
+    for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
+        let mut word = word;
+        while word != 0 {
+            out.push((64 * at) as u16 + word.trailing_zeros() as u16);
+            word &= word - 1;
+        }
+    }
 }
 
 #[inline(always)]

@@ -94,9 +94,10 @@ impl Budget {
     /// How many words of each outline may be in memory a second time, while contents are compared. Sorting is finished by
     /// then.
     pub(crate) fn crowd_words(&self, contents: usize) -> usize {
-        // A folded outline, and in how many bits outlines may differ.
+        /// Quotas, in how many bits outlines may differ, and a glance of the fewest words.
         const MORE: u64 = 7;
-        (self.sort / 2 / 8 / contents.max(1) as u64).saturating_sub(MORE) as usize
+        // A glance has up to a quarter of the words, rounded up to a power of two.
+        ((self.sort / 2 / 8 / contents.max(1) as u64).saturating_sub(MORE) * 2 / 3) as usize
     }
 
     /// Refuses a run if the memory limit is too small for a few bytes per page.

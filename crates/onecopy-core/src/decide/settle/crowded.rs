@@ -1,13 +1,19 @@
 //! Contents whose outlines lie side by side, to find those near another in one pass.
 
-use super::{Buffers, Comparer};
-use crate::similarity::outline::{Crowd, Probe};
+use super::Comparer;
+use crate::similarity::method::Scratch;
+use crate::similarity::outline::{Crowd, Probe, WIDE, places};
+
+/// Contents from which a crowd learns how to tell them apart. It learns when it has so many, and again after growing
+/// eight times.
+const SOME: usize = 256;
 
 /// A crowd of contents, added in ascending order.
 pub(in crate::decide) struct CrowdedContents {
     crowd: Crowd,
-    /// For sketches on disk.
-    buffer: Vec<u64>,
+    prober: Prober,
+    /// The number of contents at which the crowd learns.
+    learns_at: usize,
 }
 
 impl CrowdedContents {
@@ -17,12 +23,13 @@ impl CrowdedContents {
         let outline = comparer.outline(any)?;
         let words = comparer.crowd_words().min(outline.len().saturating_sub(1));
         let is_bounded = words > 0 && comparer.method().slack(outline).is_some();
-        is_bounded.then(|| CrowdedContents { crowd: Crowd::new(words), buffer: Vec::new() })
+        let (crowd, prober) = (Crowd::new(words), Prober::default());
+        is_bounded.then_some(CrowdedContents { crowd, prober, learns_at: SOME })
     }
 
     /// How many contents there are.
     pub(in crate::decide) fn len(&self) -> usize {
-        self.crowd.len()
+        self.crowd.contents().len()
     }
 
     pub(in crate::decide) fn push<C: Comparer>(
@@ -30,8 +37,26 @@ impl CrowdedContents {
         content: u32,
         comparer: &C,
     ) -> Result<(), C::Error> {
-        if let Some(probe) = probe(comparer, content, &mut self.buffer)? {
-            self.crowd.push(content, probe);
+        if let Some(probe) = self.prober.probe(comparer, content)? {
+            self.crowd.push(content, &probe);
+        }
+        if self.len() == self.learns_at {
+            self.learns_at *= 8;
+            self.learn(comparer)?;
+        }
+        Ok(())
+    }
+
+    fn learn<C: Comparer>(&mut self, comparer: &C) -> Result<(), C::Error> {
+        let (all, mut some) = (self.crowd.contents().to_vec(), Vec::with_capacity(SOME));
+        for &content in all.iter().step_by(all.len() / SOME) {
+            some.extend(self.prober.probe(comparer, content)?);
+        }
+        self.crowd.learn(&some);
+        for (place, &content) in all.iter().enumerate() {
+            if let Some(probe) = self.prober.probe(comparer, content)? {
+                self.crowd.look_again(place, &probe);
+            }
         }
         Ok(())
     }
@@ -46,23 +71,42 @@ impl CrowdedContents {
     ) -> Result<(), C::Error> {
         near.iter_mut().for_each(Vec::clear);
         near.resize_with(few.len(), Vec::new);
-        let (mut probes, mut buffers) = (Vec::with_capacity(few.len()), Buffers::default());
+        let (mut probes, mut prober) = (Vec::with_capacity(few.len()), Prober::default());
         for &content in few {
-            probes.extend(probe(comparer, content, &mut buffers.first)?);
+            probes.extend(prober.probe(comparer, content)?);
         }
         self.crowd.near(&probes, from, near);
         Ok(())
     }
 }
 
-/// The outline of a content, if it bounds how alike others are.
-fn probe<'a, C: Comparer>(
-    comparer: &'a C,
-    content: u32,
-    buffer: &mut Vec<u64>,
-) -> Result<Option<Probe<'a>>, C::Error> {
-    let Some(bits) = comparer.outline(content) else { return Ok(None) };
-    let sketch = comparer.sketch(content, buffer)?;
-    let slacks = comparer.method().slacks(bits, sketch, comparer.elsewhere());
-    Ok(slacks.map(|slacks| Probe { bits, slacks }))
+/// Makes probes of contents.
+struct Prober {
+    wide: Vec<u64>,
+    scratch: Scratch,
+    /// For sketches on disk.
+    buffer: Vec<u64>,
+}
+
+impl Default for Prober {
+    fn default() -> Prober {
+        Prober { wide: vec![0; WIDE + 1], scratch: Scratch::default(), buffer: Vec::new() }
+    }
+}
+
+impl Prober {
+    /// The outline of a content, if it bounds how alike others are.
+    fn probe<'a, C: Comparer>(
+        &mut self,
+        comparer: &'a C,
+        content: u32,
+    ) -> Result<Option<Probe<'a>>, C::Error> {
+        let Some(bits) = comparer.outline(content) else { return Ok(None) };
+        let (method, sketch) = (comparer.method(), comparer.sketch(content, &mut self.buffer)?);
+        let Some(slacks) = method.slacks(bits, sketch, comparer.elsewhere()) else { return Ok(None) };
+        method.outline(sketch, &mut self.scratch, &mut self.wide);
+        let mut wide = Vec::with_capacity(sketch.len());
+        places(&self.wide, &mut wide);
+        Ok(Some(Probe { bits, slacks, wide }))
+    }
 }

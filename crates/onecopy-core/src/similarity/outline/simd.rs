@@ -4,7 +4,7 @@
 //! proves.
 #![allow(unsafe_code)]
 
-use super::crowd::{Blocks, Probe, near_plain};
+use super::crowd::{Blocks, Look, near_plain};
 use super::flip_plain;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Instructions;
@@ -37,15 +37,19 @@ pub(super) fn differing(level: Level, a: &[u64], b: &[u64]) -> usize {
 
 /// Calls `found` with each block that has outlines near the probe, and with a bit for each of them.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
-pub(super) fn near(level: Level, probe: Probe, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
+pub(super) fn near(level: Level, look: Look, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a level says that the machine has its instructions.
-    match level.instructions() {
-        Instructions::Avx512 => return unsafe { x86::near_avx512(probe, blocks, found) },
-        Instructions::Avx2 => return unsafe { x86::near(probe, blocks, found) },
-        Instructions::Scalar => {}
+    match (level.instructions(), look.glance.len()) {
+        (Instructions::Avx512, 1) => return unsafe { x86::near_avx512::<1>(look, blocks, found) },
+        (Instructions::Avx512, 2) => return unsafe { x86::near_avx512::<2>(look, blocks, found) },
+        (Instructions::Avx512, 4) => return unsafe { x86::near_avx512::<4>(look, blocks, found) },
+        (Instructions::Avx512, 8) => return unsafe { x86::near_avx512::<8>(look, blocks, found) },
+        (Instructions::Avx512, 16) => return unsafe { x86::near_avx512::<16>(look, blocks, found) },
+        (Instructions::Avx512 | Instructions::Avx2, _) => return unsafe { x86::near(look, blocks, found) },
+        (Instructions::Scalar, _) => {}
     }
-    near_plain(probe, blocks, found);
+    near_plain(look, blocks, found);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -57,7 +61,8 @@ mod x86 {
     };
 
     use super::{flip_plain, hamming};
-    use crate::similarity::outline::crowd::{Blocks, GLANCE, Probe, Row, folded, near_plain};
+    use crate::similarity::outline::crowd::{Blocks, Look, Row, STEP, near_plain};
+    use crate::similarity::outline::glance::most_differing;
 
     #[target_feature(enable = "popcnt,bmi2")]
     pub(super) fn flip(shingles: &[u64], bits: &mut [u64]) {
@@ -70,38 +75,36 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2,popcnt,bmi2")]
-    pub(super) fn near(probe: Probe, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
-        near_plain(probe, blocks, found);
+    pub(super) fn near(look: Look, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
+        near_plain(look, blocks, found);
     }
 
-    /// As [`near_plain`], with a row in a register.
+    /// As [`near_plain`], with a row in a register, and glances of `G` words.
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-    pub(super) fn near_avx512(probe: Probe, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
+    pub(super) fn near_avx512<const G: usize>(look: Look, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
         // SAFETY: a row is as long as a register.
         let load = |row: &Row| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
         let spread = |word: u64| _mm512_set1_epi64(word.cast_signed());
-        let add = |sum, row: &Row, word| {
-            _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_si512(load(row), word)))
-        };
-        let (own, words) = (probe.slacks.map(u64::from), probe.bits.len());
-        let folded: [__m512i; GLANCE] = folded(probe.bits).map(spread);
-        for (block, glance) in blocks.glances.iter().enumerate() {
-            let most = (own[0] + glance.most[0]).min(own[1] + glance.most[1]);
+        let differing = |row: &Row, word| _mm512_popcnt_epi64(_mm512_xor_si512(load(row), word));
+        let (own, words) = (look.slacks, look.bits.len());
+        let glance: [__m512i; G] = std::array::from_fn(|at| spread(look.glance[at]));
+        let glances = blocks.glances.as_chunks::<G>().0;
+        for (block, (rows, &quotas)) in glances.iter().zip(blocks.quotas).enumerate() {
             let mut sum = _mm512_setzero_si512();
-            for (row, &word) in glance.rows.iter().zip(&folded) {
-                sum = add(sum, row, word);
+            for (row, &word) in rows.iter().zip(&glance) {
+                sum = _mm512_add_epi64(sum, differing(row, word));
             }
-            if _mm512_cmple_epu64_mask(sum, spread(most)) == 0 {
+            if _mm512_cmple_epu64_mask(sum, spread(most_differing(look.quotas, quotas))) == 0 {
                 continue;
             }
             let slacks = &blocks.slacks[block];
             let [one, other] = [0, 1].map(|i| _mm512_add_epi64(spread(own[i]), load(&slacks[i])));
             let most = _mm512_min_epu64(one, other);
             let (mut near, mut sum) = (0, _mm512_setzero_si512());
-            let rows = blocks.rows[block * words..][..words].chunks(GLANCE);
-            for (words, rows) in probe.bits.chunks(GLANCE).zip(rows) {
+            let rows = blocks.rows[block * words..][..words].chunks(STEP);
+            for (words, rows) in look.bits.chunks(STEP).zip(rows) {
                 for (&word, row) in words.iter().zip(rows) {
-                    sum = add(sum, row, spread(word));
+                    sum = _mm512_add_epi64(sum, differing(row, spread(word)));
                 }
                 near = _mm512_cmple_epu64_mask(sum, most);
                 if near == 0 {
