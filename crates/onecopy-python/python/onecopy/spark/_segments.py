@@ -8,8 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from ._decide import decisions_kind
-from ._feed import pages_kind
+from ._feed import decisions_kind, pages_kind
 from ._pages import NARROW
 from ._versions import Store
 

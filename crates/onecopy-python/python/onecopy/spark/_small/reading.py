@@ -20,19 +20,6 @@ def opened(path: str) -> Any:
     return pyarrow.parquet.ParquetFile(files.open_input_file(name))
 
 
-def packed(table: Any) -> bytes:
-    """A table as bytes."""
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
-def unpacked(data: bytes) -> Any:
-    """The table that `packed` packed."""
-    return pyarrow.ipc.open_stream(data).read_all()
-
-
 def groups_of(path: str, columns: list[str]) -> Iterator[Any]:
     """The row groups of a file, one after another."""
     with opened(path) as file:

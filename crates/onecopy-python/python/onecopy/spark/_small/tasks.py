@@ -8,7 +8,7 @@ import pyarrow
 
 from .. import _stages
 from .._segments import Segments
-from .reading import packed, unpacked
+from .._tables import packed, unpacked
 
 # Words of sketches that a task reads at once.
 WORDS = 32 << 20
@@ -45,7 +45,8 @@ def find(segments: Segments, *wanted: Wanted) -> list[Any]:
 
     def run(tasks: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
-        from onecopy.spark._small.reading import packed, rows_of, unpacked
+        from onecopy.spark._small.reading import rows_of
+        from onecopy.spark._tables import packed, unpacked
 
         for number, segment, path in tasks:
             for rows in rows_of(path, *asked[number], unpacked(sent.value[number])["values"].combine_chunks()):
@@ -71,7 +72,8 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
     def run(paths: Iterator[str]) -> Iterator[bytes]:
         import pyarrow
         from onecopy import _onecopy
-        from onecopy.spark._small.reading import groups_of, packed, unpacked
+        from onecopy.spark._small.reading import groups_of
+        from onecopy.spark._tables import packed, unpacked
 
         keys = _onecopy.FreshKeys(unpacked(sent.value))
         for path in paths:
@@ -92,8 +94,9 @@ def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
     def run(bins: Iterator[bytes]) -> Iterator[bytes]:
         import numpy
         import pyarrow
-        from onecopy.spark._small.reading import packed, sketches_of, unpacked
+        from onecopy.spark._small.reading import sketches_of
         from onecopy.spark._small.rows import with_sketches
+        from onecopy.spark._tables import packed, unpacked
 
         tables = [unpacked(data) for data in bins]
         if tables:
@@ -115,8 +118,9 @@ def moved_sketches(segments: Segments, pages: Any) -> Any:
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import numpy
-        from onecopy.spark._small.reading import sketches_of, unpacked
+        from onecopy.spark._small.reading import sketches_of
         from onecopy.spark._small.rows import with_sketches
+        from onecopy.spark._tables import unpacked
 
         pages = unpacked(sent.value)
         files = [file for batch in batches for file in zip(*(column.to_pylist() for column in batch.columns))]

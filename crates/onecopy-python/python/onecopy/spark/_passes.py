@@ -1,0 +1,158 @@
+"""What runs in the executors over blobs: each function here makes one, from the blobs of a task to numbered blobs.
+
+They travel to the workers by value, as those of `_stages`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, Optional
+
+from . import _stages
+from ._stages import checked
+
+Numbered = Iterator[tuple[int, bytes]]
+# So many bytes of sketches are packed together.
+PACKED_BYTES = 64 << 20
+
+
+def sample(schema: Any, plan: str, bits: int) -> Callable[..., Any]:
+    """Rows to a table of how common their shingles are."""
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        import pyarrow
+        from onecopy import _onecopy
+        from onecopy.spark._tables import rarity_packed, unpacked
+
+        counts, numbers = _onecopy.Rarity(bits), {"pages": 0, "words": 0, "bytes": 0}
+        for data in blobs:
+            rows = unpacked(data, schema)
+            facts = pyarrow.table(_onecopy.appraise_pages(rows, plan))
+            _onecopy.count_sketches(counts, facts)
+            sizes = {"pages": len(rows), "words": facts["sketch"].nbytes // 8, "bytes": rows.nbytes}
+            numbers = {name: number + sizes[name] for name, number in numbers.items()}
+        if numbers["pages"]:
+            # Any task may add it to others.
+            yield numbers["bytes"], rarity_packed(numbers, counts)
+
+    return checked(run)
+
+
+def merge_tables() -> Callable[..., Any]:
+    """Adds up tables of how common shingles are."""
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        from onecopy.spark._tables import rarity_merged, rarity_packed
+
+        numbers, counts = rarity_merged(blobs)
+        if counts is not None:
+            yield 0, rarity_packed(numbers, counts)
+
+    return checked(run)
+
+
+def appraise(schema: Any, page: str, plan: str, keyed: Any) -> Callable[..., Any]:
+    """Rows to the facts of their pages, to keys by their part, and to a tally, which goes to the first part.
+
+    `keyed` has how common shingles are, sent to all executors, and the packing of keys.
+    """
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        from onecopy.spark._tables import PART, TABLE, appraised, key_parts, packed, pieces, rarity_of, unpacked
+        from onecopy.spark._tally import Tally
+
+        tally, how = Tally(), (rarity_of(keyed[0]), keyed[1])
+        for data in blobs:
+            facts = appraised(unpacked(data, schema), plan, page)
+            tally.add(facts)
+            for piece in pieces(facts):
+                yield TABLE, packed(piece)
+            for part, keys in key_parts(facts, plan, how):
+                yield PART + part, keys
+        yield PART, tally.to_bytes()
+
+    return checked(run)
+
+
+def key_edges(plan: str) -> Callable[..., Any]:
+    """The keys of a part to a table of edges between contents that may be similar, and the tallies to numbers.
+
+    The numbers also have how many edges there are, and hashes of names that several pages have.
+    """
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        import json
+        import pyarrow
+        from onecopy import _onecopy
+        from onecopy.spark._tables import NUMBERS, TABLE, packed
+
+        keys, tallies = [], []
+        for data in blobs:
+            # No keys begin with such a byte: it would be the width of outlines.
+            (tallies if data[:1] == b"{" else keys).append(data)
+        edges, repeated = _onecopy.key_edges(pyarrow.table({"keys": pyarrow.array(keys, pyarrow.binary())}), plan)
+        numbers = {"edges": len(edges), "repeated": repeated[:100], "tallies": [tally.decode() for tally in tallies]}
+        yield NUMBERS, json.dumps(numbers).encode()
+        yield TABLE, packed(pyarrow.table(edges))
+
+    return checked(run)
+
+
+def pack(sent: Optional[Any], schema: Optional[Any] = None) -> Callable[..., Any]:
+    """Facts to pages and sketches, packed by bin. Sketches of similar pages are packed as their differences.
+
+    `sent` has the set and the bin of each node; else the facts have both. Rejected pages go to the first bin.
+    """
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        import pyarrow
+        from onecopy.spark._passes import PACKED_BYTES
+        from onecopy.spark._tables import packed, packed_bins, rejections, unpacked, with_places
+
+        places = None if sent is None else unpacked(sent.value)
+        held, size, lost = [], 0, []
+        for data in blobs:
+            facts = unpacked(data, schema)
+            lost += rejections(facts)
+            near = facts if places is None else with_places(facts, places)
+            held.append(near)
+            size += near.nbytes
+            if size >= PACKED_BYTES:
+                yield from packed_bins(held)
+                held, size = [], 0
+        yield from packed_bins(held)
+        if lost:
+            yield 0, bytes(8) + packed(pyarrow.concat_tables(lost))
+
+    return checked(run)
+
+
+def settle(plan: str, schema: Any) -> Callable[..., Any]:
+    """The blobs of a bin to rows with decisions about its pages, and with the reasons of rejected ones."""
+    whole = _stages.settle(plan)
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy.spark._tables import unpacked_bin
+
+        pages, lost = unpacked_bin(blob.as_buffer() for batch in batches for blob in batch.column(0))
+        found = [whole(pages)] if pages is not None else []
+        rows = pyarrow.concat_tables([schema.empty_table(), *found, *lost], promote_options="default")
+        yield from rows.to_batches()
+
+    return checked(run)
+
+
+def unpack(columns: list[str], sent: Optional[Any] = None) -> Callable[..., Any]:
+    """Blobs of tables to rows with these columns; only rows of the nodes in `sent`, if any."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._tables import unpacked, with_places
+
+        places = None if sent is None else unpacked(sent.value)
+        for batch in batches:
+            for blob in batch.column(0):
+                table = unpacked(blob.as_py())
+                table = table if places is None else with_places(table, places)
+                yield from table.select(columns).to_batches()
+
+    return checked(run)

@@ -1,0 +1,136 @@
+"""Arrow tables as bytes, and rows as tables of facts. Executors import it, so it needs nothing of Spark."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterable, Iterator, Optional
+
+import numpy
+import pyarrow
+import pyarrow.compute as compute
+
+from .. import _onecopy
+
+# What the number of a blob says: the keys of a part, a table of facts or edges, or numbers as JSON. Java gets numbers
+# above 32 bits as they are.
+PART, TABLE, NUMBERS = 1 << 32, 2 << 32, 3 << 32
+# Tables of rarity are mostly small numbers. A faster codec would be larger, and a better one slower.
+CODEC = pyarrow.Codec("zstd", 1)
+# What a task that settles pages must know of each besides its sketch, and the pages that it names as its own.
+NEAR = ("page", "fingerprint", "rank", "identity", "flags", "named")
+# Java keeps a hundred blobs in memory while it writes them, so they are not larger than this, if pages are not.
+BLOB_BYTES = 1 << 20
+
+
+def packed(table: Any) -> bytes:
+    """A table as bytes."""
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(data: bytes, schema: Optional[Any] = None) -> Any:
+    """The table that `packed` packed, or the Arrow batch of a frame with this schema."""
+    if schema is None:
+        return pyarrow.ipc.open_stream(data).read_all()
+    return pyarrow.Table.from_batches([pyarrow.ipc.read_record_batch(pyarrow.py_buffer(data), schema)])
+
+
+def appraised(rows: Any, plan: str, page: str) -> Any:
+    """The facts of rows, with the name of each in `page`. The name may be in structures, with a zero between names."""
+    first, *rest = page.split("\0")
+    name = rows[first]
+    for part in rest:
+        name = compute.struct_field(name, part)
+    return pyarrow.table(_onecopy.appraise_pages(rows, plan)).add_column(0, "page", name)
+
+
+def pieces(table: Any) -> Iterator[Any]:
+    """The table in pieces that are not too large for a blob."""
+    step = max(1, len(table) * BLOB_BYTES // max(table.nbytes, 1))
+    return (table.slice(first, step) for first in range(0, len(table), step))
+
+
+def key_parts(facts: Any, plan: str, keyed: tuple[Any, tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
+    """The keys of pages by part. `keyed` has how common shingles are, and the packing."""
+    keys = pyarrow.table(_onecopy.key_parts(facts, plan, *keyed)).to_pydict()
+    return zip(keys["part"], keys["keys"])
+
+
+def rarity_packed(numbers: dict[str, int], counts: Any) -> bytes:
+    """The numbers of a sample in a line of JSON, its length first, and its packed table of rarity."""
+    table = counts.to_bytes()
+    head = json.dumps({**numbers, "size": len(table)}).encode()
+    return len(head).to_bytes(4, "little") + head + CODEC.compress(table, asbytes=True)
+
+
+def rarity_merged(tables: Iterable[bytes]) -> tuple[dict[str, int], Optional[Any]]:
+    """The sums of what `rarity_packed` packed."""
+    numbers, total = {"pages": 0, "words": 0, "bytes": 0}, None
+    for data in tables:
+        end = 4 + int.from_bytes(data[:4], "little")
+        head = json.loads(data[4:end])
+        counts = _onecopy.Rarity.from_bytes(CODEC.decompress(data[end:], head["size"], asbytes=True))
+        if total is None:
+            total = counts
+        else:
+            total.merge(counts)
+        numbers = {name: number + head[name] for name, number in numbers.items()}
+    return numbers, total
+
+
+def rarity_of(source: Any) -> Any:
+    """How common shingles are: from the folder of a table that pyarrow can open, or from bytes that were sent."""
+    if not isinstance(source, str):
+        return _onecopy.Rarity.from_bytes(source.value)
+    from pyarrow import fs, parquet
+
+    files, name = fs.FileSystem.from_uri(source)
+    return _onecopy.Rarity.from_bytes(parquet.read_table(name, filesystem=files)["counts"][0].as_py())
+
+
+def with_places(facts: Any, places: Any) -> Any:
+    """The judged pages in sets, with their `component` and `bin`. `places` has both for each `node`, ascending."""
+    nodes, own = places["node"].to_numpy(), facts["node"].to_numpy()
+    at = numpy.searchsorted(nodes, own).clip(max=max(len(nodes) - 1, 0))
+    hit = nodes[at] == own if len(nodes) else numpy.zeros(len(own), bool)
+    hit = compute.and_(pyarrow.array(hit), compute.is_null(facts["reason"]))
+    at, found = pyarrow.array(at).filter(hit), facts.filter(hit)
+    for name in ("component", "bin"):
+        found = found.append_column(name, places[name].take(at))
+    return found
+
+
+def rejections(facts: Any) -> list[Any]:
+    """The rejected pages and their reasons, if there are any."""
+    if "reason" not in facts.column_names or facts["reason"].null_count == len(facts):
+        return []
+    return [facts.select(["page", "reason"]).filter(compute.is_valid(facts["reason"]))]
+
+
+def packed_bins(tables: list[Any]) -> Iterator[tuple[int, bytes]]:
+    """Pages by bin, those of no bin left out: the length of their sketches, the packed sketches, and the other columns."""
+    pages = pyarrow.concat_tables(tables) if tables else None
+    if pages is None or not len(pages):
+        return
+    pages = pages.filter(compute.is_valid(pages["bin"]))
+    narrow = pages.select([name for name in pages.column_names if name in NEAR]).combine_chunks()
+    for number, rows, sketches in _onecopy.pack_sketches(pages.select(["bin", "component", "sketch"])):
+        beside = packed(narrow.take(pyarrow.array(rows, pyarrow.uint32())))
+        yield number, len(sketches).to_bytes(8, "little") + sketches + beside
+
+
+def unpacked_bin(blobs: Iterable[Any]) -> tuple[Optional[Any], list[Any]]:
+    """The pages of a bin that `packed_bins` packed, with their sketches, and tables of rejected pages."""
+    pages, sketches, lost = [], [], []
+    for blob in blobs:
+        end = 8 + int.from_bytes(blob[:8], "little")
+        # Tables must begin at an even place in memory, so they are copied.
+        (pages if end > 8 else lost).append(unpacked(blob[end:].to_pybytes()))
+        sketches += [blob[8:end].to_pybytes()] if end > 8 else []
+    if not pages:
+        return None, lost
+    column = pyarrow.table({"sketches": pyarrow.array(sketches, pyarrow.binary())})
+    column = pyarrow.table(_onecopy.unpack_sketches(column))["sketch"]
+    return pyarrow.concat_tables(pages).append_column("sketch", column), lost
