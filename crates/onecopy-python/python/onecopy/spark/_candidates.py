@@ -15,7 +15,7 @@ from . import _passes, _stages
 from ._blobs import Blobs
 from ._pages import Pages
 from ._store import measured, stored
-from ._tables import NUMBERS, PART, TABLE, packed, unpacked
+from ._tables import NUMBERS, TABLE, packed, unpacked
 from ._tally import Tally
 
 # Keys of about this many pages fit into a task.
@@ -67,7 +67,7 @@ def packing(spark: Any, words: int) -> tuple[int, int]:
 
 def met(found: Pages, plan: str, parts: int) -> Met:
     """Lets the keys of all pages meet, part by part. The edges are stored by the executors."""
-    keys = found.blobs.between(PART, TABLE - 1).placed(parts)
+    keys = found.blobs.between(NUMBERS, TABLE - 1).placed(parts)
     edges = keys.mapped(_passes.key_edges(plan)).stored()
     numbers = [json.loads(data) for data in edges.between(NUMBERS, NUMBERS).collect()]
     tally = Tally(tally for one in numbers for tally in one["tallies"]).checked(found.source.page).of_any()

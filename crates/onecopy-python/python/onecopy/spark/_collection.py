@@ -19,7 +19,7 @@ from ._errors import told_plainly
 from ._feed import changes
 from ._links import followed
 from ._merge import merge
-from ._pages import Rows, Source, settings, source, stored_rows
+from ._pages import Pages, Source, pages, settings, source
 from ._sample import sampled
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
@@ -71,11 +71,11 @@ def update(
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
         rows = named(source(new_pages, plan, fields), state, collection)
         state = state or begun(rows, plan, tuning, fields)
-        found = stored_rows(rows, plan, keying(store, state))
+        found = pages(rows, plan, keying(store, state))
         try:
             return Update(store, state, found, tuning).run(dead)
         finally:
-            found.stored.unpersist()
+            found.blobs.unpersist()
 
 
 def current(spark: Any, collection: str) -> Updated:
@@ -128,20 +128,17 @@ def named(found: Source, state: Optional[dict[str, Any]], collection: str) -> So
 class Update:
     """One update: the segments of the version before, and the steps to the next."""
 
-    def __init__(self, store: Store, state: dict[str, Any], found: Rows, tuning: Tuning) -> None:
+    def __init__(self, store: Store, state: dict[str, Any], found: Pages, tuning: Tuning) -> None:
         self.store, self.state, self.found, self.tuning = store, state, found, tuning
         self.plan, self.kind, self.page = state["plan"], state["kind"], state["page"]
         self.tables = store.new_tables(state["version"] + 1)
         self.old = Segments(store, [Segment(*part) for part in state["segments"]], self.kind)
-        self.fresh = found.facts
-        self.judged = self.fresh.where("reason is null")
+        self.linked = state["linked"]
 
     def run(self, dead: Any) -> Updated:
         """Runs all steps. Nothing is visible to others before the last."""
         try:
-            tally = self.found.tally if self.old.parts else self.found.tally.of_any()
-            self.linked = self.state["linked"] or bool(tally.linked)
-            pages = self._small_segment(tally.rows, dead)
+            pages = self._small_segment(dead)
             pages = self._segment(dead) if pages is None else pages
             segments = [*self.old.parts, Segment(self.tables, pages)]
             state = {**self.state, "version": self.state["version"] + 1, "tables": self.tables, "linked": self.linked}
@@ -159,19 +156,23 @@ class Update:
         """What is wrong with a name that several rows have."""
         return f"{count} rows have the same `{self.page}`: {name!r}. Give each page its own"
 
-    def _small_segment(self, rows: int, dead: Any) -> Optional[int]:
+    def _small_segment(self, dead: Any) -> Optional[int]:
         """Writes all tables of the version without Spark's joins, and returns how many pages they have.
 
         Nothing if there are too many pages, if there are links, or if pyarrow does not know the file system.
         """
         paths = [path for part in self.old.parts[:1] for path in self.store.files(part.tables, "keys")[:1]]
-        if self.linked or rows > small.PAGES or not paths or not _sketches.can_open(paths):
+        if self.linked or not paths or not _sketches.can_open(paths) or not small.is_small(self.found.source.frame):
             return None
         names = small.names_of(dead, self.old.arrow("dead").field("page").type)
         return None if names is None else small.SmallSegment(self, names).write()
 
     def _segment(self, dead: Any) -> int:
         """Writes all tables of the version, and returns how many pages they have."""
+        tally = self.found.tally if self.old.parts else self.found.tally.of_any()
+        self.linked = self.state["linked"] or bool(tally.linked)
+        self.fresh = stored(self.found.frame(self.old.arrow("facts").names))
+        self.judged = self.found.frame([*self.fresh.columns, "sketch"]).where("reason is null")
         row = self.fresh.groupBy("page").count().where("count > 1").orderBy("page").first()
         if row is not None:
             raise OnecopyError(self.repeated(row["page"], row["count"]))
@@ -205,15 +206,14 @@ class Update:
         """Decides about what changed, and writes all tables of the version. Returns how many pages these have."""
         gone = F.broadcast(self.gone) if names <= NAMES_TO_SEND else self.gone
         old = self.old.latest("facts", gone) if self.old.parts else None
-        facts = self.fresh.drop("sketch")
-        facts = facts.unionByName(old.drop("segment")) if old is not None else facts
+        facts = self.fresh.unionByName(old.drop("segment")) if old is not None else self.fresh
         leads = followed(facts.where("reason is null"), self.kind, self.tuning.edges_in_a_task) if self.linked else None
         was = self.old.read("leads", self.state["tables"]) if self.state["linked"] else None
         now = Now(self.old, facts, self.fresh, self.dead, leads, was)
         changed, placed = measured(self._sets(keys, self._touched(gone, now)), F.count("node").alias("nodes"))
         near = self._near(old, changed, placed["nodes"])
         of_bins = stored(self._settled(near, changed, placed["nodes"], leads))
-        self._write("facts", self.fresh.drop("sketch"))
+        self._write("facts", self.fresh)
         self._write("dead", self.dead)
         self._write("sets", changed.drop("was"))
         self._write("settled", of_bins)
@@ -241,7 +241,7 @@ class Update:
 
     def _touched(self, gone: Any, now: Now) -> Any:
         """The nodes of changed pages: as they were, as they are, and of pages whose links lead elsewhere now."""
-        nodes = self.judged.select("node")
+        nodes = self.fresh.where("reason is null").select("node")
         if self.old.parts:
             before = self.old.every("facts").select("page", "node", "reason").where("reason is null")
             names = gone if now.moved is None else self.gone.union(now.moved.select("page"))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple, Optional
+from typing import Any, Iterator, NamedTuple, Optional, Sequence
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
-from . import _passes, _stages
+from . import _passes
 from ._blobs import Blobs, batches, made
-from ._tables import TABLE
+from ._tables import NARROW, NUMBERS, PART, TABLE
 from ._tally import Tally
 
 # The facts of a page. `node` is the first half of the fingerprint: pages with one text have one node.
@@ -23,7 +22,7 @@ FACTS = (
     "identity long, exact long, flags int, links binary"
 )
 # Those of them that are small.
-NARROW = FACTS.replace("sketch binary, ", "")
+SMALL_FACTS = FACTS.replace("sketch binary, ", "")
 # Rows of large pages must fit into memory together.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -50,7 +49,7 @@ class Source(NamedTuple):
 
 
 class Pages(NamedTuple):
-    """The pages of a frame as stored blobs: tables of facts, keys, and a tally of each task."""
+    """The pages of a frame as stored blobs: their facts with and without sketches, keys, and a tally of each task."""
 
     blobs: Blobs
     source: Source
@@ -60,34 +59,22 @@ class Pages(NamedTuple):
         """The tables of facts."""
         return self.blobs.between(TABLE, TABLE)
 
-    def frame(self, columns: list[str], sent: Optional[Any] = None) -> Any:
+    def frame(self, columns: Sequence[str], sent: Optional[Any] = None) -> Any:
         """These facts of all rows, or of pages in the sets of `sent`, with their `component` and `bin`."""
         kinds = dict(part.split(" ") for part in f"page {self.source.kind}, {FACTS}, component long, bin int".split(", "))
-        columns = columns if sent is None else [*columns, "component", "bin"]
-        return self.tables.frame(_passes.unpack(columns, sent), ", ".join(f"{name} {kinds[name]}" for name in columns))
-
-
-class Rows(NamedTuple):
-    """The pages of a frame as a stored frame: their facts, and rows that have only keys of a part, or a tally."""
-
-    stored: Any
-    source: Source
-
-    @property
-    def facts(self) -> Any:
-        """The facts of each page."""
-        return self.stored.where("tally is null and keys is null").drop("tally", "part", "keys")
+        columns = [*columns, *([] if sent is None else ["component", "bin"])]
+        tables = self.tables if "sketch" in columns else self.blobs.between(NARROW, NARROW)
+        return tables.frame(_passes.unpack(columns, sent), ", ".join(f"{name} {kinds[name]}" for name in columns))
 
     @property
     def keys(self) -> Any:
         """The keys of pages, packed by part."""
-        return self.stored.where("keys is not null").select("part", "keys")
+        return self.blobs.between(PART, TABLE - 1).frame(_passes.key_rows(), "part int, keys binary")
 
     @property
     def tally(self) -> Tally:
         """The numbers of all pages. Refuses rows without names."""
-        found = self.stored.where("tally is not null").select("tally").collect()
-        return Tally(row["tally"] for row in found).checked(self.source.page)
+        return Tally(self.blobs.between(NUMBERS, NUMBERS).collect()).checked(self.source.page)
 
 
 @contextmanager
@@ -119,13 +106,6 @@ def pages(rows: Source, plan: str, keyed: Any) -> Pages:
     """The pages of rows, computed once. `keyed` has how common shingles are, and how keys are packed."""
     run = _passes.appraise(rows.schema, rows.path, plan, keyed)
     return Pages(made(rows.frame.sparkSession, batches(rows.frame), run).stored(), rows)
-
-
-def stored_rows(rows: Source, plan: str, keyed: Any) -> Rows:
-    """As `pages`, as rows."""
-    columns = f"page {rows.kind}, {FACTS}, tally binary, part int, keys binary"
-    facts = rows.frame.mapInArrow(_stages.appraise(rows.path, plan, keyed), columns)
-    return Rows(facts.persist(StorageLevel.DISK_ONLY), rows)
 
 
 def tasks_for(df: Any) -> int:

@@ -51,24 +51,26 @@ def merge_tables() -> Callable[..., Any]:
 
 
 def appraise(schema: Any, page: str, plan: str, keyed: Any) -> Callable[..., Any]:
-    """Rows to the facts of their pages, to keys by their part, and to a tally, which goes to the first part.
+    """Rows to the facts of their pages, to facts without sketches, to keys by their part, and to a tally.
 
-    `keyed` has how common shingles are, sent to all executors, and the packing of keys.
+    `keyed` has how common shingles are, and the packing of keys.
     """
 
     def run(blobs: Iterator[bytes]) -> Numbered:
-        from onecopy.spark._tables import PART, TABLE, appraised, key_parts, packed, pieces, rarity_of, unpacked
+        from onecopy.spark._tables import NARROW, NUMBERS, PART, TABLE
+        from onecopy.spark._tables import appraised, key_parts, packed, pieces, rarity_of, unpacked
         from onecopy.spark._tally import Tally
 
         tally, how = Tally(), (rarity_of(keyed[0]), keyed[1])
         for data in blobs:
             facts = appraised(unpacked(data, schema), plan, page)
             tally.add(facts)
+            yield NARROW, packed(facts.drop_columns(["sketch"]))
             for piece in pieces(facts):
                 yield TABLE, packed(piece)
             for part, keys in key_parts(facts, plan, how):
                 yield PART + part, keys
-        yield PART, tally.to_bytes()
+        yield NUMBERS, tally.to_bytes()
 
     return checked(run)
 
@@ -83,13 +85,10 @@ def key_edges(plan: str) -> Callable[..., Any]:
         import json
         import pyarrow
         from onecopy import _onecopy
-        from onecopy.spark._tables import NUMBERS, TABLE, packed
+        from onecopy.spark._tables import NUMBERS, TABLE, packed, sorted_out
 
-        keys, tallies = [], []
-        for data in blobs:
-            # No keys begin with such a byte: it would be the width of outlines.
-            (tallies if data[:1] == b"{" else keys).append(data)
-        edges, repeated = _onecopy.key_edges(pyarrow.table({"keys": pyarrow.array(keys, pyarrow.binary())}), plan)
+        tallies, _, keys = sorted_out(blobs)
+        edges, repeated = _onecopy.key_edges(keys, plan)
         numbers = {"edges": len(edges), "repeated": repeated[:100], "tallies": [tally.decode() for tally in tallies]}
         yield NUMBERS, json.dumps(numbers).encode()
         yield TABLE, packed(pyarrow.table(edges))
@@ -154,5 +153,17 @@ def unpack(columns: list[str], sent: Optional[Any] = None) -> Callable[..., Any]
                 table = unpacked(blob.as_py())
                 table = table if places is None else with_places(table, places)
                 yield from table.select(columns).to_batches()
+
+    return checked(run)
+
+
+def key_rows() -> Callable[..., Any]:
+    """Blobs of keys to rows: `part`, `keys`."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._tables import sorted_out
+
+        for batch in batches:
+            yield from sorted_out(blob.as_py() for blob in batch.column(0))[2].to_batches()
 
     return checked(run)

@@ -26,39 +26,6 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def appraise(page: str, plan: str, keyed: Any) -> Callable[..., Any]:
-    """Rows to the facts of their pages. Further rows have only the `keys` of pages that fall into a `part`, and the last
-    row of a task only its `tally`. `keyed` has how common shingles are, and the packing of keys.
-    """
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
-        from onecopy import _onecopy
-        from onecopy.spark._tables import appraised, rarity_of
-        from onecopy.spark._tally import Tally
-
-        tally, empty, counts = Tally(), None, rarity_of(keyed[0])
-
-        def alone(**values: Any) -> Iterator[Any]:
-            some = len(next(iter(values.values())))
-            columns = {field.name: values.get(field.name, pyarrow.nulls(some, field.type)) for field in empty.schema}
-            return pyarrow.table(columns, schema=empty.schema).to_batches()
-
-        for batch in batches:
-            table = facts = appraised(pyarrow.Table.from_batches([batch]), plan, page)
-            tally.add(facts)
-            for name, kind in (("tally", pyarrow.binary()), ("part", pyarrow.int32()), ("keys", pyarrow.binary())):
-                table = table.append_column(name, pyarrow.nulls(len(table), kind))
-            empty = table.schema.empty_table()
-            yield from table.to_batches()
-            keys = pyarrow.table(_onecopy.key_parts(facts, plan, counts, keyed[1]))
-            yield from alone(part=keys["part"], keys=keys["keys"])
-        if empty is not None:
-            yield from alone(tally=pyarrow.array([tally.to_bytes()], pyarrow.binary()))
-
-    return checked(run)
-
-
 def key_parts(plan: str, rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
     """Pages to keys, packed by the part of all keys that they fall into. `packing` has how many parts, and bits of keys."""
 

@@ -11,9 +11,9 @@ import pyarrow.compute as compute
 
 from .. import _onecopy
 
-# What the number of a blob says: the keys of a part, a table of facts or edges, or numbers as JSON. Java gets numbers
-# above 32 bits as they are.
-PART, TABLE, NUMBERS = 1 << 32, 2 << 32, 3 << 32
+# What the number of a blob says: facts without sketches, numbers as JSON, the keys of a part, or a table of whole facts or
+# of edges. Java gets numbers of 32 bits and more as they are.
+NARROW, NUMBERS, PART, TABLE = (1 << 32) - 2, (1 << 32) - 1, 1 << 32, 2 << 32
 # Tables of rarity are mostly small numbers. A faster codec would be larger, and a better one slower.
 CODEC = pyarrow.Codec("zstd", 1)
 # What a task that settles pages must know of each besides its sketch, and the pages that it names as its own.
@@ -53,9 +53,24 @@ def pieces(table: Any) -> Iterator[Any]:
 
 
 def key_parts(facts: Any, plan: str, keyed: tuple[Any, tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
-    """The keys of pages by part. `keyed` has how common shingles are, and the packing."""
+    """The keys of pages by part, which is also before them. `keyed` has how common shingles are, and the packing."""
     keys = pyarrow.table(_onecopy.key_parts(facts, plan, *keyed)).to_pydict()
-    return zip(keys["part"], keys["keys"])
+    return ((part, part.to_bytes(4, "little") + data) for part, data in zip(keys["part"], keys["keys"]))
+
+
+def sorted_out(blobs: Iterable[bytes]) -> tuple[list[bytes], list[Any], Any]:
+    """Blobs of three kinds: lines of JSON, narrow tables, and keys as a table: `part`, `keys`."""
+    lines, tables, parts, keys = [], [], [], []
+    for data in blobs:
+        if data[:1] == b"{":
+            lines.append(data)
+        elif data[:4] == b"\xff" * 4:
+            tables.append(unpacked(data))
+        else:
+            parts.append(int.from_bytes(data[:4], "little"))
+            keys.append(data[4:])
+    table = {"part": pyarrow.array(parts, pyarrow.int32()), "keys": pyarrow.array(keys, pyarrow.binary())}
+    return lines, tables, pyarrow.table(table)
 
 
 def rarity_packed(numbers: dict[str, int], counts: Any) -> bytes:
