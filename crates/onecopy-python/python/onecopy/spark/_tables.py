@@ -43,7 +43,9 @@ def appraised(rows: Any, plan: str, page: str) -> Any:
     name = rows[first]
     for part in rest:
         name = compute.struct_field(name, part)
-    return pyarrow.table(_onecopy.appraise_pages(rows, plan)).add_column(0, "page", name)
+    facts = pyarrow.table(_onecopy.appraise_pages(rows, plan)).add_column(0, "page", name)
+    hashes = pyarrow.table(_onecopy.hash_names(facts.select(["page"])))
+    return facts.append_column("name", hashes["name"])
 
 
 def pieces(table: Any) -> Iterator[Any]:
